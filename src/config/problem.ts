@@ -1,0 +1,46 @@
+import { ToolherdError } from '../errors.js';
+
+/** One thing wrong in one file, with its place. A file's problems are reported all at once. */
+export interface Problem {
+  type: 'ConfigError' | 'MCPConfigError' | 'ValidationError';
+  message: string;
+  fix: string;
+  file: string;
+  /** 1-based, as editors count. */
+  line: number;
+  column: number;
+  /** Where in the document, e.g. `tools[2].env.API_KEY`; empty for the file as a whole. */
+  path: string;
+}
+
+export type Path = readonly (string | number)[];
+
+const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/;
+
+export function formatPath(path: Path): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (!PLAIN_KEY.test(step)) text += `[${JSON.stringify(step)}]`;
+    else text += text === '' ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** The lines of one problem as a person reads them: what, where, how to fix. */
+export function formatProblem(problem: Problem, level: 'error' | 'warning' = 'error'): string {
+  const path = problem.path === '' ? '' : ` (${problem.path})`;
+  const where = `${problem.file}:${problem.line}:${problem.column}${path}`;
+  return `${level}: ${problem.type}: ${problem.message}\n  at ${where}\n  fix: ${problem.fix}`;
+}
+
+/** A file that cannot be used. Nothing of it is applied. */
+export class ConfigError extends ToolherdError {
+  override readonly type = 'ConfigError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => formatProblem(problem)).join('\n'));
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * The one error base. `type` is the name that goes over the wire and into messages; `why` and `fix` are for the
+ * person who reads it. Names follow docs/PROTOCOL.md, so scripts can branch on `type` without importing a class.
+ */
+export interface ErrorDetails {
+  /** The cause in a sentence, where the message alone does not tell. */
+  why?: string | undefined;
+  /** The next step for the person who reads this. */
+  fix?: string | undefined;
+  cause?: unknown;
+}
+
+export class ToolherdError extends Error {
+  readonly type: string = 'ToolherdError';
+  readonly why: string | undefined;
+  readonly fix: string | undefined;
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.why = details.why;
+    this.fix = details.fix;
+  }
+
+  override get name(): string {
+    return this.type;
+  }
+}

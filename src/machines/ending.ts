@@ -1,0 +1,47 @@
+/**
+ * How one incarnation of a server came to its end: the output of the server machine's two final states.
+ *
+ * What the world does is an ending, not an exception. `disconnected` is an end that somebody wanted; `error` is
+ * every other one. The keeper reads nothing but this to decide whether a fresh incarnation follows.
+ */
+export interface Disconnected {
+  kind: 'disconnected';
+  /** `stopped`: by order. `idle`: nobody called for `idle_timeout`. `ended`: the other side closed cleanly. */
+  reason: 'stopped' | 'idle' | 'ended';
+  /** True when the process did not go by itself and had to be killed. */
+  killed: boolean;
+}
+
+export interface Failed {
+  kind: 'error';
+  cause: FailureCause;
+  /** A sentence for the person who reads it, already redacted. */
+  message: string;
+  /** The next step, where one is known. */
+  fix?: string;
+  /** Exit status of the process, where it had one. */
+  code?: number | null;
+  signal?: string | null;
+  /** Trying again cannot help (a missing command): the keeper quarantines at once instead of looping. */
+  permanent?: boolean;
+}
+
+/**
+ * `spawn` the process could not be started · `exit` it ended by itself · `timeout` no handshake in time ·
+ * `protocol` the handshake was refused or made no sense · `hung` no answer to ping · `lost` the remote end is gone ·
+ * `close` closing failed · `memory` over its budget · `auth` it wants an authorisation we do not have ·
+ * `bug` toolherd's own code failed.
+ */
+export type FailureCause =
+  | 'spawn'
+  | 'exit'
+  | 'timeout'
+  | 'protocol'
+  | 'hung'
+  | 'lost'
+  | 'close'
+  | 'memory'
+  | 'auth'
+  | 'bug';
+
+export type Ending = Disconnected | Failed;
