@@ -1,0 +1,13 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Asks on the terminal. Anything but a plain yes is a no, and so is no terminal. */
+export async function confirm(question: string): Promise<boolean> {
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,13 @@
+/** What the command's exit status says; the numbers follow sysexits and the habits of shells. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notRunning: 3,
+  notFound: 4,
+  cannotReach: 69,
+  notAllowed: 77,
+  badConfig: 78,
+  timeout: 124,
+  interrupted: 130,
+} as const;

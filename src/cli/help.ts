@@ -1,0 +1,54 @@
+import { EXIT } from './exit-codes.js';
+import { unknownVerb } from './unknown-verb.js';
+import type { Verb } from './verb.js';
+import { VERBS } from './verbs.js';
+
+const GLOBAL_HELP = `Options for every command:
+  --json              stable output for scripts (api_version 1)
+  --config FILE       another global config than ~/.config/toolherd/config.yaml
+  --agent FILE        an agent.yaml; default: the nearest one upward of here
+  --socket PATH       another daemon's socket
+  --timeout 30s       give up after this time
+  -q, --quiet         only data and errors
+  -v, --verbose       say more
+  --no-color          no colours (also: NO_COLOR)
+  --no-autostart      do not start the daemon
+  -h, --help          this help`;
+
+export const verb: Verb = {
+  usage: 'help [COMMAND]',
+  about: 'Explains a command.',
+  help: 'Example:\n  toolherd help validate',
+  options: {},
+  most: 1,
+  async run({ args, output }) {
+    const text = args[0] === undefined ? overview() : await helpText(args[0]);
+    output.print(text);
+    output.json({ help: text });
+    return EXIT.ok;
+  },
+};
+
+function overview(): string {
+  const width = Math.max(...Object.keys(VERBS).map((name) => name.length));
+  const lines = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  return [
+    'toolherd: keeps MCP servers alive and shares them among your agents.',
+    '',
+    'Usage: toolherd COMMAND [OPTIONS]',
+    '',
+    'Commands:',
+    ...lines,
+    '',
+    GLOBAL_HELP,
+    '',
+    "Try: toolherd validate, or 'toolherd help COMMAND' for examples.",
+  ].join('\n');
+}
+
+export async function helpText(name: string): Promise<string> {
+  const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (entry === undefined) throw unknownVerb(name);
+  const { verb: asked } = await entry.load();
+  return [`Usage: toolherd ${asked.usage}`, '', asked.about, '', asked.help, '', GLOBAL_HELP].join('\n');
+}

@@ -1,0 +1,141 @@
+import { basename, dirname, resolve } from 'node:path';
+import { isMap } from '../config/document.js';
+import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../config/load.js';
+import { parseYaml } from '../config/parse-yaml.js';
+import { ConfigError, formatProblem, type Problem } from '../config/problem.js';
+import { FileFault, readSmallFile } from '../config/read-file.js';
+import { EXIT } from './exit-codes.js';
+import { agentFileOf, loadOptions } from './files.js';
+import type { Call, Verb } from './verb.js';
+
+type Kind = 'config' | 'agent' | 'source';
+
+/** What `validate` found in one file. */
+interface FileReport {
+  file: string;
+  kind: Kind;
+  ok: boolean;
+  servers: { name: string; transport: string; enabled: boolean }[];
+  problems: readonly Problem[];
+  warnings: readonly Problem[];
+  variables: { name: string; resolved: boolean; from: string | undefined }[];
+}
+
+export const verb: Verb = {
+  usage: 'validate [FILE…]',
+  about: `Checks config files without running anything. Says whether every variable resolves, shows no value, and
+needs no 'allow'. Without FILE: the global config and the nearest agent.yaml.`,
+  help: `Examples:
+  toolherd validate
+  toolherd validate agent.yaml
+  toolherd validate source.json --json
+
+Exit status: 0 good, 78 something is wrong.`,
+  options: {},
+  most: Number.POSITIVE_INFINITY,
+  async run(call) {
+    const files =
+      call.args.length > 0 ? call.args.map((file) => resolve(call.cwd, file)) : defaultFiles(call);
+    const reports: FileReport[] = [];
+    for (const file of files) reports.push(await check(call, file));
+    const ok = reports.every((report) => report.ok);
+    call.output.json({ ok, files: reports });
+    for (const report of reports) show(call, report);
+    if (reports.length === 0)
+      call.output.print('nothing to check: there is no config.yaml and no agent.yaml');
+    return ok ? EXIT.ok : EXIT.badConfig;
+  },
+};
+
+/** The files that a herd would be made of, those that exist. */
+function defaultFiles(call: Call): string[] {
+  const { configFile, configRequired } = loadOptions(call);
+  const agent = agentFileOf(call);
+  const wanted = configRequired === true || exists(configFile) ? [configFile] : [];
+  return agent === undefined ? wanted : [...wanted, agent];
+}
+
+function exists(file: string): boolean {
+  try {
+    readSmallFile(file);
+    return true;
+  } catch (error) {
+    return !(error instanceof FileFault && error.isMissing);
+  }
+}
+
+async function check(call: Call, file: string): Promise<FileReport> {
+  let kind: Kind = 'agent';
+  try {
+    kind = kindOf(file);
+    return good(file, kind, await load(call, file, kind));
+  } catch (error) {
+    const problems = problemsOf(error, file);
+    return { file, kind, ok: false, servers: [], problems, warnings: [], variables: [] };
+  }
+}
+
+async function load(call: Call, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
+  const options: LoadOptions = {
+    ...loadOptions(call, undefined),
+    agentFile: undefined,
+    trustFile: undefined,
+  };
+  if (kind === 'config') return loadConfig({ ...options, configFile: file, configRequired: true });
+  if (kind === 'agent') return own(file, await loadConfig({ ...options, agentFile: file }));
+  const { parseJson } = await import('../config/parse-json.js');
+  const { settings } = await loadConfig(options);
+  const document = parseJson(file, readSmallFile(file));
+  return { settings, ...(await loadEntry(document, dirname(file), settings, options)) };
+}
+
+/** An agent file is checked in the light of the global config, and reported for itself. */
+function own(file: string, loaded: Loaded): Loaded {
+  const servers = loaded.servers.filter(({ origin }) => origin.file === file);
+  return { ...loaded, servers, warnings: loaded.warnings.filter((warning) => warning.file === file) };
+}
+
+function kindOf(file: string): Kind {
+  if (file.endsWith('.json')) return 'source';
+  const name = basename(file);
+  if (name === 'agent.yaml' || name === 'config.yaml') return name === 'agent.yaml' ? 'agent' : 'config';
+  const { value } = parseYaml(file, readSmallFile(file));
+  return isMap(value) && Object.hasOwn(value, 'mcp_servers') ? 'config' : 'agent';
+}
+
+function problemsOf(error: unknown, file: string): readonly Problem[] {
+  if (error instanceof ConfigError) return error.problems;
+  if (!(error instanceof FileFault)) throw error;
+  return [
+    { type: 'ConfigError', message: error.message, fix: error.fix, file, line: 1, column: 1, path: '' },
+  ];
+}
+
+function good(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileReport {
+  return {
+    file,
+    kind,
+    ok: true,
+    servers: loaded.servers.map(({ name, transport, enabled }) => ({ name, transport, enabled })),
+    problems: [],
+    warnings: loaded.redactor.redactDeep(loaded.warnings),
+    variables: loaded.uses.map(({ name, value, from }) => ({ name, resolved: value !== undefined, from })),
+  };
+}
+
+function show({ output }: Call, report: FileReport): void {
+  if (output.isJson) return;
+  for (const warning of report.warnings) output.note(formatProblem(warning, 'warning'));
+  for (const problem of report.problems) output.error(formatProblem(problem));
+  if (!report.ok) {
+    const count = report.problems.length;
+    output.print(`${report.file}: ${count} ${count === 1 ? 'problem' : 'problems'}`);
+    return;
+  }
+  output.print(`${report.file}: ok`);
+  const width = Math.max(0, ...report.servers.map(({ name }) => name.length));
+  for (const { name, transport, enabled } of report.servers) {
+    output.print(`  ${name.padEnd(width)}  ${transport}${enabled ? '' : '  (disabled)'}`);
+  }
+  for (const { name, from } of report.variables) output.print(`  \${${name}} is set (${from})`);
+}

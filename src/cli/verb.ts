@@ -1,0 +1,54 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { Paths } from '../paths.js';
+import type { Output } from './output.js';
+
+/** The flags that every verb understands. */
+export const GLOBAL_OPTIONS = {
+  json: { type: 'boolean' },
+  config: { type: 'string' },
+  agent: { type: 'string' },
+  socket: { type: 'string' },
+  timeout: { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
+  verbose: { type: 'boolean', short: 'v' },
+  'no-color': { type: 'boolean' },
+  'no-autostart': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options'];
+
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Everything a verb may use; it reads no process globals of its own. */
+export interface Call {
+  args: readonly string[];
+  flags: Flags;
+  output: Output;
+  paths: Paths;
+  environment: Readonly<Record<string, string | undefined>>;
+  userHome: string;
+  cwd: string;
+  /** Asks a yes-or-no question; false without a terminal. */
+  confirm(question: string): Promise<boolean>;
+}
+
+/** One verb of the command: its help teaches by example. */
+export interface Verb {
+  usage: string;
+  about: string;
+  help: string;
+  options: NonNullable<ParseArgsConfig['options']>;
+  /** How many arguments it takes at most. */
+  most: number;
+  /** Answers with the exit status. */
+  run(call: Call): Promise<number>;
+}
+
+/** The command line makes no sense. */
+export class UsageError extends Error {
+  readonly fix: string;
+  constructor(message: string, fix: string) {
+    super(message);
+    this.fix = fix;
+  }
+}

@@ -1,0 +1,103 @@
+import { type Data, type DataMap, isMap, type SourceDocument } from './document.js';
+import type { Draft, FileContext, Report } from './draft.js';
+import { readEntry } from './entry.js';
+import { didYouMean } from './near-miss.js';
+import type { Path } from './problem.js';
+import { CONFIG_KEYS, defaultSettings, readSettings } from './settings.js';
+import { quoteName } from './shape-problems.js';
+import { isSourceDocument } from './source-document.js';
+import type { Settings } from './spec.js';
+import { uniqueDrafts } from './unique.js';
+
+/** config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
+export function readConfigFile(
+  document: SourceDocument,
+  folder: string,
+  report: Report,
+  warn: Report,
+): { settings: Settings; drafts: Draft[] } {
+  const top = topOf(document, report);
+  if (top === undefined) return { settings: defaultSettings(), drafts: [] };
+  for (const key of Object.keys(top)) {
+    if ((CONFIG_KEYS as readonly string[]).includes(key)) continue;
+    const near = didYouMean(key, CONFIG_KEYS);
+    const fix = near === '' ? `remove it; there are: ${CONFIG_KEYS.join(', ')}` : near;
+    report(document.problem('ConfigError', [key], `Unknown key ${quoteName(key)}`, fix, 'key'));
+  }
+  if ((top.version ?? null) === null && Object.keys(top).length > 0) {
+    warn(
+      document.problem('ConfigError', [], "'version' is missing; 1.0 is assumed", 'add \'version: "1.0"\''),
+    );
+  }
+  const { settings, problems } = readSettings(document);
+  problems.forEach(report);
+  const context: FileContext = {
+    scope: 'global',
+    folder,
+    isOwn: true,
+    allowedCommands: settings.security.allowedCommands,
+    allowHttp: settings.security.allowHttp,
+  };
+  const entries = listOf(document, top, 'mcp_servers', report);
+  return { settings, drafts: readEntries(document, ['mcp_servers'], entries, context, report, warn) };
+}
+
+/** agent.yaml: the items of `tools` that are ours. Everything else in it belongs to others. */
+export function readAgentFile(
+  document: SourceDocument,
+  context: FileContext,
+  report: Report,
+  warn: Report,
+): Draft[] {
+  const top = topOf(document, report);
+  if (top === undefined) return [];
+  const items = listOf(document, top, 'tools', report).map((item, index) => {
+    if (!isMap(item)) return undefined;
+    if (item.type === 'mcp' || isSourceDocument(item)) return item;
+    if ((item.type ?? null) === null && typeof item.server === 'string') {
+      const message = 'This entry has no type, so it is left alone';
+      warn(
+        document.problem(
+          'MCPConfigError',
+          ['tools', index],
+          message,
+          "add 'type: mcp' if it is an MCP server",
+        ),
+      );
+    }
+    return undefined;
+  });
+  return readEntries(document, ['tools'], items, context, report, warn);
+}
+
+function readEntries(
+  document: SourceDocument,
+  path: Path,
+  items: readonly (Data | undefined)[],
+  context: FileContext,
+  report: Report,
+  warn: Report,
+): Draft[] {
+  const drafts = items.flatMap((item, index) =>
+    item === undefined ? [] : (readEntry(document, [...path, index], item, context, report, warn) ?? []),
+  );
+  return uniqueDrafts(drafts, report, warn);
+}
+
+/** An empty file is an empty herd. */
+function topOf(document: SourceDocument, report: Report): DataMap | undefined {
+  if (document.value === null) return Object.create(null);
+  if (isMap(document.value)) return document.value;
+  report(document.problem('ConfigError', [], 'The file must be a map of keys', 'write for example "tools:"'));
+  return undefined;
+}
+
+function listOf(document: SourceDocument, top: DataMap, key: string, report: Report): Data[] {
+  const list = top[key] ?? null;
+  if (list === null) return [];
+  if (Array.isArray(list)) return list;
+  report(
+    document.problem('ConfigError', [key], `'${key}' must be a list`, `write each entry as '- name: …'`),
+  );
+  return [];
+}

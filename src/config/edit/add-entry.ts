@@ -1,0 +1,126 @@
+import type { CST } from 'yaml';
+import { appendToBlock, dashColumnOf } from './block-list.js';
+import { uneditable } from './edit-error.js';
+import { appendToFlow, closingBracket, isEmptyFlow } from './flow-list.js';
+import { flowStyleOf } from './flow-style.js';
+import { detectIndentation } from './indentation.js';
+import { contentSpan, leavesOf, type Span } from './leaves.js';
+import {
+  endOfComments,
+  isBlank,
+  isFirstOnLine,
+  lineAfter,
+  lineEnd,
+  lineStart,
+  nextLine,
+  skipSpaces,
+  skipSpacesBack,
+} from './lines.js';
+import { type Head, type ListKey, locateList } from './locate.js';
+import { parseTokens } from './parse.js';
+import { printFlow, printFlowPair, printItem, printPair } from './print.js';
+import { cutLines, insertLines, joinSplices, type Splice } from './splice.js';
+
+/** A new config.yaml says which version of the format it is written in. */
+const CONFIG_VERSION = '1.0';
+
+/** The change that appends `entry` to the list, creating the list where there is none. */
+export function addEntry(text: string, key: ListKey, entry: Record<string, unknown>): Splice {
+  const document = parseTokens(text);
+  const root = document.contents?.srcToken;
+  const rootFlow = root?.type === 'flow-collection' ? [root] : [];
+  const place = locateList(text, document, key);
+  switch (place.kind) {
+    case 'empty-document':
+      return addFirstKey(text, place.offset, key, entry);
+    case 'missing-key':
+      return addKey(text, place.root, key, entry);
+    case 'block': {
+      const indentation = detectIndentation(text, [place.list, root]);
+      return appendToBlock(text, place, printItem(entry, dashColumnOf(text, place.list), indentation));
+    }
+    case 'flow': {
+      const span = { start: place.list.offset, end: closingBracket(place.list) + 1 };
+      const oneLine = !text.slice(span.start, span.end).includes('\n');
+      if (isEmptyFlow(place.list) && oneLine && !place.inFlow) {
+        return startBlock(text, place.head, span, entry, root);
+      }
+      const style = flowStyleOf(text, [place.list, ...rootFlow]);
+      return appendToFlow(text, place.list, printFlow(entry, style), detectIndentation(text, [root]).step);
+    }
+    case 'no-value':
+      if (!place.inFlow) return startBlock(text, place.head, place.value, entry, root);
+      if (place.value === undefined) {
+        throw uneditable(text, place.head.start, `'${key}' has no value`, `write '${key}: []'`);
+      }
+      return { ...place.value, insert: printFlow([entry], flowStyleOf(text, rootFlow)) };
+  }
+}
+
+/** The keys a file begins with when it holds nothing yet. */
+function keysFor(key: ListKey, entry: Record<string, unknown>, isNew: boolean): [string, unknown][] {
+  const list: [string, unknown] = [key, [entry]];
+  return isNew && key === 'mcp_servers' ? [['version', CONFIG_VERSION], list] : [list];
+}
+
+function addFirstKey(text: string, contentEnd: number, key: ListKey, entry: Record<string, unknown>): Splice {
+  const begin = endOfComments(text, lineAfter(text, contentEnd), 0);
+  const lines = keysFor(key, entry, true).flatMap(([name, value]) =>
+    printPair(name, value, 0, detectIndentation(text, [])),
+  );
+  // A line of nothing but spaces may close the file: the new lines come before it.
+  const offset = isBlank(text.slice(lineStart(text, begin), begin)) ? lineStart(text, begin) : begin;
+  return insertLines(text, offset, isBelowComment(text, offset) ? ['', ...lines] : lines);
+}
+
+/** A new key that touches a comment would seem to be its subject; a blank line keeps them apart. */
+function isBelowComment(text: string, offset: number): boolean {
+  const end = text[offset - 1] === '\n' ? offset - 1 : offset;
+  return text[skipSpaces(text, lineStart(text, end))] === '#';
+}
+
+function addKey(
+  text: string,
+  root: CST.BlockMap | CST.FlowCollection,
+  key: ListKey,
+  entry: Record<string, unknown>,
+): Splice {
+  const indentation = detectIndentation(text, [root]);
+  if (root.type === 'flow-collection') {
+    const style = flowStyleOf(text, [root]);
+    const pairs = keysFor(key, entry, isEmptyFlow(root));
+    const printed = pairs.map(([name, value]) => printFlowPair(name, value, style)).join(', ');
+    return appendToFlow(text, root, printed, indentation.step);
+  }
+  const { start, end } = contentSpan(leavesOf(root)) ?? { start: root.offset, end: root.offset };
+  const column = start - lineStart(text, start);
+  const lines = printPair(key, [entry], column, indentation);
+  const below = lineAfter(text, end);
+  const offset = endOfComments(text, below, 0);
+  return insertLines(text, offset, offset > below ? ['', ...lines] : lines);
+}
+
+/** Turns a null or a `[]` into a block list below its key, and below the comments indented deeper than the key. */
+function startBlock(
+  text: string,
+  head: Head,
+  value: Span | undefined,
+  entry: Record<string, unknown>,
+  root: CST.Token | undefined,
+): Splice {
+  const indentation = detectIndentation(text, [root]);
+  const lines = printItem(entry, head.column + indentation.listOffset, indentation);
+  const offset = endOfComments(text, lineAfter(text, (value ?? head).end), head.column + 1);
+  const splices = [insertLines(text, offset, lines)];
+  if (value !== undefined) splices.push(cutValue(text, value, offset));
+  return joinSplices(text, splices);
+}
+
+/** Leaves neither an empty line nor a space too many, and a comment beside the value where it was. */
+function cutValue(text: string, value: Span, limit: number): Splice {
+  const { start, end } = value;
+  if (!isFirstOnLine(text, start)) return { start: skipSpacesBack(text, start), end, insert: '' };
+  const alone = isBlank(text.slice(end, lineEnd(text, end)));
+  if (alone) return cutLines(text, lineStart(text, start), Math.min(nextLine(text, end), limit));
+  return { start, end: skipSpaces(text, end), insert: '' };
+}

@@ -1,0 +1,85 @@
+import type { CST } from 'yaml';
+import { contentSpan, leavesOfItem, type Span } from './leaves.js';
+import { endOfComments, hasBlankLine, isBlank, lineAfter, lineStart, startOfBlankLines } from './lines.js';
+import type { Head } from './locate.js';
+import { cutLines, insertLines, joinSplices, type Splice } from './splice.js';
+
+/**
+ * A list of `- …` lines. An item owns its own lines: from its dash through the comments that are indented deeper than
+ * the dash. A comment at the dash's column, above or below an item, is the list's and outlives every item.
+ */
+export interface BlockList {
+  head: Head;
+  list: CST.BlockSequence;
+}
+
+interface BlockItem extends Span {
+  dashColumn: number;
+  /** It ends in a block scalar that keeps its last line breaks: a blank line below would become part of it. */
+  keepsBlankLines: boolean;
+}
+
+function itemsOf(text: string, list: CST.BlockSequence): BlockItem[] {
+  return list.items.flatMap((item) => {
+    const leaves = leavesOfItem(item);
+    const span = contentSpan(leaves);
+    if (span === undefined) return [];
+    const start = lineStart(text, span.start);
+    const dashColumn = span.start - start;
+    const below = lineAfter(text, span.end);
+    const end = endOfComments(text, below, dashColumn + 1);
+    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKept(text, leaves) }];
+  });
+}
+
+function endsInKept(text: string, leaves: readonly Leaf[]): boolean {
+  const header = leaves.findLast((leaf) => leaf.type === 'block-scalar-header');
+  if (header === undefined || !text.slice(header.start, header.end).includes('+')) return false;
+  const type = leaves.findLast((leaf) => leaf.end > leaf.start)?.type;
+  return type === 'block-scalar' || type === 'newline';
+}
+
+export function dashColumnOf(text: string, list: CST.BlockSequence): number {
+  return itemsOf(text, list).at(-1)?.dashColumn ?? 0;
+}
+
+/** Appends below the last item and below the comments that are still the list's: those deeper than its key. */
+export function appendToBlock(text: string, { head, list }: BlockList, lines: readonly string[]): Splice {
+  const [beforeLast, last] = itemsOf(text, list).slice(-2);
+  const end = last?.end ?? beforeLast?.end ?? lineAfter(text, head.end);
+  const spaced = beforeLast && last && hasBlankLine(text.slice(beforeLast.end, last.start));
+  const offset = endOfComments(text, end, head.column + 1);
+  return insertLines(text, offset, spaced ? ['', ...lines] : lines);
+}
+
+/** Returns undefined when there is no such item. */
+export function removeFromBlock(text: string, { head, list }: BlockList, index: number): Splice | undefined {
+  const items = itemsOf(text, list);
+  const item = items[index];
+  if (item === undefined) return undefined;
+  if (items.length === 1) {
+    const empty = { start: head.end, end: head.end, insert: ' []' };
+    return joinSplices(text, [empty, cutLines(text, item.start, item.end)]);
+  }
+  const { start, end } = withBlankLines(text, lineAfter(text, head.end), items, index);
+  return cutLines(text, start, end);
+}
+
+/**
+ * The blank lines that set an item off go with it, so that adding and removing is nothing. Between a comment and the
+ * next item they stay: without them the comment would seem to speak of that item.
+ */
+function withBlankLines(text: string, listStart: number, items: readonly BlockItem[], index: number): Span {
+  const item = items[index] as BlockItem;
+  const previous = items[index - 1];
+  const next = items[index + 1];
+  const { start, end } = item;
+  if (previous !== undefined) {
+    const lonely = next === undefined || isBlank(text.slice(previous.end, start));
+    return { start: lonely ? startOfBlankLines(text, start, previous.end) : start, end };
+  }
+  if (next === undefined || !isBlank(text.slice(listStart, start) + text.slice(end, next.start))) {
+    return { start, end };
+  }
+  return { start, end: next.start };
+}

@@ -1,0 +1,11 @@
+import type * as fs from 'node:fs/promises';
+
+/** What an edit asks of the file system; a test gives one that fails. */
+export type Disk = Pick<
+  typeof fs,
+  'access' | 'lstat' | 'mkdir' | 'open' | 'readFile' | 'readlink' | 'realpath' | 'rename' | 'stat' | 'unlink'
+>;
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

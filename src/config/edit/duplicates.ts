@@ -1,0 +1,55 @@
+/** What of an entry decides whether it is there already. Without a registry name it was written by hand. */
+export interface EntryName {
+  name?: string | undefined;
+  registryName?: string | undefined;
+}
+
+export type DuplicateVerdict<Existing extends EntryName = EntryName> =
+  /** Nothing in the way. */
+  | { kind: 'free' }
+  /** The same server is there: nothing to write. */
+  | { kind: 'duplicate'; by: 'registry_name' | 'name'; existing: Existing }
+  /** Another registry server has the short name: nothing is written, `--name` is the way out. */
+  | { kind: 'name-taken'; existing: Existing }
+  /** One of the two was written by hand and takes precedence: write, and warn. */
+  | { kind: 'manual-wins'; manual: 'existing' | 'candidate'; existing: Existing };
+
+/**
+ * Where several entries are in the way the gravest counts: a duplicate, then a taken name, then an override. A registry
+ * server is the same one whatever name it got.
+ */
+export function duplicateOf<Existing extends EntryName>(
+  existing: readonly Existing[],
+  candidate: { name: string; registryName?: string | undefined },
+): DuplicateVerdict<Existing> {
+  const { name, registryName } = candidate;
+  const fromRegistry = isFromRegistry(candidate);
+  const sameServer = fromRegistry && existing.find((entry) => entry.registryName === registryName);
+  if (sameServer) return { kind: 'duplicate', by: 'registry_name', existing: sameServer };
+
+  const namesakes = existing.filter((entry) => entry.name === name);
+  const sameOrigin = namesakes.find((entry) => isFromRegistry(entry) === fromRegistry);
+  if (sameOrigin) {
+    return fromRegistry
+      ? { kind: 'name-taken', existing: sameOrigin }
+      : { kind: 'duplicate', by: 'name', existing: sameOrigin };
+  }
+  const other = namesakes[0];
+  if (other === undefined) return { kind: 'free' };
+  return { kind: 'manual-wins', manual: fromRegistry ? 'existing' : 'candidate', existing: other };
+}
+
+function isFromRegistry(entry: EntryName): boolean {
+  return entry.registryName !== undefined && entry.registryName !== '';
+}
+
+export function shortNameWarning(
+  candidate: { name: string; registryName: string },
+  existing: { registryName: string },
+): string {
+  return [
+    `⚠️  Warning: Server '${candidate.name}' (${candidate.registryName}) has the same`,
+    `    short name as existing server (${existing.registryName}).`,
+    '    Consider using --name to specify a unique name.',
+  ].join('\n');
+}

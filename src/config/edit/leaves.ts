@@ -1,0 +1,55 @@
+import type { CST } from 'yaml';
+
+/** A piece of source text the parser does not divide further. Leaves in order are the text, nothing left out. */
+export interface Leaf {
+  type: CST.Token['type'];
+  start: number;
+  end: number;
+}
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+export function leavesOf(token: CST.Token | null | undefined): Leaf[] {
+  if (token === null || token === undefined) return [];
+  switch (token.type) {
+    case 'block-map':
+    case 'block-seq':
+      return token.items.flatMap((item: CST.CollectionItem) => leavesOfItem(item));
+    case 'flow-collection':
+      return [
+        ...leavesOf(token.start),
+        ...token.items.flatMap((item) => leavesOfItem(item)),
+        ...token.end.flatMap((end) => leavesOf(end)),
+      ];
+    case 'block-scalar': {
+      const header = token.props.flatMap((part) => leavesOf(part));
+      const start = header.at(-1)?.end ?? token.offset;
+      return [...header, { type: token.type, start, end: start + token.source.length }];
+    }
+    case 'document':
+      return [...token.start, token.value, ...(token.end ?? [])].flatMap((part) => leavesOf(part));
+    default: {
+      const leaf = { type: token.type, start: token.offset, end: token.offset + token.source.length };
+      return 'end' in token ? [leaf, ...(token.end ?? []).flatMap((end) => leavesOf(end))] : [leaf];
+    }
+  }
+}
+
+export function leavesOfItem(item: CST.CollectionItem): Leaf[] {
+  return [...item.start, item.key, ...(item.sep ?? []), item.value].flatMap((part) => leavesOf(part));
+}
+
+/** Spaces, line breaks and comments say nothing; an empty block scalar has no text. */
+function isContent(leaf: Leaf): boolean {
+  return !['space', 'newline', 'comment', 'comma'].includes(leaf.type) && leaf.end > leaf.start;
+}
+
+/** From the first to the last leaf that means something; undefined when none does. A closing comma is not part of it. */
+export function contentSpan(leaves: readonly Leaf[]): Span | undefined {
+  const first = leaves.find(isContent);
+  const last = leaves.findLast(isContent);
+  return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end };
+}

@@ -1,0 +1,36 @@
+import { dirname, resolve } from 'node:path';
+import { type Disk, hasCode } from './disk.js';
+
+/** As many links as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * The file behind a path. Dotfile managers link config files to a repository: the link stays, its target is written,
+ * even one that does not exist yet.
+ */
+export async function resolveTarget(
+  path: string,
+  disk: Pick<Disk, 'lstat' | 'readlink' | 'realpath'>,
+): Promise<string> {
+  let target = resolve(path);
+  for (let links = 0; links < MAX_LINKS; links += 1) {
+    try {
+      return await disk.realpath(target);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+    const link = await linkAt(target, disk);
+    if (link === undefined) return target;
+    target = resolve(dirname(target), link);
+  }
+  throw Object.assign(new Error(`too many symbolic links: ${path}`), { code: 'ELOOP' });
+}
+
+async function linkAt(path: string, disk: Pick<Disk, 'lstat' | 'readlink'>): Promise<string | undefined> {
+  try {
+    return (await disk.lstat(path)).isSymbolicLink() ? await disk.readlink(path) : undefined;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

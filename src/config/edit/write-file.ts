@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import * as nodeFs from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ToolherdError } from '../../errors.js';
+import { type Disk, hasCode } from './disk.js';
+import { resolveTarget } from './target.js';
+
+export interface WriteOptions {
+  /** What the file held when it was read, null for no file; anything else there by now and nothing is written. */
+  expected?: Uint8Array | null | undefined;
+  disk?: Disk | undefined;
+}
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+const PERMISSION_BITS = 0o7777;
+
+/**
+ * The whole new text or the old one, never half of it, also after a crash: a temporary file beside the target, synced,
+ * then renamed over it. A symlink is followed, mode and owner stay, a new file is private.
+ */
+export async function writeFileAtomically(
+  path: string,
+  text: string,
+  { expected, disk = nodeFs }: WriteOptions = {},
+): Promise<void> {
+  try {
+    const target = await resolveTarget(path, disk);
+    const original = await statOf(target, disk);
+    if (original === undefined) await disk.mkdir(dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
+    else await assertReplaceable(path, target, original, disk);
+    await replace(path, target, text, original, expected, disk);
+  } catch (error) {
+    if (error instanceof ToolherdError) throw error;
+    throw writeFailed(path, error);
+  }
+}
+
+async function replace(
+  path: string,
+  target: string,
+  text: string,
+  original: Stats | undefined,
+  expected: Uint8Array | null | undefined,
+  disk: Disk,
+): Promise<void> {
+  const temporary = join(dirname(target), `.toolherd-${randomBytes(8).toString('hex')}.tmp`);
+  // Opened before anything changes: afterwards there would be no way back from a failure.
+  const folder = await disk.open(dirname(target), 'r');
+  try {
+    const file = await disk.open(temporary, 'wx', PRIVATE_FILE);
+    try {
+      try {
+        await keepOwnerAndMode(file, original);
+        await file.writeFile(text, 'utf8');
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      // No lock holds back other programs: what remains is the moment between this look and the rename.
+      if (expected !== undefined) await assertUnchanged(path, target, expected, disk);
+      await disk.rename(temporary, target);
+    } catch (error) {
+      await disk.unlink(temporary).catch(() => undefined);
+      throw error;
+    }
+    // The new text is in place. Not synced, a crash brings the old one back, and either is whole.
+    await folder.sync().catch(() => undefined);
+  } finally {
+    await folder.close().catch(() => undefined);
+  }
+}
+
+/** A file that changes hands could become readable to others, or unreadable to its owner. */
+async function keepOwnerAndMode(file: nodeFs.FileHandle, original: Stats | undefined): Promise<void> {
+  if (original === undefined) return;
+  const own = await file.stat();
+  if (own.uid !== original.uid || own.gid !== original.gid) await file.chown(original.uid, original.gid);
+  // After chown, which clears the set-id bits.
+  await file.chmod(original.mode & PERMISSION_BITS);
+}
+
+async function statOf(target: string, disk: Disk): Promise<Stats | undefined> {
+  try {
+    return await disk.stat(target);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** A rename asks nothing of the file it replaces, so a file made read-only has to be looked at. */
+async function assertReplaceable(path: string, target: string, original: Stats, disk: Disk): Promise<void> {
+  if (!original.isFile()) {
+    throw new ToolherdError(`${path} cannot be written`, {
+      why: 'It is not a regular file.',
+      fix: 'Give the path of a file.',
+    });
+  }
+  await disk.access(target, nodeFs.constants.W_OK);
+}
+
+async function assertUnchanged(
+  path: string,
+  target: string,
+  expected: Uint8Array | null,
+  disk: Disk,
+): Promise<void> {
+  const now = await disk.readFile(target).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+  if (now === null ? expected === null : expected !== null && now.equals(expected)) return;
+  throw new ToolherdError(`${path} was changed by another program meanwhile`, {
+    why: 'Writing now would lose that change. Nothing was written.',
+    fix: 'Run the command again.',
+  });
+}
+
+function writeFailed(path: string, cause: unknown): ToolherdError {
+  const fixes: Record<string, string> = {
+    ENOSPC: 'Free some space on the disk and run the command again.',
+    EDQUOT: 'Free some of your disk quota and run the command again.',
+    EROFS: 'The file system is read-only: change the file where it comes from.',
+    EACCES: 'Make the file and its folder writable for you.',
+    EPERM: 'Run the command as the owner of the file.',
+  };
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return new ToolherdError(`${path} could not be written`, {
+    why: `${cause instanceof Error ? cause.message : String(cause)}. The file is as it was.`,
+    fix: fixes[code] ?? 'Check the path and run the command again.',
+    cause,
+  });
+}

@@ -1,0 +1,78 @@
+import { type Data, isMap } from './document.js';
+import type { Draft, Report } from './draft.js';
+import { didYouMean } from './near-miss.js';
+import type { Path } from './problem.js';
+import type { Redactor } from './redactor.js';
+import { expand, type Use, type VariableSource } from './variables.js';
+
+/** What the loader is given from outside: no module here reads process.env by itself. */
+export interface Outside {
+  environment: Readonly<Record<string, string | undefined>>;
+  userHome: string;
+  redactor: Redactor;
+  /** `strict` reports what is unset; `lenient` leaves it (edits are checked without their variables). */
+  variables: 'strict' | 'lenient';
+  /** Told of every variable that a file uses, for `validate`. */
+  onUse?(use: Use): void;
+}
+
+/** Fills in the variables of one entry and reports those that are not there. */
+export class Expander {
+  readonly #draft: Draft;
+  readonly #outside: Outside;
+  readonly #sources: readonly VariableSource[];
+  readonly #report: Report;
+  /** True once something was unset: what was expanded is then not the real value. */
+  isIncomplete = false;
+
+  constructor(draft: Draft, outside: Outside, sources: readonly VariableSource[], report: Report) {
+    this.#draft = draft;
+    this.#outside = outside;
+    this.#sources = sources;
+    this.#report = report;
+  }
+
+  text(source: string, path: Path): string {
+    const { folder } = this.#draft.context;
+    const surroundings = {
+      sources: this.#sources,
+      workspaceFolder: folder,
+      userHome: this.#outside.userHome,
+    };
+    const { text, uses } = expand(source, surroundings);
+    for (const use of uses) {
+      this.#outside.onUse?.(use);
+      if (use.value === undefined) this.#unset(use.name, path);
+      else if (use.from !== 'default') this.#outside.redactor.add(use.name, use.value);
+    }
+    if (text.includes('\0')) {
+      this.#report(
+        this.#draft.document.problem('ConfigError', path, 'A value holds a NUL character', 'remove it'),
+      );
+    }
+    return text;
+  }
+
+  data(value: Data, path: Path): Data {
+    if (typeof value === 'string') return this.text(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => this.data(item, [...path, index]));
+    if (!isMap(value)) return value;
+    return this.map(value, path);
+  }
+
+  map<T extends Data>(value: Record<string, T>, path: Path): Record<string, T> {
+    const result: Record<string, T> = Object.create(null);
+    for (const [key, item] of Object.entries(value)) result[key] = this.data(item, [...path, key]) as T;
+    return result;
+  }
+
+  #unset(name: string, path: Path): void {
+    this.isIncomplete = true;
+    if (this.#outside.variables === 'lenient') return;
+    const known = this.#sources.flatMap(({ values }) => Object.keys(values));
+    const near = didYouMean(name, [...known, 'workspaceFolder', 'userHome']);
+    const fix = `set ${name} in the environment${near === '' ? `, or write \${${name}:-default}` : `; ${near}`}`;
+    const message = `Environment variable '${name}' not found`;
+    this.#report(this.#draft.document.problem('ConfigError', path, message, fix));
+  }
+}

@@ -1,0 +1,89 @@
+import { Lexer } from 'yaml';
+
+/**
+ * Looks at a YAML text before the parser sees it. The parser recurses: some 850 bytes of `[[[[…` abort the whole
+ * process, and no try/catch can help. The lexer does not recurse and is linear, so depth and size are read off its
+ * tokens, and a hostile text is left at the first token too many.
+ */
+export const LIMITS = { bytes: 1024 * 1024, depth: 64, tokens: 50_000, aliases: 100 } as const;
+
+export interface Refusal {
+  message: string;
+  fix: string;
+  /** Where in the text it went too far. */
+  offset: number;
+}
+
+export const TOO_DEEP = {
+  message: `Nested deeper than ${LIMITS.depth} levels`,
+  fix: 'flatten this part of the file',
+} as const;
+
+export const TOO_LARGE = {
+  message: 'The file is larger than 1 MiB',
+  fix: 'split it, or move the large part out of it',
+} as const;
+
+/** The bound below may count a level twice; the exact depth is checked on the parsed tree. */
+const DEPTH_BOUND = LIMITS.depth * 2;
+
+export function checkText(text: string): Refusal | undefined {
+  if (Buffer.byteLength(text) > LIMITS.bytes) return { ...TOO_LARGE, offset: 0 };
+  let tokens = 0;
+  let aliases = 0;
+  let offset = 0;
+  const nesting = new Nesting();
+  for (const token of new Lexer().lex(text)) {
+    const isMarker = token.length === 1 && '\x02\x18\x1f'.includes(token);
+    if (isMarker) continue;
+    nesting.see(token);
+    if (token.startsWith('*')) aliases++;
+    if (nesting.depth > DEPTH_BOUND) return { ...TOO_DEEP, offset };
+    if (aliases > LIMITS.aliases) {
+      return { message: `More than ${LIMITS.aliases} aliases`, fix: 'write the repeated parts out', offset };
+    }
+    if (++tokens > LIMITS.tokens) {
+      return { message: `More than ${LIMITS.tokens} YAML tokens`, fix: TOO_LARGE.fix, offset };
+    }
+    offset += token.length;
+  }
+  return undefined;
+}
+
+/**
+ * An upper bound of the depth. Flow collections nest by their brackets. Block collections nest by column: content
+ * that stands further right than what encloses it is one level, and that holds for `- - - x` as for indents.
+ */
+class Nesting {
+  #flow = 0;
+  #column = 0;
+  #afterKey = false;
+  readonly #columns: number[] = [];
+
+  get depth(): number {
+    return this.#flow + this.#columns.length;
+  }
+
+  see(token: string): void {
+    const first = token[0] ?? '';
+    if (!' \t\n\r#'.includes(first)) this.#content(token, first);
+    const newline = token.lastIndexOf('\n');
+    this.#column = newline === -1 ? this.#column + token.length : token.length - newline - 1;
+    if (newline !== -1) this.#afterKey = false;
+  }
+
+  #content(token: string, first: string): void {
+    // The colon after a key opens nothing by itself; one without a key before it does.
+    const isColonOfKey = token === ':' && this.#afterKey;
+    if (this.#flow === 0 && !isColonOfKey) this.#enter(this.#column);
+    if (first === '[' || first === '{') this.#flow++;
+    else if ((first === ']' || first === '}') && this.#flow > 0) this.#flow--;
+    this.#afterKey = token !== '-' && token !== '?' && token !== ':';
+  }
+
+  #enter(column: number): void {
+    while (this.#columns.length > 0 && this.#columns[this.#columns.length - 1]! >= column)
+      this.#columns.pop();
+    this.#columns.push(column);
+  }
+}

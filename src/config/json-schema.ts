@@ -1,0 +1,98 @@
+import * as z from 'zod/mini';
+import { ENTRY, FIELDS, type FieldName, TRANSPORT_NAMES } from './fields.js';
+import { SETTINGS, sectionShape, versionShape } from './settings.js';
+import { SOURCE } from './source-document.js';
+import type { Transport } from './spec.js';
+
+type Schema = Record<string, unknown>;
+
+const NULL = { type: 'null' };
+
+/** The JSON Schema of one of the two files, for editors; made from the same shapes that the loader uses. */
+export function fileSchema(kind: 'agent' | 'config'): Schema {
+  const title = kind === 'agent' ? 'agent.yaml' : 'config.yaml';
+  const $defs = { entry: entrySchema(), source: strip(z.toJSONSchema(SOURCE, { io: 'input' })) };
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `toolherd ${title}`,
+    ...(kind === 'agent' ? agentSchema() : configSchema()),
+    $defs,
+  };
+}
+
+const ENTRY_REF = { $ref: '#/$defs/entry' };
+const SOURCE_REF = { $ref: '#/$defs/source' };
+const isSource = { type: 'object', required: ['source_type'] };
+
+/** Only the items of `tools` that are ours are described; the rest of the file belongs to others. */
+function agentSchema(): Schema {
+  const isOurs = { type: 'object', required: ['type'], properties: { type: { const: 'mcp' } } };
+  const items = { if: isSource, then: SOURCE_REF, else: { if: isOurs, then: ENTRY_REF } };
+  return { type: ['object', 'null'], properties: { tools: { type: ['array', 'null'], items } } };
+}
+
+function configSchema(): Schema {
+  const section = (name: 'daemon' | 'security') => {
+    const schema = strip(z.toJSONSchema(sectionShape(name), { io: 'input' }));
+    const properties = schema.properties as Record<string, Schema>;
+    for (const [key, { about }] of Object.entries(SETTINGS[name])) properties[key]!.description = about;
+    return { anyOf: [schema, NULL] };
+  };
+  return {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: {
+      version: { anyOf: [strip(z.toJSONSchema(versionShape(), { io: 'input' })), NULL] },
+      mcp_servers: { type: ['array', 'null'], items: { if: isSource, then: SOURCE_REF, else: ENTRY_REF } },
+      daemon: section('daemon'),
+      security: section('security'),
+    },
+  };
+}
+
+function entrySchema(): Schema {
+  const schema = strip(z.toJSONSchema(ENTRY, { io: 'input' }));
+  const properties = schema.properties as Record<string, Schema>;
+  const required = schema.required as string[];
+  for (const [name, { about }] of Object.entries(FIELDS)) {
+    const plain = properties[name]!;
+    properties[name] = {
+      description: about,
+      ...(required.includes(name) ? plain : { anyOf: [plain, NULL] }),
+    };
+  }
+  return { ...schema, allOf: (['stdio', 'sse', 'websocket', 'http'] as const).map(rulesOf) };
+}
+
+/** What holds for entries of one transport: the fields it needs, and those that belong to others. */
+function rulesOf(transport: Transport): Schema {
+  const spellings = TRANSPORT_NAMES.filter(
+    (name) => name === transport || (transport === 'http' && name.startsWith('str')),
+  );
+  const isNamed = {
+    anyOf: [{ enum: spellings }, { type: 'object', properties: { type: { enum: spellings } } }],
+  };
+  const isIt = { required: ['transport'], properties: { transport: isNamed } };
+  const isDefault = { not: { required: ['transport'], properties: { transport: { not: NULL } } } };
+  const foreign = (Object.keys(FIELDS) as FieldName[]).filter((name) => !isFor(name, transport));
+  return {
+    if: transport === 'stdio' ? { anyOf: [isIt, isDefault] } : isIt,
+    then: { properties: Object.fromEntries(foreign.map((name) => [name, NULL])), ...needs(transport) },
+  };
+}
+
+function needs(transport: Transport): Schema {
+  const has = (name: string) => ({ required: [name], properties: { [name]: { not: NULL } } });
+  if (transport !== 'stdio') return has('url');
+  const legacy = { properties: { server: { pattern: '^@[^/\\s]+/[^/\\s]+$' }, transport: NULL } };
+  return { anyOf: [has('command'), has('plugin_dir'), legacy] };
+}
+
+function isFor(name: FieldName, transport: Transport): boolean {
+  return (FIELDS[name].for as readonly string[]).includes(transport);
+}
+
+function strip(schema: object): Schema {
+  const { $schema: _, ...rest } = schema as Schema;
+  return rest;
+}

@@ -1,0 +1,66 @@
+/**
+ * Knows every value that must not be shown and takes it out of any text: logs, errors, status, inspect. One redactor
+ * serves a whole herd. A value becomes `[redacted:NAME]`, so that the reader still learns which one it was.
+ */
+
+/** Shorter values stand in too many innocent places: `true`, `8080`, `info`. */
+const MIN_LENGTH = 6;
+
+/** Variables that describe the machine, not a secret; hiding them would only make paths unreadable. */
+const PUBLIC = /^(HOME|USER|LOGNAME|PWD|OLDPWD|SHELL|PATH|LANG|LC_.*|TERM|TMPDIR|TZ|XDG_.*|HOSTNAME|EDITOR)$/;
+
+const SECRET_NAME =
+  /token|secret|passw|passphrase|credential|api_?key|private|auth|cookie|session|signature|\bkey\b|_key$|^key$/i;
+
+/** Whether a name suggests that its value is a secret, for values that stand in a file in plain text. */
+export function looksSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+export class Redactor {
+  readonly #labels = new Map<string, string>();
+  #longestFirst: string[] | undefined;
+
+  /** Remembers a value under a name that may be shown in its place. */
+  add(name: string, value: string): void {
+    if (PUBLIC.test(name)) return;
+    const lines = value.includes('\n') ? value.split(/\r?\n/) : [];
+    const credentials = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)?.[1];
+    for (const text of [value, value.trim(), ...lines, credentials ?? '']) {
+      for (const form of [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(toWellFormed(text))]) {
+        if (form.length < MIN_LENGTH || this.#labels.has(form)) continue;
+        this.#labels.set(form, name);
+        this.#longestFirst = undefined;
+      }
+    }
+  }
+
+  redact(text: string): string {
+    this.#longestFirst ??= [...this.#labels.keys()].sort((a, b) => b.length - a.length);
+    let result = text;
+    for (const secret of this.#longestFirst) {
+      if (result.includes(secret))
+        result = result.replaceAll(secret, () => `[redacted:${this.#labels.get(secret)}]`);
+    }
+    return result;
+  }
+
+  /** The same for every string of a JSON-like value, keys included. */
+  redactDeep<T>(value: T): T {
+    return this.#walk(value) as T;
+  }
+
+  #walk(value: unknown): unknown {
+    if (typeof value === 'string') return this.redact(value);
+    if (Array.isArray(value)) return value.map((item) => this.#walk(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [this.redact(key), this.#walk(item)]),
+    );
+  }
+}
+
+/** encodeURIComponent throws on a lone surrogate. */
+function toWellFormed(text: string): string {
+  return text.replaceAll(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { ToolherdError } from '../errors.js';
+import type { DataMap } from './document.js';
+import { isMap } from './document.js';
+import type { Draft } from './draft.js';
+import { stringMap } from './draft.js';
+import { writeFileAtomically } from './edit/write-file.js';
+import { readEnvFile } from './env-file.js';
+import type { Launch } from './launch.js';
+import { parseJson } from './parse-json.js';
+import { FileFault, readSmallFile } from './read-file.js';
+
+/** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
+export interface WouldRun {
+  name: string;
+  transport: string;
+  /** argv of a stdio server. */
+  run?: string[];
+  cwd?: string;
+  url?: string;
+  /** Names only. */
+  env: string[];
+  envFile?: string;
+}
+
+/** What the user's word covers: the file byte for byte, the manifests it names, the names in its envFiles. */
+export interface Pin {
+  sha256: string;
+  manifests: Record<string, string>;
+  envNames: Record<string, string[]>;
+}
+
+export type TrustVerdict = 'allowed' | 'never' | 'changed';
+
+/** Nothing of the file was started, connected, expanded or read further. */
+export class TrustRequiredError extends ToolherdError {
+  override readonly type = 'TrustRequiredError';
+  readonly file: string;
+  readonly wouldRun: readonly WouldRun[];
+
+  constructor(file: string, verdict: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
+    const what = verdict === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
+    super(`${file} ${what}`, {
+      why: 'a project file can start any program, so nothing in it is used before you said so',
+      fix: `read it, then: toolherd allow ${file}`,
+    });
+    this.file = file;
+    this.wouldRun = wouldRun;
+  }
+}
+
+export interface Planned {
+  draft: Draft;
+  /** Undefined for remote servers. */
+  launch: Launch | undefined;
+}
+
+export function wouldRun({ draft, launch }: Planned): WouldRun {
+  const { fields, name, transport, context } = draft;
+  const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
+  const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
+  const envFile = typeof fields.envFile === 'string' ? { envFile: fields.envFile } : {};
+  if (launch === undefined) return { name, transport, url: String(fields.url), env, ...envFile };
+  const run = [launch.command, ...launch.args.map(({ text }) => text)];
+  return {
+    name,
+    transport,
+    run,
+    cwd: launch.cwd ?? launch.plugin?.folder ?? context.folder,
+    env,
+    ...envFile,
+  };
+}
+
+/** The pin of a file as it is now. Reads the envFiles, so it is made only of a file that the user vouches for. */
+export async function makePin(text: string, planned: readonly Planned[]): Promise<Pin> {
+  return { ...contentPin(text, planned), envNames: await envNames(planned) };
+}
+
+function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNames'> {
+  const manifests: Record<string, string> = {};
+  for (const { launch } of planned) {
+    if (launch?.plugin !== undefined)
+      manifests[launch.plugin.manifest.file] = sha256(launch.plugin.manifest.text);
+  }
+  return { sha256: sha256(text), manifests };
+}
+
+async function envNames(planned: readonly Planned[]): Promise<Record<string, string[]>> {
+  const names: Record<string, string[]> = {};
+  for (const { draft } of planned) {
+    const path = draft.fields.envFile;
+    if (typeof path !== 'string' || names[path] !== undefined) continue;
+    try {
+      names[path] = Object.keys(await readEnvFile(draft.context.folder, path)).sort();
+    } catch (error) {
+      // A missing envFile is reported when the file is loaded; until it exists it has no names.
+      if (!(error instanceof FileFault)) throw error;
+      names[path] = [];
+    }
+  }
+  return names;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The files that the user allowed, in one JSON file that only the user can read. */
+export class TrustStore {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Compares content first: the envFiles of a file that was not allowed are not even opened. */
+  async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustVerdict> {
+    const pin = this.#read()[realpathSync(path)];
+    if (!isMap(pin)) return 'never';
+    const now = contentPin(text, planned);
+    if (pin.sha256 !== now.sha256 || !same(pin.manifests, now.manifests)) return 'changed';
+    return same(pin.envNames, await envNames(planned)) ? 'allowed' : 'changed';
+  }
+
+  async allow(path: string, pin: Pin): Promise<void> {
+    await this.#write({ ...this.#read(), [realpathSync(path)]: { ...pin } });
+  }
+
+  /** False when the file had not been allowed. */
+  async revoke(path: string): Promise<boolean> {
+    const { [path]: pin, ...rest } = this.#read();
+    if (pin !== undefined) await this.#write(rest);
+    return pin !== undefined;
+  }
+
+  #read(): DataMap {
+    let text: string;
+    try {
+      text = readSmallFile(this.#file);
+    } catch (error) {
+      if (error instanceof FileFault && error.isMissing) return Object.create(null);
+      throw error;
+    }
+    const { value } = parseJson(this.#file, text);
+    const files = isMap(value) ? value.files : undefined;
+    if (isMap(files)) return files;
+    throw new ToolherdError(`${this.#file} is damaged`, {
+      why: 'it does not hold the list of allowed files',
+      fix: 'remove it, and allow your files again',
+    });
+  }
+
+  async #write(files: DataMap | Record<string, unknown>): Promise<void> {
+    await writeFileAtomically(this.#file, `${JSON.stringify({ version: 1, files }, null, 2)}\n`);
+  }
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner) =>
+    isMap(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}

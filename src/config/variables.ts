@@ -1,0 +1,110 @@
+/**
+ * Variables in strings: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`, `${userHome}`, `$$`.
+ * No bare `$VAR`, no recursion, never a command: what a variable holds is taken as it is.
+ */
+export type Part =
+  | { kind: 'text'; text: string }
+  | { kind: 'variable'; name: string; fallback: string | undefined }
+  | { kind: 'folder' }
+  | { kind: 'home' }
+  | { kind: 'malformed'; text: string };
+
+const REFERENCE = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/;
+
+/** Splits a string at its references. */
+export function parseReferences(source: string): Part[] {
+  const parts: Part[] = [];
+  let rest = source;
+  const literal = (text: string) => {
+    const last = parts.at(-1);
+    if (last?.kind === 'text') last.text += text;
+    else if (text !== '') parts.push({ kind: 'text', text });
+  };
+  while (rest !== '') {
+    const dollar = rest.indexOf('$');
+    if (dollar === -1) {
+      literal(rest);
+      break;
+    }
+    literal(rest.slice(0, dollar));
+    rest = rest.slice(dollar);
+    const used = reference(rest);
+    if (typeof used.part === 'string') literal(used.part);
+    else parts.push(used.part);
+    rest = rest.slice(used.length);
+  }
+  return parts;
+}
+
+/** The reference that a text beginning with `$` begins with. */
+function reference(text: string): { part: Part | string; length: number } {
+  if (text.startsWith('$$')) return { part: '$', length: 2 };
+  if (!text.startsWith('${')) return { part: '$', length: 1 };
+  if (text.startsWith('${workspaceFolder}')) return { part: { kind: 'folder' }, length: 18 };
+  if (text.startsWith('${userHome}')) return { part: { kind: 'home' }, length: 11 };
+  const match = REFERENCE.exec(text);
+  if (match !== null) {
+    return { part: { kind: 'variable', name: match[1]!, fallback: match[2] }, length: match[0].length };
+  }
+  const end = text.indexOf('}');
+  const length = end === -1 ? text.length : end + 1;
+  return { part: { kind: 'malformed', text: text.slice(0, length) }, length };
+}
+
+export function hasReferences(source: string): boolean {
+  return source.includes('$') && parseReferences(source).some((part) => part.kind !== 'text');
+}
+
+/** Where values come from, nearest first. */
+export interface VariableSource {
+  /** Shown to a person: `env`, `.env`, `environment`. */
+  label: string;
+  values: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Surroundings {
+  sources: readonly VariableSource[];
+  workspaceFolder: string;
+  userHome: string;
+}
+
+export interface Use {
+  name: string;
+  /** Undefined: unset, and no default stands in. */
+  value: string | undefined;
+  /** The source's label, or `default`. */
+  from: string | undefined;
+}
+
+/** Fills the references in. What is unset or malformed is reported, and left out of the text. */
+export function expand(
+  source: string,
+  surroundings: Surroundings,
+): { text: string; uses: Use[]; malformed: string[] } {
+  const uses: Use[] = [];
+  const malformed: string[] = [];
+  let text = '';
+  for (const part of parseReferences(source)) {
+    if (part.kind === 'text') text += part.text;
+    else if (part.kind === 'folder') text += surroundings.workspaceFolder;
+    else if (part.kind === 'home') text += surroundings.userHome;
+    else if (part.kind === 'malformed') malformed.push(part.text);
+    else {
+      const use = lookUp(part.name, part.fallback, surroundings.sources);
+      uses.push(use);
+      text += use.value ?? '';
+    }
+  }
+  return { text, uses, malformed };
+}
+
+function lookUp(name: string, fallback: string | undefined, sources: readonly VariableSource[]): Use {
+  for (const { label, values } of sources) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined) continue;
+    // As in a shell, `:-` also stands in for an empty value.
+    if (value === '' && fallback !== undefined) break;
+    return { name, value, from: label };
+  }
+  return { name, value: fallback, from: fallback === undefined ? undefined : 'default' };
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** Where everything lives. `$TOOLHERD_HOME` puts it all into one folder; otherwise the XDG folders hold it. */
+export interface Paths {
+  configFile: string;
+  stateFolder: string;
+  /** Which agent files the user allowed. */
+  trustFile: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function findPaths(environment: Environment, userHome: string): Paths {
+  const home = environment.TOOLHERD_HOME;
+  const xdg = (name: string, fallback: string) =>
+    join(environment[name] || join(userHome, fallback), 'toolherd');
+  const configFolder = home ? resolve(home) : xdg('XDG_CONFIG_HOME', '.config');
+  const stateFolder = home ? join(resolve(home), 'state') : xdg('XDG_STATE_HOME', '.local/state');
+  return {
+    configFile: join(configFolder, 'config.yaml'),
+    stateFolder,
+    trustFile: join(stateFolder, 'trust.json'),
+  };
+}
+
+/** The nearest agent.yaml, from a folder upward. */
+export function findAgentFile(from: string): string | undefined {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const candidate = join(folder, 'agent.yaml');
+    if (existsSync(candidate)) return candidate;
+    if (folder === dirname(folder)) return undefined;
+  }
+}

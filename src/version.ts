@@ -1,0 +1,4 @@
+/** The version of this package; a test compares it with package.json. */
+export const VERSION = '0.1.0';
+/** The version of the shape of `--json` output and of the socket's methods. */
+export const API_VERSION = 1;
