@@ -48,11 +48,14 @@ Exit status: 0 good, 78 something is wrong.`,
 };
 
 /** The files that a herd would be made of, those that exist. */
-function defaultFiles(call: Call): string[] {
+function defaultFiles(call: Call): { file: string; kind: Kind }[] {
   const { configFile, configRequired } = loadOptions(call);
   const agent = agentFileOf(call);
-  const wanted = configRequired === true || exists(configFile) ? [configFile] : [];
-  return agent === undefined ? wanted : [...wanted, agent];
+  const hasConfig = configRequired === true || exists(configFile);
+  return [
+    ...(hasConfig ? [{ file: configFile, kind: 'config' as const }] : []),
+    ...(agent === undefined ? [] : [{ file: agent, kind: 'agent' as const }]),
+  ];
 }
 
 function exists(file: string): boolean {
@@ -64,10 +67,10 @@ function exists(file: string): boolean {
   }
 }
 
-async function check(call: Call, file: string): Promise<FileReport> {
-  let kind: Kind = 'agent';
+async function check(call: Call, file: string, known: Kind | undefined): Promise<FileReport> {
+  let kind = known ?? 'agent';
   try {
-    kind = kindOf(file);
+    kind = known ?? kindOf(file);
     return good(file, kind, await load(call, file, kind));
   } catch (error) {
     const problems = problemsOf(error, file);

@@ -7,6 +7,6 @@ export async function readEnvFile(folder: string, path: string): Promise<Record<
     throw new FileFault("The name '__proto__' cannot be used here", 'rename the variable');
   }
   // Loaded when first needed: most files have no envFile, and the command should start fast.
-  const { parse } = await import('dotenv');
-  return Object.assign(Object.create(null), parse(text));
+  const { default: dotenv } = await import('dotenv');
+  return Object.assign(Object.create(null), dotenv.parse(text));
 }

@@ -1,6 +1,14 @@
 import type { CST } from 'yaml';
-import { contentSpan, leavesOfItem, type Span } from './leaves.js';
-import { endOfComments, hasBlankLine, isBlank, lineAfter, lineStart, startOfBlankLines } from './lines.js';
+import { contentSpan, type Leaf, leavesOfItem, type Span } from './leaves.js';
+import {
+  endOfBlankLines,
+  endOfComments,
+  hasBlankLine,
+  isBlank,
+  lineAfter,
+  lineStart,
+  startOfBlankLines,
+} from './lines.js';
 import type { Head } from './locate.js';
 import { cutLines, insertLines, joinSplices, type Splice } from './splice.js';
 
@@ -28,15 +36,15 @@ function itemsOf(text: string, list: CST.BlockSequence): BlockItem[] {
     const dashColumn = span.start - start;
     const below = lineAfter(text, span.end);
     const end = endOfComments(text, below, dashColumn + 1);
-    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKept(text, leaves) }];
+    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKeptScalar(text, leaves) }];
   });
 }
 
-function endsInKept(text: string, leaves: readonly Leaf[]): boolean {
-  const header = leaves.findLast((leaf) => leaf.type === 'block-scalar-header');
+function endsInKeptScalar(text: string, leaves: readonly Leaf[]): boolean {
+  const index = leaves.findLastIndex((leaf) => leaf.type === 'block-scalar-header');
+  const header = leaves[index];
   if (header === undefined || !text.slice(header.start, header.end).includes('+')) return false;
-  const type = leaves.findLast((leaf) => leaf.end > leaf.start)?.type;
-  return type === 'block-scalar' || type === 'newline';
+  return contentSpan(leaves.slice(index + 1).filter((leaf) => leaf.type !== 'block-scalar')) === undefined;
 }
 
 export function dashColumnOf(text: string, list: CST.BlockSequence): number {
@@ -49,7 +57,8 @@ export function appendToBlock(text: string, { head, list }: BlockList, lines: re
   const end = last?.end ?? beforeLast?.end ?? lineAfter(text, head.end);
   const spaced = beforeLast && last && hasBlankLine(text.slice(beforeLast.end, last.start));
   const offset = endOfComments(text, end, head.column + 1);
-  return insertLines(text, offset, spaced ? ['', ...lines] : lines);
+  const swallowed = last?.keepsBlankLines && offset === end;
+  return insertLines(text, offset, spaced && !swallowed ? ['', ...lines] : lines);
 }
 
 /** Returns undefined when there is no such item. */
@@ -62,7 +71,9 @@ export function removeFromBlock(text: string, { head, list }: BlockList, index: 
     return joinSplices(text, [empty, cutLines(text, item.start, item.end)]);
   }
   const { start, end } = withBlankLines(text, lineAfter(text, head.end), items, index);
-  return cutLines(text, start, end);
+  const previous = items[index - 1];
+  const swallows = previous?.keepsBlankLines && previous.end === start;
+  return cutLines(text, start, swallows ? endOfBlankLines(text, end) : end);
 }
 
 /**

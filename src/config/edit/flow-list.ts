@@ -1,5 +1,5 @@
 import type { CST } from 'yaml';
-import { contentSpan, type Leaf, leavesOf, leavesOfItem, type Span } from './leaves.js';
+import { contentSpan, leavesOf, leavesOfItem, type Span } from './leaves.js';
 import {
   isBlank,
   isFirstOnLine,
@@ -53,14 +53,16 @@ export function appendToFlow(
   if (!isFirstOnLine(text, last.start)) {
     return { start: last.end, end: last.end, insert: `, ${printed}` };
   }
-  const ownLine = lineBreakOf(text) + text.slice(lineStart(text, last.start), last.start) + printed;
-  const { comma } = last;
-  const end = endOfComment(text, collection, (comma ?? last).end);
-  if (comma !== undefined) return { start: end, end, insert: `${ownLine},` };
-  return joinSplices(text, [
-    { start: last.end, end: last.end, insert: ',' },
-    { start: end, end, insert: ownLine },
-  ]);
+  const line = text.slice(lineStart(text, last.start), last.start) + printed;
+  const lineBreak = lineBreakOf(text);
+  const end = endOfComment(text, collection, (last.comma ?? last).end);
+  const below = nextLine(text, end);
+  const insert = last.comma === undefined ? line : `${line},`;
+  const added = isBlank(text.slice(end, below))
+    ? { start: below, end: below, insert: insert + lineBreak }
+    : { start: end, end, insert: lineBreak + insert };
+  if (last.comma !== undefined) return added;
+  return joinSplices(text, [{ start: last.end, end: last.end, insert: ',' }, added]);
 }
 
 function fillFlow(text: string, collection: CST.FlowCollection, printed: string, step: number): Splice {
@@ -98,7 +100,9 @@ export function removeFromFlow(
   // Behind a comma on a line below stands nothing of this item.
   const comma = item.comma && isBlankWithin(text, item.end, item.comma.start) ? item.comma : undefined;
   if (item.comma !== undefined && comma === undefined) cuts.push(item.comma);
-  cuts.push(withSurroundings(text, collection, { start: item.start, end: (comma ?? item).end }, index === 0));
+  const whole = { start: item.start, end: (comma ?? item).end };
+  const side = index === items.length - 1 ? 'last' : index === 0 ? 'first' : 'middle';
+  cuts.push(withSurroundings(text, collection, whole, side));
   return joinSplices(
     text,
     cuts.map((cut) => ({ ...cut, insert: '' })),
@@ -106,23 +110,28 @@ export function removeFromFlow(
 }
 
 /** What leaves no hole: whole lines with their closing comment where the item has them, else one side's spaces. */
-function withSurroundings(text: string, collection: CST.FlowCollection, item: Span, isFirst: boolean): Span {
-  const commentEnd = endOfComment(text, collection, item.end);
-  const ownLine = isFirstOnLine(text, item.start);
+function withSurroundings(
+  text: string,
+  collection: CST.FlowCollection,
+  item: Span,
+  side: 'first' | 'middle' | 'last',
+): Span {
+  const { start, end } = item;
+  const commentEnd = endOfComment(text, collection, end);
+  const ownLine = isFirstOnLine(text, start);
   if (ownLine && isBlank(text.slice(commentEnd, lineEnd(text, commentEnd)))) {
-    return { start: lineStart(text, item.start), end: nextLine(text, commentEnd) };
+    return { start: lineStart(text, start), end: nextLine(text, commentEnd) };
   }
-  const before = skipSpacesBack(text, item.start);
-  if (ownLine) return { start: breakAbove(text, collection, before), end: item.end };
-  const after = skipSpaces(text, item.end);
+  if (ownLine && side === 'last') return { start: endOfLineAbove(text, collection, start), end };
+  const after = skipSpaces(text, end);
   // A comment needs the space before it.
-  const cutAfter = isFirst && text[after] !== '#';
-  return cutAfter ? { start: item.start, end: after } : { start: before, end: item.end };
+  if ((ownLine || side === 'first') && text[after] !== '#') return { start, end: after };
+  return { start: skipSpacesBack(text, start), end };
 }
 
-/** A comment on the line above would swallow what comes next, so its line break stays. */
-function breakAbove(text: string, collection: CST.FlowCollection, start: number): number {
-  const above = start - (text[start - 2] === '\r' ? 2 : 1);
-  const comment = leavesOf(collection).some((leaf: Leaf) => leaf.type === 'comment' && leaf.end === above);
-  return comment || above < collection.offset ? start : above;
+/** Where the line above ends; a comment there would swallow what comes next, so then it is `start` as it was. */
+function endOfLineAbove(text: string, collection: CST.FlowCollection, start: number): number {
+  const above = lineEnd(text, lineStart(text, lineStart(text, start) - 1));
+  const isComment = leavesOf(collection).some((leaf) => leaf.type === 'comment' && leaf.end === above);
+  return isComment ? start : above;
 }

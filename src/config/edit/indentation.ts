@@ -46,7 +46,7 @@ function look(
       const props = item.start.some((part) => part.type === 'anchor' || part.type === 'tag');
       if (dash !== undefined && value !== undefined && !props) {
         const sameLine = lineStart(text, value.offset) === lineStart(text, dash.offset);
-        if (sameLine) found[width] ??= value.offset - dash.offset;
+        if (sameLine) found[width] ??= Math.max(value.offset - dash.offset, 2);
       }
       look(text, value, found, 'innerDashWidth');
     }

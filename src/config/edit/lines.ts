@@ -69,6 +69,13 @@ export function startOfBlankLines(text: string, offset: number, floor: number): 
   return start;
 }
 
+/** Where the run of blank lines that begins at `offset` (a line's start) ends. */
+export function endOfBlankLines(text: string, offset: number): number {
+  let end = offset;
+  while (end < text.length && isBlank(text.slice(end, lineEnd(text, end)))) end = nextLine(text, end);
+  return end;
+}
+
 /** Whether a text of whole lines has a blank one. */
 export function hasBlankLine(text: string): boolean {
   return text.split('\n').slice(0, -1).some(isBlank);

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * Who may import whom. A room is a folder of src, or a file that stands in src itself. Types may come from wherever
+ * `types` says; code only from where `code` says. `node` stands for Node's own modules.
+ */
+interface Rule {
+  code: readonly string[];
+  types?: readonly string[];
+}
+
+const RULES: Record<string, Rule> = {
+  'errors.ts': { code: [] },
+  'version.ts': { code: [] },
+  'paths.ts': { code: ['node'] },
+  config: { code: ['node', 'errors.ts', 'zod', 'yaml', 'dotenv', 'jsonc-parser'] },
+  machines: { code: ['xstate'], types: ['config'] },
+  testing: { code: ['xstate', 'machines'], types: ['config'] },
+  link: {
+    code: ['node', 'errors.ts', 'execa', '@modelcontextprotocol/sdk'],
+    types: ['machines', 'config', 'zod'],
+  },
+  supervisor: { code: ['node', 'errors.ts', 'xstate', 'machines', 'link'], types: ['config', 'ipc'] },
+  ipc: { code: ['node', 'errors.ts', 'version.ts'] },
+  cli: { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc'] },
+  'main.ts': { code: ['node', 'paths.ts', 'cli'] },
+  'index.ts': { code: ['errors.ts', 'version.ts', 'config'] },
+};
+
+const SRC = join(import.meta.dirname, '..', 'src');
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+
+interface Import {
+  file: string;
+  room: string;
+  target: string;
+  isType: boolean;
+}
+
+function roomOf(path: string): string {
+  return relative(SRC, path).split('/')[0] ?? '';
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(IMPORT)].map(([, type, from, dynamic]) => {
+    const name = from ?? dynamic ?? '';
+    const target = name.startsWith('.')
+      ? roomOf(resolve(dirname(file), name.replace(/\.js$/, '.ts')))
+      : name.startsWith('node:')
+        ? 'node'
+        : name.replace(/^(@[^/]+\/[^/]+|[^/]+).*/, '$1');
+    return { file: relative(SRC, file), room: roomOf(file), target, isType: type !== undefined };
+  });
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join(SRC, name));
+
+describe('the house', () => {
+  it('every room is known', () => {
+    expect([...new Set(FILES.map(roomOf))].filter((room) => !(room in RULES))).toEqual([]);
+  });
+
+  it('every room imports only what it may', () => {
+    const wrong = FILES.flatMap(importsOf).filter(({ room, target, isType }) => {
+      const rule = RULES[room];
+      if (rule === undefined || target === room || rule.code.includes(target)) return false;
+      return !(isType && rule.types?.includes(target));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('the test reads imports at all', () => {
+    expect(FILES.flatMap(importsOf).filter(({ target }) => target === 'zod').length).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+
+export const COMMAND = join(import.meta.dirname, '..', '..', 'dist', 'bin', 'main.js');
+
+export interface Outcome {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the built command as a user would, in a home of its own. */
+export function toolherd(
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<Outcome> {
+  const environment = { PATH: process.env.PATH ?? '', HOME: cwd, TOOLHERD_HOME: join(cwd, 'home'), ...env };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, ...args], { cwd, env: environment }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
