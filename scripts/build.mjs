@@ -1,4 +1,5 @@
 // Builds dist/: the command and the daemon as bundles (they start fast), the library unbundled from its dependencies.
+// Usage: node scripts/build.mjs [FOLDER]   (default: dist)
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,8 @@ import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 process.chdir(root);
-rmSync('dist', { recursive: true, force: true });
+const out = process.argv[2] ?? 'dist';
+rmSync(out, { recursive: true, force: true });
 
 const common = {
   bundle: true,
@@ -21,7 +23,7 @@ await Promise.all([
   build({
     ...common,
     entryPoints: { main: 'src/main.ts' },
-    outdir: 'dist/bin',
+    outdir: join(out, 'bin'),
     minify: true,
     mainFields: ['module', 'main'],
     // yaml's build for browsers is ESM: what is not used is left out, and it loads twice as fast.
@@ -31,5 +33,5 @@ await Promise.all([
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   }),
-  build({ ...common, entryPoints: { index: 'src/index.ts' }, outdir: 'dist', packages: 'external' }),
+  build({ ...common, entryPoints: { index: 'src/index.ts' }, outdir: out, packages: 'external' }),
 ]);

@@ -16,9 +16,15 @@ for (const line of wanted) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
     // The package's own install step puts the binary of this platform in place.
-    execFileSync('npm', ['install', '--no-save', `node@${line}`, '--foreground-scripts'], { cwd: folder, stdio: 'inherit' });
+    execFileSync('npm', ['install', '--no-save', `node@${line}`, '--foreground-scripts'], {
+      cwd: folder,
+      stdio: 'inherit',
+    });
     if (!existsSync(join(bin, 'node'))) {
-      execFileSync(process.execPath, ['node_modules/node/installArchSpecificPackage.js'], { cwd: folder, stdio: 'inherit' });
+      execFileSync(process.execPath, ['node_modules/node/installArchSpecificPackage.js'], {
+        cwd: folder,
+        stdio: 'inherit',
+      });
     }
   }
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
@@ -29,5 +35,6 @@ for (const line of wanted) {
 }
 
 console.log('');
-for (const { version, passed } of results) console.log(`${version.padEnd(10)} ${passed ? 'passed' : 'FAILED'}`);
+for (const { version, passed } of results)
+  console.log(`${version.padEnd(10)} ${passed ? 'passed' : 'FAILED'}`);
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

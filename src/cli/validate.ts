@@ -34,10 +34,11 @@ Exit status: 0 good, 78 something is wrong.`,
   options: {},
   most: Number.POSITIVE_INFINITY,
   async run(call) {
-    const files =
-      call.args.length > 0 ? call.args.map((file) => resolve(call.cwd, file)) : defaultFiles(call);
+    const named = call.args.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
     const reports: FileReport[] = [];
-    for (const file of files) reports.push(await check(call, file));
+    for (const { file, kind } of named.length > 0 ? named : defaultFiles(call)) {
+      reports.push(await check(call, file, kind));
+    }
     const ok = reports.every((report) => report.ok);
     call.output.json({ ok, files: reports });
     for (const report of reports) show(call, report);

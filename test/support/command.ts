@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
-export const COMMAND = join(import.meta.dirname, '..', '..', 'dist', 'bin', 'main.js');
+/** Built by the global setup. */
+export const DIST = process.env.TOOLHERD_TEST_DIST ?? '';
+export const COMMAND = join(DIST, 'bin', 'main.js');
 
 export interface Outcome {
   status: number;
