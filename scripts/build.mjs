@@ -1,8 +1,11 @@
-// Builds dist/: the command and the daemon as bundles (they start fast), the library unbundled from its dependencies.
+// Builds dist/: the command as bundles that start fast, and the library with its dependencies left outside.
 // Usage: node scripts/build.mjs [FOLDER]   (default: dist)
-import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -10,28 +13,87 @@ process.chdir(root);
 const out = process.argv[2] ?? 'dist';
 rmSync(out, { recursive: true, force: true });
 
-const common = {
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
-  splitting: true,
-  logLevel: 'warning',
+const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
+const verbs = readdirSync('src/cli/verbs').map((file) => basename(file, '.ts'));
+
+/** One bundle a verb: a verb loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
+const command = {
+  ...common,
+  format: 'cjs',
+  outdir: join(out, 'bin'),
+  outExtension: { '.js': '.cjs' },
+  minify: true,
+  mainFields: ['module', 'main'],
+  // yaml's build for browsers is ESM: what is not used is left out.
+  alias: { yaml: './node_modules/yaml/browser/index.js' },
 };
 
 await Promise.all([
+  build({ ...command, entryPoints: { main: 'src/main.ts' }, banner: { js: '#!/usr/bin/env node' } }),
+  build({
+    ...command,
+    entryPoints: Object.fromEntries([
+      ...verbs.map((verb) => [verb, `src/cli/verbs/${verb}.ts`]),
+      ['failure', 'src/cli/failure.ts'],
+      ['confirm', 'src/cli/confirm.ts'],
+    ]),
+  }),
   build({
     ...common,
-    entryPoints: { main: 'src/main.ts' },
-    outdir: join(out, 'bin'),
-    minify: true,
-    mainFields: ['module', 'main'],
-    // yaml's build for browsers is ESM: what is not used is left out, and it loads twice as fast.
-    alias: { yaml: './node_modules/yaml/browser/index.js' },
-    // Some dependencies are CommonJS and call require for Node's own modules.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
+    format: 'esm',
+    splitting: true,
+    packages: 'external',
+    outdir: out,
+    entryPoints: { index: 'src/index.ts' },
   }),
-  build({ ...common, entryPoints: { index: 'src/index.ts' }, outdir: out, packages: 'external' }),
 ]);
+
+await keepMachineCode();
+
+/**
+ * Keeps V8's machine code for the bundles that are not tiny. It is taken after a first use, so that the functions
+ * which that use needs are in it. Another version of Node ignores it (see src/cli/load-bundle.ts).
+ */
+async function keepMachineCode() {
+  const folder = resolve(out, 'bin');
+  for (const name of ['validate', 'allow']) {
+    const file = join(folder, `${name}.cjs`);
+    const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
+    const module = { exports: {} };
+    script.runInThisContext().call(module.exports, module.exports, createRequire(file), module, file, folder);
+    await firstUse(module.exports.verb);
+    writeFileSync(`${file}.cache`, script.createCachedData());
+  }
+}
+
+/** The same text as in src/cli/load-bundle.ts; a test compares what comes of it. */
+function wrap(source) {
+  return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
+}
+
+async function firstUse(verb) {
+  const cwd = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
+  const entry = 'type: mcp, description: d, server: s';
+  const stdio = `- {name: a, ${entry}, command: npx, args: [-y, "\${X:-y}"], env: {K: v}}`;
+  const http = `- {name: b, ${entry}, transport: http, url: "https://example.com", headers: {A: "\${X:-y}"}}`;
+  mkdirSync(join(cwd, 'home'));
+  writeFileSync(join(cwd, 'home', 'config.yaml'), 'version: "1.0"\nsecurity: {trust: ask}\n');
+  writeFileSync(join(cwd, 'agent.yaml'), `tools:\n  ${stdio}\n  ${http}\n`);
+  const silent = () => {};
+  const status = await verb.run({
+    args: [],
+    flags: { yes: true },
+    output: { isJson: false, isQuiet: true, print: silent, json: silent, note: silent, error: silent },
+    paths: {
+      configFile: join(cwd, 'home', 'config.yaml'),
+      stateFolder: cwd,
+      trustFile: join(cwd, 'trust.json'),
+    },
+    environment: {},
+    userHome: cwd,
+    cwd,
+    isInteractive: () => false,
+  });
+  rmSync(cwd, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`the first use of a verb failed with ${status}`);
+}

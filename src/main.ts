@@ -1,47 +1,40 @@
-#!/usr/bin/env node
 import { homedir } from 'node:os';
 import { findVerb, parseCommandLine } from './cli/command-line.js';
 import { EXIT } from './cli/exit-codes.js';
+import { loadBundle } from './cli/load-bundle.js';
 import { createOutput, type Output } from './cli/output.js';
-import type { Call } from './cli/verb.js';
-import { VERBS } from './cli/verbs.js';
+import { type Call, UsageError, type Verb } from './cli/verb.js';
+import { VERBS } from './cli/verb-table.js';
+import { didYouMean } from './config/near-miss.js';
 import { findPaths } from './paths.js';
 
 /** Runs the command: finds the verb, loads it, and turns what went wrong into words and an exit status. */
 async function main(argv: readonly string[]): Promise<number> {
   const { name, rest } = findVerb(argv);
-  const wantsJson = argv.includes('--json');
-  const output = outputFor(
-    wantsJson,
-    rest.some((flag) => flag === '-q' || flag === '--quiet'),
-  );
+  const quiet = argv.includes('-q') || argv.includes('--quiet');
+  const output = createOutput(process, { json: argv.includes('--json'), quiet });
   try {
-    return await runVerb(name, rest, output);
+    return await runVerb(name ?? (rest.includes('--version') ? 'version' : 'help'), rest, output);
   } catch (error) {
-    const { explainFailure } = await import('./cli/failure.js');
+    const { explainFailure } = loadBundle<typeof import('./cli/failure.js')>('failure');
     return explainFailure(error, output);
   }
 }
 
-async function runVerb(name: string | undefined, rest: string[], output: Output): Promise<number> {
-  if (name === undefined) return runVerb(rest.includes('--version') ? 'version' : 'help', rest, output);
-  const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (entry === undefined) {
-    const { unknownVerb } = await import('./cli/unknown-verb.js');
-    throw unknownVerb(name);
-  }
-  const { verb } = await entry.load();
+async function runVerb(name: string, rest: string[], output: Output): Promise<number> {
+  const verb = loadVerb(name);
   const { args, flags } = parseCommandLine(rest, name, verb);
   if (flags.help === true && name !== 'help') {
-    output.print(await helpOf(name));
-    return EXIT.ok;
+    return loadVerb('help').run(callFor([name], {}, output));
   }
   return verb.run(callFor(args, flags, output));
 }
 
-async function helpOf(name: string): Promise<string> {
-  const { helpText } = await import('./cli/help.js');
-  return helpText(name);
+function loadVerb(name: string): Verb {
+  if (Object.hasOwn(VERBS, name)) return loadBundle<{ verb: Verb }>(name).verb;
+  const near = didYouMean(name, Object.keys(VERBS));
+  const fix = near === '' ? "see 'toolherd help'" : `${near} See 'toolherd help'`;
+  throw new UsageError(`unknown command '${name}'`, fix);
 }
 
 function callFor(args: readonly string[], flags: Call['flags'], output: Output): Call {
@@ -54,13 +47,18 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output):
     environment: process.env,
     userHome,
     cwd: process.cwd(),
-    confirm: async (question) => (await import('./cli/confirm.js')).confirm(question),
+    loadVerb,
+    isInteractive: () => process.stdin.isTTY === true && process.stderr.isTTY === true,
+    confirm: (question) => loadBundle<typeof import('./cli/confirm.js')>('confirm').confirm(question),
   };
 }
 
-function outputFor(json: boolean, quiet: boolean): Output {
-  const isInteractive = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  return createOutput(process, { json, quiet, isInteractive });
-}
-
-process.exitCode = await main(process.argv.slice(2));
+main(process.argv.slice(2)).then(
+  (status) => {
+    process.exitCode = status;
+  },
+  (error: unknown) => {
+    process.stderr.write(`error: ${error instanceof Error ? error.stack : error}\n`);
+    process.exitCode = EXIT.failed;
+  },
+);

@@ -25,7 +25,7 @@ const RULES: Record<string, Rule> = {
   supervisor: { code: ['node', 'errors.ts', 'xstate', 'machines', 'link'], types: ['config', 'ipc'] },
   ipc: { code: ['node', 'errors.ts', 'version.ts'] },
   cli: { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc'] },
-  'main.ts': { code: ['node', 'paths.ts', 'cli'] },
+  'main.ts': { code: ['node', 'paths.ts', 'cli', 'config'] },
   'index.ts': { code: ['errors.ts', 'version.ts', 'config'] },
 };
 

@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks on the terminal. Anything but a plain yes is a no, and so is no terminal. */
+/** Asks on the terminal. Anything but a plain yes is a no. */
 export async function confirm(question: string): Promise<boolean> {
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(`${question} [y/N] `);

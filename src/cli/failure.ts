@@ -1,9 +1,7 @@
-import { ConfigError } from '../config/problem.js';
-import { TrustRequiredError } from '../config/trust.js';
-import { ToolherdError } from '../errors.js';
+import type { ConfigError } from '../config/problem.js';
+import type { TrustRequiredError } from '../config/trust.js';
 import { EXIT } from './exit-codes.js';
 import type { Output } from './output.js';
-import { UsageError } from './verb.js';
 import { describeWouldRun, wouldRunJson } from './would-run.js';
 
 /** Says what happened, why, where and how to fix it, and answers with the exit status. */
@@ -12,7 +10,9 @@ export function explainFailure(error: unknown, output: Output): number {
   output.json({ ok: false, error: { type, message, why, fix, ...more } });
   if (output.isJson) return status;
   output.error(more.problems === undefined ? `error: ${message}` : message);
-  if (error instanceof TrustRequiredError) output.error(describeWouldRun(error.file, error.wouldRun));
+  if (isOf<TrustRequiredError>(error, 'TrustRequiredError')) {
+    output.error(describeWouldRun(error.file, error.wouldRun));
+  }
   if (why !== undefined) output.error(`  why: ${why}`);
   if (fix !== undefined) output.error(`  fix: ${fix}`);
   return status;
@@ -28,25 +28,37 @@ interface Description {
   would_run?: unknown;
 }
 
+interface Typed extends Error {
+  type: string;
+  why?: string | undefined;
+  fix?: string | undefined;
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  UsageError: EXIT.usage,
+  ConfigError: EXIT.badConfig,
+  TrustRequiredError: EXIT.notAllowed,
+};
+
+/** Errors are told apart by `type`: each bundle has its own copy of their classes. */
+function isOf<T extends Typed>(error: unknown, type: T['type']): error is T {
+  return error instanceof Error && 'type' in error && error.type === type;
+}
+
 function describe(error: unknown): Description {
-  if (error instanceof UsageError) {
-    return { type: 'UsageError', message: error.message, fix: error.fix, status: EXIT.usage };
+  if (!(error instanceof Error && 'type' in error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      type: 'InternalError',
+      message,
+      why: 'a bug in toolherd',
+      fix: 'please report it',
+      status: EXIT.failed,
+    };
   }
-  if (error instanceof ConfigError) {
-    const { type, message, problems } = error;
-    return { type, message, status: EXIT.badConfig, problems };
-  }
-  if (error instanceof ToolherdError) {
-    const { type, message, why, fix } = error;
-    if (!(error instanceof TrustRequiredError)) return { type, message, why, fix, status: EXIT.failed };
-    return { type, message, why, fix, status: EXIT.notAllowed, would_run: wouldRunJson(error.wouldRun) };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return {
-    type: 'InternalError',
-    message,
-    why: 'a bug in toolherd',
-    fix: 'please report it',
-    status: EXIT.failed,
-  };
+  const { type, message, why, fix } = error as Typed;
+  const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
+  if (isOf<ConfigError>(error, 'ConfigError')) return { ...known, problems: error.problems };
+  if (!isOf<TrustRequiredError>(error, 'TrustRequiredError')) return known;
+  return { ...known, would_run: wouldRunJson(error.wouldRun) };
 }

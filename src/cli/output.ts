@@ -4,8 +4,6 @@ import { API_VERSION } from '../version.js';
 export interface Output {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** True when a person sits at the terminal and can be asked. */
-  readonly isInteractive: boolean;
   /** One line or more of data for people. Nothing with --json. */
   print(text: string): void;
   /** The data for scripts. Nothing without --json. */
@@ -21,15 +19,11 @@ interface Streams {
   stderr: { write(text: string): unknown };
 }
 
-export function createOutput(
-  streams: Streams,
-  flags: { json: boolean; quiet: boolean; isInteractive: boolean },
-): Output {
+export function createOutput(streams: Streams, flags: { json: boolean; quiet: boolean }): Output {
   const toError = (text: string) => void streams.stderr.write(`${printable(text)}\n`);
   return {
     isJson: flags.json,
     isQuiet: flags.quiet,
-    isInteractive: flags.isInteractive,
     print: (text) => void (flags.json || streams.stdout.write(`${printable(text)}\n`)),
     json: (value) =>
       void (

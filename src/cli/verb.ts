@@ -28,7 +28,11 @@ export interface Call {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   cwd: string;
-  /** Asks a yes-or-no question; false without a terminal. */
+  /** Throws a UsageError that names the near miss. */
+  loadVerb(name: string): Verb;
+  /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */
+  isInteractive(): boolean;
+  /** Asks a yes-or-no question on the terminal. */
   confirm(question: string): Promise<boolean>;
 }
 
@@ -46,6 +50,7 @@ export interface Verb {
 
 /** The command line makes no sense. */
 export class UsageError extends Error {
+  readonly type = 'UsageError';
   readonly fix: string;
   constructor(message: string, fix: string) {
     super(message);

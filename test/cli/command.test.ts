@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../src/cli/verbs.js';
+import { VERBS } from '../../src/cli/verb-table.js';
 import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** Built by the global setup. */
 export const DIST = process.env.TOOLHERD_TEST_DIST ?? '';
-export const COMMAND = join(DIST, 'bin', 'main.js');
+export const COMMAND = join(DIST, 'bin', 'main.cjs');
 
 export interface Outcome {
   status: number;

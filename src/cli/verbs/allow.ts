@@ -1,9 +1,9 @@
-import { loadConfig } from '../config/load.js';
-import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../config/trust.js';
-import { EXIT } from './exit-codes.js';
-import { loadOptions, namedAgentFile } from './files.js';
-import type { Verb } from './verb.js';
-import { describeWouldRun, wouldRunJson } from './would-run.js';
+import { loadConfig } from '../../config/load.js';
+import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../config/trust.js';
+import { EXIT } from '../exit-codes.js';
+import { loadOptions, namedAgentFile } from '../files.js';
+import type { Verb } from '../verb.js';
+import { describeWouldRun, wouldRunJson } from '../would-run.js';
 
 export const verb: Verb = {
   usage: 'allow [FILE] [--yes]',
@@ -24,7 +24,7 @@ Exit status: 0 allowed, 77 not allowed (no terminal and no --yes, or the answer 
     const { agent } = await loadConfig(options);
     if (agent === undefined) throw new Error(`${file} was not loaded`);
     const list = agent.planned.filter(({ draft }) => draft.fields.enabled !== false).map(wouldRun);
-    const said = call.flags.yes === true || (output.isInteractive && !output.isJson);
+    const said = call.flags.yes === true || (!output.isJson && call.isInteractive());
     if (!said) throw new TrustRequiredError(file, 'never', list);
     output.note(describeWouldRun(file, list));
     const isAllowed = call.flags.yes === true || (await call.confirm('Allow this?'));

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { TrustStore } from '../config/trust.js';
-import { EXIT } from './exit-codes.js';
-import { namedAgentFile } from './files.js';
-import type { Verb } from './verb.js';
+import { TrustStore } from '../../config/trust.js';
+import { EXIT } from '../exit-codes.js';
+import { namedAgentFile } from '../files.js';
+import type { Verb } from '../verb.js';
 
 export const verb: Verb = {
   usage: 'revoke [FILE]',

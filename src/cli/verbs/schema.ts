@@ -1,6 +1,6 @@
-import { fileSchema } from '../config/json-schema.js';
-import { EXIT } from './exit-codes.js';
-import { UsageError, type Verb } from './verb.js';
+import { fileSchema } from '../../config/json-schema.js';
+import { EXIT } from '../exit-codes.js';
+import { UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {
   usage: 'schema [agent|config]',

@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
-import { isMap } from '../config/document.js';
-import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../config/load.js';
-import { parseYaml } from '../config/parse-yaml.js';
-import { ConfigError, formatProblem, type Problem } from '../config/problem.js';
-import { FileFault, readSmallFile } from '../config/read-file.js';
-import { EXIT } from './exit-codes.js';
-import { agentFileOf, loadOptions } from './files.js';
-import type { Call, Verb } from './verb.js';
+import { isMap } from '../../config/document.js';
+import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../config/load.js';
+import { parseYaml } from '../../config/parse-yaml.js';
+import { ConfigError, formatProblem, type Problem } from '../../config/problem.js';
+import { FileFault, readSmallFile } from '../../config/read-file.js';
+import { EXIT } from '../exit-codes.js';
+import { agentFileOf, loadOptions } from '../files.js';
+import type { Call, Verb } from '../verb.js';
 
 type Kind = 'config' | 'agent' | 'source';
 
@@ -87,7 +87,7 @@ async function load(call: Call, file: string, kind: Kind): Promise<Omit<Loaded, 
   };
   if (kind === 'config') return loadConfig({ ...options, configFile: file, configRequired: true });
   if (kind === 'agent') return own(file, await loadConfig({ ...options, agentFile: file }));
-  const { parseJson } = await import('../config/parse-json.js');
+  const { parseJson } = await import('../../config/parse-json.js');
   const { settings } = await loadConfig(options);
   const document = parseJson(file, readSmallFile(file));
   return { settings, ...(await loadEntry(document, dirname(file), settings, options)) };

@@ -1,6 +1,6 @@
-import { VERSION } from '../version.js';
-import { EXIT } from './exit-codes.js';
-import type { Verb } from './verb.js';
+import { VERSION } from '../../version.js';
+import { EXIT } from '../exit-codes.js';
+import type { Verb } from '../verb.js';
 
 export const verb: Verb = {
   usage: 'version',

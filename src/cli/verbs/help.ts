@@ -1,7 +1,6 @@
-import { EXIT } from './exit-codes.js';
-import { unknownVerb } from './unknown-verb.js';
-import type { Verb } from './verb.js';
-import { VERBS } from './verbs.js';
+import { EXIT } from '../exit-codes.js';
+import type { Verb } from '../verb.js';
+import { VERBS } from '../verb-table.js';
 
 const GLOBAL_HELP = `Options for every command:
   --json              stable output for scripts (api_version 1)
@@ -21,8 +20,8 @@ export const verb: Verb = {
   help: 'Example:\n  toolherd help validate',
   options: {},
   most: 1,
-  async run({ args, output }) {
-    const text = args[0] === undefined ? overview() : await helpText(args[0]);
+  async run({ args: [name], output, loadVerb }) {
+    const text = name === undefined ? overview() : explain(loadVerb(name));
     output.print(text);
     output.json({ help: text });
     return EXIT.ok;
@@ -31,7 +30,7 @@ export const verb: Verb = {
 
 function overview(): string {
   const width = Math.max(...Object.keys(VERBS).map((name) => name.length));
-  const lines = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  const lines = Object.entries(VERBS).map(([name, about]) => `  ${name.padEnd(width)}  ${about}`);
   return [
     'toolherd: keeps MCP servers alive and shares them among your agents.',
     '',
@@ -46,9 +45,6 @@ function overview(): string {
   ].join('\n');
 }
 
-export async function helpText(name: string): Promise<string> {
-  const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (entry === undefined) throw unknownVerb(name);
-  const { verb: asked } = await entry.load();
-  return [`Usage: toolherd ${asked.usage}`, '', asked.about, '', asked.help, '', GLOBAL_HELP].join('\n');
+function explain({ usage, about, help }: Verb): string {
+  return [`Usage: toolherd ${usage}`, '', about, '', help, '', GLOBAL_HELP].join('\n');
 }
