@@ -36,6 +36,8 @@ await Promise.all([
       ...verbs.map((verb) => [verb, `src/cli/verbs/${verb}.ts`]),
       ['failure', 'src/cli/failure.ts'],
       ['confirm', 'src/cli/confirm.ts'],
+      ['connection', 'src/cli/connection.ts'],
+      ['daemon', 'src/daemon.ts'],
     ]),
   }),
   build({

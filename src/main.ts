@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
 import { findVerb, parseCommandLine } from './cli/command-line.js';
+import type { OpenFleet } from './cli/connection.js';
 import { EXIT } from './cli/exit-codes.js';
 import { loadBundle } from './cli/load-bundle.js';
 import { createOutput, type Output } from './cli/output.js';
 import { type Call, UsageError, type Verb } from './cli/verb.js';
 import { VERBS } from './cli/verb-table.js';
-import { didYouMean } from './config/near-miss.js';
+import { didYouMean } from './near-miss.js';
 import { findPaths } from './paths.js';
 
 /** Runs the command: finds the verb, loads it, and turns what went wrong into words and an exit status. */
@@ -25,9 +26,14 @@ async function runVerb(name: string, rest: string[], output: Output): Promise<nu
   const verb = loadVerb(name);
   const { args, flags } = parseCommandLine(rest, name, verb);
   if (flags.help === true && name !== 'help') {
-    return loadVerb('help').run(callFor([name], {}, output));
+    return loadVerb('help').run(callFor([name], {}, output, []));
   }
-  return verb.run(callFor(args, flags, output));
+  const open: OpenFleet[] = [];
+  try {
+    return await verb.run(callFor(args, flags, output, open));
+  } finally {
+    for (const connection of open) connection.close();
+  }
 }
 
 function loadVerb(name: string): Verb {
@@ -37,9 +43,9 @@ function loadVerb(name: string): Verb {
   throw new UsageError(`unknown command '${name}'`, fix);
 }
 
-function callFor(args: readonly string[], flags: Call['flags'], output: Output): Call {
+function callFor(args: readonly string[], flags: Call['flags'], output: Output, open: OpenFleet[]): Call {
   const userHome = homedir();
-  return {
+  const call: Call = {
     args,
     flags,
     output,
@@ -47,10 +53,17 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output):
     environment: process.env,
     userHome,
     cwd: process.cwd(),
+    async fleet({ autostart = true } = {}) {
+      const { openFleet } = loadBundle<typeof import('./cli/connection.js')>('connection');
+      const connection = await openFleet(call, autostart);
+      open.push(connection);
+      return connection.fleet;
+    },
     loadVerb,
     isInteractive: () => process.stdin.isTTY === true && process.stderr.isTTY === true,
     confirm: (question) => loadBundle<typeof import('./cli/confirm.js')>('confirm').confirm(question),
   };
+  return call;
 }
 
 main(process.argv.slice(2)).then(

@@ -5,6 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 export interface Paths {
   configFile: string;
   stateFolder: string;
+  logFolder: string;
+  /** What the daemon's processes are, for the next start after it was killed. */
+  ledgerFile: string;
   /** Which agent files the user allowed. */
   trustFile: string;
 }
@@ -20,6 +23,8 @@ export function findPaths(environment: Environment, userHome: string): Paths {
   return {
     configFile: join(configFolder, 'config.yaml'),
     stateFolder,
+    logFolder: join(stateFolder, 'logs'),
+    ledgerFile: join(stateFolder, 'ledger'),
     trustFile: join(stateFolder, 'trust.json'),
   };
 }

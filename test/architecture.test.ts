@@ -15,17 +15,27 @@ const RULES: Record<string, Rule> = {
   'errors.ts': { code: [] },
   'version.ts': { code: [] },
   'paths.ts': { code: ['node'] },
-  config: { code: ['node', 'errors.ts', 'zod', 'yaml', 'dotenv', 'jsonc-parser'] },
+  'near-miss.ts': { code: [] },
+  config: { code: ['node', 'errors.ts', 'near-miss.ts', 'machines', 'zod', 'yaml', 'dotenv', 'jsonc-parser'] },
   machines: { code: ['xstate'], types: ['config'] },
   testing: { code: ['xstate', 'machines'], types: ['config'] },
   link: {
     code: ['node', 'errors.ts', 'execa', '@modelcontextprotocol/sdk'],
     types: ['machines', 'config', 'zod'],
   },
-  supervisor: { code: ['node', 'errors.ts', 'xstate', 'machines', 'link'], types: ['config', 'ipc'] },
+  supervisor: {
+    code: ['node', 'errors.ts', 'near-miss.ts', 'xstate', 'machines', 'link'],
+    types: ['config', 'ipc'],
+  },
   ipc: { code: ['node', 'errors.ts', 'version.ts'] },
-  cli: { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc'] },
-  'main.ts': { code: ['node', 'paths.ts', 'cli', 'config'] },
+  log: { code: ['node', 'pino'] },
+  daemon: {
+    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'log', 'supervisor'],
+  },
+  'daemon.ts': { code: ['node', 'paths.ts', 'daemon', 'ipc'] },
+  'client.ts': { code: ['node', 'ipc', 'paths.ts'] },
+  cli: { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'near-miss.ts', 'config', 'ipc', 'machines'] },
+  'main.ts': { code: ['node', 'paths.ts', 'near-miss.ts', 'cli'] },
   'index.ts': { code: ['errors.ts', 'version.ts', 'config'] },
 };
 

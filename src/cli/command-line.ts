@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { didYouMean } from '../config/near-miss.js';
+import { didYouMean } from '../near-miss.js';
 import { type Flags, GLOBAL_OPTIONS, UsageError, type Verb } from './verb.js';
 
 /** The first word that is no flag is the verb. */

@@ -38,6 +38,11 @@ const STATUS: Readonly<Record<string, number>> = {
   UsageError: EXIT.usage,
   ConfigError: EXIT.badConfig,
   TrustRequiredError: EXIT.notAllowed,
+  AuthRequiredError: EXIT.notAllowed,
+  DaemonNotRunningError: EXIT.notRunning,
+  ServerNotFoundError: EXIT.notFound,
+  MCPToolNotFoundError: EXIT.notFound,
+  MCPTimeoutError: EXIT.timeout,
 };
 
 /** Errors are told apart by `type`: each bundle has its own copy of their classes. */

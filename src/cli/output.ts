@@ -6,6 +6,8 @@ export interface Output {
   readonly isQuiet: boolean;
   /** One line or more of data for people. Nothing with --json. */
   print(text: string): void;
+  /** What a tool said: to a pipe byte for byte, to a terminal without control characters. */
+  printRaw(text: string): void;
   /** The data for scripts. Nothing without --json. */
   json(value: Record<string, unknown>): void;
   /** Words beside the data: progress, warnings. Nothing with -q. */
@@ -15,7 +17,7 @@ export interface Output {
 }
 
 interface Streams {
-  stdout: { write(text: string): unknown };
+  stdout: { write(text: string): unknown; isTTY?: boolean | undefined };
   stderr: { write(text: string): unknown };
 }
 
@@ -25,6 +27,7 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
     isJson: flags.json,
     isQuiet: flags.quiet,
     print: (text) => void (flags.json || streams.stdout.write(`${printable(text)}\n`)),
+    printRaw: (text) => void (flags.json || streams.stdout.write(streams.stdout.isTTY ? printable(text) : text)),
     json: (value) =>
       void (
         flags.json &&

@@ -1,5 +1,16 @@
 /** Every verb and a line about it. The verb itself is a file of verbs/, loaded when it is called. */
 export const VERBS: Readonly<Record<string, string>> = {
+  up: 'start the daemon',
+  down: 'stop every server and the daemon',
+  status: 'show the herd',
+  start: 'start servers',
+  stop: 'stop servers',
+  restart: 'restart servers',
+  reset: 'let quarantined servers try again',
+  tools: 'list tools',
+  call: 'call a tool',
+  why: 'tell what happened to a server, and what to do',
+  inspect: 'show everything about a server',
   validate: 'check config files without running anything',
   schema: 'print the JSON Schema of the config files',
   allow: "let a project's agent.yaml run what it says",

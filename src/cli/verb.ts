@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
+import type { Fleet } from '../ipc/fleet.js';
 import type { Paths } from '../paths.js';
 import type { Output } from './output.js';
 
@@ -28,6 +29,8 @@ export interface Call {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   cwd: string;
+  /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
+  fleet(options?: { autostart?: boolean }): Promise<Fleet>;
   /** Throws a UsageError that names the near miss. */
   loadVerb(name: string): Verb;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */

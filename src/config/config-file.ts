@@ -1,11 +1,9 @@
 import { type Data, type DataMap, isMap, type SourceDocument } from './document.js';
 import type { Draft, FileContext, Report } from './draft.js';
 import { readEntry } from './entry.js';
-import { didYouMean } from './near-miss.js';
 import type { Path } from './problem.js';
 import { CONFIG_KEYS, defaultSettings, readSettings } from './settings.js';
 import { quoteName } from './shape-problems.js';
-import { isSourceDocument } from './source-document.js';
 import type { Settings } from './spec.js';
 import { uniqueDrafts } from './unique.js';
 
@@ -20,7 +18,7 @@ export function readConfigFile(
   if (top === undefined) return { settings: defaultSettings(), drafts: [] };
   for (const key of Object.keys(top)) {
     if ((CONFIG_KEYS as readonly string[]).includes(key)) continue;
-    const near = didYouMean(key, CONFIG_KEYS);
+    const near = document.didYouMean(key, CONFIG_KEYS);
     const fix = near === '' ? `remove it; there are: ${CONFIG_KEYS.join(', ')}` : near;
     report(document.problem('ConfigError', [key], `Unknown key ${quoteName(key)}`, fix, 'key'));
   }
@@ -53,8 +51,9 @@ export function readAgentFile(
   if (top === undefined) return [];
   const items = listOf(document, top, 'tools', report).map((item, index) => {
     if (!isMap(item)) return undefined;
-    if (item.type === 'mcp' || isSourceDocument(item)) return item;
-    if ((item.type ?? null) === null && typeof item.server === 'string') {
+    const isUntyped = (item.type ?? null) === null;
+    if (item.type === 'mcp' || (isUntyped && item.source_type === 'mcp')) return item;
+    if (isUntyped && typeof item.server === 'string') {
       const message = 'This entry has no type, so it is left alone';
       warn(
         document.problem(

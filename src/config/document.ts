@@ -1,3 +1,4 @@
+import { didYouMean, nearMiss } from '../near-miss.js';
 import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
 
 /** Plain data: objects without a prototype, so that `__proto__` is a key like any other. */
@@ -12,6 +13,9 @@ interface Offsets {
 /** Where each child of each container stands in the text. */
 export type Places = WeakMap<object, Map<string | number, Offsets>>;
 
+/** How many names are compared for the suggestions of one file: a hostile one has twenty thousand wrong names. */
+const MAX_COMPARISONS = 20_000;
+
 /** A parsed file that still knows where everything stood. */
 export class SourceDocument {
   readonly file: string;
@@ -20,6 +24,7 @@ export class SourceDocument {
   readonly #places: Places;
   readonly #start: number;
   #lines: LineIndex | undefined;
+  #comparisons = 0;
 
   constructor(file: string, text: string, value: Data, places: Places, start: number) {
     this.file = file;
@@ -42,6 +47,22 @@ export class SourceDocument {
     });
     this.#lines ??= new LineIndex(this.text);
     return this.#lines.at(offset);
+  }
+
+  /** As nearMiss, but nothing once this file has asked for too much. */
+  nearMiss(word: string, candidates: readonly string[]): string | undefined {
+    return this.#mayCompare(candidates) ? nearMiss(word, candidates) : undefined;
+  }
+
+  /** As didYouMean, but nothing once this file has asked for too much. */
+  didYouMean(word: string, candidates: readonly string[]): string {
+    return this.#mayCompare(candidates) ? didYouMean(word, candidates) : '';
+  }
+
+  #mayCompare({ length }: readonly string[]): boolean {
+    if (this.#comparisons + length > MAX_COMPARISONS) return false;
+    this.#comparisons += length;
+    return true;
   }
 
   problem(

@@ -29,6 +29,8 @@ export interface Draft {
   fields: Partial<Record<FieldName, DataMap[string]>>;
   /** Fields that are there in a wrong shape or under a wrong name: not to be called missing as well. */
   suspects: ReadonlySet<string>;
+  /** Something in it is wrong, and was reported: it is only looked at any further to find what else is. */
+  isBroken: boolean;
   /** Where a field stands in the document, under the name it has there. */
   at(field: FieldName, ...deeper: Path): Path;
 }

@@ -1,10 +1,10 @@
+import { intensityUnreachable } from '../machines/policy.js';
 import { isMap } from './document.js';
 import { type Draft, type Report, stringMap } from './draft.js';
 import { FIELDS, type FieldName } from './fields.js';
-import { didYouMean } from './near-miss.js';
 import type { Path } from './problem.js';
 import { looksSecret } from './redactor.js';
-import { intensityUnreachable, restartPolicy } from './restart-policy.js';
+import { restartPolicy } from './restart-policy.js';
 import { quoteName } from './shape-problems.js';
 import { urlFault } from './url-rule.js';
 import { hasReferences, parseReferences } from './variables.js';
@@ -70,7 +70,7 @@ function checkCommand(draft: Draft, fail: Fail): void {
   // A plugin's own command counts as allowed where the user put the plugin there.
   if (allowed.includes(command) || (fields.plugin_dir !== undefined && context.isOwn)) return;
   const message = `Invalid command ${quoteName(command)}. Supported commands: ${[...new Set(allowed)].join(', ')}`;
-  const near = didYouMean(command, allowed);
+  const near = draft.document.didYouMean(command, allowed);
   fail(
     draft.at('command'),
     message,
@@ -148,12 +148,15 @@ function checkNames(draft: Draft, fail: Fail): void {
     const path = draft.at('headers', name);
     if (!HEADER_NAME.test(name))
       fail(path, 'This is not a name for a header', 'use letters, digits and -', 'key');
-    if (!isHeaderValue(value)) fail(path, 'A header value must not hold line breaks', 'write it on one line');
+    if (!isHeaderValue(value)) fail(path, BAD_HEADER_VALUE, 'write it on one line, in plain letters');
   }
 }
 
+export const BAD_HEADER_VALUE = 'A header value must not hold line breaks or characters beyond Latin-1';
+
+/** What HTTP can carry; Node refuses anything else when it connects. */
 export function isHeaderValue(value: string): boolean {
-  return !/[\r\n\0]/.test(value);
+  return !/[^\t\x20-\x7e\x80-\xff]/.test(value);
 }
 
 /** The fields in which variables are looked for. */
@@ -163,22 +166,17 @@ export const EXPANDED = ['env', 'headers', 'url', 'args', 'cwd', 'config', 'root
 function checkReferences(draft: Draft, report: Report, warn: Report): void {
   for (const field of EXPANDED) {
     eachString(draft.fields[field], draft.at(field), (text, path) => {
-      for (const part of parseReferences(text)) {
-        if (part.kind === 'malformed') {
-          const fix = 'write ${NAME}, ${NAME:-default}, or $$ for a dollar sign';
-          report(draft.document.problem('ConfigError', path, 'A variable reference is malformed', fix));
-        }
-        if (part.kind === 'variable' && field === 'args' && looksSecret(part.name)) {
-          const message = `'${part.name}' in args is visible to every user of this machine (ps)`;
-          warn(
-            draft.document.problem(
-              'MCPConfigError',
-              path,
-              message,
-              "pass it in 'env' if the server reads it there",
-            ),
-          );
-        }
+      const parts = parseReferences(text);
+      if (parts.some(({ kind }) => kind === 'malformed')) {
+        const fix = 'write ${NAME}, ${NAME:-default}, or $$ for a dollar sign';
+        report(draft.document.problem('ConfigError', path, 'A variable reference is malformed', fix));
+      }
+      if (field !== 'args') return;
+      for (const name of new Set(parts.map((part) => (part.kind === 'variable' ? part.name : '')))) {
+        if (!looksSecret(name)) continue;
+        const message = `'${name}' in args is visible to every user of this machine (ps)`;
+        const fix = "pass it in 'env' if the server reads it there";
+        warn(draft.document.problem('MCPConfigError', path, message, fix));
       }
     });
   }

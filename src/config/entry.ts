@@ -2,13 +2,12 @@ import { type Data, type DataMap, isMap, type SourceDocument } from './document.
 import type { Draft, FileContext, Report } from './draft.js';
 import { checkEntry } from './entry-rules.js';
 import { ENTRY, FIELDS, type FieldName, isField } from './fields.js';
-import { nearMiss } from './near-miss.js';
 import type { Path, Problem } from './problem.js';
-import { shapeProblems } from './shape-problems.js';
+import { type ShapeProblem, shapeProblems } from './shape-problems.js';
 import { convertSource, isSourceDocument } from './source-document.js';
 import type { Transport } from './spec.js';
 
-/** Reads one item of `tools` or `mcp_servers`. Undefined when it has problems, all of which were reported. */
+/** Reads one item of `tools` or `mcp_servers`. Undefined when there is nothing in it to look at any further. */
 export function readEntry(
   document: SourceDocument,
   path: Path,
@@ -41,11 +40,14 @@ export function readEntry(
   // The rules still look at the fields whose shape is right, so that a file shows all its problems at once.
   const suspects = new Set<string>();
   if (source === undefined) {
-    for (const { problem, field } of entryShape(document, path, entry)) {
+    const found = entryShape(document, path, entry);
+    for (const { problem, inner } of found) {
       fail(problem);
-      suspects.add(nearMiss(field, Object.keys(FIELDS)) ?? field);
-      delete entry[field];
+      const field = String(inner[0]);
+      suspects.add(document.nearMiss(field, Object.keys(FIELDS)) ?? field);
+      if (inner.length === 1 || !PAIRS.has(field)) delete entry[field];
     }
+    for (const field of PAIRS) leaveOut(entry, field, found);
   }
   const fields: Draft['fields'] = entry;
   const draft: Draft = {
@@ -57,6 +59,7 @@ export function readEntry(
     transport: settleTransport(fields.transport),
     fields,
     suspects,
+    isBroken: false,
     at,
   };
   settleEnvFile(draft, names, fail);
@@ -66,7 +69,8 @@ export function readEntry(
   }
   settleLegacy(draft, warn);
   checkEntry(draft, fail, warn);
-  return failed ? undefined : draft;
+  draft.isBroken = failed;
+  return draft;
 }
 
 /** A field left empty (`env:`) counts as absent. */
@@ -76,24 +80,30 @@ function withoutNulls(item: DataMap): DataMap {
   return entry;
 }
 
-interface FieldProblem {
-  problem: Problem;
-  field: string;
+const PAIRS: ReadonlySet<string> = new Set(['env', 'headers']);
+
+/** One wrong value does not hide what else is wrong in its map. The document's own map stays as it is. */
+function leaveOut(entry: DataMap, field: string, found: readonly ShapeProblem[]): void {
+  const wrong = new Set(found.flatMap(({ inner }) => (inner[0] === field ? [inner[1]] : [])));
+  const map = entry[field];
+  if (wrong.size === 0 || !isMap(map)) return;
+  const rest: DataMap = Object.create(null);
+  for (const [name, value] of Object.entries(map)) if (!wrong.has(name)) rest[name] = value;
+  entry[field] = rest;
 }
 
-function entryShape(document: SourceDocument, path: Path, entry: DataMap): FieldProblem[] {
-  const problems = shapeProblems(document, entry, {
+function entryShape(document: SourceDocument, path: Path, entry: DataMap): ShapeProblem[] {
+  const found = shapeProblems(document, entry, {
     type: 'MCPConfigError',
     schema: ENTRY,
     path,
     known: Object.keys(FIELDS),
     about: (field) => (isField(field) ? FIELDS[field].about : undefined),
   });
-  const found = problems.map(({ problem, inner }) => ({ problem, field: String(inner[0]) }));
   const server = entry.server;
-  const isServerBad = found.some(({ field }) => field === 'server');
+  const isServerBad = found.some(({ inner }) => inner[0] === 'server');
   if (isServerBad || (typeof server === 'string' && server.trim() === '')) {
-    const others = found.filter(({ field }) => field !== 'server');
+    const others = found.filter(({ inner }) => inner[0] !== 'server');
     const message = "'server' must be a non-empty identifier";
     const problem = document.problem(
       'ValidationError',
@@ -101,10 +111,10 @@ function entryShape(document: SourceDocument, path: Path, entry: DataMap): Field
       message,
       'name the package or service',
     );
-    found.splice(0, found.length, ...others, { problem, field: 'server' });
+    found.splice(0, found.length, ...others, { problem, inner: ['server'] });
   }
   // zod passes over a key of this name; here it is data like any other.
-  for (const field of ['env', 'headers']) {
+  for (const field of PAIRS) {
     const map = entry[field];
     const own = isMap(map) ? Object.getOwnPropertyDescriptor(map, '__proto__') : undefined;
     if (own === undefined || typeof own.value === 'string') continue;
@@ -112,7 +122,7 @@ function entryShape(document: SourceDocument, path: Path, entry: DataMap): Field
     const place = [...path, field, '__proto__'];
     found.push({
       problem: document.problem('MCPConfigError', place, message, 'put quotes around it'),
-      field,
+      inner: [field, '__proto__'],
     });
   }
   return found;

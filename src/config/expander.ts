@@ -1,6 +1,5 @@
 import { type Data, isMap } from './document.js';
 import type { Draft, Report } from './draft.js';
-import { didYouMean } from './near-miss.js';
 import type { Path } from './problem.js';
 import type { Redactor } from './redactor.js';
 import { expand, type Use, type VariableSource } from './variables.js';
@@ -22,6 +21,7 @@ export class Expander {
   readonly #outside: Outside;
   readonly #sources: readonly VariableSource[];
   readonly #report: Report;
+  #known: string[] | undefined;
   /** True once something was unset: what was expanded is then not the real value. */
   isIncomplete = false;
 
@@ -40,7 +40,8 @@ export class Expander {
       userHome: this.#outside.userHome,
     };
     const { text, uses } = expand(source, surroundings);
-    for (const use of uses) {
+    // A name that stands in one text a thousand times is one problem.
+    for (const use of new Map(uses.map((one) => [`${one.name}:${one.from}`, one])).values()) {
       this.#outside.onUse?.(use);
       if (use.value === undefined) this.#unset(use.name, path);
       else if (use.from !== 'default') this.#outside.redactor.add(use.name, use.value);
@@ -69,8 +70,12 @@ export class Expander {
   #unset(name: string, path: Path): void {
     this.isIncomplete = true;
     if (this.#outside.variables === 'lenient') return;
-    const known = this.#sources.flatMap(({ values }) => Object.keys(values));
-    const near = didYouMean(name, [...known, 'workspaceFolder', 'userHome']);
+    this.#known ??= [
+      ...this.#sources.flatMap(({ values }) => Object.keys(values)),
+      'workspaceFolder',
+      'userHome',
+    ];
+    const near = this.#draft.document.didYouMean(name, this.#known);
     const fix = `set ${name} in the environment${near === '' ? `, or write \${${name}:-default}` : `; ${near}`}`;
     const message = `Environment variable '${name}' not found`;
     this.#report(this.#draft.document.problem('ConfigError', path, message, fix));

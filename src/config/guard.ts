@@ -5,7 +5,13 @@ import { Lexer } from 'yaml';
  * process, and no try/catch can help. The lexer does not recurse and is linear, so depth and size are read off its
  * tokens, and a hostile text is left at the first token too many.
  */
-export const LIMITS = { bytes: 1024 * 1024, depth: 64, tokens: 50_000, aliases: 100 } as const;
+export const LIMITS = {
+  bytes: 1024 * 1024,
+  depth: 64,
+  tokens: 50_000,
+  aliases: 100,
+  badEscapes: 20,
+} as const;
 
 export interface Refusal {
   message: string;
@@ -24,6 +30,15 @@ export const TOO_LARGE = {
   fix: 'split it, or move the large part out of it',
 } as const;
 
+/** An escape as the parser knows it, or a lone backslash where it knows none. */
+const ESCAPE =
+  /\\(?:[0abefnrtvNLP_ \t"/\\]|\r?\n|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})|\\/g;
+
+const BAD_ESCAPES = {
+  message: `More than ${LIMITS.badEscapes} unknown \\ escapes`,
+  fix: 'write \\\\ for a backslash, or use single quotes',
+} as const;
+
 /** The bound below may count a level twice; the exact depth is checked on the parsed tree. */
 const DEPTH_BOUND = LIMITS.depth * 2;
 
@@ -31,6 +46,7 @@ export function checkText(text: string): Refusal | undefined {
   if (Buffer.byteLength(text) > LIMITS.bytes) return { ...TOO_LARGE, offset: 0 };
   let tokens = 0;
   let aliases = 0;
+  let badEscapes = 0;
   let offset = 0;
   const nesting = new Nesting();
   for (const token of new Lexer().lex(text)) {
@@ -38,16 +54,27 @@ export function checkText(text: string): Refusal | undefined {
     if (isMarker) continue;
     nesting.see(token);
     if (token.startsWith('*')) aliases++;
+    if (token.startsWith('"')) badEscapes += countBadEscapes(token);
     if (nesting.depth > DEPTH_BOUND) return { ...TOO_DEEP, offset };
     if (aliases > LIMITS.aliases) {
       return { message: `More than ${LIMITS.aliases} aliases`, fix: 'write the repeated parts out', offset };
     }
+    if (badEscapes > LIMITS.badEscapes) return { ...BAD_ESCAPES, offset };
     if (++tokens > LIMITS.tokens) {
       return { message: `More than ${LIMITS.tokens} YAML tokens`, fix: TOO_LARGE.fix, offset };
     }
     offset += token.length;
   }
   return undefined;
+}
+
+/** The parser makes an error of each: half a million of them fit into one string, and cost it ten seconds. */
+function countBadEscapes(token: string): number {
+  let count = 0;
+  for (const [found] of token.matchAll(ESCAPE)) {
+    if (found.length === 1 && ++count > LIMITS.badEscapes) break;
+  }
+  return count;
 }
 
 /**

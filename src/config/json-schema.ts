@@ -26,8 +26,10 @@ const isSource = { type: 'object', required: ['source_type'] };
 
 /** Only the items of `tools` that are ours are described; the rest of the file belongs to others. */
 function agentSchema(): Schema {
-  const isOurs = { type: 'object', required: ['type'], properties: { type: { const: 'mcp' } } };
-  const items = { if: isSource, then: SOURCE_REF, else: { if: isOurs, then: ENTRY_REF } };
+  const isMcp = { const: 'mcp' };
+  const isOurs = { type: 'object', required: ['type'], properties: { type: isMcp } };
+  const isOurSource = { ...isSource, properties: { source_type: isMcp, type: NULL } };
+  const items = { if: isOurSource, then: SOURCE_REF, else: { if: isOurs, then: ENTRY_REF } };
   return { type: ['object', 'null'], properties: { tools: { type: ['array', 'null'], items } } };
 }
 

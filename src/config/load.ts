@@ -10,7 +10,7 @@ import { parseYaml } from './parse-yaml.js';
 import { ConfigError, type Problem } from './problem.js';
 import { FileFault, readSmallFile } from './read-file.js';
 import { Redactor } from './redactor.js';
-import { disabledSpec, resolveDraft } from './resolve.js';
+import { disabledSpec, findUnset, resolveDraft } from './resolve.js';
 import { defaultSettings } from './settings.js';
 import type { ServerSpec, Settings } from './spec.js';
 import type { Planned } from './trust.js';
@@ -67,7 +67,8 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   // Nothing of a file that was not allowed is expanded; the problems of the rest are still all shown.
   const usable = refusal === undefined ? planned : planned.filter(({ draft }) => draft.context.isOwn);
   const { servers, redactor, uses } = await resolveAll(usable, options, report);
-  if (problems.length > 0) throw new ConfigError(inOrder(redactor.redactDeep(problems)));
+  if (problems.length > 0)
+    throw new ConfigError(inOrder(problems).map((problem) => redacted(problem, redactor)));
   if (refusal !== undefined) throw refusal;
   return { settings: global.settings, servers, warnings: inOrder(warnings), redactor, uses, agent: ours };
 }
@@ -93,9 +94,9 @@ export async function loadEntry(
     (warning) => void warnings.push(warning),
   );
   const planned = plan(draft === undefined ? [] : [draft], report);
-  if (problems.length > 0) throw new ConfigError(inOrder(problems));
   const resolved = await resolveAll(planned, environment, report);
-  if (problems.length > 0) throw new ConfigError(inOrder(resolved.redactor.redactDeep(problems)));
+  if (problems.length > 0)
+    throw new ConfigError(inOrder(problems).map((problem) => redacted(problem, resolved.redactor)));
   return { ...resolved, warnings };
 }
 
@@ -153,12 +154,14 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
   }
 }
 
-/** Disabled entries are not planned: nothing in them is read. */
+/** Disabled and broken entries are not planned: nothing that they name is read. */
 function plan(drafts: readonly Draft[], report: Report): Planned[] {
-  return drafts.flatMap((draft): Planned[] => {
-    if (draft.transport !== 'stdio' || draft.fields.enabled === false) return [{ draft, launch: undefined }];
+  return drafts.map((draft): Planned => {
+    const isRemote = draft.transport !== 'stdio';
+    if (isRemote || draft.isBroken || draft.fields.enabled === false) return { draft, launch: undefined };
     const launch = planLaunch(draft, report);
-    return launch === undefined ? [] : [{ draft, launch }];
+    draft.isBroken = launch === undefined;
+    return { draft, launch };
   });
 }
 
@@ -193,10 +196,16 @@ async function resolveAll(
   };
   const servers: ServerSpec[] = [];
   for (const { draft, launch } of planned) {
-    if (draft.fields.enabled === false) servers.push(disabledSpec(draft));
+    if (draft.fields.enabled === false) servers.push(disabledSpec(draft, redactor));
+    else if (draft.isBroken) await findUnset(draft, outside, report);
     else servers.push(await resolveDraft(draft, launch, outside, report));
   }
   return { servers, redactor, uses: [...uses.values()] };
+}
+
+/** Only what we say: the name of the file and the place in it are known to whoever named the file. */
+function redacted(problem: Problem, redactor: Redactor): Problem {
+  return { ...problem, message: redactor.redact(problem.message), fix: redactor.redact(problem.fix) };
 }
 
 function inOrder(problems: readonly Problem[]): Problem[] {

@@ -10,7 +10,7 @@ import {
   registryType,
 } from './package-command.js';
 import { parseJson } from './parse-json.js';
-import { FileFault, readSmallFile, resolveInside } from './read-file.js';
+import { FileFault, fileFault, readSmallFile, resolveInside } from './read-file.js';
 
 /** What a plugin folder says about itself; `args` are expanded like those of an entry. */
 export interface Plugin {
@@ -57,7 +57,11 @@ function pluginFolder(draft: Draft): string {
 }
 
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch (error) {
+    throw fileFault(path, error);
+  }
 }
 
 function readManifest(folder: string, name: string | undefined): SourceDocument {

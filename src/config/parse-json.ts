@@ -10,10 +10,12 @@ const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, en
  * Throws a ConfigError that names the place.
  */
 export function parseJson(file: string, text: string): SourceDocument {
-  const refusal = checkJson(text);
+  // Some editors write a byte order mark, which is no JSON; a space in its stead keeps every place as it is.
+  const json = text.replace(/^\uFEFF/, ' ');
+  const refusal = checkJson(json);
   if (refusal !== undefined) throw unreadable(file, text, [refusal]);
   const errors: { error: number; offset: number; length: number }[] = [];
-  const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false });
+  const root = parseTree(json, errors, { allowTrailingComma: true, disallowComments: false });
   if (errors.length > 0 || root === undefined) {
     const places = errors.length > 0 ? errors.slice(0, 20) : [{ offset: 0 }];
     throw unreadable(

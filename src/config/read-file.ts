@@ -45,7 +45,8 @@ function checkRegular(path: string, descriptor: number): { size: number } {
   throw new FileFault(`${path} is ${what}`, 'name a regular file');
 }
 
-function fileFault(path: string, error: unknown): FileFault {
+/** Why the system would not give the file. */
+export function fileFault(path: string, error: unknown): FileFault {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new FileFault(`${path} does not exist`, 'create it, or correct the path', true);

@@ -3,11 +3,12 @@ import { pathToFileURL } from 'node:url';
 import { withEnvironmentNames } from './docker.js';
 import { type DataMap, isMap } from './document.js';
 import { type Draft, type Report, stringMap, strings } from './draft.js';
-import { isHeaderValue } from './entry-rules.js';
+import { BAD_HEADER_VALUE, EXPANDED, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type Environment } from './environment.js';
 import { Expander, type Outside } from './expander.js';
 import { fromFolder, type Launch } from './launch.js';
 import type { Path } from './problem.js';
+import { looksSecret, type Redactor } from './redactor.js';
 import { restartPolicy } from './restart-policy.js';
 import type { RemoteSpec, Root, ServerSpec, StdioSpec } from './spec.js';
 import { urlFault } from './url-rule.js';
@@ -36,9 +37,23 @@ export async function resolveDraft(
   return stdioSpec(draft, launch, common, environment, expander, report);
 }
 
+/** Looks at the variables of an entry that is broken elsewhere, so that all its problems are seen at once. */
+export async function findUnset(draft: Draft, outside: Outside, report: Report): Promise<void> {
+  const { sources } = await buildEnvironment(draft, undefined, outside, report);
+  const expander = new Expander(draft, outside, sources, report);
+  for (const field of EXPANDED) {
+    if (field !== 'env') expander.data(draft.fields[field] ?? null, draft.at(field));
+  }
+}
+
 /** The spec of an entry that is switched off: nothing in it is expanded or read. */
-export function disabledSpec(draft: Draft): ServerSpec {
+export function disabledSpec(draft: Draft, redactor: Redactor): ServerSpec {
   const { fields } = draft;
+  // Its spec is shown like any other, and a secret may stand in it in plain text.
+  for (const [name, value] of Object.entries(stringMap(fields.headers))) redactor.add(name, value);
+  for (const [name, value] of Object.entries(stringMap(fields.env))) {
+    if (looksSecret(name)) redactor.add(name, value);
+  }
   const common = {
     ...commonSpec(draft),
     env: stringMap(fields.env),
@@ -158,15 +173,8 @@ function remoteSpec(
   for (const [name, value] of Object.entries(headers)) {
     outside.redactor.add(name, value);
     if (isHeaderValue(value)) continue;
-    const message = 'A header value must not hold line breaks';
-    report(
-      document.problem(
-        'MCPConfigError',
-        draft.at('headers', name),
-        message,
-        'check the variable it comes from',
-      ),
-    );
+    const fix = 'check the variable it comes from';
+    report(document.problem('MCPConfigError', draft.at('headers', name), BAD_HEADER_VALUE, fix));
   }
   return { ...common, url, headers, ...remoteTimes(draft) } as RemoteSpec;
 }

@@ -21,20 +21,3 @@ export function restartPolicy(fields: Draft['fields']): RestartPolicy {
     healthyAfterMs: ms(fields.healthy_after, 30),
   };
 }
-
-/**
- * Says when a server could crash for ever without being quarantined: even the least delays between `maxRestarts`
- * restarts (the first is immediate) already take longer than the window.
- */
-export function intensityUnreachable(policy: RestartPolicy): string | undefined {
-  const { maxRestarts, restartWindowMs, backoff } = policy;
-  if (policy.restart === 'never') return undefined;
-  let delay = backoff.minMs;
-  let total = 0;
-  for (let restart = 2; restart <= maxRestarts && total <= restartWindowMs; restart++) {
-    total += Math.min(delay, backoff.maxMs) * (1 - backoff.jitter);
-    delay = Math.min(delay * backoff.factor, backoff.maxMs);
-  }
-  if (total <= restartWindowMs) return undefined;
-  return `${maxRestarts} restarts can never happen within ${restartWindowMs / 1000} s, because the backoff alone takes longer`;
-}

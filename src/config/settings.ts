@@ -65,18 +65,20 @@ export function versionShape(): z.ZodMiniType {
 export function readSettings(document: SourceDocument): { settings: Settings; problems: Problem[] } {
   const top = isMap(document.value) ? document.value : {};
   const problems: Problem[] = [];
-  const check = (key: string, schema: z.ZodMiniType, table: Record<string, { about: string }>) => {
-    if (top[key] === undefined || top[key] === null) return;
-    const about = (field: string) => table[field]?.about;
+  // The keys that are right still count: a bad log level does not make every allowed command a wrong one as well.
+  const check = (key: string, schema: z.ZodMiniType, table: Record<string, { about: string }>): DataMap => {
+    const value = top[key] ?? null;
+    if (value === null) return {};
+    const about = (field: string) => (Object.hasOwn(table, field) ? table[field]?.about : undefined);
     const wanted = { type: 'ConfigError' as const, schema, path: [key], known: Object.keys(table), about };
-    problems.push(...shapeProblems(document, top[key], wanted).map(({ problem }) => problem));
+    const found = shapeProblems(document, value, wanted);
+    problems.push(...found.map(({ problem }) => problem));
+    const wrong = new Set(found.map(({ inner }) => inner[0]));
+    return isMap(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => !wrong.has(name))) : {};
   };
   check('version', versionShape(), {});
-  check('daemon', sectionShape('daemon'), SETTINGS.daemon);
-  check('security', sectionShape('security'), SETTINGS.security);
-  if (problems.length > 0) return { settings: defaultSettings(), problems };
-  const daemon = section(top, 'daemon');
-  const security = section(top, 'security');
+  const daemon = check('daemon', sectionShape('daemon'), SETTINGS.daemon);
+  const security = check('security', sectionShape('security'), SETTINGS.security);
   const http = readListen(document, daemon, problems);
   checkRegistry(document, daemon, problems);
   return { settings: fill(daemon, security, http), problems };
@@ -108,11 +110,6 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       elicitation: or(security.elicitation, 'ask-agent' as const),
     },
   };
-}
-
-function section(top: DataMap, key: Section): DataMap {
-  const value = top[key];
-  return isMap(value) ? value : {};
 }
 
 function readListen(

@@ -1,6 +1,5 @@
 import type * as z from 'zod/mini';
 import { type Data, isMap, type SourceDocument } from './document.js';
-import { didYouMean } from './near-miss.js';
 import { formatPath, type Path, type Problem } from './problem.js';
 
 interface Wanted {
@@ -40,7 +39,9 @@ export function shapeProblems(document: SourceDocument, value: Data, wanted: Wan
       return [{ problem: document.problem(wanted.type, path, `${label} is required`, fix), inner }];
     }
     const near =
-      typeof given === 'string' && issue.message.startsWith('one of ') ? suggest(given, issue.message) : '';
+      typeof given === 'string' && issue.message.startsWith('one of ')
+        ? document.didYouMean(given, issue.message.slice('one of '.length).split(', '))
+        : '';
     const subject = inner.length === 0 ? 'This' : label;
     const fix = near === '' ? `change it${aboutClause(wanted, inner)}` : near;
     return [
@@ -51,14 +52,23 @@ export function shapeProblems(document: SourceDocument, value: Data, wanted: Wan
 
 function unknownField(document: SourceDocument, path: Path, inner: Path, wanted: Wanted): Problem {
   const key = String(path.at(-1));
-  const near = inner.length === 0 ? didYouMean(key, wanted.known) : '';
+  const near = document.didYouMean(key, inner.length === 0 ? wanted.known : namesAt(wanted.schema, inner));
   const where = inner.length === 0 ? '' : ` in '${formatPath(inner)}'`;
   const fix = near === '' ? 'remove it, or see docs/CONFIG.md for the fields there are' : near;
   return document.problem(wanted.type, path, `Unknown field ${quoteName(key)}${where}`, fix, 'key');
 }
 
-function suggest(given: string, phrase: string): string {
-  return didYouMean(given, phrase.slice('one of '.length).split(', '));
+/** The names that a map inside the checked value may have. */
+function namesAt(schema: z.ZodMiniType, path: Path): string[] {
+  let node: unknown = schema;
+  for (const step of path) node = shapeOf(node)[step];
+  return Object.keys(shapeOf(node));
+}
+
+function shapeOf(schema: unknown): Record<string | number, unknown> {
+  const { def } = (schema as { _zod?: { def: unknown } } | undefined)?._zod ?? {};
+  const { shape, innerType } = (def ?? {}) as { shape?: Record<string, unknown>; innerType?: unknown };
+  return shape ?? (innerType === undefined ? {} : shapeOf(innerType));
 }
 
 function aboutClause(wanted: Wanted, inner: Path): string {

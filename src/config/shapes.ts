@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
  * The building blocks of both schemas. The phrase given to each is what a wrong value is told:
  * "'request_timeout' must be <phrase>". Values are never quoted in it, since any of them may be a secret.
  */
-const NO_CONTROL = /^[^\u0000-\u001f\u007f]*$/;
+const NO_CONTROL = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
 export const text = (error = 'a non-empty text without control characters') =>
   z.string({ error }).check(z.minLength(1, { error }), z.regex(NO_CONTROL, { error }));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { ToolherdError } from '../errors.js';
 import type { DataMap } from './document.js';
 import { isMap } from './document.js';
@@ -88,10 +89,11 @@ function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNa
 }
 
 async function envNames(planned: readonly Planned[]): Promise<Record<string, string[]>> {
-  const names: Record<string, string[]> = {};
+  // Without a prototype: a file may be called `constructor`.
+  const names: Record<string, string[]> = Object.create(null);
   for (const { draft } of planned) {
     const path = draft.fields.envFile;
-    if (typeof path !== 'string' || names[path] !== undefined) continue;
+    if (typeof path !== 'string' || names[path] !== undefined || draft.fields.enabled === false) continue;
     try {
       names[path] = Object.keys(await readEnvFile(draft.context.folder, path)).sort();
     } catch (error) {
@@ -107,6 +109,19 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/**
+ * The name under which a file is allowed: where it stands, not where a link leads. A file that is only linked to runs in
+ * the folder of the link, so a project could otherwise borrow the permission of another one's file.
+ */
+function keyOf(path: string): string {
+  const full = resolve(path);
+  try {
+    return join(realpathSync(dirname(full)), basename(full));
+  } catch {
+    return full;
+  }
+}
+
 /** The files that the user allowed, in one JSON file that only the user can read. */
 export class TrustStore {
   readonly #file: string;
@@ -117,7 +132,7 @@ export class TrustStore {
 
   /** Compares content first: the envFiles of a file that was not allowed are not even opened. */
   async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustVerdict> {
-    const pin = this.#read()[realpathSync(path)];
+    const pin = this.#read()[keyOf(path)];
     if (!isMap(pin)) return 'never';
     const now = contentPin(text, planned);
     if (pin.sha256 !== now.sha256 || !same(pin.manifests, now.manifests)) return 'changed';
@@ -125,12 +140,12 @@ export class TrustStore {
   }
 
   async allow(path: string, pin: Pin): Promise<void> {
-    await this.#write({ ...this.#read(), [realpathSync(path)]: { ...pin } });
+    await this.#write({ ...this.#read(), [keyOf(path)]: { ...pin } });
   }
 
-  /** False when the file had not been allowed. */
+  /** False when the file had not been allowed. A file that is gone can still be revoked. */
   async revoke(path: string): Promise<boolean> {
-    const { [path]: pin, ...rest } = this.#read();
+    const { [keyOf(path)]: pin, ...rest } = this.#read();
     if (pin !== undefined) await this.#write(rest);
     return pin !== undefined;
   }
@@ -140,8 +155,12 @@ export class TrustStore {
     try {
       text = readSmallFile(this.#file);
     } catch (error) {
-      if (error instanceof FileFault && error.isMissing) return Object.create(null);
-      throw error;
+      if (!(error instanceof FileFault)) throw error;
+      if (error.isMissing) return Object.create(null);
+      throw new ToolherdError(`The list of allowed files cannot be read`, {
+        why: error.message,
+        fix: error.fix,
+      });
     }
     const { value } = parseJson(this.#file, text);
     const files = isMap(value) ? value.files : undefined;

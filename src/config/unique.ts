@@ -7,7 +7,8 @@ import type { Draft, Report } from './draft.js';
 export function uniqueDrafts(drafts: readonly Draft[], report: Report, warn: Report): Draft[] {
   const byName = new Map<string, Draft>();
   const byRegistryName = new Map<string, Draft>();
-  for (const draft of drafts) {
+  const hasName = (draft: Draft) => draft.fields.name !== undefined;
+  for (const draft of drafts.filter(hasName)) {
     const registryName = draft.fields.registry_name as string | undefined;
     const same = registryName === undefined ? undefined : byRegistryName.get(registryName);
     if (registryName !== undefined && same === undefined) byRegistryName.set(registryName, draft);
@@ -16,7 +17,7 @@ export function uniqueDrafts(drafts: readonly Draft[], report: Report, warn: Rep
     else if (other === undefined) byName.set(draft.name, draft);
     else settle(byName, draft, other, report, warn);
   }
-  return drafts.filter((draft) => byName.get(draft.name) === draft);
+  return drafts.filter((draft) => !hasName(draft) || byName.get(draft.name) === draft);
 }
 
 function settle(byName: Map<string, Draft>, draft: Draft, other: Draft, report: Report, warn: Report): void {

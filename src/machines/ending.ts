@@ -45,3 +45,17 @@ export type FailureCause =
   | 'bug';
 
 export type Ending = Disconnected | Failed;
+
+export function disconnected(reason: Disconnected['reason'], killed = false): Disconnected {
+  return { kind: 'disconnected', reason, killed };
+}
+
+export function failed(failure: Omit<Failed, 'kind'>): Failed {
+  return { kind: 'error', ...failure };
+}
+
+/** What an actor threw, as an ending: a bug of ours is reported like any other failure, and counted like one. */
+export function bug(where: string, thrown: unknown): Failed {
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  return failed({ cause: 'bug', message: `${where}: ${said}` });
+}

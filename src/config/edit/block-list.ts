@@ -53,10 +53,12 @@ export function dashColumnOf(text: string, list: CST.BlockSequence): number {
 
 /** Appends below the last item and below the comments that are still the list's: those deeper than its key. */
 export function appendToBlock(text: string, { head, list }: BlockList, lines: readonly string[]): Splice {
-  const [beforeLast, last] = itemsOf(text, list).slice(-2);
-  const end = last?.end ?? beforeLast?.end ?? lineAfter(text, head.end);
-  const spaced = beforeLast && last && hasBlankLine(text.slice(beforeLast.end, last.start));
+  const items = itemsOf(text, list);
+  const last = items.at(-1);
+  const beforeLast = items.at(-2);
+  const end = last?.end ?? lineAfter(text, head.end);
   const offset = endOfComments(text, end, head.column + 1);
+  const spaced = last && beforeLast && hasBlankLine(text.slice(beforeLast.end, last.start));
   const swallowed = last?.keepsBlankLines && offset === end;
   return insertLines(text, offset, spaced && !swallowed ? ['', ...lines] : lines);
 }

@@ -12,7 +12,8 @@ export function uneditable(text: string, offset: number, message: string, fix: s
 
 /** The same error with the file named, which only the one who read it can. */
 export function nameFile(error: unknown, file: string): unknown {
-  if (!(error instanceof ConfigError)) return error;
+  if (!(error instanceof ConfigError) || error.problems.every((problem) => problem.file !== UNNAMED))
+    return error;
   return new ConfigError(
     error.problems.map((problem) => (problem.file === UNNAMED ? { ...problem, file } : problem)),
   );

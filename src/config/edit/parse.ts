@@ -1,5 +1,6 @@
 import { type Document, parseDocument } from 'yaml';
 import type { SourceDocument } from '../document.js';
+import { checkText } from '../guard.js';
 import { parseYaml } from '../parse-yaml.js';
 import { UNNAMED, uneditable } from './edit-error.js';
 
@@ -8,9 +9,10 @@ export function parseValues(text: string): SourceDocument {
   return parseYaml(UNNAMED, text);
 }
 
-/** The source tokens of a text. Only a text that `parseValues` accepts reaches the parser: others could hurt it. */
+/** The source tokens of a text without errors. A text that could hurt the parser does not reach it. */
 export function parseTokens(text: string): Document.Parsed {
-  parseValues(text);
+  const refusal = checkText(text);
+  if (refusal !== undefined) throw uneditable(text, refusal.offset, refusal.message, refusal.fix);
   const document = parseDocument(text, {
     keepSourceTokens: true,
     uniqueKeys: false,
@@ -23,7 +25,7 @@ export function parseTokens(text: string): Document.Parsed {
   });
   const error = document.errors[0];
   if (error === undefined) return document;
-  const several = error.code === 'MULTIPLE_DOCS';
-  const message = several ? 'The file holds more than one document' : 'Not valid YAML';
-  throw uneditable(text, error.pos[0], message, several ? 'keep one document' : 'correct the syntax');
+  // Has better words for everything but this one error.
+  parseValues(text);
+  throw uneditable(text, error.pos[0], 'The file holds more than one document', 'keep one of them');
 }

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import type { Fleet, ToolEntry, ToolResult } from '../../ipc/fleet.js';
+import { parseArguments } from '../arguments.js';
+import { EXIT } from '../exit-codes.js';
+import { parseDuration } from '../duration.js';
+import { type Call, UsageError, type Verb } from '../verb.js';
+
+export const verb: Verb = {
+  usage: 'call SERVER.TOOL [k=v | k:=json]… [--args JSON|-] [--raw]',
+  about: 'Calls a tool and prints the text that it answers with, and nothing else.',
+  help: `Examples:
+  toolherd call everything.echo message=hi
+  toolherd call everything.get-sum a=2 b=3              numbers, because the tool says so
+  toolherd call memory.create_entities --args '{"entities": []}'
+  cat request.json | toolherd call memory.create_entities --args -
+  toolherd call everything.echo message=hi --raw       the whole result as JSON
+
+Exit status: 0 ok, 1 the tool or the server failed, 4 no such server or tool, 124 timeout.`,
+  options: { args: { type: 'string' }, raw: { type: 'boolean' } },
+  most: Number.POSITIVE_INFINITY,
+  async run(call) {
+    const [target, ...words] = call.args;
+    if (target === undefined) throw new UsageError('name a tool', 'usage: toolherd call SERVER.TOOL [k=v]…');
+    const fleet = await call.fleet();
+    const { server, tool, schema } = await findTool(fleet, target, words.length > 0);
+    const whole = call.flags.args === '-' ? readFileSync(0, 'utf8') : (call.flags.args as string | undefined);
+    const timeout = call.flags.timeout as string | undefined;
+    const result = await fleet.call({
+      server,
+      tool,
+      arguments: parseArguments(words, whole, schema),
+      timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
+    });
+    show(call, result);
+    return statusOf(result);
+  },
+};
+
+/** In SERVER.TOOL the longest configured server name wins. The schema is asked for only when a value may need it. */
+async function findTool(
+  fleet: Fleet,
+  target: string,
+  wantsSchema: boolean,
+): Promise<{ server: string; tool: string; schema: unknown }> {
+  const { servers } = await fleet.status();
+  const names = servers.map(({ name }) => name).filter((name) => target.startsWith(`${name}.`));
+  const longest = names.sort((a, b) => b.length - a.length)[0];
+  const dot = target.indexOf('.');
+  if (longest === undefined && dot === -1) {
+    throw new UsageError(`'${target}' names no tool`, 'write SERVER.TOOL; see "toolherd tools"');
+  }
+  const server = longest ?? target.slice(0, dot);
+  const tool = target.slice(server.length + 1);
+  if (!wantsSchema || longest === undefined) return { server, tool, schema: undefined };
+  const known: ToolEntry[] = await fleet.tools(server);
+  const found = known.find((entry) => entry.name === tool || entry.exposed_name === tool);
+  return { server, tool: found?.name ?? tool, schema: found?.input_schema };
+}
+
+function show({ flags, output }: Call, result: ToolResult): void {
+  output.json({ result });
+  if (flags.raw === true && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
+  else if (result.error === null || result.error.type === 'MCPToolError') {
+    const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    if (texts.length > 0) output.printRaw(`${texts.join('\n')}\n`);
+    const others = result.content.filter((block) => block.type !== 'text');
+    for (const block of others) output.note(`(${block.type} content; see --raw)`);
+  }
+  if (result.error === null || output.isJson) return;
+  const { type, message, why, fix, sent } = result.error;
+  if (type === 'MCPToolError') return output.note('error: the tool said that it failed');
+  output.error(`error: ${type}: ${message}`);
+  if (why !== undefined) output.error(`  why: ${why}`);
+  output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
+  if (fix !== undefined) output.error(`  fix: ${fix}`);
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  MCPTimeoutError: EXIT.timeout,
+  ServerNotFoundError: EXIT.notFound,
+  MCPToolNotFoundError: EXIT.notFound,
+  AuthRequiredError: EXIT.notAllowed,
+};
+
+function statusOf({ error }: ToolResult): number {
+  if (error === null) return EXIT.ok;
+  return STATUS[error.type] ?? EXIT.failed;
+}

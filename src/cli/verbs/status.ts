@@ -1,0 +1,50 @@
+import { EXIT } from '../exit-codes.js';
+import { statusTable } from '../status-table.js';
+import type { Verb } from '../verb.js';
+
+export const verb: Verb = {
+  usage: 'status [SERVER…] [--wait] [--exit-code]',
+  about: 'Shows the herd: the state of every server, as it is at this moment.',
+  help: `Examples:
+  toolherd status
+  toolherd status github --json
+  toolherd status --wait            waits until no server is starting
+  toolherd status --exit-code       exit 1 unless every enabled server is well
+
+States: created, connecting, connected, error, disconnected (of the newest process).
+Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled.`,
+  options: { wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
+  most: Number.POSITIVE_INFINITY,
+  async run(call) {
+    const { args, flags, output } = call;
+    const fleet = await call.fleet({ autostart: false });
+    const names = args.length === 0 ? undefined : [...args];
+    if (flags.wait === true) await untilSettled(fleet, names);
+    const { servers, daemon } = await fleet.status(names);
+    output.json({ servers, daemon });
+    output.print(statusTable(servers, Date.now()));
+    if (daemon.config_error !== null) output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
+    const isWell = servers.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
+    return flags['exit-code'] === true && !isWell ? EXIT.failed : EXIT.ok;
+  },
+};
+
+type Fleet = Awaited<ReturnType<Parameters<Verb['run']>[0]['fleet']>>;
+
+/** Resolves when no server of these is on its way up. */
+async function untilSettled(fleet: Fleet, names: readonly string[] | undefined): Promise<void> {
+  const isBusy = async () => {
+    const { servers } = await fleet.status(names);
+    return servers.some(({ state, detail }) => detail === 'running' && (state === 'connecting' || state === 'created'));
+  };
+  if (!(await isBusy())) return;
+  await new Promise<void>((resolve, reject) => {
+    const end = fleet.subscribe(['state'], () => {
+      isBusy().then((busy) => {
+        if (busy) return;
+        end();
+        resolve();
+      }, reject);
+    });
+  });
+}

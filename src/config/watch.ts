@@ -1,0 +1,36 @@
+import { statSync, unwatchFile, watchFile } from 'node:fs';
+
+/** Long enough for an editor to finish writing. */
+const QUIET_MS = 200;
+const POLL_MS = 300;
+
+/**
+ * Tells when a file has changed and has been quiet since. It is looked at, not listened to: that also sees a file that
+ * is replaced, created later, or lies on a file system without notifications. A file that is being written is let
+ * alone until it rests, so that half of it is never read.
+ */
+export function watchConfig(path: string, changed: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const settle = (before: string) => {
+    timer = setTimeout(() => {
+      const now = stampOf(path);
+      if (now !== before) settle(now);
+      else changed();
+    }, QUIET_MS);
+    timer.unref();
+  };
+  const listener = () => {
+    clearTimeout(timer);
+    settle(stampOf(path));
+  };
+  watchFile(path, { interval: POLL_MS, persistent: false }, listener);
+  return () => {
+    clearTimeout(timer);
+    unwatchFile(path, listener);
+  };
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'absent' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+}

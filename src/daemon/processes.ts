@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock } from '../link/clock.js';
+import { Ledger } from '../link/process/ledger.js';
+import { reap } from '../link/process/reap.js';
+import { ProcessTable } from '../link/process/table.js';
+import { Watchdog } from '../link/process/watchdog.js';
+
+/** Everything that makes sure that no process outlives the daemon, however the daemon ends. */
+export interface Processes {
+  table: ProcessTable;
+  /** Ends the watch over an empty table; what is still in it is killed. */
+  close(): Promise<void>;
+}
+
+/** First ends what an earlier daemon left behind, then begins to keep account. */
+export async function openProcesses(ledgerFile: string, clock: Clock, log: (text: string) => void): Promise<Processes> {
+  mkdirSync(dirname(ledgerFile), { recursive: true, mode: 0o700 });
+  const { names, pids } = await reap(ledgerFile, clock);
+  if (pids.length > 0) log(`ended ${pids.length} processes that an earlier daemon left: ${names.join(', ')}`);
+  const table = new ProcessTable({ daemonId: randomBytes(8).toString('hex'), clock });
+  const ledger = new Ledger(ledgerFile, table, log);
+  const watchdog = new Watchdog({ table, clock, log });
+  return {
+    table,
+    async close() {
+      await table.killAll();
+      await watchdog.stop();
+      ledger.close();
+    },
+  };
+}

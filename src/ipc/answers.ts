@@ -1,0 +1,167 @@
+import { cancelled, toErrorObject } from './error-codes.js';
+import type { IdText, Incoming } from './message.js';
+import { CODE, type ErrorObject } from './rpc-error.js';
+
+/** What a method knows of the request it answers. */
+export interface RequestContext {
+  /** Aborted when the request is cancelled or the connection closes. */
+  readonly signal: AbortSignal;
+  /** False once it is answered, or nobody is left to be answered. */
+  readonly isOpen: boolean;
+  /** Runs when the reply has been queued, or when there is nobody to reply to. */
+  afterReply(run: () => void): void;
+}
+
+export type Method = (params: unknown, context: RequestContext) => unknown;
+
+type Request = Extract<Incoming, { kind: 'request' }>;
+
+/** More at once on one connection than the herd itself lets wait. */
+const MAX_RUNNING = 20_000;
+
+/**
+ * The requests of the other side that are being answered. Each gets exactly one reply: a result, or an error. After
+ * `close` nobody is answered and everything is aborted.
+ */
+export class Answers {
+  readonly #find: (method: string) => Method | undefined;
+  readonly #report: (error: unknown, method: string) => void;
+  readonly #running = new Map<IdText, Running>();
+  readonly #notified = new Set<Running>();
+
+  constructor(
+    find: (method: string) => Method | undefined,
+    report: (error: unknown, method: string) => void,
+  ) {
+    this.#find = find;
+    this.#report = report;
+  }
+
+  /** How many requests wait for their reply. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** `reply` is called once, now or later, with the text of the reply. */
+  request(request: Request, reply: (text: string) => void): void {
+    const { id, method, params } = request;
+    const run = this.#find(method);
+    const refusal = this.#refusal(request, run);
+    if (refusal !== undefined || run === undefined) {
+      reply(errorText(id, refusal ?? { code: CODE.internal, message: 'no method' }));
+      return;
+    }
+    const running = new Running();
+    this.#running.set(id, running);
+    const settle = (text: string) => {
+      // first, so that the id is free when the client has its reply
+      this.#running.delete(id);
+      if (running.isOpen) reply(text);
+      running.end();
+    };
+    this.#run(run, params, running).then(
+      (result) => settle(this.#resultText(id, method, result)),
+      (error) => settle(errorText(id, this.#explain(error, method, running))),
+    );
+  }
+
+  /** A notification of a method that answers is run like a request whose reply nobody wants. */
+  notification(method: string, params: unknown): void {
+    const run = this.#find(method);
+    if (run === undefined) return;
+    const running = new Running();
+    this.#notified.add(running);
+    this.#run(run, params, running)
+      .catch((error: unknown) => {
+        if (toErrorObject(error) === undefined) this.#report(error, method);
+      })
+      .finally(() => {
+        this.#notified.delete(running);
+        running.end();
+      });
+  }
+
+  cancel(id: IdText): void {
+    this.#running.get(id)?.cancel();
+  }
+
+  close(): void {
+    for (const running of [...this.#running.values(), ...this.#notified]) {
+      running.isOpen = false;
+      running.cancel();
+    }
+  }
+
+  #refusal({ id, method }: Request, run: Method | undefined): ErrorObject | undefined {
+    if (run === undefined) return { code: CODE.methodNotFound, message: `Method not found: ${method}` };
+    if (this.#running.has(id)) {
+      return {
+        code: CODE.invalidRequest,
+        message: `Invalid request: id ${id} is in use by a request in flight`,
+      };
+    }
+    if (this.#running.size < MAX_RUNNING) return undefined;
+    const message = `${MAX_RUNNING} requests of this connection are waiting already`;
+    const why = 'a connection may not hold more';
+    return toErrorObject({ type: 'OverloadedError', message, why, retryable: true });
+  }
+
+  /** Called at once, so that requests begin in the order in which they came; what it throws is a rejection. */
+  async #run(run: Method, params: unknown, running: Running): Promise<unknown> {
+    return run(params, running);
+  }
+
+  #resultText(id: IdText, method: string, result: unknown): string {
+    try {
+      return `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result ?? null) ?? 'null'}}`;
+    } catch (error) {
+      this.#report(error, method);
+      return errorText(id, {
+        code: CODE.internal,
+        message: `Internal error: the result of ${method} cannot be written as JSON`,
+      });
+    }
+  }
+
+  #explain(error: unknown, method: string, running: Running): ErrorObject {
+    const known = toErrorObject(error);
+    if (known !== undefined) return known;
+    if (running.isCancelled) return cancelled();
+    this.#report(error, method);
+    return { code: CODE.internal, message: `Internal error in ${method}; the log says why` };
+  }
+}
+
+export function errorText(id: IdText, { code, message, data }: ErrorObject): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`;
+}
+
+class Running implements RequestContext {
+  #controller: AbortController | undefined;
+  #afterReply: (() => void)[] = [];
+  isCancelled = false;
+  isOpen = true;
+
+  /** Made when it is asked for: most requests end before anybody would cancel them. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.isCancelled) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.#controller?.abort();
+  }
+
+  afterReply(run: () => void): void {
+    this.#afterReply.push(run);
+  }
+
+  end(): void {
+    this.isOpen = false;
+    for (const run of this.#afterReply) run();
+  }
+}

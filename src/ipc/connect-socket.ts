@@ -1,0 +1,73 @@
+import { connect } from 'node:net';
+import { ToolherdError } from '../errors.js';
+import { type Clock, systemClock } from './clock.js';
+import { Peer } from './peer.js';
+import { checkSocketPath, isCode } from './socket-path.js';
+
+/** Nobody listens on the socket. */
+export class DaemonNotRunningError extends ToolherdError {
+  override readonly type: string = 'DaemonNotRunningError';
+  readonly path: string;
+
+  constructor(path: string, cause: unknown) {
+    super(`no daemon is running on ${path}`, { fix: "start it with 'toolherd up'", cause });
+    this.path = path;
+  }
+}
+
+/** There is a daemon, but no way to it. */
+export class DaemonUnreachableError extends ToolherdError {
+  override readonly type: string = 'DaemonUnreachableError';
+}
+
+export interface ConnectOptions {
+  path: string;
+  /** For how long to try again: a daemon whose queue of connections is full, and one that is not there yet. */
+  retry?: { busyMs?: number; absentMs?: number };
+  clock?: Clock;
+}
+
+/** Replies may be large; over this the daemon itself gives a client up. */
+const MAX_REPLY_BYTES = 128 * 2 ** 20;
+const FIRST_DELAY_MS = 5;
+const LONGEST_DELAY_MS = 100;
+
+export async function connectSocket({
+  path,
+  retry = {},
+  clock = systemClock,
+}: ConnectOptions): Promise<Peer> {
+  const { busyMs = 5000, absentMs = 0 } = retry;
+  const startedAt = clock.now();
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    try {
+      checkSocketPath(path);
+      return await open(path, clock);
+    } catch (error) {
+      const isAbsent = isCode(error, 'ENOENT', 'ECONNREFUSED');
+      const patienceMs = isAbsent ? absentMs : isCode(error, 'EAGAIN') ? busyMs : 0;
+      if (clock.now() - startedAt >= patienceMs) throw explain(path, error, isAbsent);
+    }
+    await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
+  }
+}
+
+function open(path: string, clock: Clock): Promise<Peer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      resolve(new Peer(socket, { maxLineBytes: MAX_REPLY_BYTES, badLines: 'fatal', clock }));
+    });
+  });
+}
+
+function explain(path: string, error: unknown, isAbsent: boolean): unknown {
+  if (error instanceof ToolherdError) return error;
+  if (isAbsent) return new DaemonNotRunningError(path, error);
+  return new DaemonUnreachableError(`cannot connect to ${path}`, {
+    why: error instanceof Error ? error.message : undefined,
+    fix: isCode(error, 'EAGAIN') ? 'the daemon is busy with other connections; try again' : undefined,
+    cause: error,
+  });
+}

@@ -1,0 +1,71 @@
+import { ToolherdError } from '../errors.js';
+import type { WireError } from './fleet.js';
+import { CODE, type ErrorObject, RpcError } from './rpc-error.js';
+
+/** The JSON-RPC code of each type of error; docs/PROTOCOL.md lists them. A number is never given to another type. */
+export const ERROR_CODES: Readonly<Record<string, number>> = {
+  ToolherdError: 1000,
+  ConfigError: 1001,
+  MCPConfigError: 1002,
+  MCPError: 1010,
+  MCPConnectionError: 1011,
+  MCPTimeoutError: 1012,
+  MCPProtocolError: 1013,
+  MCPToolNotFoundError: 1014,
+  MCPToolError: 1015,
+  ServerNotFoundError: 1020,
+  ServerUnavailableError: 1021,
+  ServerCrashedError: 1022,
+  ResultTooLargeError: 1030,
+  OverloadedError: 1031,
+  CancelledError: 1032,
+  TrustRequiredError: 1040,
+  AuthRequiredError: 1041,
+};
+
+interface Typed {
+  type: string;
+  message: string;
+  why?: unknown;
+  fix?: unknown;
+  retryable?: unknown;
+  sent?: unknown;
+}
+
+/** Told apart by `type`: the classes live where src/ipc may not look. */
+function isTyped(error: unknown): error is Typed {
+  if (typeof error !== 'object' || error === null) return false;
+  const { type, message } = error as Partial<Typed>;
+  if (typeof type !== 'string' || typeof message !== 'string') return false;
+  return Object.hasOwn(ERROR_CODES, type) || error instanceof ToolherdError;
+}
+
+/** Undefined for an error that is no part of the protocol: a bug, whose words are for the log alone. */
+export function toErrorObject(error: unknown): ErrorObject | undefined {
+  if (error instanceof RpcError) return { code: error.code, message: error.message, data: error.data };
+  if (!isTyped(error)) return undefined;
+  const data: WireError = {
+    type: error.type,
+    message: error.message,
+    why: textOf(error.why),
+    fix: textOf(error.fix),
+    retryable: error.retryable === true,
+    sent: error.sent === true,
+  };
+  return { code: codeOf(error.type), message: error.message, data };
+}
+
+function codeOf(type: string): number {
+  return (Object.hasOwn(ERROR_CODES, type) ? ERROR_CODES[type] : ERROR_CODES.ToolherdError) ?? CODE.internal;
+}
+
+/** The answer to a request that was taken back. */
+export function cancelled(): ErrorObject {
+  const message = 'the request was cancelled';
+  const data: WireError = { type: 'CancelledError', message, retryable: false, sent: false };
+  return { code: codeOf('CancelledError'), message, data };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

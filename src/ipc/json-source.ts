@@ -1,0 +1,68 @@
+/**
+ * The text of a value inside a JSON document. JSON.parse rounds 1763276400123456789 to a multiple of 256; a client
+ * whose ids are nanoseconds would never recognise its reply. The document has been parsed, so it is known to be right.
+ */
+export function memberSource(text: string, name: string): string | undefined {
+  let found: string | undefined;
+  let at = skipSpace(text, 0);
+  if (text[at] !== '{') return undefined;
+  do {
+    at = skipSpace(text, at + 1);
+    if (text[at] !== '"') break;
+    const afterKey = endOfString(text, at);
+    const key: unknown = JSON.parse(text.slice(at, afterKey));
+    const start = skipSpace(text, skipSpace(text, afterKey) + 1);
+    const end = endOfValue(text, start);
+    // no break: of two members with one name JSON.parse takes the last
+    if (key === name) found = text.slice(start, end);
+    at = skipSpace(text, end);
+  } while (text[at] === ',');
+  return found;
+}
+
+/** The texts of the elements of an array. */
+export function elementSources(text: string): string[] {
+  const found: string[] = [];
+  let at = skipSpace(text, 0);
+  do {
+    const start = skipSpace(text, at + 1);
+    if (text[start] === ']') break;
+    const end = endOfValue(text, start);
+    found.push(text.slice(start, end));
+    at = skipSpace(text, end);
+  } while (text[at] === ',');
+  return found;
+}
+
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"') at = endOfString(text, at) - 1;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') depth -= 1;
+    else if (depth > 0 || (char !== ',' && !isSpace(char))) continue;
+    else return at;
+    if (depth < 0) return at;
+    if (depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (isSpace(text[at])) at += 1;
+  return at;
+}
+
+function isSpace(char: string | undefined): boolean {
+  return char === ' ' || char === '\t' || char === '\n' || char === '\r';
+}

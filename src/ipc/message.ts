@@ -1,0 +1,94 @@
+import { isUtf8 } from 'node:buffer';
+import { elementSources, memberSource } from './json-source.js';
+import { isDeeperThan } from './nesting.js';
+import { CODE, type ErrorObject } from './rpc-error.js';
+
+/**
+ * One line of JSON-RPC 2.0, read. An id is kept as its JSON text (`1`, `"1"`, `null`): so it goes back exactly as it
+ * came, and 1 and "1" are two ids.
+ */
+export type IdText = string;
+
+export type Incoming =
+  | { kind: 'request'; id: IdText; method: string; params: unknown }
+  | { kind: 'notification'; method: string; params: unknown }
+  | { kind: 'cancel'; target: IdText }
+  | { kind: 'reply'; id: IdText; result: unknown }
+  | { kind: 'failure'; id: IdText; error: ErrorObject }
+  | { kind: 'invalid'; id: IdText; error: ErrorObject };
+
+/** More than any sane message, less than what JSON.stringify can write (it gives up near 5,000). */
+export const MAX_DEPTH = 1000;
+/** A line of 8 MiB can hold four million messages; the answers would take 400 MiB. */
+export const MAX_BATCH = 10_000;
+export const NO_ID: IdText = 'null';
+
+/** A batch comes as an array. */
+export function readLine(bytes: Buffer): Incoming | Incoming[] {
+  if (!isUtf8(bytes)) return invalid(NO_ID, 'not UTF-8', CODE.parse);
+  if (isDeeperThan(MAX_DEPTH, bytes)) return invalid(NO_ID, `nested deeper than ${MAX_DEPTH} levels`);
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return invalid(NO_ID, 'not JSON; one message per line is expected', CODE.parse);
+  }
+  if (!Array.isArray(value)) return classify(value, () => text);
+  if (value.length === 0) return invalid(NO_ID, 'an empty batch');
+  if (value.length > MAX_BATCH) return invalid(NO_ID, `a batch of more than ${MAX_BATCH} messages`);
+  let sources: string[] | undefined;
+  return value.map((element: unknown, index) =>
+    classify(element, () => (sources ??= elementSources(text))[index] ?? ''),
+  );
+}
+
+function classify(value: unknown, source: () => string): Incoming {
+  if (!isRecord(value)) return invalid(NO_ID, 'a message must be an object');
+  const hasId = Object.hasOwn(value, 'id');
+  const id = hasId ? idText(value.id, () => memberSource(source(), 'id')) : NO_ID;
+  if (id === undefined) return invalid(NO_ID, "'id' must be a string, a number or null");
+  if (value.jsonrpc !== '2.0') return invalid(id, '\'jsonrpc\' must be "2.0"');
+  const { method, params, result, error } = value;
+  if (method === undefined) return classifyReply(id, value);
+  if (typeof method !== 'string') return invalid(id, "'method' must be a string");
+  if (result !== undefined || error !== undefined) {
+    return invalid(id, "a message has either 'method' or 'result' or 'error'");
+  }
+  if (params !== undefined && typeof params !== 'object') {
+    return invalid(id, "'params' must be an object or an array");
+  }
+  if (hasId) return { kind: 'request', id, method, params };
+  if (method !== '$/cancel') return { kind: 'notification', method, params };
+  const target = isRecord(params)
+    ? idText(params.id, () => memberSource(memberSource(source(), 'params') ?? '', 'id'))
+    : undefined;
+  return target === undefined ? { kind: 'notification', method, params } : { kind: 'cancel', target };
+}
+
+function classifyReply(id: IdText, value: Record<string, unknown>): Incoming {
+  const { result, error } = value;
+  if (result !== undefined && error === undefined) return { kind: 'reply', id, result };
+  if (isRecord(error) && result === undefined) {
+    const { code, message, data } = error;
+    if (typeof code === 'number' && typeof message === 'string') {
+      return { kind: 'failure', id, error: { code, message, data } };
+    }
+  }
+  return invalid(id, "'method' is missing, and it is no reply");
+}
+
+/** Undefined for what cannot be an id. */
+function idText(id: unknown, source: () => string | undefined): IdText | undefined {
+  if (typeof id === 'number') return Number.isSafeInteger(id) ? String(id) : (source() ?? String(id));
+  return typeof id === 'string' || id === null ? JSON.stringify(id) : undefined;
+}
+
+function invalid(id: IdText, why: string, code: number = CODE.invalidRequest): Incoming {
+  const what = code === CODE.parse ? 'Parse error' : 'Invalid request';
+  return { kind: 'invalid', id, error: { code, message: `${what}: ${why}` } };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

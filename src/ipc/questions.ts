@@ -1,0 +1,86 @@
+import { ToolherdError } from '../errors.js';
+import type { IdText } from './message.js';
+import { ConnectionLostError, RemoteError } from './remote-error.js';
+import type { ErrorObject } from './rpc-error.js';
+
+/** A request that was taken back before it was sent. */
+export class CancelledError extends ToolherdError {
+  override readonly type: string = 'CancelledError';
+  readonly retryable: boolean = false;
+  readonly sent: boolean = false;
+}
+
+interface Question {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Our requests to the other side that wait for their reply. An abort asks the other side to cancel and then waits for
+ * what it says: only it knows how far the request went.
+ */
+export class Questions {
+  readonly #send: (text: string) => void;
+  readonly #waiting = new Map<IdText, Question>();
+  #next = 1;
+  #closedBy: string | undefined;
+
+  constructor(send: (text: string) => void) {
+    this.#send = send;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+    if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
+    if (signal?.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
+    const id = this.#next++;
+    const text = encode({ jsonrpc: '2.0', id, method, params });
+    const cancel = () => this.#send(encode({ jsonrpc: '2.0', method: '$/cancel', params: { id } }));
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.set(String(id), { resolve, reject });
+        this.#send(text);
+      });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** A reply to nothing is nobody's. */
+  answered(id: IdText, result: unknown): void {
+    this.#take(id)?.resolve(result);
+  }
+
+  failed(id: IdText, error: ErrorObject): void {
+    this.#take(id)?.reject(new RemoteError(error));
+  }
+
+  close(reason: string): void {
+    this.#closedBy ??= reason;
+    const lost = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of lost) reject(new ConnectionLostError(reason, { sent: true }));
+  }
+
+  #take(id: IdText): Question | undefined {
+    const question = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return question;
+  }
+}
+
+/** Throws a typed error for what JSON cannot hold: a BigInt, a circle, 5,000 levels of nesting. */
+export function encode(message: Record<string, unknown>): string {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    throw new ToolherdError(`the params of ${message.method} cannot be written as JSON`, {
+      why: cause instanceof Error ? cause.message : undefined,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,191 @@
+import { type FSWatcher, type Stats, unlinkSync, watch } from 'node:fs';
+import type { Server, Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { bindSocket, isAnswered } from './bind-socket.js';
+import { type Clock, systemClock } from './clock.js';
+import { AlreadyRunningError, readOwner, type SocketLock, tryLock } from './socket-lock.js';
+import { checkSocketPath, look, prepareSocketFolder } from './socket-path.js';
+
+/**
+ * One daemon per socket. Whoever has the lock beside the socket owns it; only under the lock is a stale socket
+ * replaced. First the claim, so that a second daemon ends before it touches anything; then `listen`, when there is a
+ * herd to serve.
+ */
+export interface SocketClaim {
+  /** Gives the claim up if it fails. */
+  listen(options: ListenOptions): Promise<SocketOwner>;
+  /** Gives the claim up without having listened. */
+  release(): void;
+}
+
+export interface ListenOptions {
+  /** Sockets come with `allowHalfOpen`. */
+  onConnection: (socket: Socket) => void;
+  onTrouble?: (trouble: SocketTrouble) => void;
+  clock?: Clock;
+}
+
+/**
+ * - `restored`: the socket was deleted, and is there again;
+ * - `lost`: it was deleted and cannot be made again; it is tried again;
+ * - `stolen`: another has taken its place, which is left alone; open connections are still served;
+ * - `refused`: a connection could not be accepted.
+ */
+export interface SocketTrouble {
+  kind: 'restored' | 'lost' | 'stolen' | 'refused';
+  message: string;
+}
+
+export async function claimSocket(path: string): Promise<SocketClaim> {
+  prepareSocketFolder(path);
+  const lock = tryLock(lockFileOf(path));
+  if (lock === undefined) throw new AlreadyRunningError(path, await readOwner(lockFileOf(path)));
+  try {
+    checkSocketPath(path);
+    // a daemon whose lock file was removed still has its socket
+    if (await isAnswered(path)) throw new AlreadyRunningError(path, null);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    release: () => lock.release(),
+    async listen(options) {
+      const owner = new SocketOwner(path, lock, options);
+      try {
+        await owner.open();
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+      return owner;
+    },
+  };
+}
+
+/** Deletion and theft are noticed by watching the folder; where that fails, by looking. */
+const LOOK_MS = 2000;
+
+export class SocketOwner {
+  readonly path: string;
+  readonly #options: ListenOptions;
+  readonly #clock: Clock;
+  #lock: SocketLock;
+  #server: Server | undefined;
+  /** Of our socket. It cannot be given to another file while we listen. */
+  #inode: Stats | undefined;
+  #state: 'opening' | 'ours' | 'stolen' | 'lost' | 'closed' = 'opening';
+  #watcher: FSWatcher | undefined;
+  #timer: unknown;
+
+  constructor(path: string, lock: SocketLock, options: ListenOptions) {
+    this.path = path;
+    this.#lock = lock;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async open(): Promise<void> {
+    const server = await bindSocket(this.path, this.#options.onConnection);
+    if (this.#isClosed()) {
+      server.close();
+      unlinkSync(this.path);
+      return;
+    }
+    server.on('error', (error) => this.#tell('refused', `cannot accept a connection: ${error.message}`));
+    this.#server?.close();
+    this.#server = server;
+    this.#inode = look(this.path);
+    this.#state = 'ours';
+    this.#watch();
+  }
+
+  /** Takes the socket away if it is still ours, and gives up the lock. Open connections stay. */
+  close(): void {
+    if (this.#isClosed()) return;
+    this.#state = 'closed';
+    this.#watcher?.close();
+    this.#clock.clearTimeout(this.#timer);
+    if (this.#isOurs(look(this.path))) unlinkSync(this.path);
+    this.#server?.close();
+    this.#lock.release();
+  }
+
+  #watch(): void {
+    this.#watcher?.close();
+    try {
+      this.#watcher = watch(dirname(this.path), () => this.#look());
+      this.#watcher.on('error', () => undefined);
+    } catch {
+      this.#watcher = undefined;
+    }
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#lookLater();
+      this.#look();
+    }, LOOK_MS);
+  }
+
+  #look(): void {
+    if (this.#state === 'closed' || this.#state === 'opening') return;
+    const there = look(this.path);
+    if (this.#isOurs(there)) this.#state = 'ours';
+    else if (there === undefined) this.#restore(this.#state);
+    else this.#become('stolen', `another has taken the place of this daemon's socket ${this.path}`);
+  }
+
+  async #restore(before: 'ours' | 'stolen' | 'lost'): Promise<void> {
+    this.#state = 'opening';
+    try {
+      prepareSocketFolder(this.path);
+      if (this.#renewLock()) {
+        await this.open();
+        this.#tell('restored', `${this.path} was deleted; it is there again`);
+      } else {
+        this.#state = before;
+        this.#become('stolen', `${this.path} was deleted, and another daemon has taken its lock`);
+      }
+    } catch (error) {
+      if (this.#isClosed()) return;
+      this.#state = before;
+      this.#become('lost', `${this.path} was deleted and cannot be made again: ${(error as Error).message}`);
+    }
+  }
+
+  /** The lock file may be gone with the socket: then the new one of its name has to be locked too. */
+  #renewLock(): boolean {
+    if (this.#lock.isCurrent()) return true;
+    const lock = tryLock(lockFileOf(this.path));
+    if (lock === undefined) return false;
+    this.#lock.release();
+    this.#lock = lock;
+    return true;
+  }
+
+  #isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  #isOurs(there: Stats | undefined): boolean {
+    return there !== undefined && there.ino === this.#inode?.ino && there.dev === this.#inode.dev;
+  }
+
+  /** Told once, however often it is seen. */
+  #become(state: 'stolen' | 'lost', message: string): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#tell(state, message);
+  }
+
+  #tell(kind: SocketTrouble['kind'], message: string): void {
+    this.#options.onTrouble?.({ kind, message });
+  }
+}
+
+function lockFileOf(path: string): string {
+  return `${path}.lock`;
+}

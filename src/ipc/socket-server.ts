@@ -1,0 +1,65 @@
+import type { Duplex } from 'node:stream';
+import { VERSION } from '../version.js';
+import { type Clock, systemClock } from './clock.js';
+import type { Fleet } from './fleet.js';
+import { type Connection, type Identity, METHODS } from './methods.js';
+import type { OutboxLimits } from './outbox.js';
+import { Params } from './params.js';
+import { Peer } from './peer.js';
+import { Subscriptions } from './subscriptions.js';
+
+export interface FleetServerOptions {
+  identity?: Identity;
+  /** Called when a client ended the herd with fleet/shutdown and has its report: now the socket may go. */
+  onShutdown?: () => void;
+  /** Hears of bugs: errors that no client is told in full. */
+  report?: (error: unknown, method: string) => void;
+  limits?: OutboxLimits;
+  clock?: Clock;
+}
+
+/** Offers a Fleet to the connections it is given. Where they come from is not its business. */
+export interface FleetServer {
+  readonly connections: ReadonlySet<Peer>;
+  /** A socket should be one with `allowHalfOpen`, so that `echo … | socat` gets its replies. */
+  accept(stream: Duplex): Peer;
+  /** Ends every connection when it has what was sent to it, or after the grace. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): FleetServer {
+  const { clock = systemClock, report, limits, onShutdown = () => undefined } = options;
+  const identity = options.identity ?? describeProcess();
+  const connections = new Set<Peer>();
+
+  function accept(stream: Duplex): Peer {
+    const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
+    const subscriptions = new Subscriptions(fleet, (event) => peer.notify('fleet/event', event));
+    const connection: Connection = { fleet, peer, identity, subscriptions, shutDown: onShutdown };
+    for (const [name, method] of Object.entries(METHODS)) {
+      peer.handle(name, (params, context) => method(connection, new Params(params), context));
+    }
+    connections.add(peer);
+    peer.closed.then(() => {
+      connections.delete(peer);
+      subscriptions.end();
+    });
+    return peer;
+  }
+
+  async function close(graceMs = 1000): Promise<void> {
+    const open = [...connections];
+    const timer = clock.setTimeout(() => {
+      for (const peer of open) peer.destroy('the daemon ends');
+    }, graceMs);
+    for (const peer of open) peer.end();
+    await Promise.all(open.map(({ closed }) => closed));
+    clock.clearTimeout(timer);
+  }
+
+  return { connections, accept, close };
+}
+
+function describeProcess(): Identity {
+  return { version: VERSION, pid: process.pid, started_at: new Date().toISOString() };
+}

@@ -1,0 +1,20 @@
+import type { Ending } from '../machines/ending.js';
+import { type MCPError, MCPTimeoutError, ServerCrashedError, ServerUnavailableError } from './errors.js';
+
+/** What a call is told when its incarnation came to this end. `sent`: the call was with the server. */
+export function callErrorFor(name: string, ending: Ending, sent: boolean): MCPError {
+  const why = sent ? 'the call was with the server and may have run' : 'the call was not sent';
+  if (ending.kind === 'disconnected') {
+    const message = `${name}: was stopped`;
+    return new ServerUnavailableError(message, {
+      sent,
+      retryable: true,
+      why,
+      fix: `see "toolherd why ${name}"`,
+    });
+  }
+  const details = { sent, retryable: ending.permanent !== true, why, fix: ending.fix };
+  if (ending.cause === 'timeout') return new MCPTimeoutError(ending.message, details);
+  if (ending.cause === 'spawn') return new ServerUnavailableError(ending.message, details);
+  return new ServerCrashedError(ending.message, details);
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/**
+ * What proves that a pid is still the process we started. A pid alone is recycled; its start time and the cookie in
+ * its environment are not. On Linux both are read from /proc, elsewhere `ps` is asked.
+ */
+export const COOKIE_NAME = 'TOOLHERD_COOKIE';
+
+export interface ProcStat {
+  state: string;
+  parent: number;
+  group: number;
+  /** In clock ticks since the machine started. */
+  startTime: string;
+}
+
+/** Linux only. Undefined when there is no such process. */
+export function procStat(pid: number | 'self'): ProcStat | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  // the second field is the program's own choice and may hold spaces and brackets
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group] = fields;
+  const startTime = fields[19];
+  if (state === undefined || startTime === undefined) return undefined;
+  return { state, parent: Number(parent), group: Number(group), startTime };
+}
+
+/** When the process began, in whatever way this system counts; null when that cannot be known. */
+export function startTimeOf(pid: number): string | null {
+  if (process.platform === 'linux') return procStat(pid)?.startTime ?? null;
+  return ps('lstart=', pid) || null;
+}
+
+/** The cookie a process was started with; null when it has none or its environment is not ours to read. */
+export function cookieOf(pid: number): string | null {
+  if (process.platform !== 'linux') {
+    return new RegExp(`\\b${COOKIE_NAME}=(\\S+)`).exec(ps('command=', pid, '-E'))?.[1] ?? null;
+  }
+  try {
+    return cookieIn(readFileSync(`/proc/${pid}/environ`));
+  } catch {
+    return null;
+  }
+}
+
+function cookieIn(environment: Buffer): string | null {
+  const at = environment.indexOf(`${COOKIE_NAME}=`);
+  if (at === -1 || (at > 0 && environment[at - 1] !== 0)) return null;
+  const end = environment.indexOf(0, at);
+  return environment.toString('latin1', at + COOKIE_NAME.length + 1, end === -1 ? undefined : end);
+}
+
+function ps(column: string, pid: number, ...options: string[]): string {
+  const { stdout } = spawnSync('ps', [...options, '-ww', '-o', column, '-p', String(pid)], {
+    encoding: 'utf8',
+  });
+  return (stdout ?? '').trim();
+}

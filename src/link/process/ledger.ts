@@ -1,0 +1,104 @@
+import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { startTimeOf } from './identity.js';
+import type { Owned, ProcessTable } from './table.js';
+
+/**
+ * A file that remembers the table across the death of the daemon and of its watchdog. One line of JSON per event:
+ * first who wrote it, then processes that came, and pids that went. It is written before anything waits for it, with
+ * no fsync: it has to survive a process, not the machine.
+ *
+ * A disk that is full stops nothing. The next change tries again and writes the whole file anew.
+ */
+export interface LedgerHeader {
+  ledger: 1;
+  daemonId: string;
+  pid: number;
+  startTime: string | null;
+}
+
+export type LedgerLine = LedgerHeader | { came: Owned } | { went: number };
+
+/** Lines about the dead that are put up with before the file is written anew. */
+const MOST_DEAD_LINES = 500;
+
+export class Ledger {
+  readonly #path: string;
+  readonly #table: ProcessTable;
+  readonly #log: (text: string) => void;
+  readonly #forget: () => void;
+  #file: number | undefined;
+  #deadLines = 0;
+  #failing = false;
+
+  /** Begins a new ledger in place of the old one: reap that first. */
+  constructor(path: string, table: ProcessTable, log: (text: string) => void) {
+    this.#path = path;
+    this.#table = table;
+    this.#log = log;
+    this.#rewrite();
+    this.#forget = table.observe({
+      added: (owned) => this.#append({ came: owned }),
+      removed: ({ pid }) => {
+        this.#deadLines += 2;
+        this.#append({ went: pid });
+      },
+    });
+  }
+
+  /** The end of an orderly run: an empty table leaves no file. */
+  close(): void {
+    this.#forget();
+    this.#closeFile();
+    if (this.#table.size === 0) rmSync(this.#path, { force: true });
+  }
+
+  #append(line: LedgerLine): void {
+    if (this.#file === undefined || this.#deadLines > MOST_DEAD_LINES) {
+      this.#rewrite();
+      return;
+    }
+    const text = `${JSON.stringify(line)}\n`;
+    try {
+      if (writeSync(this.#file, text) < Buffer.byteLength(text)) throw new Error('half a line was written');
+    } catch (error) {
+      // the file may end in half a line now: the next change writes it anew
+      this.#closeFile();
+      this.#failed(error);
+    }
+  }
+
+  #rewrite(): void {
+    const { daemonId } = this.#table;
+    const header: LedgerHeader = {
+      ledger: 1,
+      daemonId,
+      pid: process.pid,
+      startTime: startTimeOf(process.pid),
+    };
+    const lines: LedgerLine[] = [header, ...this.#table.list().map((owned) => ({ came: owned }))];
+    const draft = `${this.#path}.${process.pid}.new`;
+    this.#closeFile();
+    try {
+      writeFileSync(draft, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
+      renameSync(draft, this.#path);
+      this.#file = openSync(this.#path, 'a', 0o600);
+      this.#deadLines = 0;
+      this.#failing = false;
+    } catch (error) {
+      rmSync(draft, { force: true });
+      this.#failed(error);
+    }
+  }
+
+  #closeFile(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #failed(error: unknown): void {
+    // once per trouble, not once per process
+    if (!this.#failing)
+      this.#log(`the ledger cannot be written: ${error instanceof Error ? error.message : error}`);
+    this.#failing = true;
+  }
+}

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Clock } from '../clock.js';
+import type { Owned, ProcessTable } from './table.js';
+
+/**
+ * The daemon may be killed with SIGKILL, and then nobody stops its servers. So a tiny shell waits at the end of a pipe
+ * and is told every group that comes (`+ 123`) and goes (`- 123`). When the pipe ends, whatever is left gets TERM, two
+ * seconds, KILL; then whoever left his group and is known by his cookie. All of that within the four seconds in which
+ * nothing may survive.
+ *
+ * It is in a session of its own, and ignores every signal it can. Where it is killed all the same it is back at once.
+ * POSIX sh and no more: dash knows `kill -s TERM -- -123` only.
+ */
+const SCRIPT = `
+trap '' HUP INT QUIT TERM PIPE USR1 USR2 ALRM TSTP
+groups=' '
+while read -r what group; do
+  case $what in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
+  esac
+done
+for group in $groups; do kill -s TERM -- "-$group"; done
+tries=$2
+while [ "$tries" -gt 0 ]; do
+  left=
+  for group in $groups; do kill -s 0 -- "-$group" && left=yes; done
+  [ -z "$left" ] && break
+  sleep 0.1
+  tries=$((tries - 1))
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
+for file in $(grep -als "TOOLHERD_COOKIE=$1:" /proc/[0-9]*/environ); do
+  pid=\${file#/proc/}
+  kill -s KILL "\${pid%/environ}"
+done
+`;
+
+const GRACE_MS = 2000;
+/** As long as the script sleeps between two looks. */
+const POLL_MS = 100;
+/** One that lived shorter than this is not started again at once: something is wrong with the machine. */
+const HEALTHY_MS = 1000;
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5000;
+
+export interface WatchdogOptions {
+  table: ProcessTable;
+  clock: Clock;
+  log(text: string): void;
+  /** Between TERM and KILL, for groups that outlive the daemon. */
+  graceMs?: number | undefined;
+}
+
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #forget: () => void;
+  #shell: ChildProcess | undefined;
+  #delayMs = FIRST_DELAY_MS;
+  #timer: unknown;
+  #state: 'watching' | 'stopped' = 'watching';
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+    this.#forget = options.table.observe({
+      added: (owned) => this.#tell('+', owned),
+      removed: (owned) => this.#tell('-', owned),
+    });
+    this.#start();
+  }
+
+  get pid(): number | undefined {
+    return this.#shell?.pid;
+  }
+
+  /** Lets it go. What is still in the table then is killed by it. Resolves when it has ended. */
+  stop(): Promise<void> {
+    this.#state = 'stopped';
+    this.#forget();
+    this.#options.clock.clearTimeout(this.#timer);
+    const shell = this.#shell;
+    if (shell === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      shell.once('exit', () => resolve());
+      shell.ref();
+      shell.stdin?.end();
+    });
+  }
+
+  #start(): void {
+    const { table, clock, graceMs = GRACE_MS } = this.#options;
+    const startedAt = clock.now();
+    let ended = false;
+    const end = (why: string) => {
+      if (ended) return;
+      ended = true;
+      this.#shell = undefined;
+      if (this.#state === 'stopped') return;
+      this.#options.log(`the watchdog ${why}; starting another`);
+      this.#startAgain(clock.now() - startedAt);
+    };
+    const shell = startShell(table.daemonId, Math.ceil(graceMs / POLL_MS));
+    if (shell instanceof Error) {
+      end(`could not be started (${shell.message})`);
+      return;
+    }
+    shell.once('exit', (code, signal) => end(`ended (${signal ?? code})`));
+    shell.once('error', (error) => end(`could not be started (${error.message})`));
+    shell.stdin?.on('error', () => undefined);
+    if (shell.pid === undefined) return;
+    this.#shell = shell;
+    for (const owned of table.list()) this.#tell('+', owned);
+    // it must not keep the daemon from ending
+    shell.unref();
+    if (shell.stdin !== null && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function')
+      shell.stdin.unref();
+  }
+
+  #startAgain(livedMs: number): void {
+    if (livedMs >= HEALTHY_MS) this.#delayMs = FIRST_DELAY_MS;
+    this.#timer = this.#options.clock.setTimeout(() => this.#start(), this.#delayMs);
+    this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_DELAY_MS);
+  }
+
+  #tell(what: '+' | '-', owned: Owned): void {
+    this.#shell?.stdin?.write(`${what} ${owned.pid}\n`);
+  }
+}
+
+/** Node throws for some reasons and reports others as an event. */
+function startShell(daemonId: string, polls: number): ChildProcess | Error {
+  try {
+    return spawn('/bin/sh', ['-c', SCRIPT, 'toolherd-watchdog', daemonId, String(polls)], {
+      detached: true,
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,82 @@
+import type { Timed } from '../deadlines.js';
+import type { MCPError } from '../errors.js';
+import type { JsonObject } from './message.js';
+import type { Waiter } from './waiting-line.js';
+
+/** How a call ended. Exactly one of these reaches its sink. */
+export type Outcome = { ok: true; result: JsonObject } | { ok: false; error: MCPError };
+
+/** Where the outcome goes. The form without a promise, for whoever forwards ten thousand calls a second. */
+export interface CallSink {
+  /** Once; for a call that is refused at the door, before `send` returns. */
+  settle(outcome: Outcome): void;
+  /** Where it is present, the server is asked for progress, and progress extends the timeout. */
+  progress?: ((progress: JsonObject) => void) | undefined;
+}
+
+export interface CallRequest {
+  method: string;
+  params?: JsonObject | undefined;
+  /** Without progress for this long the call fails. */
+  timeoutMs?: number | undefined;
+  /** With any amount of progress it fails after this long. */
+  maxTimeoutMs?: number | undefined;
+  /** On whose behalf; for a waiting line that is fair between callers. */
+  caller?: string | undefined;
+}
+
+export interface CallOptions extends Omit<CallRequest, 'method' | 'params'> {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: JsonObject) => void) | undefined;
+}
+
+/** A call that was accepted. */
+export interface CallHandle {
+  readonly id: number;
+  /** Takes the call back: its sink is settled with CancelledError, and the server is told if it knows of the call. */
+  cancel(reason?: string): void;
+}
+
+/** What holds for a call that does not say otherwise. */
+export interface Limits {
+  timeoutMs: number;
+  maxTimeoutMs: number;
+}
+
+/** The session's own record of a call. */
+export class Call implements Timed, Waiter {
+  readonly id: number;
+  readonly method: string;
+  readonly line: string;
+  readonly sink: CallSink;
+  readonly caller: string | undefined;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly hardDeadline: number;
+  deadline: number;
+  tick = 0;
+  /** `waiting`: not a byte was written. `sent`: it may run. `settled`: the sink has its outcome. */
+  state: 'waiting' | 'sent' | 'settled' = 'waiting';
+
+  constructor(id: number, line: string, request: CallRequest, sink: CallSink, limits: Limits, now: number) {
+    this.id = id;
+    this.line = line;
+    this.sink = sink;
+    this.method = request.method;
+    this.caller = request.caller;
+    this.timeoutMs = request.timeoutMs ?? limits.timeoutMs;
+    this.maxTimeoutMs = request.maxTimeoutMs ?? limits.maxTimeoutMs;
+    this.hardDeadline = now + this.maxTimeoutMs;
+    this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
+  }
+
+  /** UTF-16 units, near enough to bytes for a cap. */
+  get bytes(): number {
+    return this.line.length;
+  }
+
+  /** Something was heard of it. */
+  extend(now: number): void {
+    this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
+  }
+}

@@ -1,0 +1,105 @@
+import type { OversizedLine } from '../framer.js';
+import type { Call, Outcome } from './call.js';
+import { answered, misanswered, tooLarge } from './call-errors.js';
+import { type Id, isObject, type JsonObject, type Message, readMessage } from './message.js';
+import { replyIds } from './reply-ids.js';
+
+/**
+ * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The two never meet, and a server
+ * that keeps ids in 32 bits has room for a thousand million calls.
+ */
+export const FIRST_CALL_ID = 2 ** 30;
+
+/** What came in and reached nobody. */
+export interface StrayCounts {
+  replies: number;
+  progress: number;
+  broken: number;
+  oversized: number;
+}
+
+export interface InboxPorts {
+  /** The server's name, for messages. */
+  name: string;
+  /** Calls that were written and have not settled: no other call can be reached from here. */
+  inFlight: ReadonlyMap<number, Call>;
+  settle(call: Call, outcome: Outcome): void;
+  progress(call: Call, progress: JsonObject): void;
+  other(message: Message, line: Buffer): void;
+}
+
+/** Finds the call a line from the server belongs to. The place where replies will be matched by their bytes alone. */
+export class Inbox {
+  readonly counts: StrayCounts = { replies: 0, progress: 0, broken: 0, oversized: 0 };
+  readonly #ports: InboxPorts;
+
+  constructor(ports: InboxPorts) {
+    this.#ports = ports;
+  }
+
+  deliver(bytes: Buffer): void {
+    this.#sort(readMessage(bytes), bytes);
+  }
+
+  /** True when the line was the reply to a call. */
+  deliverOversized(line: OversizedLine): boolean {
+    const call = this.#onlyCall(replyIds(line.head, line.tail));
+    if (call === undefined) this.counts.oversized += 1;
+    else this.#ports.settle(call, { ok: false, error: tooLarge(this.#ports.name, call, line.bytes) });
+    return call !== undefined;
+  }
+
+  #sort(message: Message, line: Buffer): void {
+    if (message.kind === 'batch') for (const part of message.messages) this.#sort(part, line);
+    else if (message.kind === 'result' || message.kind === 'error') this.#reply(message, line);
+    else if (message.kind === 'notification' && message.method === 'notifications/progress') {
+      this.#progress(message.params);
+    } else {
+      if (message.kind === 'broken') this.#broken(message.ids, message.why);
+      this.#ports.other(message, line);
+    }
+  }
+
+  #reply(message: Extract<Message, { kind: 'result' | 'error' }>, line: Buffer): void {
+    const { name, inFlight } = this.#ports;
+    if (typeof message.id === 'string') {
+      this.#broken([message.id], 'its id came back as a string');
+      return;
+    }
+    const call = inFlight.get(message.id);
+    if (call === undefined) {
+      if (message.id < FIRST_CALL_ID) this.#ports.other(message, line);
+      else this.counts.replies += 1;
+    } else if (message.kind === 'result') this.#ports.settle(call, { ok: true, result: message.result });
+    else this.#ports.settle(call, { ok: false, error: answered(name, call, message.error) });
+  }
+
+  #broken(ids: readonly Id[], why: string): void {
+    const call = this.#onlyCall(ids.map(Number));
+    if (call === undefined) this.counts.broken += 1;
+    else this.#ports.settle(call, { ok: false, error: misanswered(this.#ports.name, call, why) });
+  }
+
+  /** The one call these ids can mean. Where two calls could be meant, neither is touched. */
+  #onlyCall(ids: readonly number[]): Call | undefined {
+    const calls = new Set<Call>();
+    for (const id of ids) {
+      const call = this.#ports.inFlight.get(id);
+      if (call !== undefined) calls.add(call);
+    }
+    const [only] = calls;
+    return calls.size === 1 ? only : undefined;
+  }
+
+  #progress(params: JsonObject | undefined): void {
+    const token = params?.progressToken;
+    const call = typeof token === 'number' ? this.#ports.inFlight.get(token) : undefined;
+    // a call that did not ask has given nobody its token
+    if (call?.sink.progress === undefined || !isObject(params) || typeof params.progress !== 'number') {
+      this.counts.progress += 1;
+      return;
+    }
+    const { progressToken: _, ...progress } = params;
+    this.#ports.progress(call, progress);
+  }
+}

@@ -1,0 +1,29 @@
+import { isObject, type JsonObject } from './message.js';
+
+/**
+ * One request as a line. A caller's own progress token never goes through: tokens share one space per server, and two
+ * callers may use the same. Where progress is wanted the token is the call's id. Throws what JSON.stringify throws.
+ */
+export function requestLine(
+  id: number,
+  method: string,
+  params: JsonObject | undefined,
+  progress: boolean,
+): string {
+  const sent = withToken(params, progress ? id : undefined);
+  const tail = sent === undefined ? '' : `,"params":${JSON.stringify(sent)}`;
+  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}}`;
+}
+
+export function cancelLine(id: number, reason: string): string {
+  const params = { requestId: id, reason };
+  return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+}
+
+function withToken(params: JsonObject | undefined, token: number | undefined): JsonObject | undefined {
+  const meta = isObject(params?._meta) ? params._meta : undefined;
+  if (token === undefined && (meta === undefined || !('progressToken' in meta))) return params;
+  const { progressToken: _, ...others } = meta ?? {};
+  const sent = token === undefined ? others : { ...others, progressToken: token };
+  return { ...params, _meta: sent };
+}

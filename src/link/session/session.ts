@@ -1,0 +1,267 @@
+import type { Clock } from '../clock.js';
+import { Deadlines } from '../deadlines.js';
+import type { MCPError } from '../errors.js';
+import type { OversizedLine } from '../framer.js';
+import {
+  Call,
+  type CallHandle,
+  type CallOptions,
+  type CallRequest,
+  type CallSink,
+  type Limits,
+  type Outcome,
+} from './call.js';
+import { cancelled, overloaded, timedOut, unavailable, unwritable } from './call-errors.js';
+import { FIRST_CALL_ID, Inbox, type StrayCounts } from './inbox.js';
+import type { JsonObject, Message } from './message.js';
+import { cancelLine, requestLine } from './request-line.js';
+import { InOrder, type WaitingLine } from './waiting-line.js';
+
+/** Where lines go. It never throws. */
+export interface Wire {
+  /** False while the other side takes no more; calls then wait in the session, where they can still be taken back. */
+  readonly ready: boolean;
+  /** False when the line was refused: not a byte of it will reach the server. */
+  write(line: string): boolean;
+}
+
+export interface SessionOptions extends Limits {
+  /** The server's name, for messages. */
+  name: string;
+  /** Which life of the server this is. */
+  incarnation?: number | undefined;
+  wire: Wire;
+  clock: Clock;
+  maxInFlight: number;
+  maxWaiting?: number | undefined;
+  maxWaitingBytes?: number | undefined;
+  line?: WaitingLine<Call> | undefined;
+  /** Whatever a server sends that belongs to no call, and the line it came in. */
+  other(message: Message, line: Buffer): void;
+  /** A sink threw: a fault of ours, which must not reach other calls. */
+  fault(error: unknown): void;
+}
+
+/**
+ * The calls of one incarnation: `open` → `sealed` (no new ones; those in flight may finish) → `closed`.
+ *
+ * Every call that is accepted settles exactly once. A request is written at most once and never again. A reply
+ * reaches a call only if that call was written and has not settled, so an id that was guessed, repeated or left over
+ * reaches nobody.
+ */
+export class Session {
+  readonly name: string;
+  readonly incarnation: number;
+  readonly #options: SessionOptions;
+  readonly #clock: Clock;
+  readonly #inFlight = new Map<number, Call>();
+  readonly #waiting: WaitingLine<Call>;
+  readonly #deadlines: Deadlines<Call>;
+  readonly #inbox: Inbox;
+  #state: 'open' | 'sealed' | 'closed' = 'open';
+  #nextId = FIRST_CALL_ID;
+  #accepted = 0;
+  #lastActivityAt: number;
+  #pumping = false;
+  #quiet: (() => void)[] = [];
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.incarnation = options.incarnation ?? 1;
+    this.#clock = options.clock;
+    this.#waiting = options.line ?? new InOrder();
+    this.#deadlines = new Deadlines(options.clock, (call) => this.#expire(call));
+    this.#lastActivityAt = options.clock.now();
+    this.#inbox = new Inbox({
+      name: options.name,
+      inFlight: this.#inFlight,
+      settle: (call, outcome) => this.#settle(call, outcome),
+      progress: (call, progress) => this.#progress(call, progress),
+      other: options.other,
+    });
+  }
+
+  get state(): 'open' | 'sealed' | 'closed' {
+    return this.#state;
+  }
+
+  /** Calls the server knows of. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Calls accepted so far. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** What the server sent that reached nobody. */
+  get strays(): Readonly<StrayCounts> {
+    return this.#inbox.counts;
+  }
+
+  /** Looked at when an idle timer fires, so a call costs no event. */
+  get lastActivityAt(): number {
+    return this.#lastActivityAt;
+  }
+
+  call(method: string, params?: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
+    const { signal, onProgress, ...limits } = options;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(cancelled(this.name, false, reasonOf(signal)));
+        return;
+      }
+      let handle: CallHandle | undefined;
+      const abort = () => handle?.cancel(signal === undefined ? undefined : reasonOf(signal));
+      const settle = (outcome: Outcome) => {
+        signal?.removeEventListener('abort', abort);
+        if (outcome.ok) resolve(outcome.result);
+        else reject(outcome.error);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      handle = this.send({ method, params, ...limits }, { settle, progress: onProgress });
+    });
+  }
+
+  /** Undefined when the call was refused; its sink knows why. */
+  send(request: CallRequest, sink: CallSink): CallHandle | undefined {
+    const refuse = (error: MCPError): undefined => this.#tell(sink, { ok: false, error });
+    if (this.#state !== 'open') return refuse(unavailable(this.name));
+    const { maxWaiting = 10_000, maxWaitingBytes = 64 * 2 ** 20 } = this.#options;
+    if (this.#waiting.size >= maxWaiting || this.#waiting.bytes >= maxWaitingBytes) {
+      return refuse(overloaded(this.name, this.#waiting.size, this.#options.wire.ready));
+    }
+    const id = this.#nextId;
+    let line: string;
+    try {
+      line = requestLine(id, request.method, request.params, sink.progress !== undefined);
+    } catch (cause) {
+      return refuse(unwritable(this.name, request.method, cause));
+    }
+    this.#nextId += 1;
+    this.#accepted += 1;
+    const now = (this.#lastActivityAt = this.#clock.now());
+    const call = new Call(id, line, request, sink, this.#options, now);
+    this.#deadlines.add(call);
+    this.#waiting.push(call);
+    this.#pump();
+    return { id, cancel: (reason = 'cancelled by the caller') => this.#cancel(call, reason) };
+  }
+
+  /** The wire takes lines again. */
+  resume(): void {
+    this.#pump();
+  }
+
+  /** One line from the server. */
+  deliver(bytes: Buffer): void {
+    this.#inbox.deliver(bytes);
+  }
+
+  /** A line that was too long to keep. True when it was the reply to a call. */
+  deliverOversized(line: OversizedLine): boolean {
+    return this.#inbox.deliverOversized(line);
+  }
+
+  /** No new calls. Those that wait are given back unsent, so that somebody else may serve them. */
+  seal(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'sealed';
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) {
+      this.#fail(call, unavailable(this.name));
+    }
+  }
+
+  /** Resolves when no call is with the server. */
+  quiet(): Promise<void> {
+    if (this.#inFlight.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#quiet.push(resolve));
+  }
+
+  /** The end: whatever is left fails now, each with the error made for it. */
+  close(errorFor: (sent: boolean) => MCPError): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    const left = [...this.#inFlight.values()];
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) left.push(call);
+    for (const call of left) this.#fail(call, errorFor(call.state === 'sent'));
+    this.#deadlines.clear();
+  }
+
+  #pump(): void {
+    // a line that is refused settles its call, which comes back here: once is enough
+    if (this.#pumping) return;
+    this.#pumping = true;
+    const { wire, maxInFlight } = this.#options;
+    while (this.#state === 'open' && wire.ready && this.#inFlight.size < maxInFlight) {
+      const call = this.#waiting.shift();
+      if (call === undefined) break;
+      call.state = 'sent';
+      this.#inFlight.set(call.id, call);
+      if (wire.write(call.line)) continue;
+      call.state = 'waiting';
+      this.#fail(call, unavailable(this.name));
+    }
+    this.#pumping = false;
+  }
+
+  #progress(call: Call, progress: JsonObject): void {
+    this.#lastActivityAt = this.#clock.now();
+    call.extend(this.#lastActivityAt);
+    try {
+      call.sink.progress?.(progress);
+    } catch (error) {
+      this.#options.fault(error);
+    }
+  }
+
+  #expire(call: Call): void {
+    if (call.state === 'settled') return;
+    const error = timedOut(this.name, call);
+    if (error.sent) this.#options.wire.write(cancelLine(call.id, 'timeout'));
+    this.#fail(call, error);
+  }
+
+  #cancel(call: Call, reason: string): void {
+    if (call.state === 'settled') return;
+    const sent = call.state === 'sent';
+    if (sent) this.#options.wire.write(cancelLine(call.id, reason));
+    this.#fail(call, cancelled(this.name, sent, reason));
+  }
+
+  #fail(call: Call, error: MCPError): void {
+    this.#settle(call, { ok: false, error });
+  }
+
+  #settle(call: Call, outcome: Outcome): void {
+    if (call.state === 'settled') return;
+    call.state = 'settled';
+    this.#inFlight.delete(call.id);
+    this.#waiting.remove(call);
+    this.#deadlines.remove(call);
+    this.#lastActivityAt = this.#clock.now();
+    this.#tell(call.sink, outcome);
+    this.#pump();
+    if (this.#inFlight.size > 0 || this.#quiet.length === 0) return;
+    for (const resolve of this.#quiet.splice(0)) resolve();
+  }
+
+  #tell(sink: CallSink, outcome: Outcome): undefined {
+    try {
+      sink.settle(outcome);
+    } catch (error) {
+      this.#options.fault(error);
+    }
+  }
+}
+
+function reasonOf(signal: AbortSignal): string {
+  const { reason } = signal;
+  return reason instanceof Error ? reason.message : String(reason);
+}

@@ -1,0 +1,112 @@
+import type { Readable, Writable } from 'node:stream';
+import { execa } from 'execa';
+import { guardSpawn } from '../process/guard-spawn.js';
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ChildOptions {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+}
+
+export interface ChildEvents {
+  /** It could not be started; nothing else follows. */
+  failed(error: Error): void;
+  stdout(chunk: Buffer): void;
+  stderr(chunk: Buffer): void;
+  /** The server closed its stdout; it may still run. */
+  stdoutEnded(): void;
+  /** The process is dead. Not `close`: a helper can hold its pipes for ever. */
+  exited(exit: Exit): void;
+  /** After `exited`: whatever it wrote before its death has been read. */
+  drained(): void;
+}
+
+export interface Child {
+  readonly pid: number;
+  readonly stdin: Writable;
+  /** Lets go of the pipes, which a helper outside of the group may still hold. */
+  release(): void;
+}
+
+/**
+ * Starts a process as the leader of a session and group of its own. Nothing here ends it: that is the ladder's work,
+ * and the process table's. No event comes before this has returned.
+ */
+export function spawnChild(options: ChildOptions, on: ChildEvents): Child | undefined {
+  const spawned = guardSpawn(() => start(options));
+  if ('failed' in spawned) {
+    void spawned.failed.then(on.failed);
+    return undefined;
+  }
+  const subprocess = spawned.started;
+  if (subprocess.pid === undefined) {
+    void subprocess.then(({ cause }) =>
+      on.failed(cause instanceof Error ? cause : new Error('it did not start')),
+    );
+    return undefined;
+  }
+  const { pid, stdin, stdout, stderr } = subprocess;
+  let read = 0;
+  stdout.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    on.stdout(chunk);
+  });
+  stdout.once('end', on.stdoutEnded);
+  stderr.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    on.stderr(chunk);
+  });
+  // a signal that could not be sent, a pipe that broke: `exit` tells what matters
+  for (const emitter of [subprocess, stdout, stderr]) emitter.on('error', () => undefined);
+  subprocess.once('exit', (code, signal) => {
+    on.exited({ code, signal });
+    afterLastBytes(() => read, on.drained);
+  });
+  return { pid, stdin, release: () => release(stdout, stderr) };
+}
+
+function start({ command, args, cwd, env }: ChildOptions) {
+  return execa(command, args, {
+    cwd,
+    env,
+    extendEnv: false,
+    buffer: false,
+    reject: false,
+    detached: true,
+    cleanup: false,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+function release(...streams: Readable[]): void {
+  for (const stream of streams) stream.destroy();
+}
+
+/** More than a dead process can have left in its pipes; a helper that goes on writing must not hold us up. */
+const MOST_TURNS = 64;
+
+/**
+ * What a dead process wrote lies in the kernel's buffers, and the event loop reads it as fast as it turns. Two turns
+ * that bring nothing mean that it is all here; no time has to be guessed.
+ */
+function afterLastBytes(read: () => number, done: () => void): void {
+  let before = read();
+  let quiet = 0;
+  let turns = 0;
+  const turn = () => {
+    quiet = read() === before ? quiet + 1 : 0;
+    before = read();
+    turns += 1;
+    if (quiet >= 2 || turns >= MOST_TURNS) done();
+    else setImmediate(turn);
+  };
+  setImmediate(turn);
+}

@@ -1,0 +1,69 @@
+import { basename } from 'node:path';
+import { execa } from 'execa';
+import { guardSpawn } from '../process/guard-spawn.js';
+
+/**
+ * A server in a container is the client's business only in part: the client can be killed and the container lives on.
+ * So the container carries our cookie as a label, and when the client is gone whatever still has that label is removed.
+ */
+const LABEL = 'toolherd.cookie';
+/** Options of docker itself that take their value from the next word. */
+const WITH_VALUE = new Set(
+  '--config -c --context -H --host -l --log-level --tlscacert --tlscert --tlskey'.split(' '),
+);
+const LIMIT_MS = 10_000;
+
+/** The place of `run` in the arguments of a `docker run` (or `docker container run`); -1 for any other command. */
+export function dockerRunAt(command: string, args: readonly string[]): number {
+  if (basename(command) !== 'docker') return -1;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (word === 'run') return at;
+    if (WITH_VALUE.has(word)) at += 1;
+    else if (!word.startsWith('-') && word !== 'container') return -1;
+  }
+  return -1;
+}
+
+/** The arguments with our label, and with the names of variables that the client passes on from its own environment. */
+export function labelledArgs(
+  args: readonly string[],
+  runAt: number,
+  cookie: string,
+  names: readonly string[],
+): string[] {
+  const passed = names.flatMap((name) => ['-e', name]);
+  return [...args.slice(0, runAt + 1), '--label', `${LABEL}=${cookie}`, ...passed, ...args.slice(runAt + 1)];
+}
+
+/** The words with which docker is asked about the same place: program and its options, without the subcommand. */
+export function dockerWords(command: string, args: readonly string[], runAt: number): string[] {
+  return [command, ...args.slice(0, runAt).filter((word) => word !== 'container')];
+}
+
+/** Removes what still carries the cookie. Resolves with the ids it removed; never rejects. */
+export async function removeContainers(
+  words: readonly string[],
+  cookie: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const [program, ...options] = words;
+  if (program === undefined) return [];
+  const ask = async (...args: string[]): Promise<string> => {
+    const limits = { timeout: LIMIT_MS, maxBuffer: 1_000_000, reject: false } as const;
+    const asked = guardSpawn(() =>
+      execa(program, [...options, ...args], {
+        env,
+        extendEnv: false,
+        stdin: 'ignore',
+        stderr: 'ignore',
+        ...limits,
+      }),
+    );
+    return 'failed' in asked ? '' : ((await asked.started).stdout ?? '');
+  };
+  const found = await ask('ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${LABEL}=${cookie}`);
+  const ids = found.split(/\s+/).filter((id) => /^[0-9a-f]{12,64}$/.test(id));
+  if (ids.length > 0) await ask('rm', '--force', ...ids);
+  return ids;
+}

@@ -1,0 +1,218 @@
+import type { StdioSpec } from '../../config/spec.js';
+import type { Ending, Failed } from '../../machines/ending.js';
+import { callErrorFor } from '../call-error.js';
+import { Framer } from '../framer.js';
+import { LegacyDriver } from '../legacy/driver.js';
+import type { Link, LinkEvents, LinkLog, Opened } from '../link.js';
+import { type ListMethod, listAll } from '../list.js';
+import type { Rung } from '../process/ladder.js';
+import { redactor } from '../redact.js';
+import type { JsonObject, Message } from '../session/message.js';
+import { Session, type Wire } from '../session/session.js';
+import type { Exit } from './child.js';
+import { badHandshake, exitedByItself, lostPipe, noHandshake, notGone, notStarted } from './endings.js';
+import { LogLines } from './log-lines.js';
+import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';
+
+export interface StdioDeps extends ProcessDeps {
+  clientInfo: { name: string; version: string };
+  log(line: LinkLog): void;
+  incarnation?: number | undefined;
+}
+
+/** A server that closed a pipe is given this long to exit before it counts as lost. */
+const PIPE_GRACE_MS = 500;
+const NEWLINE = Buffer.from('\n');
+
+/** Starts the server's process and shakes hands with it. Everything that follows is told through `on`. */
+export function openStdio(spec: StdioSpec, deps: StdioDeps, on: LinkEvents): Link {
+  return new StdioLink(spec, deps, on);
+}
+
+class StdioLink implements Link {
+  readonly session: Session;
+  readonly #spec: StdioSpec;
+  readonly #deps: StdioDeps;
+  readonly #on: LinkEvents;
+  readonly #redact: (text: string) => string;
+  readonly #stderr: LogLines;
+  readonly #noise: LogLines;
+  readonly #driver: LegacyDriver;
+  readonly #process: ServerProcess;
+  readonly #startTimer: unknown;
+  #pipeTimer: unknown;
+  #opened: Opened | undefined;
+  /** Decided once, by whatever comes first; told when the process is gone. */
+  #ending: Ending | undefined;
+
+  constructor(spec: StdioSpec, deps: StdioDeps, on: LinkEvents) {
+    this.#spec = spec;
+    this.#deps = deps;
+    this.#on = on;
+    const { clock, clientInfo } = deps;
+    this.#redact = redactor(spec.env);
+    this.#stderr = new LogLines(clock, (text) => this.#log('stderr', text));
+    this.#noise = new LogLines(clock, (text) => this.#log('stdout', text));
+    this.session = this.#newSession();
+    this.#process = this.#newProcess();
+    this.#startTimer = clock.setTimeout(
+      () => this.#fail(noHandshake(spec.name, spec.startTimeoutMs)),
+      spec.startTimeoutMs,
+    );
+    const { name, roots, config } = spec;
+    const write = (line: string) => this.#process.write(line);
+    this.#driver = new LegacyDriver({ name, roots, config, clock, clientInfo, write });
+    // a process that could not be started says so itself
+    if (this.#process.pid === undefined) return;
+    this.#driver.open().then(
+      (opened) => this.#open(opened),
+      (error: unknown) => this.#fail(badHandshake(name, this.#redact(reasonOf(error)))),
+    );
+  }
+
+  get pids(): readonly number[] {
+    const { pid } = this.#process;
+    return pid === undefined ? [] : [pid];
+  }
+
+  ping(timeoutMs: number): Promise<void> {
+    return this.#driver.ping(timeoutMs);
+  }
+
+  list(method: ListMethod): Promise<JsonObject[]> {
+    return listAll(this.session, this.#opened?.capabilities ?? {}, method);
+  }
+
+  close(from: Rung = 'close'): void {
+    this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
+    this.session.seal();
+    this.#process.stop(from);
+  }
+
+  #newSession(): Session {
+    const { name, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = this.#spec;
+    const { clock, incarnation } = this.#deps;
+    const link = this;
+    const wire: Wire = {
+      get ready() {
+        return link.#opened !== undefined && link.#process.ready;
+      },
+      write: (line) => this.#process.write(line),
+    };
+    return new Session({
+      ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight },
+      other: (message, line) => this.#receive(message, line),
+      fault: (error) => this.#log('link', `a caller's own code failed: ${reasonOf(error)}`),
+    });
+  }
+
+  #newProcess(): ServerProcess {
+    const { name, maxMessageBytes } = this.#spec;
+    const framer = new Framer(maxMessageBytes, {
+      line: (line) => this.session.deliver(line),
+      oversized: (line) => {
+        if (this.session.deliverOversized(line)) return;
+        this.#log('stdout', `(a line of ${line.bytes} bytes dropped: more than max_message_bytes)`);
+        if (this.#opened === undefined) this.#fail(badHandshake(name, 'a message over max_message_bytes'));
+      },
+    });
+    return new ServerProcess(this.#spec, this.#deps, {
+      failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error)),
+      stdout: (chunk) => framer.push(chunk),
+      stderr: (chunk) => this.#stderr.push(chunk),
+      drained: () => this.session.resume(),
+      pipeClosed: (pipe) => this.#pipeClosed(pipe),
+      died: (exit) => this.#died(exit),
+      gone: (end) => this.#gone(end),
+    });
+  }
+
+  #open(opened: Opened): void {
+    if (this.#ending !== undefined) return;
+    this.#deps.clock.clearTimeout(this.#startTimer);
+    this.#opened = opened;
+    this.#on.opened(opened);
+    this.session.resume();
+  }
+
+  #receive(message: Message, line: Buffer): void {
+    if (message.kind === 'broken') this.#logNoise(line);
+    else if (message.kind === 'notification' && message.method !== 'notifications/cancelled') {
+      this.#on.notification(message.method, message.params);
+    } else if (message.kind !== 'batch' && !this.#driver.receive(message.raw)) this.#logNoise(line);
+  }
+
+  /** True for the first reason to end; every later one is a consequence. */
+  #decide(ending: Ending): boolean {
+    if (this.#ending !== undefined) return false;
+    this.#ending = ending;
+    this.#deps.clock.clearTimeout(this.#startTimer);
+    this.#deps.clock.clearTimeout(this.#pipeTimer);
+    return true;
+  }
+
+  /** Something is wrong with it: what waits or runs is told at once, and the process has to go. */
+  #fail(failed: Failed): void {
+    if (!this.#decide(failed)) return;
+    this.#closeSession(failed);
+    this.#process.stop('term');
+  }
+
+  #pipeClosed(pipe: 'stdin' | 'stdout'): void {
+    if (this.#ending !== undefined) return;
+    const { clock } = this.#deps;
+    this.#pipeTimer ??= clock.setTimeout(() => this.#fail(lostPipe(this.#spec.name, pipe)), PIPE_GRACE_MS);
+  }
+
+  #notStarted(failed: Failed): void {
+    this.#decide(failed);
+    this.#driver.close();
+    const ending = this.#ending ?? failed;
+    this.#closeSession(ending);
+    this.#on.ended(ending);
+  }
+
+  #died(exit: Exit): void {
+    const { name } = this.#spec;
+    const opened = this.#opened !== undefined;
+    const clean = exit.code === 0 && opened && this.session.inFlight === 0;
+    this.#decide(
+      clean ? { kind: 'disconnected', reason: 'ended', killed: false } : exitedByItself(name, exit, opened),
+    );
+    if (this.#ending !== undefined) this.#closeSession(this.#ending);
+    this.#driver.close();
+  }
+
+  #gone(end: ProcessEnd): void {
+    this.#stderr.end();
+    this.#noise.end();
+    if (end.escaped > 0) this.#log('link', `${end.escaped} processes had left the group and were killed`);
+    if (end.containers > 0) {
+      this.#log('link', `${end.containers} containers outlived their client and were removed`);
+    }
+    const decided = this.#ending;
+    const ending: Ending = !end.gone || decided === undefined ? notGone(this.#spec.name) : decided;
+    this.#closeSession(ending);
+    this.#driver.close();
+    this.#on.ended(ending.kind === 'disconnected' ? { ...ending, killed: end.killed } : ending);
+  }
+
+  #closeSession(ending: Ending): void {
+    this.session.close((sent) => callErrorFor(this.#spec.name, ending, sent));
+  }
+
+  #logNoise(line: Buffer): void {
+    this.#noise.push(line);
+    this.#noise.push(NEWLINE);
+  }
+
+  #log(source: LinkLog['source'], text: string): void {
+    this.#deps.log({ source, text: this.#redact(text) });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // the SDK's schemas explain themselves in a page of JSON
+  return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
+}

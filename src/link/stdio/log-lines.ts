@@ -1,0 +1,112 @@
+import type { Clock } from '../clock.js';
+
+export interface LogLimits {
+  /** A longer line is cut. */
+  lineBytes: number;
+  /** What may pass in a second, and at most at once. */
+  bytesPerSecond: number;
+  burstBytes: number;
+}
+
+export const LOG_LIMITS: LogLimits = { lineBytes: 8192, bytesPerSecond: 2 ** 20, burstBytes: 4 * 2 ** 20 };
+/** An empty line costs something too. */
+const LINE_COST = 64;
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/**
+ * Turns what a server prints into lines for the log, in flat memory and at a bounded rate. Everything is read, so the
+ * server never blocks; what is too much is dropped, and a line says how much that was.
+ */
+export class LogLines {
+  readonly #clock: Clock;
+  readonly #limits: LogLimits;
+  readonly #sink: (text: string) => void;
+  #line: Buffer[] = [];
+  #kept = 0;
+  #cut = 0;
+  /** Inside a line whose beginning was dropped. */
+  #skipping = false;
+  #dropped = 0;
+  #allowance: number;
+  #refilledAt: number;
+
+  constructor(clock: Clock, sink: (text: string) => void, limits: LogLimits = LOG_LIMITS) {
+    this.#clock = clock;
+    this.#sink = sink;
+    this.#limits = limits;
+    this.#allowance = limits.burstBytes;
+    this.#refilledAt = clock.now();
+  }
+
+  push(chunk: Buffer): void {
+    this.#refill();
+    let start = 0;
+    while (start < chunk.length) {
+      if (this.#allowance <= 0) {
+        this.#drop(chunk.subarray(start));
+        return;
+      }
+      const end = chunk.indexOf(NEWLINE, start);
+      const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
+      if (this.#skipping) this.#dropped += piece.length;
+      else this.#keep(piece);
+      if (end === -1) return;
+      if (!this.#skipping) this.#emit();
+      this.#skipping = false;
+      start = end + 1;
+    }
+  }
+
+  /** The stream has ended: the last line may lack its newline. */
+  end(): void {
+    if (this.#kept > 0) this.#emit();
+    this.#tellDropped();
+  }
+
+  #keep(piece: Buffer): void {
+    const room = this.#limits.lineBytes - this.#kept;
+    const kept = piece.subarray(0, Math.max(0, room));
+    // copied, so that a short line does not keep a whole chunk in memory
+    if (kept.length > 0) this.#line.push(Buffer.from(kept));
+    if (this.#line.length > 64) this.#line = [Buffer.concat(this.#line)];
+    this.#kept += kept.length;
+    this.#cut += piece.length - kept.length;
+  }
+
+  #emit(): void {
+    const whole = Buffer.concat(this.#line);
+    const line = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole;
+    const tail = this.#cut > 0 ? ` … (${this.#cut} bytes cut)` : '';
+    this.#allowance -= line.length + LINE_COST;
+    this.#forgetLine();
+    this.#tellDropped();
+    this.#sink(line.toString('utf8') + tail);
+  }
+
+  #drop(rest: Buffer): void {
+    this.#dropped += this.#kept + this.#cut + rest.length;
+    this.#forgetLine();
+    this.#skipping = rest[rest.length - 1] !== NEWLINE;
+  }
+
+  #forgetLine(): void {
+    this.#line = [];
+    this.#kept = 0;
+    this.#cut = 0;
+  }
+
+  #tellDropped(): void {
+    if (this.#dropped === 0) return;
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    this.#sink(`(${dropped} bytes dropped: more than the log takes)`);
+  }
+
+  #refill(): void {
+    const now = this.#clock.now();
+    const earned = ((now - this.#refilledAt) / 1000) * this.#limits.bytesPerSecond;
+    this.#allowance = Math.min(this.#limits.burstBytes, this.#allowance + earned);
+    this.#refilledAt = now;
+  }
+}

@@ -1,0 +1,149 @@
+import type { StdioSpec } from '../../config/spec.js';
+import type { Clock } from '../clock.js';
+import { type Encoding, encodingOf } from '../encoding.js';
+import { groupAlive, groupRuns, signalGroup } from '../process/group.js';
+import { Ladder, type LadderEnd, type Rung } from '../process/ladder.js';
+import type { ProcessTable } from '../process/table.js';
+import { type Child, type Exit, spawnChild } from './child.js';
+import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
+import { childEnvironment, type Environment } from './environment.js';
+import { Input } from './input.js';
+
+export interface ProcessDeps {
+  clock: Clock;
+  table: ProcessTable;
+  /** The daemon's own environment. */
+  env: Environment;
+}
+
+/** Either `failed`, or in this order: any of the first four, `died`, `gone`. */
+export interface ProcessEvents {
+  /** It could not be started; nothing else follows. `path` is where its command was looked for. */
+  failed(error: Error, path: string | undefined): void;
+  /** UTF-8, whatever the server speaks. */
+  stdout(chunk: Buffer): void;
+  stderr(chunk: Buffer): void;
+  /** It takes input again. */
+  drained(): void;
+  /** It closed one of its pipes; it may still run. */
+  pipeClosed(pipe: 'stdin' | 'stdout'): void;
+  /** The process is dead, and all it ever said has been read. */
+  died(exit: Exit): void;
+  /** Everything it started is gone as well, or (`gone: false`) cannot be made to go. Without a `died` before it then. */
+  gone(end: ProcessEnd): void;
+}
+
+export interface ProcessEnd extends LadderEnd {
+  /** Processes that had left the group and were killed. */
+  escaped: number;
+  /** Containers that outlived their client and were removed. */
+  containers: number;
+}
+
+/** One process of a configured server, from its start until nothing of it is left. */
+export class ServerProcess {
+  readonly #deps: ProcessDeps;
+  readonly #on: ProcessEvents;
+  readonly #cookie: string;
+  readonly #env: Record<string, string>;
+  readonly #docker: string[] | undefined;
+  readonly #child: Child | undefined;
+  readonly #input: Input | undefined;
+  readonly #ladder: Ladder | undefined;
+  #exit: Exit | undefined;
+  #ladderEnd: LadderEnd | undefined;
+  #lastWordsRead = false;
+
+  constructor(spec: StdioSpec, deps: ProcessDeps, on: ProcessEvents) {
+    this.#deps = deps;
+    this.#on = on;
+    this.#cookie = deps.table.newCookie();
+    this.#env = childEnvironment(deps.env, spec, this.#cookie);
+    const runAt = dockerRunAt(spec.command, spec.args);
+    this.#docker = runAt === -1 ? undefined : dockerWords(spec.command, spec.args, runAt);
+    // declared names are in the arguments already; this one is ours
+    const passed = spec.config === undefined || 'MCP_CONFIG' in spec.env ? [] : ['MCP_CONFIG'];
+    const args = runAt === -1 ? spec.args : labelledArgs(spec.args, runAt, this.#cookie, passed);
+
+    const encoding = encodingOf(spec.encoding);
+    this.#child = this.#spawn(spec, args, encoding);
+    if (this.#child === undefined) return;
+    const { pid, stdin } = this.#child;
+    deps.table.add({ pid, name: spec.name, cookie: this.#cookie, docker: this.#docker });
+    this.#input = new Input(stdin, encoding, { drained: on.drained, broken: () => on.pipeClosed('stdin') });
+    this.#ladder = this.#newLadder(pid, this.#input, spec.stop);
+  }
+
+  /** Undefined when it has ended, or never began. */
+  get pid(): number | undefined {
+    return this.#exit === undefined ? this.#child?.pid : undefined;
+  }
+
+  get ready(): boolean {
+    return this.#input?.ready ?? false;
+  }
+
+  write(line: string): boolean {
+    return this.#input?.write(line) ?? false;
+  }
+
+  /** Ends it by the ladder, from this rung on. A later order can only climb. */
+  stop(from: Rung): void {
+    this.#ladder?.begin(from);
+  }
+
+  #spawn(spec: StdioSpec, args: readonly string[], encoding: Encoding): Child | undefined {
+    const on = this.#on;
+    const decodeOutput = encoding.decoder();
+    const decodeErrors = encoding.decoder();
+    return spawnChild(
+      { command: spec.command, args, cwd: spec.cwd, env: this.#env },
+      {
+        failed: (error) => on.failed(error, this.#env.PATH),
+        stdout: (chunk) => on.stdout(decodeOutput?.(chunk) ?? chunk),
+        stderr: (chunk) => on.stderr(decodeErrors?.(chunk) ?? chunk),
+        stdoutEnded: () => on.pipeClosed('stdout'),
+        exited: (exit) => {
+          this.#exit = exit;
+          this.#ladder?.leaderExited();
+        },
+        drained: () => {
+          this.#lastWordsRead = true;
+          on.died(this.#exit ?? { code: null, signal: null });
+          this.#bury();
+        },
+      },
+    );
+  }
+
+  #newLadder(pid: number, input: Input, stop: StdioSpec['stop']): Ladder {
+    const world = {
+      clock: this.#deps.clock,
+      closeInput: () => input.end(),
+      signal: (signal: 'SIGTERM' | 'SIGKILL') => signalGroup(pid, signal),
+      groupRuns: (thorough: boolean) => (thorough ? groupRuns(pid) : groupAlive(pid)),
+    };
+    return new Ladder(world, stop, (end) => {
+      this.#ladderEnd = end;
+      this.#bury();
+    });
+  }
+
+  /** Its last words have to be read and its group has to be gone; whatever cannot be made to go says nothing more. */
+  #bury(): void {
+    const end = this.#ladderEnd;
+    if (end === undefined || this.#child === undefined || (end.gone && !this.#lastWordsRead)) return;
+    this.#child.release();
+    void this.#clearUp(this.#child.pid, end).then((cleared) => this.#on.gone(cleared));
+  }
+
+  async #clearUp(pid: number, end: LadderEnd): Promise<ProcessEnd> {
+    // what survived KILL stays in the table: the watchdog and the next start try again
+    if (!end.gone) return { ...end, escaped: 0, containers: 0 };
+    const escaped = await this.#deps.table.sweep(this.#cookie);
+    const removed =
+      this.#docker === undefined ? [] : await removeContainers(this.#docker, this.#cookie, this.#env);
+    this.#deps.table.remove(pid);
+    return { ...end, escaped, containers: removed.length };
+  }
+}

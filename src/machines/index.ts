@@ -1,0 +1,29 @@
+/**
+ * The statecharts, pure: they import XState and types, and take time, chance and the world from outside.
+ *
+ * - `server.ts`, `server-context.ts`: one incarnation, from `created` to its ending
+ * - `keeper.ts`, `keeper-context.ts`: one configured server: wanted or not, restarts, backoff, quarantine
+ * - `policy.ts`: what follows an ending, as pure functions
+ * - `link-protocol.ts`, `permit.ts`: what the machines and the actors provided to them say to each other
+ * - `ending.ts`: how an incarnation came to its end
+ * - `chart.ts`, `chart-svg.ts`: pictures drawn from the definitions
+ */
+export { mermaid } from './chart.js';
+export { serverSvg } from './chart-svg.js';
+export * from './ending.js';
+export { type KeeperMachine, keeperMachine } from './keeper.js';
+export * from './keeper-context.js';
+export type { LinkInput, LinkLogic, LinkOrder, LinkReport } from './link-protocol.js';
+export { type PermitInput, type PermitLogic, type PermitReport, unlimited } from './permit.js';
+export {
+  afterEnding,
+  afterRestart,
+  backoffMs,
+  decide,
+  type History,
+  intensityUnreachable,
+  noHistory,
+  type Verdict,
+} from './policy.js';
+export { type ServerMachine, serverMachine } from './server.js';
+export * from './server-context.js';

@@ -1,0 +1,68 @@
+/** What the keeper is told, what it tells, what it knows, and how long it waits. */
+import type { ActorRefFrom } from 'xstate';
+import type { RestartPolicy } from '../config/spec.js';
+import type { Ending, Failed } from './ending.js';
+import type { PermitReport } from './permit.js';
+import type { History, Verdict } from './policy.js';
+import type { ServerMachine } from './server.js';
+import type { ServerReport, ServerSettings } from './server-context.js';
+import { timerMs } from './timer.js';
+
+export type KeeperOrder = { type: 'start' } | { type: 'stop' } | { type: 'restart' } | { type: 'reset' };
+
+export type KeeperEvent =
+  | KeeperOrder
+  | { type: 'call.waiting' }
+  | { type: 'auth.granted' }
+  | PermitReport
+  | ServerReport
+  /** Raised by the keeper itself, once an ending was read: each state says what follows in it. */
+  | { type: 'ending.noted' }
+  | { type: 'xstate.error.actor.permit'; error: unknown }
+  | { type: `xstate.done.actor.server.${number}`; output: Ending }
+  | { type: `xstate.error.actor.server.${number}`; error: unknown };
+
+/** For the journal, and for the calls that waited: `connected` tells a crash from a failed start. */
+export type KeeperReport = {
+  type: 'incarnation.ended';
+  incarnation: number;
+  ending: Ending;
+  connected: boolean;
+};
+
+export interface KeeperInput {
+  policy: RestartPolicy;
+  server: ServerSettings;
+  /** Milliseconds of a clock that never goes back. */
+  now: () => number;
+  /** In [0, 1). */
+  random: () => number;
+}
+
+/** Whose wish an incarnation is. Only those that nobody wished for count as restarts. */
+export type StartedBy = 'order' | 'call' | 'policy';
+
+export interface KeeperContext extends KeeperInput {
+  /** The newest incarnation's number; 0 = there was none yet. */
+  incarnation: number;
+  /** The newest incarnation. It stays here after its end, so that its last state can be shown. */
+  incumbent: ActorRefFrom<ServerMachine> | undefined;
+  startedBy: StartedBy;
+  connectedAt: number | undefined;
+  history: History;
+  /** Restarts since the keeper began. */
+  restarts: number;
+  lastEnding: Ending | undefined;
+  /** What the policy said to it. */
+  verdict: Verdict;
+  lastError: Failed | undefined;
+  /** By the clock of `now`; undefined unless waiting. */
+  nextRetryAt: number | undefined;
+  /** Why it was given up; undefined unless quarantined. */
+  quarantineReason: string | undefined;
+}
+
+/** Every delay of the machine. One that is missing here would fire at once; a test compares both sides. */
+export const keeperDelays = {
+  backoff: ({ context }: { context: KeeperContext }) => timerMs((context.nextRetryAt ?? 0) - context.now()),
+};

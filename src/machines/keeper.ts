@@ -1,0 +1,300 @@
+/**
+ * The keeper: one configured server. It knows whether the server is wanted, spawns one incarnation after another,
+ * reads how each one ended, and lets the policy say what follows.
+ *
+ * ## States
+ *
+ * | state | wanted | what is true in it |
+ * |---|---|---|
+ * | `idle` | no | no incarnation; an order or a call starts one |
+ * | `running` | yes | exactly one incarnation, from its creation to its ending |
+ * | `waiting` | yes | the last one failed; the next try is at `nextRetryAt` |
+ * | `quarantined` | yes | too many failures, or one that trying again cannot mend; `reset` (or an order) is needed |
+ * | `needs_auth` | yes | it wants an authorisation we do not have; a person must act |
+ * | `stopped` | no | stopped by order; calls do not start it |
+ *
+ * These names are the `detail` of a status. (`disabled` and `not_allowed` servers have no keeper at all.)
+ *
+ * Inside `running`:
+ *
+ * | state | what is true in it | when the incarnation ends |
+ * |---|---|---|
+ * | `starting.queued` | created; waits for a permit to start | the policy decides |
+ * | `starting.connecting` | has the permit, which is given back on leaving `starting` | the policy decides |
+ * | `up` | its handshake is done | the policy decides |
+ * | `recalled` | as `up`, and a call came when the gate had been sealed already | as `up`, but it never rests |
+ * | `stopping` | told to stop | stopped |
+ * | `restarting` | told to stop, and a fresh one is to follow | a fresh one follows |
+ *
+ * `recalled` closes a gap. A server goes away by itself (idle, or a clean end) and in that moment a call arrives and
+ * is parked. Had the keeper forgotten it, the call would wait for an incarnation that nobody starts.
+ *
+ * ## Orders and reports
+ *
+ * | event | meaning |
+ * |---|---|
+ * | `start` | be wanted, now: also ends a wait, a quarantine or a need for authorisation, with one try; history stands |
+ * | `stop` | be unwanted, and stay so until an order; the incarnation is told to stop and its ending is awaited |
+ * | `restart` | `stop`, then `start`; what is not running is started |
+ * | `reset` | forget all failures; what only they kept from running starts at once |
+ * | `call.waiting` | a call was parked: starts an idle server and no other. Send it in the same tick as the parking |
+ * | `auth.granted` | the authorisation is there |
+ * | `permit.granted` | from `permit`: go ahead |
+ * | `server.connected` | from the incarnation: its handshake is done |
+ *
+ * The last order wins: `stop` while restarting stops, `start` while stopping restarts. An order is always obeyed and
+ * never forgives: only `reset`, a handshake (failed starts), a healthy time (backoff) and the window's passing do.
+ *
+ * Where an event has no edge it changes nothing, on purpose: `start` of a running server, `stop` of a stopped one,
+ * calls that wait for a start or a retry already under way, calls to a server that was stopped or given up.
+ *
+ * ## Incarnations
+ *
+ * Each has an id of its own (`server.1`, `server.2` …), because one id used twice leaks the first actor. A live one is
+ * never stopped as an actor, which would skip its exit actions: it is told to `stop` and its ending awaited. An
+ * ended one is removed at once. One that broke (a bug of ours) is an ending with cause `bug`, after `reap`.
+ *
+ * ## From outside
+ *
+ * Provide the actors `server` (the server machine with its own link and gate) and `permit`, and the action `reap`. An
+ * incarnation that broke ran no exit action: `reap` kills what it owns and seals the gate if that still points at it.
+ * Listen to `incarnation.ended`; in its listener the keeper's snapshot already shows what follows.
+ */
+import { assign, emit, raise, sendTo, setup, stopChild } from 'xstate';
+import { bug, type Ending, type Failed } from './ending.js';
+import {
+  type KeeperContext,
+  type KeeperEvent,
+  type KeeperInput,
+  type KeeperReport,
+  keeperDelays,
+  type StartedBy,
+} from './keeper-context.js';
+import { unlimited } from './permit.js';
+import { afterEnding, afterRestart, backoffMs, decide, noHistory, type Verdict } from './policy.js';
+import { serverMachine } from './server.js';
+
+/** The verdict is given once, here: asked again a moment later, at the edge of the window, it could be another. */
+function noteEnding(context: KeeperContext, ending: Ending): Partial<KeeperContext> {
+  const { connectedAt, policy } = context;
+  const now = context.now();
+  const connectedForMs = connectedAt === undefined ? undefined : now - connectedAt;
+  const history = afterEnding(context.history, ending, connectedForMs, policy);
+  return {
+    lastEnding: ending,
+    history,
+    verdict: decide(ending, history, policy, now),
+    ...(ending.kind === 'error' ? { lastError: ending } : {}),
+  };
+}
+
+const machine = setup({
+  types: {} as { context: KeeperContext; events: KeeperEvent; input: KeeperInput; emitted: KeeperReport },
+  actors: { server: serverMachine, permit: unlimited },
+  actions: {
+    /** Leave nothing of the newest incarnation: no process, no open gate. It never throws. */
+    reap: () => {},
+    startFor: assign({ startedBy: (_, params: { by: StartedBy }) => params.by }),
+    spawnIncarnation: assign(({ context, spawn, self }) => {
+      const incarnation = context.incarnation + 1;
+      const input = { ...context.server, incarnation, keeper: self };
+      return {
+        incarnation,
+        incumbent: spawn('server', { id: `server.${incarnation}`, input }),
+        connectedAt: undefined,
+      };
+    }),
+    connect: sendTo(({ context }) => context.incumbent!, { type: 'connect' }),
+    stop: sendTo(({ context }) => context.incumbent!, { type: 'stop' }),
+    noteRestart: assign(({ context }) => {
+      if (context.startedBy !== 'policy') return {};
+      return {
+        restarts: context.restarts + 1,
+        history: afterRestart(context.history, context.policy, context.now()),
+      };
+    }),
+    noteConnected: assign({ connectedAt: ({ context }) => context.now() }),
+    noteEnding: assign(({ context }, params: { ending: Ending }) => noteEnding(context, params.ending)),
+    reportEnding: emit(({ context }, params: { ending: Ending }) => ({
+      type: 'incarnation.ended' as const,
+      incarnation: context.incarnation,
+      ending: params.ending,
+      connected: context.connectedAt !== undefined,
+    })),
+    passOn: raise({ type: 'ending.noted' }),
+    remove: stopChild(({ context }) => context.incumbent!),
+    planRetry: assign({
+      nextRetryAt: ({ context: { now, random, policy, verdict } }) =>
+        now() + (verdict.verdict === 'restart' ? backoffMs(verdict.attempt, policy.backoff, random()) : 0),
+    }),
+    dropRetry: assign({ nextRetryAt: undefined }),
+    noteQuarantine: assign({
+      quarantineReason: ({ context: { verdict } }) =>
+        verdict.verdict === 'quarantine' ? verdict.reason : undefined,
+    }),
+    dropQuarantine: assign({ quarantineReason: undefined }),
+    forget: assign({ history: noHistory }),
+  },
+  guards: {
+    says: ({ context }, params: { verdict: Verdict['verdict'] }) =>
+      context.verdict.verdict === params.verdict,
+    saysRestartNow: ({ context: { verdict } }) => verdict.verdict === 'restart' && verdict.attempt === 0,
+  },
+  delays: keeperDelays,
+});
+
+const startFor = {
+  order: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'order' } } },
+  call: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'call' } } },
+  policy: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'policy' } } },
+} as const;
+
+/** Forget the failures, and try again. */
+const afresh = {
+  target: '#keeper.running',
+  actions: ['forget', { type: 'startFor', params: { by: 'order' } }],
+} as const;
+
+export const keeperMachine = machine.createMachine({
+  id: 'keeper',
+  initial: 'idle',
+  context: ({ input }) => ({
+    ...input,
+    incarnation: 0,
+    incumbent: undefined,
+    startedBy: 'order',
+    connectedAt: undefined,
+    history: noHistory,
+    restarts: 0,
+    lastEnding: undefined,
+    verdict: { verdict: 'rest' },
+    lastError: undefined,
+    nextRetryAt: undefined,
+    quarantineReason: undefined,
+  }),
+  on: { reset: { actions: 'forget' } },
+  states: {
+    idle: {
+      on: {
+        start: startFor.order,
+        restart: startFor.order,
+        'call.waiting': startFor.call,
+        stop: 'stopped',
+      },
+    },
+    running: {
+      entry: 'spawnIncarnation',
+      initial: 'starting',
+      states: {
+        starting: {
+          initial: 'queued',
+          invoke: {
+            id: 'permit',
+            src: 'permit',
+            input: ({ context }) => ({ name: context.server.name }),
+            // A broken limit is no reason to start nothing; one that breaks after it granted is no reason to care.
+            onError: {},
+          },
+          states: {
+            queued: { on: { 'permit.granted': 'connecting', 'xstate.error.actor.permit': 'connecting' } },
+            connecting: {
+              entry: ['noteRestart', 'connect'],
+              on: { 'server.connected': '#keeper.running.up' },
+            },
+          },
+        },
+        up: {
+          entry: 'noteConnected',
+          on: { 'call.waiting': 'recalled' },
+        },
+        recalled: {
+          on: {
+            'ending.noted': {
+              guard: { type: 'says', params: { verdict: 'rest' } },
+              reenter: true,
+              ...startFor.call,
+            },
+          },
+        },
+        stopping: {
+          entry: 'stop',
+          on: {
+            stop: {},
+            start: 'restarting',
+            'ending.noted': '#keeper.stopped',
+          },
+        },
+        restarting: {
+          entry: 'stop',
+          on: {
+            restart: {},
+            'ending.noted': { reenter: true, ...startFor.order },
+          },
+        },
+      },
+      on: {
+        stop: '.stopping',
+        restart: '.restarting',
+        'xstate.done.actor.server.*': {
+          actions: [
+            { type: 'noteEnding', params: ({ event }) => ({ ending: event.output }) },
+            { type: 'reportEnding', params: ({ event }) => ({ ending: event.output }) },
+            'remove',
+            'passOn',
+          ],
+        },
+        'xstate.error.actor.server.*': {
+          actions: [
+            'reap',
+            {
+              type: 'noteEnding',
+              params: ({ context, event }) => ({ ending: broken(context, event.error) }),
+            },
+            {
+              type: 'reportEnding',
+              params: ({ context, event }) => ({ ending: broken(context, event.error) }),
+            },
+            'remove',
+            'passOn',
+          ],
+        },
+        'ending.noted': [
+          { guard: { type: 'says', params: { verdict: 'quarantine' } }, target: 'quarantined' },
+          { guard: { type: 'says', params: { verdict: 'authorise' } }, target: 'needs_auth' },
+          { guard: 'saysRestartNow', reenter: true, ...startFor.policy },
+          { guard: { type: 'says', params: { verdict: 'restart' } }, target: 'waiting' },
+          { target: 'idle' },
+        ],
+      },
+    },
+    waiting: {
+      entry: 'planRetry',
+      exit: 'dropRetry',
+      after: { backoff: startFor.policy },
+      on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
+    },
+    quarantined: {
+      entry: 'noteQuarantine',
+      exit: 'dropQuarantine',
+      on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
+    },
+    needs_auth: {
+      on: {
+        start: startFor.order,
+        restart: startFor.order,
+        reset: afresh,
+        'auth.granted': startFor.order,
+        stop: 'stopped',
+      },
+    },
+    stopped: {
+      on: { start: startFor.order, restart: startFor.order },
+    },
+  },
+});
+
+function broken({ server }: KeeperContext, thrown: unknown): Failed {
+  return bug(`${server.name}: its incarnation broke`, thrown);
+}
+
+export type KeeperMachine = typeof keeperMachine;

@@ -1,0 +1,20 @@
+/**
+ * The herd starts only a few servers at once: fifty cold `npx` in one moment starve the healthy ones. A permit is an
+ * actor that lives as long as the start does. It says `permit.granted` when this keeper may go ahead, and being
+ * stopped is how it is given back, so no ending, no order and no bug can keep one.
+ */
+import { type CallbackActorLogic, type EventObject, fromCallback } from 'xstate';
+
+export type PermitReport = { type: 'permit.granted' };
+
+export interface PermitInput {
+  name: string;
+}
+
+/** Callback logic that is told nothing: it grants once, and gives back in its disposal. */
+export type PermitLogic = CallbackActorLogic<EventObject, PermitInput>;
+
+/** No limit: every start may go ahead. */
+export const unlimited: PermitLogic = fromCallback<EventObject, PermitInput>(({ sendBack }) => {
+  sendBack({ type: 'permit.granted' } satisfies PermitReport);
+});

@@ -1,0 +1,132 @@
+/**
+ * What follows an ending. Pure functions: the keeper asks, nothing here remembers.
+ *
+ * | word | meaning |
+ * |---|---|
+ * | restart | a fresh incarnation that nobody ordered: the policy let it go |
+ * | failed start | an incarnation that failed before it was connected (one that was being stopped, or that wants an authorisation, did not fail) |
+ * | streak | restarts since the server was last healthy; the next one is the streak's number |
+ * | healthy | connected for at least `healthy_after` |
+ * | intensity | at most `max_restarts` restarts in any `restart_window` |
+ *
+ * Two counts, because each is blind to what the other sees. The window alone never notices a server whose every
+ * start runs into a timeout of two minutes. Failed starts alone never notice one that shakes hands and then dies.
+ *
+ * The first restart of a streak is immediate: most crashes are the only one of their day, and a caller waits. From
+ * the second on the delay is `min · factor^k`, at most `max`, plus or minus its jitter, so that fifty servers that
+ * died of one cause do not come back in one moment.
+ */
+import type { Backoff, RestartPolicy } from '../config/spec.js';
+import type { Ending } from './ending.js';
+import { seconds } from './timer.js';
+
+export interface History {
+  /** When restarts were let go, oldest first; those that left the window are forgotten. */
+  restarts: readonly number[];
+  failedStarts: number;
+  streak: number;
+}
+
+export const noHistory: History = { restarts: [], failedStarts: 0, streak: 0 };
+
+/**
+ * `restart`: let a fresh incarnation go, after the delay of this attempt (0 = now). `rest`: nobody wants it now; the
+ * next call or order starts it. `quarantine`: no more tries until `reset`. `authorise`: a person must act first.
+ */
+export type Verdict =
+  | { verdict: 'restart'; attempt: number }
+  | { verdict: 'rest' }
+  | { verdict: 'quarantine'; reason: string }
+  | { verdict: 'authorise' };
+
+export function decide(ending: Ending, history: History, policy: RestartPolicy, now: number): Verdict {
+  if (ending.kind === 'disconnected') {
+    const comesBack = ending.reason === 'ended' && policy.restart === 'always';
+    return comesBack ? withinIntensity(history, policy, now) : { verdict: 'rest' };
+  }
+  if (ending.cause === 'auth') return { verdict: 'authorise' };
+  if (ending.permanent) return { verdict: 'quarantine', reason: 'trying again cannot help' };
+  if (history.failedStarts > policy.maxRestarts) {
+    return { verdict: 'quarantine', reason: `${times(history.failedStarts, 'failed start')} in a row` };
+  }
+  // Its end was wanted, only the way there went wrong: nobody asked for a new one.
+  if (ending.cause === 'close' || policy.restart === 'never') return { verdict: 'rest' };
+  return withinIntensity(history, policy, now);
+}
+
+function withinIntensity(history: History, policy: RestartPolicy, now: number): Verdict {
+  const recent = inWindow(history.restarts, policy, now).length;
+  if (recent < policy.maxRestarts) return { verdict: 'restart', attempt: history.streak };
+  return {
+    verdict: 'quarantine',
+    reason: `${times(recent, 'restart')} in ${seconds(policy.restartWindowMs)}`,
+  };
+}
+
+function times(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** Both ends of the window count: a restart exactly one window ago is still in it. */
+function inWindow(restarts: readonly number[], policy: RestartPolicy, now: number): readonly number[] {
+  return restarts.filter((at) => at >= now - policy.restartWindowMs);
+}
+
+/** Noted when the restart is let go, not when it is decided: the wait for a permit must not thin out the window. */
+export function afterRestart(history: History, policy: RestartPolicy, now: number): History {
+  return {
+    ...history,
+    restarts: [...inWindow(history.restarts, policy, now), now],
+    streak: history.streak + 1,
+  };
+}
+
+/** `connectedForMs` is undefined for an incarnation that was never connected. */
+export function afterEnding(
+  history: History,
+  ending: Ending,
+  connectedForMs: number | undefined,
+  policy: RestartPolicy,
+): History {
+  if (connectedForMs === undefined) {
+    const isFailure = ending.kind === 'error' && ending.cause !== 'close' && ending.cause !== 'auth';
+    return isFailure ? { ...history, failedStarts: history.failedStarts + 1 } : history;
+  }
+  const healthy = connectedForMs >= policy.healthyAfterMs;
+  return { ...history, failedStarts: 0, streak: healthy ? 0 : history.streak };
+}
+
+/** `random` is in [0, 1). Rounded up, so that no delay is shorter than the least one promised. */
+export function backoffMs(attempt: number, backoff: Backoff, random: number): number {
+  return Math.ceil(plainBackoffMs(attempt, backoff) * (1 + backoff.jitter * (2 * random - 1)));
+}
+
+function plainBackoffMs(attempt: number, { minMs, maxMs, factor }: Backoff): number {
+  // Zero times an overflow would be no number at all, and a timer takes that for "at once" for ever.
+  if (attempt === 0 || minMs === 0) return 0;
+  return Math.min(maxMs, minMs * factor ** (attempt - 1));
+}
+
+/**
+ * Why a server that dies the moment it starts would never be quarantined, or undefined where it would: the least
+ * delays of `max_restarts` restarts (0, then the backoff less its jitter) do not fit into `restart_window`. Such a
+ * config promises a limit that cannot be reached, so it is refused when it is loaded.
+ */
+export function intensityUnreachable(policy: RestartPolicy): string | undefined {
+  if (policy.restart === 'never') return undefined;
+  const { backoff, maxRestarts, restartWindowMs } = policy;
+  let spanMs = 0;
+  for (let attempt = 1; attempt < maxRestarts; attempt += 1) {
+    const leastMs = plainBackoffMs(attempt, backoff) * (1 - backoff.jitter);
+    if (leastMs <= 0) return undefined;
+    spanMs += leastMs;
+    if (spanMs > restartWindowMs) {
+      return (
+        `max_restarts ${maxRestarts} can never be reached in a restart_window of ${seconds(restartWindowMs)}: with this ` +
+        `backoff ${attempt + 1} restarts take at least ${seconds(spanMs)}; lower max_restarts to ${attempt} or less, ` +
+        'or widen restart_window'
+      );
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,47 @@
+/** What the server machine is told, what it tells, what it knows, and how long it waits. */
+import type { ActorRef, Snapshot } from 'xstate';
+import type { Ending } from './ending.js';
+import type { LinkReport } from './link-protocol.js';
+import { timerMs } from './timer.js';
+
+export type ServerOrder = { type: 'connect' } | { type: 'stop' };
+export type ServerEvent = ServerOrder | LinkReport;
+
+/** What an incarnation tells its keeper while it lives. Its end is not told: it is the machine's output. */
+export type ServerReport = { type: 'server.connected'; incarnation: number };
+
+export interface ServerSettings {
+  name: string;
+  /** From `connect` to the end of the handshake. */
+  startTimeoutMs: number;
+  /** How long a reading of the lists may hold up the idle timer. */
+  discoverTimeoutMs: number;
+  /** 0 = never. */
+  idleTimeoutMs: number;
+  /** The link's whole ladder and a margin: after it the ladder is taken for stuck. */
+  closeTimeoutMs: number;
+  /** How long no call has been in flight; 0 while one is. Looked at when the timer fires, so a call costs no event. */
+  idleForMs: () => number;
+}
+
+export interface ServerInput extends ServerSettings {
+  incarnation: number;
+  keeper?: ActorRef<Snapshot<unknown>, ServerReport>;
+}
+
+export interface ServerContext extends ServerInput {
+  /** The end it is heading for. */
+  ending: Ending;
+}
+
+/** Every delay of the machine. One that is missing here would fire at once; a test compares both sides. */
+export const serverDelays = {
+  startTimeout: ({ context }: { context: ServerContext }) => timerMs(context.startTimeoutMs),
+  discoverTimeout: ({ context }: { context: ServerContext }) => timerMs(context.discoverTimeoutMs),
+  closeTimeout: ({ context }: { context: ServerContext }) => timerMs(context.closeTimeoutMs),
+  /** What is left of the idle time, so that it is not overslept by a whole period. */
+  idleTimeout: ({ context }: { context: ServerContext }) =>
+    timerMs(
+      context.idleTimeoutMs === 0 ? Number.POSITIVE_INFINITY : context.idleTimeoutMs - context.idleForMs(),
+    ),
+};

@@ -1,0 +1,54 @@
+import type { Clock } from '../link/clock.js';
+import type { Link } from '../link/link.js';
+import { isSuspended } from '../link/process/suspended.js';
+
+export interface HealthOptions {
+  link: Link;
+  clock: Clock;
+  ping: { intervalMs: number; timeoutMs: number };
+  /** It does not answer, and there is no good reason why it should not. */
+  hung(message: string): void;
+}
+
+/**
+ * Pings a server and tells hung from busy. One that is silent while it has a call may be busy with it: a
+ * single-threaded server cannot answer. Its call has a timeout of its own, after which it has no excuse. A process
+ * that was suspended (SIGSTOP) is not busy with anything.
+ */
+export class Health {
+  readonly #options: HealthOptions;
+  #timer: unknown;
+  #isOver = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    const { clock, ping } = this.#options;
+    if (this.#isOver || ping.intervalMs === 0 || ping.timeoutMs === 0) return;
+    this.#timer = clock.setTimeout(() => void this.#check(), ping.intervalMs);
+  }
+
+  async #check(): Promise<void> {
+    const { link, ping, hung } = this.#options;
+    try {
+      await link.ping(ping.timeoutMs);
+    } catch (error) {
+      if (this.#isOver) return;
+      const isBusy = link.session.inFlight > 0 && !link.pids.some(isSuspended);
+      if (!isBusy) {
+        this.stop();
+        hung(error instanceof Error ? error.message : String(error));
+        return;
+      }
+    }
+    this.#schedule();
+  }
+}

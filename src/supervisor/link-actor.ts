@@ -1,0 +1,153 @@
+import { fromCallback } from 'xstate';
+import type { StdioSpec } from '../config/spec.js';
+import type { Clock } from '../link/clock.js';
+import type { Link, LinkEvents, Opened } from '../link/link.js';
+import type { Ending } from '../machines/ending.js';
+import type { LinkInput, LinkLogic, LinkOrder, LinkReport } from '../machines/link-protocol.js';
+import { Health } from './health.js';
+import { type Lists, readLists } from './lists.js';
+
+/** How a link to this kind of server is opened; tests and other transports bring their own. */
+export type OpenLink = (spec: StdioSpec, incarnation: number, on: LinkEvents) => Link;
+
+/** Who is told what the link of one incarnation is and knows. */
+export interface LinkHost {
+  linked(link: Link, incarnation: number): void;
+  opened(opened: Opened): void;
+  listed(lists: Lists): void;
+  /** False when the lists are known and need not be read again. Default: they are read. */
+  wantsLists?(): boolean;
+  log(text: string): void;
+}
+
+const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+
+/** The link of one server as an actor: the machine's orders in, the link's endings out as reports. */
+export function linkActor(spec: StdioSpec, clock: Clock, open: OpenLink, host: LinkHost): LinkLogic {
+  return fromCallback<LinkOrder, LinkInput>(({ input, sendBack, receive }) => {
+    const incarnation = new LinkedIncarnation({ spec, clock, open, host, ...input, report: sendBack });
+    receive((order) => incarnation.obey(order));
+    return () => incarnation.dispose();
+  });
+}
+
+interface Setting {
+  spec: StdioSpec;
+  clock: Clock;
+  open: OpenLink;
+  host: LinkHost;
+  incarnation: number;
+  report(report: LinkReport): void;
+}
+
+class LinkedIncarnation {
+  readonly #setting: Setting;
+  #link: Link | undefined;
+  #health: Health | undefined;
+  #isClosing = false;
+  #ending: Ending | undefined;
+  /** One reading of the lists runs at a time; a second wish is remembered. */
+  #reading: 'no' | 'yes' | 'again' = 'no';
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+  }
+
+  obey(order: LinkOrder): void {
+    // An error thrown here would orphan the process (XState runs no disposal then), so it becomes a report.
+    try {
+      if (order.type === 'open') this.#open();
+      else if (order.type === 'discover') void this.#discover();
+      else this.#close(order.type);
+    } catch (error) {
+      const message = `${this.#setting.spec.name}: ${error instanceof Error ? error.message : String(error)}`;
+      this.#setting.report({ type: 'link.failed', failure: { cause: 'bug', message } });
+    }
+  }
+
+  /** The actor was stopped: nothing may be left behind. */
+  dispose(): void {
+    this.#health?.stop();
+    if (this.#ending === undefined) this.#link?.close('kill');
+  }
+
+  #open(): void {
+    const { spec, open, host, incarnation } = this.#setting;
+    this.#link = open(spec, incarnation, {
+      opened: (opened) => this.#opened(opened),
+      notification: (method) => this.#notified(method),
+      ended: (ending) => this.#ended(ending),
+    });
+    host.linked(this.#link, incarnation);
+  }
+
+  #opened(opened: Opened): void {
+    const { spec, clock, host, report } = this.#setting;
+    const link = this.#link;
+    if (link === undefined) return;
+    host.opened(opened);
+    const hung = (message: string) => report({ type: 'link.hung', message });
+    this.#health = new Health({ link, clock, ping: spec.ping, hung });
+    report({ type: 'link.opened' });
+  }
+
+  #notified(method: string): void {
+    if (LIST_CHANGED.test(method)) this.#setting.report({ type: 'link.list_changed' });
+  }
+
+  async #discover(): Promise<void> {
+    const { spec, host, report } = this.#setting;
+    if (this.#link === undefined) return;
+    if (host.wantsLists?.() === false) {
+      report({ type: 'link.discovered' });
+      return;
+    }
+    if (this.#reading !== 'no') {
+      this.#reading = 'again';
+      return;
+    }
+    do {
+      this.#reading = 'yes';
+      const lists = await readLists(this.#link, spec, (text) => host.log(text));
+      if (this.#ending !== undefined || this.#isClosing) return;
+      host.listed(lists);
+    } while ((this.#reading as string) === 'again');
+    this.#reading = 'no';
+    report({ type: 'link.discovered' });
+  }
+
+  #close(from: 'close' | 'kill'): void {
+    this.#isClosing = true;
+    this.#health?.stop();
+    if (this.#link === undefined || this.#ending !== undefined) this.#reportClosed();
+    else this.#link.close(from);
+  }
+
+  #ended(ending: Ending): void {
+    this.#ending = ending;
+    this.#health?.stop();
+    if (this.#isClosing) this.#reportClosed();
+    else this.#setting.report(toReport(ending));
+  }
+
+  #reportClosed(): void {
+    const ending = this.#ending;
+    const { report } = this.#setting;
+    if (ending?.kind === 'error' && ending.cause === 'close') {
+      report({ type: 'link.close_failed', message: ending.message });
+    } else report({ type: 'link.closed', killed: ending?.kind === 'disconnected' && ending.killed });
+  }
+}
+
+/** An end that nobody ordered. Where it was no exit, the machine will ask to close, and is told that it is done. */
+function toReport(ending: Ending): LinkReport {
+  if (ending.kind === 'disconnected') {
+    return { type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' };
+  }
+  if (ending.cause !== 'exit') {
+    const { kind: _, ...failure } = ending;
+    return { type: 'link.failed', failure };
+  }
+  const { code = null, signal = null, message, fix } = ending;
+  return { type: 'link.exited', code, signal, message, ...(fix === undefined ? {} : { fix }) };
+}

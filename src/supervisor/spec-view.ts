@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import type { ServerSpec } from '../config/spec.js';
+
+/** What makes a server the same server: its name and everything it would be started with. Where it stands is not in it. */
+export function identityOf(spec: ServerSpec): string {
+  const { origin: _, ...rest } = spec;
+  return createHash('sha256').update(JSON.stringify(rest)).digest('hex');
+}
+
+/** A spec as `inspect` shows it: declared values are hidden by their place, and known secrets wherever they stand. */
+export function visibleSpec(spec: ServerSpec, redact: <T>(value: T) => T): Record<string, unknown> {
+  const hidden = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.keys(values).map((name) => [name, '[hidden]']));
+  const headers = 'headers' in spec ? { headers: hidden(spec.headers) } : {};
+  return redact({ ...spec, env: hidden(spec.env), ...headers });
+}

@@ -1,0 +1,78 @@
+import type { ServerSpec } from '../config/spec.js';
+import type { ServerStatus } from '../ipc/fleet.js';
+import type { ConfiguredServer } from './configured-server.js';
+import { groupMemory } from './rss.js';
+
+export interface StatusSources {
+  /** When the server came into its present state. */
+  since(name: string): string;
+  redact(text: string): string;
+}
+
+/** What the world is told of a server: looked up when asked, never kept beside the truth. */
+export function toStatus(server: ConfiguredServer, sources: StatusSources): ServerStatus {
+  const { spec, latencies, lists } = server;
+  const view = server.view();
+  const memory = groupMemory(view.pids);
+  const since = sources.since(spec.name);
+  return {
+    name: spec.name,
+    agent: null,
+    state: view.state,
+    detail: view.detail,
+    transport: spec.transport,
+    lifecycle: spec.lifecycle,
+    pids: view.pids,
+    incarnation: view.incarnation,
+    restarts: view.restarts,
+    next_retry_at: view.nextRetryAt === undefined ? null : new Date(view.nextRetryAt).toISOString(),
+    last_error:
+      view.lastError === undefined
+        ? null
+        : {
+            message: sources.redact(view.lastError.message),
+            cause: view.lastError.cause,
+            ...(view.lastError.fix === undefined ? {} : { fix: view.lastError.fix }),
+            at: new Date(view.failedAt ?? 0).toISOString(),
+          },
+    since,
+    in_flight: view.inFlight,
+    calls: server.calls,
+    failures: server.failures,
+    latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
+    tools: lists?.tools.length ?? 0,
+    prompts: lists?.prompts.length ?? 0,
+    resources: lists?.resources.length ?? 0,
+    protocol_version: view.opened?.protocolVersion ?? null,
+    server_info: view.opened?.serverInfo ?? null,
+    rss_bytes: memory === null ? null : [...memory.values()].reduce((sum, bytes) => sum + bytes, 0),
+  };
+}
+
+export function unsupportedStatus(spec: ServerSpec, since: string): ServerStatus {
+  const message = `transport '${spec.transport}' is not supported by this version`;
+  return {
+    name: spec.name,
+    agent: null,
+    state: 'created',
+    detail: 'disabled',
+    transport: spec.transport,
+    lifecycle: 'singleton',
+    pids: [],
+    incarnation: 0,
+    restarts: 0,
+    next_retry_at: null,
+    last_error: { message, cause: 'spawn', at: since },
+    since,
+    in_flight: 0,
+    calls: 0,
+    failures: 0,
+    latency_ms: { p50: null, p99: null },
+    tools: 0,
+    prompts: 0,
+    resources: 0,
+    protocol_version: null,
+    server_info: null,
+    rss_bytes: 0,
+  };
+}

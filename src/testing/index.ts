@@ -1,0 +1,14 @@
+/**
+ * "toolherd/testing": what it takes to model-test the machines without a process, a socket or a real second.
+ *
+ * - `SimulatedWorld`: processes, gate and permits that follow a script, and the invariants checked against them
+ * - `VirtualClock`: time that passes only when told to
+ * - scripts: `healthy`, `crashing`, `unstartable`, `obedient`, `stubborn`, `silent`, and `reports` to make by hand
+ * - `everyEdge`: every edge of a machine, with a shortest way to it
+ */
+export { VirtualClock } from './clock.js';
+export * from './script.js';
+export type { SimulatedLink, SimulatedProcess } from './simulated-link.js';
+export { stateName } from './state-name.js';
+export { type Edge, everyEdge, type WalkOptions } from './walk.js';
+export { SimulatedWorld, type WorldOptions } from './world.js';

@@ -1,0 +1,279 @@
+import { mkdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/ipc/clock.js';
+import type {
+  CallContext,
+  CallParams,
+  Fleet,
+  FleetEvent,
+  ServerStatus,
+  ToolResult,
+} from '../../src/ipc/fleet.js';
+import { claimSocket, type SocketTrouble } from '../../src/ipc/socket-owner.js';
+import { type FleetServerOptions, serveFleet } from '../../src/ipc/socket-server.js';
+import { makeFolder } from '../support/folder.js';
+
+/** Time that stands still until it is told to go on. */
+export class FakeClock implements Clock {
+  #now = 1000;
+  #next = 1;
+  readonly #timers = new Map<unknown, { at: number; fire: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  setTimeout(fire: () => void, ms: number): unknown {
+    const timer = this.#next++;
+    this.#timers.set(timer, { at: this.#now + ms, fire });
+    return timer;
+  }
+
+  clearTimeout(timer: unknown): void {
+    this.#timers.delete(timer);
+  }
+
+  advance(ms: number): void {
+    const until = this.#now + ms;
+    for (;;) {
+      const due = [...this.#timers].sort(([, a], [, b]) => a.at - b.at)[0];
+      if (due === undefined || due[1].at > until) break;
+      this.#timers.delete(due[0]);
+      this.#now = due[1].at;
+      due[1].fire();
+    }
+    this.#now = until;
+  }
+}
+
+/** A promise that is settled from outside. */
+export function later<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+export function status(name: string): ServerStatus {
+  return {
+    name,
+    agent: null,
+    state: 'created',
+    detail: 'idle',
+    transport: 'stdio',
+    lifecycle: 'singleton',
+    pids: [],
+    incarnation: 0,
+    restarts: 0,
+    next_retry_at: null,
+    last_error: null,
+    since: '2026-01-01T00:00:00.000Z',
+    in_flight: 0,
+    calls: 0,
+    failures: 0,
+    latency_ms: { p50: null, p99: null },
+    tools: 0,
+    prompts: 0,
+    resources: 0,
+    protocol_version: null,
+    server_info: null,
+    rss_bytes: null,
+  };
+}
+
+export function resultOf({ server, tool, request_id = '' }: CallParams, text: string): ToolResult {
+  return {
+    success: true,
+    content: [{ type: 'text', text }],
+    error: null,
+    metadata: { server, tool, request_id, incarnation: 1, execution_time_ms: 1, is_error: false },
+  };
+}
+
+export function stateEvent(server: string): FleetEvent {
+  const at = '2026-01-01T00:00:00.000Z';
+  return { topic: 'state', server, incarnation: 1, state: 'connected', detail: 'running', cause: 'test', at };
+}
+
+/** A herd of two that does nothing but remember what it was told. */
+export class FakeFleet implements Fleet {
+  readonly heard: unknown[][] = [];
+  readonly #listeners = new Set<(event: FleetEvent) => void>();
+  /** What a call does; tests put their own here. */
+  onCall: (params: CallParams, context: CallContext) => Promise<ToolResult> = async (params) =>
+    resultOf(params, 'done');
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  tell(event: FleetEvent): void {
+    for (const listen of this.#listeners) listen(event);
+  }
+
+  async status(servers?: readonly string[]) {
+    this.heard.push(['status', servers]);
+    const daemon = {
+      version: '0',
+      pid: 1,
+      started_at: '2026-01-01T00:00:00.000Z',
+      socket: '/s',
+      config_file: '/c',
+      config_error: null,
+    };
+    return { servers: (servers ?? ['a', 'b']).map(status), daemon };
+  }
+
+  start = this.#order('start');
+  stop = this.#order('stop');
+  restart = this.#order('restart');
+  reset = this.#order('reset');
+
+  async tools(server?: string, refresh?: boolean) {
+    this.heard.push(['tools', server, refresh]);
+    return [{ server: 'a', name: 't', exposed_name: 'a__t', description: null, input_schema: {} }];
+  }
+
+  call(params: CallParams, context: CallContext = {}) {
+    this.heard.push(['call', params]);
+    return this.onCall(params, context);
+  }
+
+  async inspect(server: string) {
+    this.heard.push(['inspect', server]);
+    return {
+      server,
+      status: status(server),
+      spec: {},
+      snapshot: { server: 'created', keeper: 'idle' },
+      journal: [],
+    };
+  }
+
+  async reload(dryRun?: boolean) {
+    this.heard.push(['reload', dryRun]);
+    return { added: ['x'], removed: [], changed: [], unchanged: ['a'] };
+  }
+
+  subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void) {
+    this.heard.push(['subscribe', topics]);
+    const own = (event: FleetEvent) => listen(event);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  async shutdown(graceMs?: number) {
+    this.heard.push(['shutdown', graceMs]);
+    return { stopped: ['a'], killed: ['b'] };
+  }
+
+  #order(verb: string): Fleet['start'] {
+    return async (selection, wait) => {
+      this.heard.push([verb, selection, wait]);
+      return ('servers' in selection ? selection.servers : ['a', 'b']).map(status);
+    };
+  }
+}
+
+/** A folder with mode 0700 for a socket, and the socket's path in it. */
+export function socketPlace(): string {
+  const folder = join(makeFolder(), 'run');
+  mkdirSync(folder, { mode: 0o700 });
+  return join(folder, 'toolherd.sock');
+}
+
+/** A herd on a real socket; gone when the test ends. */
+export async function serve(fleet: Fleet, options: FleetServerOptions = {}) {
+  const path = socketPlace();
+  const troubles: SocketTrouble[] = [];
+  const server = serveFleet(fleet, options);
+  const claim = await claimSocket(path);
+  const owner = await claim.listen({
+    onConnection: (socket) => server.accept(socket),
+    onTrouble: (trouble) => troubles.push(trouble),
+  });
+  onTestFinished(async () => {
+    owner.close();
+    await server.close(0);
+  });
+  return { path, server, owner, troubles };
+}
+
+export type Json = { [key: string]: unknown };
+
+/** A client that knows nothing but bytes and lines. */
+export class RawClient {
+  readonly socket: Socket;
+  readonly lines: string[] = [];
+  readonly closed: Promise<void>;
+  #partial = '';
+  #waiting: (() => void)[] = [];
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      const parts = (this.#partial + text).split('\n');
+      this.#partial = parts.pop() ?? '';
+      this.lines.push(...parts);
+      this.#wake();
+    });
+    socket.on('error', () => undefined);
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        resolve();
+        this.#wake();
+      });
+    });
+  }
+
+  static async open(path: string, { allowHalfOpen = false } = {}): Promise<RawClient> {
+    const socket = connect({ path, allowHalfOpen });
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    onTestFinished(() => void socket.destroy());
+    return new RawClient(socket);
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  write(bytes: string | Buffer): Promise<void> {
+    return new Promise((resolve) => this.socket.write(bytes, () => resolve()));
+  }
+
+  send(message: unknown): void {
+    this.socket.write(`${JSON.stringify(message)}\n`);
+  }
+
+  ask(id: unknown, method: string, params?: unknown): void {
+    this.send({ jsonrpc: '2.0', id, method, params });
+  }
+
+  /** Lines that have come, when there are so many. */
+  async take(count: number): Promise<string[]> {
+    while (this.lines.length < count) {
+      if (this.socket.destroyed) throw new Error(`closed after ${this.lines.length} of ${count} lines`);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    return this.lines.splice(0, count);
+  }
+
+  async next(): Promise<Json> {
+    const [line = ''] = await this.take(1);
+    return JSON.parse(line) as Json;
+  }
+
+  /** What one request is answered with; for clients that have nothing else on their way. */
+  async answer(method: string, params?: unknown): Promise<Json> {
+    this.ask('answer', method, params);
+    return this.next();
+  }
+}

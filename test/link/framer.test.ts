@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EDGE_BYTES, Framer, type OversizedLine } from '../../src/link/framer.js';
+
+function frame(chunks: Iterable<Buffer>, maxBytes = 1000) {
+  const lines: string[] = [];
+  const oversized: OversizedLine[] = [];
+  const framer = new Framer(maxBytes, {
+    line: (bytes) => lines.push(bytes.toString('latin1')),
+    oversized: (line) => oversized.push(line),
+  });
+  for (const chunk of chunks) framer.push(chunk);
+  return { lines, oversized, framer };
+}
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [0, ...places].map((start, at) => bytes.subarray(start, places[at] ?? bytes.length));
+}
+
+describe('the framer', () => {
+  it('gives the same messages however the stream is cut (U2)', () => {
+    const line = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', '{', '"', '\r', 'ä', '\0'), maxLength: 60 }),
+      fc.integer({ min: 90, max: 120 }).map((length) => 'z'.repeat(length)),
+    );
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.nat()), fc.boolean(), (written, cuts, crlf) => {
+        const bytes = Buffer.from(written.map((text) => text + (crlf ? '\r\n' : '\n')).join(''));
+        const whole = frame([bytes], 100);
+        const cut = frame(cutAt(bytes, cuts), 100);
+        expect(cut.lines).toEqual(whole.lines);
+        expect(cut.oversized.map(({ head }) => head)).toEqual(whole.oversized.map(({ head }) => head));
+        const expected = written.map((text) =>
+          Buffer.from(text.replace(/\r$/, crlf ? '\r' : '')).toString('latin1'),
+        );
+        const fits = expected.filter((text) => text.length <= 100 && text !== '');
+        expect(whole.lines).toEqual(fits);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('lets a message of exactly the cap pass, and not one byte more (U3)', () => {
+    for (const ending of ['\n', '\r\n']) {
+      for (const size of [1, 7, 5000]) {
+        const chunks = (length: number) =>
+          cutAt(Buffer.from('x'.repeat(length) + ending), [size, size * 2, length]);
+        expect(frame(chunks(10_000), 10_000)).toMatchObject({ lines: ['x'.repeat(10_000)], oversized: [] });
+        const over = frame([...chunks(10_001), Buffer.from('next\n')], 10_000);
+        expect(over.lines).toEqual(['next']);
+        expect(over.oversized).toHaveLength(1);
+      }
+    }
+  });
+
+  it('keeps head and tail of an oversized line, whatever the chunks (U3)', () => {
+    const text = `HEAD${'x'.repeat(100_000)}TAIL`;
+    for (const size of [1, EDGE_BYTES - 1, EDGE_BYTES, 65_536, 400_000]) {
+      const bytes = Buffer.from(`${text}\n`);
+      const chunks: Buffer[] = [];
+      for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+      const [line] = frame(chunks).oversized;
+      expect(line?.bytes).toBe(text.length);
+      expect(line?.head.toString()).toBe(text.slice(0, EDGE_BYTES));
+      expect(line?.tail.toString()).toBe(text.slice(-EDGE_BYTES));
+    }
+  });
+
+  it('hands a line that lies in one chunk on without a copy', () => {
+    const chunk = Buffer.from('one\ntwo\n');
+    const seen: Buffer[] = [];
+    new Framer(100, { line: (bytes) => seen.push(bytes), oversized: () => undefined }).push(chunk);
+    expect(seen.map((bytes) => bytes.buffer === chunk.buffer)).toEqual([true, true]);
+  });
+
+  it('holds back what has no newline yet', () => {
+    const { lines, framer } = frame([Buffer.from('one\ntw')]);
+    expect(lines).toEqual(['one']);
+    expect(framer.pending).toBe(2);
+  });
+
+  it('is linear: 50 MB in 64 KiB chunks, and 2 MB byte by byte', () => {
+    const chunk = Buffer.alloc(65_536, 'x');
+    const timed = (count: number) => {
+      let length = 0;
+      const framer = new Framer(2 ** 30, {
+        line: (bytes) => (length = bytes.length),
+        oversized: () => undefined,
+      });
+      const startedAt = performance.now();
+      for (let at = 0; at < count; at += 1) framer.push(chunk);
+      framer.push(Buffer.from('\n'));
+      expect(length).toBe(count * chunk.length);
+      return performance.now() - startedAt;
+    };
+    timed(50);
+    // quadratic would be 64 times as long for 8 times as much
+    expect(timed(800)).toBeLessThan(2000);
+    const bytes = Array.from({ length: 256 }, (_, at) => Buffer.from([at === 10 ? 11 : at]));
+    let length = 0;
+    const framer = new Framer(2 ** 30, {
+      line: (line) => (length = line.length),
+      oversized: () => undefined,
+    });
+    for (let at = 0; at < 2_000_000; at += 1) framer.push(bytes[at % 256] ?? chunk);
+    framer.push(Buffer.from('\n'));
+    expect(length).toBe(2_000_000);
+  });
+
+  it('keeps its memory flat while it throws a line away (U3)', () => {
+    const chunk = Buffer.alloc(65_536, 'x');
+    const framer = new Framer(2 ** 20, { line: () => undefined, oversized: () => undefined });
+    for (let at = 0; at < 64; at += 1) framer.push(chunk);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let at = 0; at < 4096; at += 1) framer.push(Buffer.alloc(65_536, 'x'));
+    globalThis.gc?.();
+    expect(framer.pending).toBe(65_536 * (4096 + 64));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 2 ** 20);
+  });
+});

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { systemClock } from '../../../src/link/clock.js';
+import { COOKIE_NAME } from '../../../src/link/process/identity.js';
+import { ProcessTable } from '../../../src/link/process/table.js';
+
+let count = 0;
+
+export const newTable = (): ProcessTable =>
+  new ProcessTable({ daemonId: `table-${process.pid}-${count++}`, clock: systemClock });
+
+/** A shell that leads a group of its own, ignores TERM, and is in the table. */
+export async function stubbornGroup(
+  table: ProcessTable,
+  script = 'while :; do sleep 1000; done',
+  cookie = table.newCookie(),
+) {
+  const child = spawn('/bin/sh', ['-c', `trap '' TERM HUP; echo ready; ${script}`], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { PATH: process.env.PATH, [COOKIE_NAME]: cookie },
+  });
+  await once(child.stdout, 'data');
+  if (child.pid === undefined) throw new Error('no pid');
+  const exited = once(child, 'exit');
+  const owned = table.add({ pid: child.pid, name: 'stubborn', cookie });
+  return { ...owned, exited, cookie };
+}

@@ -1,0 +1,384 @@
+import { describe, expect, it } from 'vitest';
+import { ServerCrashedError } from '../../../src/link/errors.js';
+import { FIRST_CALL_ID } from '../../../src/link/session/inbox.js';
+import { errorOf } from '../support.js';
+import { errorIn, harness } from './harness.js';
+
+const crash = (sent: boolean) => new ServerCrashedError('gone', { sent, retryable: true });
+
+describe('a session', () => {
+  it('gives a reply to its call and to no other', () => {
+    const { send, reply } = harness();
+    const [a, b] = [send(), send()];
+    reply(b.id, { b: 1 });
+    expect(a.outcomes).toEqual([]);
+    expect(b.outcomes).toEqual([{ ok: true, result: { b: 1 } }]);
+    reply(a.id, { a: 1 });
+    expect(a.outcomes).toEqual([{ ok: true, result: { a: 1 } }]);
+  });
+
+  it('numbers its calls in a space of its own, in integers that fit 32 bits', () => {
+    const { send, requests } = harness();
+    send();
+    send();
+    expect(requests().map(({ id }) => id)).toEqual([FIRST_CALL_ID, FIRST_CALL_ID + 1]);
+    expect(FIRST_CALL_ID).toBeLessThan(2 ** 31);
+  });
+
+  it('passes a server error on unchanged', () => {
+    const { send, deliver } = harness();
+    const call = send();
+    const error = { code: -32602, message: 'bad', data: { deep: [1] } };
+    deliver({ jsonrpc: '2.0', id: call.id, error });
+    expect(errorIn(call.outcomes)).toMatchObject({
+      type: 'MCPProtocolError',
+      sent: true,
+      retryable: false,
+      rpc: error,
+    });
+  });
+
+  it('settles everything at once when the server is gone, and says what was sent (P4, I2)', () => {
+    const { send, session } = harness({ maxInFlight: 2 });
+    const calls = [send(), send(), send()];
+    session.close(crash);
+    const errors = calls.map(({ outcomes }) => errorIn(outcomes));
+    expect(errors.map(({ sent, retryable }) => ({ sent, retryable }))).toEqual([
+      { sent: true, retryable: false },
+      { sent: true, retryable: false },
+      { sent: false, retryable: true },
+    ]);
+    expect(session).toMatchObject({ state: 'closed', inFlight: 0, waiting: 0 });
+  });
+
+  it('is one-shot: what comes after the end is refused, late replies reach nobody', () => {
+    const { send, session, reply, clock, requests } = harness();
+    const before = send();
+    session.close(crash);
+    session.close(() => new Error('a second end') as never);
+    reply(before.id);
+    expect(before.outcomes).toHaveLength(1);
+    expect(session.strays.replies).toBe(1);
+    expect(errorIn(send().outcomes)).toMatchObject({
+      type: 'ServerUnavailableError',
+      sent: false,
+      retryable: true,
+    });
+    expect(requests()).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  describe('when sealed', () => {
+    it('lets calls in flight finish, gives waiting ones back, refuses new ones', async () => {
+      const { send, session, reply } = harness({ maxInFlight: 1 });
+      const [running, waiting] = [send(), send()];
+      session.seal();
+      expect(session.state).toBe('sealed');
+      expect(errorIn(waiting.outcomes)).toMatchObject({
+        type: 'ServerUnavailableError',
+        sent: false,
+        retryable: true,
+      });
+      expect(errorIn(send().outcomes)).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+      const quiet = session.quiet();
+      reply(running.id, { done: true });
+      expect(running.outcomes).toEqual([{ ok: true, result: { done: true } }]);
+      await quiet;
+    });
+
+    it('writes nothing more', () => {
+      const { send, session, requests, reply } = harness({ maxInFlight: 1 });
+      const running = send();
+      send();
+      session.seal();
+      reply(running.id);
+      session.resume();
+      expect(requests()).toHaveLength(1);
+    });
+  });
+
+  describe('with a timeout', () => {
+    it('fails a silent call in time, tells the server, and lets the late reply reach nobody (I2)', () => {
+      const { send, clock, cancels, reply, session } = harness();
+      const call = send('tools/call', {}, { timeoutMs: 100 });
+      clock.advance(99);
+      expect(call.outcomes).toEqual([]);
+      clock.advance(30);
+      expect(errorIn(call.outcomes)).toMatchObject({ type: 'MCPTimeoutError', sent: true, retryable: false });
+      expect(errorIn(call.outcomes).message).toBe('srv: no reply to tools/call in 0.1 s');
+      expect(cancels().map(({ params }) => params)).toEqual([{ requestId: call.id, reason: 'timeout' }]);
+      reply(call.id);
+      expect(call.outcomes).toHaveLength(1);
+      expect(session.strays.replies).toBe(1);
+    });
+
+    it('extends it with progress, up to the hard total', () => {
+      const { send, clock, progress } = harness();
+      let heard = 0;
+      const call = send('tools/call', {}, { progress: () => heard++ });
+      for (let step = 0; step < 6; step += 1) {
+        clock.advance(800);
+        expect(call.outcomes).toEqual([]);
+        progress(call.id);
+      }
+      expect(heard).toBe(6);
+      clock.advance(300);
+      expect(errorIn(call.outcomes).message).toBe('srv: tools/call was not done in 5 s, its hard limit');
+    });
+
+    it('does not let a call live longer for the progress of another (U4)', () => {
+      const { send, clock, progress } = harness();
+      const [a, b] = [
+        send('a', {}, { progress: () => undefined }),
+        send('b', {}, { progress: () => undefined }),
+      ];
+      clock.advance(800);
+      progress(b.id);
+      clock.advance(400);
+      expect(errorIn(a.outcomes).type).toBe('MCPTimeoutError');
+      expect(b.outcomes).toEqual([]);
+    });
+
+    it('fails a call that never got its turn as unsent, and never sends it', () => {
+      const { send, clock, cancels, requests, reply } = harness({ maxInFlight: 1 });
+      const first = send('first', {}, { timeoutMs: 4000 });
+      const second = send('second');
+      clock.advance(1100);
+      expect(errorIn(second.outcomes)).toMatchObject({
+        type: 'MCPTimeoutError',
+        sent: false,
+        retryable: true,
+      });
+      reply(first.id);
+      expect(requests().map(({ method }) => method)).toEqual(['first']);
+      expect(cancels()).toEqual([]);
+    });
+
+    it('takes the hard total where it is the shorter one', () => {
+      const { send, clock } = harness({ timeoutMs: 10_000, maxTimeoutMs: 500 });
+      const call = send();
+      clock.advance(530);
+      expect(errorIn(call.outcomes).type).toBe('MCPTimeoutError');
+    });
+  });
+
+  describe('cancellation', () => {
+    it('of a call in flight tells the server, once, and settles at once', () => {
+      const { send, cancels } = harness();
+      const call = send();
+      call.handle?.cancel('no longer needed');
+      call.handle?.cancel('again');
+      expect(errorIn(call.outcomes)).toMatchObject({ type: 'CancelledError', sent: true, retryable: false });
+      expect(cancels().map(({ params }) => params)).toEqual([
+        { requestId: call.id, reason: 'no longer needed' },
+      ]);
+    });
+
+    it('of a waiting call tells the server nothing', () => {
+      const { send, cancels, requests, reply } = harness({ maxInFlight: 1 });
+      const [first, second] = [send(), send()];
+      second.handle?.cancel();
+      expect(errorIn(second.outcomes)).toMatchObject({ type: 'CancelledError', sent: false });
+      reply(first.id);
+      expect(requests()).toHaveLength(1);
+      expect(cancels()).toEqual([]);
+    });
+
+    it('works by AbortSignal, before and during the call', async () => {
+      const { session, requests, cancels } = harness();
+      const before = await errorOf(
+        session.call('x', {}, { signal: AbortSignal.abort(new Error('too late')) }),
+      );
+      expect(before).toMatchObject({ type: 'CancelledError', sent: false });
+      expect(requests()).toEqual([]);
+      const control = new AbortController();
+      const call = errorOf(session.call('x', {}, { signal: control.signal }));
+      control.abort();
+      expect(await call).toMatchObject({ type: 'CancelledError', sent: true });
+      expect(cancels()).toHaveLength(1);
+    });
+
+    it('leaves no listener on the signal behind', async () => {
+      const { session, reply, cancels } = harness();
+      const control = new AbortController();
+      for (let count = 0; count < 50; count += 1) {
+        const call = session.call('x', {}, { signal: control.signal });
+        reply(FIRST_CALL_ID + count);
+        await call;
+      }
+      control.abort();
+      expect(cancels()).toEqual([]);
+    });
+  });
+
+  describe('with many calls', () => {
+    it('lets max_in_flight through and the others wait in order', () => {
+      const { send, session, requests, reply } = harness({ maxInFlight: 2 });
+      const calls = ['a', 'b', 'c', 'd'].map((method) => send(method));
+      expect(requests().map(({ method }) => method)).toEqual(['a', 'b']);
+      expect(session).toMatchObject({ inFlight: 2, waiting: 2 });
+      reply(calls[1]?.id);
+      reply(calls[0]?.id);
+      expect(requests().map(({ method }) => method)).toEqual(['a', 'b', 'c', 'd']);
+    });
+
+    it('refuses at the cap without queueing, by number and by bytes (U5)', () => {
+      const byNumber = harness({ maxInFlight: 1, maxWaiting: 2 });
+      for (let count = 0; count < 3; count += 1) byNumber.send();
+      expect(errorIn(byNumber.send().outcomes)).toMatchObject({
+        type: 'OverloadedError',
+        sent: false,
+        retryable: true,
+        why: 'it is busy with as many as max_in_flight allows',
+      });
+      const byBytes = harness({ maxWaitingBytes: 1000 });
+      byBytes.wire.ready = false;
+      byBytes.send('x', { filler: 'x'.repeat(2000) });
+      expect(errorIn(byBytes.send().outcomes)).toMatchObject({
+        type: 'OverloadedError',
+        why: 'it reads no input',
+      });
+      expect(byBytes.session.waiting).toBe(1);
+    });
+
+    it('holds calls back while the wire takes none, and goes on when it does', () => {
+      const { send, wire, session, requests } = harness();
+      wire.ready = false;
+      send('a');
+      send('b');
+      expect(requests()).toEqual([]);
+      wire.ready = true;
+      session.resume();
+      expect(requests().map(({ method }) => method)).toEqual(['a', 'b']);
+    });
+
+    it('fails a call whose line the wire refused as unsent', () => {
+      const { send, wire } = harness();
+      wire.accepts = false;
+      expect(errorIn(send().outcomes)).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+    });
+
+    it('survives ten thousand waiting calls that are all refused', () => {
+      const { send, wire, session } = harness();
+      wire.ready = false;
+      const calls = Array.from({ length: 10_000 }, () => send());
+      wire.ready = true;
+      wire.accepts = false;
+      session.resume();
+      expect(calls.every(({ outcomes }) => outcomes.length === 1)).toBe(true);
+    });
+  });
+
+  describe('with a server that cannot be trusted', () => {
+    it('counts duplicate and forged replies and gives them to nobody (U4)', () => {
+      const { send, reply, session } = harness({ maxInFlight: 1 });
+      const [sent, waiting] = [send(), send()];
+      reply(waiting.id, { forged: true });
+      reply((sent.id ?? 0) + 1000, { forged: true });
+      reply(sent.id, { first: true });
+      reply(sent.id, { second: true });
+      expect(sent.outcomes).toEqual([{ ok: true, result: { first: true } }]);
+      expect(waiting.outcomes).toEqual([]);
+      expect(session.strays.replies).toBe(3);
+    });
+
+    it('lets nobody see progress that is not his (U4)', () => {
+      const { send, progress, session } = harness();
+      let heard = 0;
+      const asked = send('a', {}, { progress: () => heard++ });
+      const silent = send('b');
+      for (const token of [silent.id, String(asked.id), 0, undefined]) progress(token);
+      expect(heard).toBe(0);
+      expect(session.strays.progress).toBe(4);
+      progress(asked.id);
+      expect(heard).toBe(1);
+    });
+
+    it('fails the one call that a broken reply can mean, and none where it could be two (U8)', () => {
+      const { send, session } = harness();
+      const [a, b, c] = [send(), send(), send()];
+      session.deliver(Buffer.from(`{"jsonrpc":"2.0","id":${a.id},"id":${b.id},"result":{}}`));
+      expect([a, b].flatMap(({ outcomes }) => outcomes)).toEqual([]);
+      expect(session.strays.broken).toBe(1);
+      session.deliver(Buffer.from(`{"jsonrpc":"2.0","id":${c.id},"id":9,"result":{}}`));
+      expect(errorIn(c.outcomes)).toMatchObject({ type: 'MCPProtocolError', sent: true });
+      session.deliver(Buffer.from(`{"jsonrpc":"2.0","id":"${a.id}","result":{}}`));
+      expect(errorIn(a.outcomes).message).toContain('came back as a string');
+    });
+
+    it('fails only the call whose reply was too large (U3)', () => {
+      const { send, session } = harness();
+      const [a, b] = [send(), send()];
+      const head = Buffer.from(`{"jsonrpc":"2.0","id":${a.id},"result":{"x":"`);
+      expect(session.deliverOversized({ bytes: 99, head, tail: Buffer.from('"}}') })).toBe(true);
+      expect(errorIn(a.outcomes)).toMatchObject({ type: 'ResultTooLargeError', sent: true });
+      expect(b.outcomes).toEqual([]);
+      expect(session.deliverOversized({ bytes: 99, head: Buffer.from('x'), tail: Buffer.from('x') })).toBe(
+        false,
+      );
+      expect(session.strays.oversized).toBe(1);
+    });
+
+    it('gives what belongs to no call to whoever asked for it', () => {
+      const { deliver, others } = harness();
+      deliver({ jsonrpc: '2.0', id: 0, result: {} });
+      deliver({ jsonrpc: '2.0', id: 'x', method: 'roots/list' });
+      deliver({ jsonrpc: '2.0', method: 'notifications/message', params: {} });
+      expect(others.map(({ kind }) => kind)).toEqual(['result', 'request', 'notification']);
+    });
+  });
+
+  describe('with a caller that cannot be trusted', () => {
+    it('never lets its progress token through', () => {
+      const { send, requests } = harness();
+      send('a', { _meta: { progressToken: 'mine', keep: 1 }, name: 'x' });
+      const asked = send('b', { _meta: { progressToken: 'mine', keep: 1 } }, { progress: () => undefined });
+      expect(requests().map(({ params }) => params)).toEqual([
+        { _meta: { keep: 1 }, name: 'x' },
+        { _meta: { keep: 1, progressToken: asked.id } },
+      ]);
+    });
+
+    it('is not harmed by params that cannot be written', () => {
+      const { send, requests } = harness();
+      const circle: Record<string, unknown> = {};
+      circle.self = circle;
+      expect(errorIn(send('x', circle).outcomes)).toMatchObject({ type: 'MCPProtocolError', sent: false });
+      send('y');
+      expect(requests().map(({ method }) => method)).toEqual(['y']);
+    });
+
+    it('is not harmed by a sink that throws', () => {
+      const { session, send, reply, faults } = harness();
+      const boom = () => {
+        throw new Error('boom');
+      };
+      const handle = session.send({ method: 'x' }, { settle: boom, progress: boom });
+      const other = send();
+      session.deliver(
+        Buffer.from(
+          `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${handle?.id},"progress":1}}`,
+        ),
+      );
+      reply(handle?.id);
+      reply(other.id);
+      expect(faults).toHaveLength(2);
+      expect(other.outcomes).toHaveLength(1);
+      expect(session.inFlight).toBe(0);
+    });
+  });
+
+  it('tells when it was last used, with no event per call', () => {
+    const { session, send, clock, reply } = harness();
+    const start = clock.now();
+    clock.advance(100);
+    const call = send();
+    expect(session.lastActivityAt).toBe(start + 100);
+    clock.advance(100);
+    reply(call.id);
+    expect(session.lastActivityAt).toBe(start + 200);
+    clock.advance(100);
+    expect(session.lastActivityAt).toBe(start + 200);
+    expect(session.accepted).toBe(1);
+  });
+});

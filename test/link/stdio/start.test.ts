@@ -1,0 +1,104 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorOf, openLink, specOf } from '../support.js';
+
+describe('a server that cannot be started', () => {
+  it('for want of its command is told at once, with command and PATH, for good (P10)', async () => {
+    const spec = specOf('', { name: 'lost', command: 'no-such-command', args: ['--token=secret'] });
+    const { link, ended, table } = openLink(spec, { env: { PATH: '/somewhere:/else' } });
+    const call = errorOf(link.session.call('tools/list'));
+    const ending = await ended;
+    expect(ending).toEqual({
+      kind: 'error',
+      cause: 'spawn',
+      permanent: true,
+      message: "lost: command 'no-such-command' was not found; PATH is /somewhere:/else",
+      fix: 'install no-such-command, or give its full path',
+    });
+    expect(await call).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: false });
+    expect([table.size, link.pids]).toEqual([0, []]);
+  });
+
+  it('looks for its command where the declared PATH says', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'start-'));
+    writeFileSync(join(folder, 'only-here'), '#!/bin/sh\nexit 5\n');
+    chmodSync(join(folder, 'only-here'), 0o700);
+    const { ended } = openLink(
+      specOf('', { command: 'only-here', args: [], env: { PATH: `${folder}:/bin` } }),
+    );
+    expect(await ended).toMatchObject({ cause: 'exit', code: 5 });
+    rmSync(folder, { recursive: true });
+  });
+
+  it('for want of its folder is told so, and not that its command is missing (P10)', async () => {
+    const { ended } = openLink(specOf('good.mjs', { cwd: '/no/such/folder' }));
+    expect(await ended).toMatchObject({
+      permanent: true,
+      message: 'good: its working folder /no/such/folder does not exist',
+    });
+  });
+
+  it('because its command is no program is told so', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'start-'));
+    writeFileSync(join(folder, 'odd'), 'text', { mode: 0o600 });
+    const { ended } = openLink(specOf('', { name: 'odd', command: join(folder, 'odd'), args: [] }));
+    const message = expect.stringMatching(/^odd: command '.*odd' may not be executed; PATH is /);
+    expect(await ended).toMatchObject({ cause: 'spawn', permanent: true, message });
+    rmSync(folder, { recursive: true });
+  });
+
+  it('because of an argument that no program can take is told so', async () => {
+    const { ended } = openLink(specOf('good.mjs', {}, ['nul\0byte']));
+    expect(await ended).toMatchObject({ cause: 'spawn', permanent: true });
+  });
+});
+
+describe('a handshake', () => {
+  it('that never comes ends at start_timeout, with the process gone (P12, I5)', async () => {
+    const { link, ended, table } = openLink(specOf('silent.mjs', { startTimeoutMs: 200 }));
+    const call = errorOf(link.session.call('tools/list'));
+    const startedAt = performance.now();
+    expect(await call).toMatchObject({ type: 'MCPTimeoutError', sent: false, retryable: true });
+    expect(await ended).toMatchObject({
+      kind: 'error',
+      cause: 'timeout',
+      message: 'silent: no initialize reply in 0.2 s',
+    });
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(table.size).toBe(0);
+  });
+
+  it('that is cut short by an exit says so', async () => {
+    const { ended } = openLink(specOf('exits-at-start.mjs'));
+    expect(await ended).toMatchObject({
+      cause: 'exit',
+      code: 3,
+      message: 'exits-at-start: exited with code 3 before it had answered initialize',
+    });
+  });
+
+  it.each([
+    ['shape', /the reply to initialize has the wrong shape/],
+    ['version', /protocol version is not supported: 1999-01-01/],
+    ['huge', /a message over max_message_bytes/],
+  ])('of the wrong %s is a protocol failure', async (kind, message) => {
+    const { ended } = openLink(specOf('refuses.mjs', { maxMessageBytes: 50_000 }, [kind]));
+    expect(await ended).toMatchObject({
+      kind: 'error',
+      cause: 'protocol',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('that is refused says why, without the secret the server repeats (X1)', async () => {
+    const { ended } = openLink(specOf('refuses.mjs', { env: { API_TOKEN: 'sk-canary-123' } }, ['error']));
+    const ending = await ended;
+    expect(ending).toMatchObject({
+      cause: 'protocol',
+      message: expect.stringContaining('bad token [API_TOKEN]'),
+    });
+    expect(JSON.stringify(ending)).not.toContain('canary');
+  });
+});

@@ -1,0 +1,435 @@
+import { describe, expect, test } from 'vitest';
+import { createActor } from 'xstate';
+import type { RestartPolicy } from '../../src/config/spec.js';
+import { type KeeperOrder, type KeeperReport, keeperMachine } from '../../src/machines/index.js';
+import {
+  crashing,
+  healthy,
+  obedient,
+  reports,
+  type Script,
+  SimulatedWorld,
+  silent,
+  stateName,
+  stubborn,
+  unstartable,
+  type WorldOptions,
+} from '../../src/testing/index.js';
+import { defaults, keeperInput, startKeeper, times } from '../model/setting.js';
+
+const exact: RestartPolicy = { ...defaults, backoff: { ...defaults.backoff, jitter: 0 } };
+
+function stage(script: Script, policy = exact, options: WorldOptions = {}) {
+  const world = new SimulatedWorld({ script, ...options });
+  const keeper = startKeeper(world, policy);
+  const ended: KeeperReport[] = [];
+  keeper.on('incarnation.ended', (report) => ended.push(report));
+  return {
+    world,
+    keeper,
+    ended,
+    state: () => stateName(keeper.getSnapshot().value),
+    context: () => keeper.getSnapshot().context,
+    order: (type: KeeperOrder['type']) => keeper.send({ type }),
+    call: () => keeper.send({ type: 'call.waiting' }),
+    pass: (ms: number) => world.clock.advance(ms),
+    opens: () => world.processes.map((process) => process.openedAt),
+  };
+}
+
+describe('wanted or not', () => {
+  test('FR-024: a server is not started before somebody wants it; the first call starts it', () => {
+    const { state, call, pass, opens } = stage(() => healthy());
+    pass(1_000_000);
+    expect(opens()).toEqual([]);
+    call();
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
+  test('a server stopped by order is not started by calls, only by an order', () => {
+    const { state, order, call, pass } = stage(() => healthy());
+    order('start');
+    pass(100);
+    order('stop');
+    expect(state()).toBe('stopped');
+    call();
+    order('reset');
+    expect(state()).toBe('stopped');
+    order('start');
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
+  test('I1: restart ends the old incarnation before the new one begins, under a new number', () => {
+    const { world, keeper, state, order, pass, opens } = stage(() => ({
+      ...healthy(),
+      close: stepsAfter(300),
+    }));
+    order('start');
+    pass(100);
+    order('restart');
+    expect(state()).toBe('running.restarting');
+    pass(299);
+    expect(opens()).toEqual([0]);
+    pass(100);
+    expect(state()).toBe('running.up');
+    expect(opens()).toEqual([0, 400]);
+    expect(Object.keys(keeper.getSnapshot().children)).toEqual(['server.2']);
+    expect(keeper.getSnapshot().context.restarts).toBe(0);
+    world.check();
+  });
+
+  test('the last order wins: stop while restarting stops, start while stopping restarts', () => {
+    const first = stage(() => ({ ...healthy(), close: stepsAfter(300) }));
+    first.order('start');
+    first.pass(100);
+    first.order('restart');
+    first.order('stop');
+    first.pass(400);
+    expect(first.state()).toBe('stopped');
+
+    const second = stage(() => ({ ...healthy(), close: stepsAfter(300) }));
+    second.order('start');
+    second.pass(100);
+    second.order('stop');
+    second.order('start');
+    second.pass(400);
+    expect(second.state()).toBe('running.up');
+    expect(second.opens()).toHaveLength(2);
+  });
+
+  test('stop during the start ends in stopped, not in a retry', () => {
+    const { world, state, order, pass } = stage(() => silent);
+    order('start');
+    pass(10);
+    order('stop');
+    world.say(reports.exited(1));
+    expect(state()).toBe('stopped');
+    pass(1_000_000);
+    expect(world.processes).toHaveLength(1);
+  });
+
+  test('FR-024: an idle server rests, and the next call starts a fresh one', () => {
+    const { world, state, order, call, pass, opens } = stage(() => healthy());
+    order('start');
+    pass(100);
+    world.idleForMs = times.idleTimeoutMs;
+    pass(times.idleTimeoutMs);
+    expect(state()).toBe('idle');
+    world.idleForMs = 0;
+    call();
+    pass(100);
+    expect(state()).toBe('running.up');
+    expect(opens()).toHaveLength(2);
+  });
+
+  test('a call that is parked while its server goes away by itself is not forgotten', () => {
+    const endings: ['idle' | 'crash' | 'clean' | 'bad close', RestartPolicy['restart']][] = [
+      ['idle', 'on-failure'],
+      ['clean', 'on-failure'],
+      ['crash', 'never'],
+      ['bad close', 'on-failure'],
+    ];
+    for (const [how, restart] of endings) {
+      const { world, state, order, call, pass } = stage(() => ({ ...healthy(), close: [] }), {
+        ...exact,
+        restart,
+      });
+      order('start');
+      pass(100);
+      if (how === 'idle' || how === 'bad close') {
+        world.idleForMs = times.idleTimeoutMs;
+        pass(times.idleTimeoutMs);
+        expect(world.gate).toBeUndefined();
+      }
+      call();
+      expect(state()).toBe('running.recalled');
+      if (how === 'idle') world.say(reports.closed());
+      else if (how === 'bad close') world.say(reports.closeFailed());
+      else world.say(reports.exited(how === 'clean' ? 0 : 1));
+      pass(100);
+      expect([how, state()]).toEqual([how, 'running.up']);
+      expect(world.processes).toHaveLength(2);
+    }
+  });
+
+  test('a recalled server that failed is left to the policy all the same', () => {
+    const { world, state, order, call, pass } = stage(() => healthy(), { ...exact, maxRestarts: 0 });
+    order('start');
+    pass(100);
+    call();
+    world.say(reports.exited(1));
+    expect(state()).toBe('quarantined');
+  });
+});
+
+describe('after a failure', () => {
+  test('FR-023: the first restart is immediate, then the backoff grows, and next_retry_at says when', () => {
+    const { state, context, order, pass, opens } = stage(() => crashing(100));
+    order('start');
+    pass(111);
+    expect(opens()).toEqual([0, 110]);
+    pass(110);
+    expect(state()).toBe('waiting');
+    expect(context().nextRetryAt).toBe(720);
+    pass(500);
+    expect(opens()).toEqual([0, 110, 720]);
+    expect(context().nextRetryAt).toBeUndefined();
+    pass(1_200);
+    expect(opens()).toEqual([0, 110, 720, 1830]);
+    expect(context().restarts).toBe(3);
+  });
+
+  test('I3: simulated P-9: what dies after every handshake gets max_restarts restarts, then it is quarantined with the reason', () => {
+    const { state, context, order, pass, opens } = stage(() => crashing(100));
+    order('start');
+    pass(1_000_000);
+    expect(state()).toBe('quarantined');
+    expect(opens()).toHaveLength(6);
+    expect(context().quarantineReason).toBe('5 restarts in 60 s');
+    expect(context().lastError).toMatchObject({ cause: 'exit', code: 1 });
+    expect(context().nextRetryAt).toBeUndefined();
+  });
+
+  test('simulated P-12: starts that run into their timeout, however slowly, end in quarantine', () => {
+    const { state, context, order, pass, opens } = stage(() => obedient);
+    order('start');
+    pass(10_000_000);
+    expect(state()).toBe('quarantined');
+    expect(opens()).toHaveLength(6);
+    expect(opens().at(-1)).toBeGreaterThan(exact.restartWindowMs);
+    expect(context().quarantineReason).toBe('6 failed starts in a row');
+  });
+
+  test('simulated P-10: a missing command is quarantined at once, without a loop', () => {
+    const { state, context, order, pass, opens } = stage(() =>
+      unstartable({ cause: 'spawn', permanent: true }),
+    );
+    order('start');
+    pass(1_000_000);
+    expect(state()).toBe('quarantined');
+    expect(opens()).toHaveLength(1);
+    expect(context().quarantineReason).toBe('trying again cannot help');
+  });
+
+  test('a healthy time makes the next restart immediate again', () => {
+    const { state, order, pass, opens, context } = stage((incarnation) =>
+      crashing(incarnation === 3 ? 30_000 : 100),
+    );
+    order('start');
+    pass(730);
+    expect(state()).toBe('running.up');
+    expect(opens()).toEqual([0, 110, 720]);
+    pass(30_010);
+    expect(opens()).toEqual([0, 110, 720, 30_730]);
+    expect(context().history.streak).toBe(1);
+  });
+
+  test('a server that wants an authorisation waits for a person, and goes on when it is granted', () => {
+    const { world, keeper, state, order, call, pass } = stage(() => unstartable({ cause: 'auth' }));
+    order('start');
+    pass(1_000_000);
+    expect(state()).toBe('needs_auth');
+    expect(world.processes).toHaveLength(1);
+    call();
+    expect(state()).toBe('needs_auth');
+    world.script = () => healthy();
+    keeper.send({ type: 'auth.granted' });
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
+  test('calls do not shorten a wait; an order does', () => {
+    const { state, order, call, pass } = stage(() => crashing(100));
+    order('start');
+    pass(250);
+    expect(state()).toBe('waiting');
+    call();
+    expect(state()).toBe('waiting');
+    order('start');
+    expect(state()).toBe('running.starting.connecting');
+  });
+
+  test('reset forgets the failures and tries again; start tries once and forgives nothing', () => {
+    const first = stage(() => crashing(100));
+    first.order('start');
+    first.pass(1_000_000);
+    first.order('reset');
+    first.pass(1_000_000);
+    expect(first.state()).toBe('quarantined');
+    expect(first.opens()).toHaveLength(12);
+    expect(first.context().restarts).toBe(10);
+
+    const second = stage(() => unstartable());
+    second.order('start');
+    second.pass(1_000_000);
+    expect(second.opens()).toHaveLength(6);
+    second.order('start');
+    second.pass(1_000_000);
+    expect(second.state()).toBe('quarantined');
+    expect(second.opens()).toHaveLength(7);
+    expect(second.context().quarantineReason).toBe('7 failed starts in a row');
+  });
+
+  test('reset in a wait starts at once, from the beginning of the backoff', () => {
+    const { state, order, pass, context } = stage(() => crashing(100));
+    order('start');
+    pass(250);
+    order('reset');
+    expect(state()).toBe('running.starting.connecting');
+    expect(context().history).toEqual({ restarts: [], failedStarts: 0, streak: 0 });
+  });
+
+  test('the reason of a quarantine is gone when it is left', () => {
+    const { state, order, pass, context } = stage(() => unstartable({ permanent: true }));
+    order('start');
+    pass(100);
+    expect(state()).toBe('quarantined');
+    order('stop');
+    expect(context().quarantineReason).toBeUndefined();
+    expect(context().lastError?.permanent).toBe(true);
+  });
+
+  test('chance decides within the jitter', () => {
+    const world = new SimulatedWorld({ script: () => crashing(100) });
+    const input = { ...keeperInput(world), random: () => 0 };
+    const keeper = createActor(world.keeper, { clock: world.clock, input }).start();
+    keeper.send({ type: 'start' });
+    world.clock.advance(230);
+    expect(keeper.getSnapshot().context.nextRetryAt).toBe(220 + 400);
+  });
+});
+
+describe('permits', () => {
+  test('no process is started without a permit, and it is given back when the handshake is done', () => {
+    const { world, state, order, pass } = stage(() => healthy(), exact, { permitsAreFree: false });
+    order('start');
+    pass(1_000_000);
+    expect(state()).toBe('running.starting.queued');
+    expect(world.processes).toEqual([]);
+    expect(world.permitsHeld).toBe(1);
+    world.grant();
+    expect(world.permitsHeld).toBe(1);
+    pass(10);
+    expect(state()).toBe('running.up');
+    expect(world.permitsHeld).toBe(0);
+  });
+
+  test('the permit of a start that failed is kept until its process is gone', () => {
+    const { world, order, pass } = stage(() => silent, { ...exact, restart: 'never' });
+    order('start');
+    world.say(reports.failed());
+    pass(1_000);
+    expect(world.permitsHeld).toBe(1);
+    world.say(reports.closed());
+    expect(world.permitsHeld).toBe(0);
+  });
+
+  test('waiting for a permit can be stopped, and leaves nothing', () => {
+    const { world, keeper, state, order } = stage(() => healthy(), exact, { permitsAreFree: false });
+    order('start');
+    order('stop');
+    expect(state()).toBe('stopped');
+    expect(world.permitsHeld).toBe(0);
+    expect(keeper.getSnapshot().children).toEqual({});
+    world.grant();
+    expect(world.processes).toEqual([]);
+  });
+
+  test('I3: a restart counts from when it was let go, not from when it was decided', () => {
+    const { world, order, pass, context } = stage(() => crashing(100), exact, { permitsAreFree: false });
+    order('start');
+    world.grant();
+    pass(50_000);
+    expect(context().history.restarts).toEqual([]);
+    world.grant();
+    expect(context().history.restarts).toEqual([50_000]);
+  });
+
+  test('a permit that breaks does not keep a server from starting', () => {
+    const { world, state, order, pass } = stage(() => healthy(), exact, { permitsAreFree: false });
+    order('start');
+    world.breakPermit();
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
+  test('without a limit every start goes ahead', () => {
+    const world = new SimulatedWorld({ script: () => healthy() });
+    const machine = keeperMachine.provide({ actors: { server: world.server } });
+    const keeper = createActor(machine, { clock: world.clock, input: keeperInput(world) }).start();
+    keeper.send({ type: 'start' });
+    world.clock.advance(100);
+    expect(stateName(keeper.getSnapshot().value)).toBe('running.up');
+  });
+});
+
+describe('incarnations', () => {
+  test('an ended one is removed and its last state stays readable', () => {
+    const { keeper, order, pass, context } = stage(() => crashing(100));
+    order('start');
+    pass(250);
+    expect(keeper.getSnapshot().children).toEqual({});
+    expect(context().incarnation).toBe(2);
+    expect(context().incumbent?.getSnapshot().value).toBe('error');
+  });
+
+  test('each ending is reported once, with what follows already visible', () => {
+    const { keeper, ended, order, pass } = stage((incarnation) =>
+      incarnation === 1 ? crashing(100) : unstartable(),
+    );
+    const seen: string[] = [];
+    keeper.on('incarnation.ended', () => seen.push(stateName(keeper.getSnapshot().value)));
+    order('start');
+    pass(150);
+    expect(ended.map(({ incarnation, connected, ending }) => [incarnation, connected, ending.kind])).toEqual([
+      [1, true, 'error'],
+      [2, false, 'error'],
+    ]);
+    expect(seen).toEqual(['running.starting.queued', 'waiting']);
+  });
+
+  test('I5: one that breaks is an ending with cause bug, is reaped, and is restarted like any other', () => {
+    const { world, keeper, state, order, pass, context } = stage(() => healthy());
+    order('start');
+    pass(100);
+    world.breakServer();
+    expect(context().lastError).toEqual({
+      kind: 'error',
+      cause: 'bug',
+      message: 'github: its incarnation broke: the incarnation broke',
+    });
+    expect(world.alive.map((process) => process.incarnation)).toEqual([2]);
+    expect(Object.keys(keeper.getSnapshot().children)).toEqual(['server.2', 'permit']);
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
+  test('a server told to stop by somebody else (to save memory) rests, and the next call starts it', () => {
+    const { state, context, order, call, pass } = stage(() => healthy());
+    order('start');
+    pass(100);
+    context().incumbent?.send({ type: 'stop' });
+    expect(state()).toBe('idle');
+    call();
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
+  test('I7: a stop against a process that ignores every polite word takes the ladder and no longer', () => {
+    const { world, state, order, pass } = stage(() => ({ ...healthy(), ...stubborn, close: [] }));
+    order('start');
+    pass(100);
+    order('stop');
+    pass(times.closeTimeoutMs - 1);
+    expect(state()).toBe('running.stopping');
+    pass(1);
+    expect(state()).toBe('stopped');
+    expect(world.alive).toEqual([]);
+  });
+});
+
+function stepsAfter(afterMs: number) {
+  return [{ afterMs, report: reports.closed() }];
+}

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const folder = join(import.meta.dirname, '../../src/machines');
+const sources = readdirSync(folder).map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
+
+describe('the machines are pure', () => {
+  test('no clock, no chance and no timer but those that are handed in', () => {
+    const impure =
+      /\bDate\b|Math\.random|performance\.|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
+    expect(sources.filter(({ text }) => impure.test(text)).map(({ file }) => file)).toEqual([]);
+    expect(sources.length).toBeGreaterThan(8);
+  });
+
+  test('they import XState and each other; from elsewhere types only', () => {
+    const imports = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/^(?:import|export) (type )?[^;]*? from '([^']+)';/gm)].map(
+        ([, type, from = '']) => ({ file, type, from }),
+      ),
+    );
+    const foreign = imports.filter(({ from, type }) => !(from === 'xstate' || from.startsWith('./') || type));
+    expect(foreign).toEqual([]);
+    expect(imports.length).toBeGreaterThan(20);
+  });
+});

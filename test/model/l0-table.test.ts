@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { keeperMachine, serverMachine } from '../../src/machines/index.js';
+import { stateName } from '../../src/testing/index.js';
+import { keeperEvents, serverEvents } from './events.js';
+import {
+  endingName,
+  type KeeperSnapshot,
+  keeperEventsIn,
+  keeperGraph,
+  keeperTitle,
+  serverEventsIn,
+  serverGraph,
+  serverTitle,
+} from './graphs.js';
+import { type Ignored, transitionTable } from './table.js';
+
+const serverIgnores: readonly Ignored[] = [
+  { event: /^connect$/, in: /^connect/, because: 'it was obeyed already' },
+  { event: /^stop$/, in: /aborting|closing/, because: 'it is leaving already' },
+  { event: /^link\./, in: /^created/, because: 'nothing was opened' },
+  { event: /^link\.opened/, in: /^connecting\.aborting/, because: 'too late, it is leaving' },
+  { event: /^link\.opened/, in: /^connected/, because: 'it was opened already' },
+  {
+    event: /^link\.(discovered|list_changed)/,
+    in: /^connecting/,
+    because: 'before the handshake all is still to be read',
+  },
+  { event: /^link\.discovered/, in: /serving/, because: 'the wait for it was given up' },
+  {
+    event: /^link\.(discovered|list_changed)/,
+    in: /closing/,
+    because: 'nobody will ask for the lists any more',
+  },
+  { event: /^link\.hung/, in: /opening/, because: 'start_timeout speaks before the handshake' },
+  { event: /^link\.(failed|hung)/, in: /aborting|closing/, because: 'the first cause stands' },
+];
+
+const keeperIgnores: readonly Ignored[] = [
+  {
+    event: /^start$/,
+    in: /^running\.(starting|up|recalled|restarting)/,
+    because: 'it is running, or will be',
+  },
+  { event: /^restart$/, in: /restarting/, because: 'it is obeyed already' },
+  { event: /^stop$/, in: /stopping|stopped/, because: 'it is obeyed already' },
+  { event: /^reset$/, in: /./, because: 'there is nothing to forget' },
+  { event: /^call\.waiting/, in: /starting|restarting/, because: 'the next handshake serves it' },
+  { event: /^call\.waiting/, in: /recalled/, because: 'it is known that calls wait' },
+  { event: /^call\.waiting/, in: /^waiting/, because: 'it waits for the next try' },
+  {
+    event: /^call\.waiting/,
+    in: /stopping|stopped/,
+    because: 'calls do not start what was stopped by order',
+  },
+  { event: /^call\.waiting/, in: /quarantined|needs_auth/, because: 'it was given up until a person acts' },
+  { event: /^auth\.granted/, in: /^(?!needs_auth)/, because: 'it was not waiting for it' },
+  { event: /^permit\.granted/, in: /^(?!running\.starting\.queued)/, because: 'nothing is queued' },
+  { event: /^permit broke/, in: /connecting/, because: 'it was granted already' },
+  { event: /^server\.connected/, in: /queued/, because: 'it was not told to connect' },
+  { event: /^server\.connected/, in: /up|recalled/, because: 'it is connected already' },
+  { event: /^server\.connected/, in: /running\.(stopping|restarting)/, because: 'too late, it is leaving' },
+];
+
+/** The first snapshot the walk meets stands for its state: what it came from is in the other layers. */
+function firstOf<TSnapshot>(
+  edges: readonly { from: TSnapshot }[],
+  title: (state: TSnapshot) => string,
+): Map<string, TSnapshot> {
+  const states = new Map<string, TSnapshot>();
+  for (const { from } of edges) if (!states.has(title(from))) states.set(title(from), from);
+  return states;
+}
+
+describe('layer 0: the whole transition table is as it was reviewed, and every ignored event is ignored for a reason', () => {
+  test('server', async () => {
+    const table = (idle: boolean) =>
+      transitionTable(serverMachine, {
+        states: firstOf(serverGraph({ idle }), serverTitle),
+        events: serverEventsIn,
+        name: ({ value }) => stateName(value),
+        changes: (before, after) => {
+          const [was, is] = [before.context.ending, after.context.ending];
+          return was === is
+            ? []
+            : [`ends as ${endingName(is)}${is.kind === 'disconnected' && is.killed ? ' killed' : ''}`];
+        },
+        ignored: serverIgnores,
+      });
+    const busy = table(false);
+    await expect(busy).toMatchFileSnapshot('server-table.txt');
+    const rows = table(true)
+      .split('\n')
+      .filter((row) => /after idleTimeout/.test(row));
+    expect(rows).toEqual([
+      expect.stringMatching(/ connected\.closing\.asking · ends as idle · sealGate · tell link close/),
+    ]);
+  });
+
+  test('keeper', async () => {
+    const table = transitionTable(keeperMachine, {
+      states: firstOf(keeperGraph(), keeperTitle),
+      events: keeperEventsIn,
+      name: ({ value }) => stateName(value),
+      changes: ({ context: was }, { context: is }) => [
+        ...(is.incarnation === was.incarnation ? [] : [`spawn server.${is.incarnation} for ${is.startedBy}`]),
+        ...(is.history === was.history ? [] : [historyOf(is)]),
+        ...(is.nextRetryAt === was.nextRetryAt ? [] : [`next try ${is.nextRetryAt ?? 'none'}`]),
+        ...(is.quarantineReason === was.quarantineReason
+          ? []
+          : [`given up: ${is.quarantineReason ?? 'no more'}`]),
+      ],
+      ignored: keeperIgnores,
+    });
+    await expect(table).toMatchFileSnapshot('keeper-table.txt');
+  });
+
+  test('the tables hold every event a machine knows', () => {
+    const server = Object.values(serverEvents).map(({ type }) => type);
+    expect(new Set(server)).toEqual(new Set(known(serverMachine)));
+    const keeper = Object.values(keeperEvents(1)).map(({ type }) => type.replace(/server\.1$/, 'server.*'));
+    expect(new Set(keeper)).toEqual(new Set(known(keeperMachine)));
+  });
+});
+
+function known(machine: typeof serverMachine | typeof keeperMachine): string[] {
+  const internal = /^xstate\.after\.|^xstate\.error\.actor\.(link|permit)$|^ending\.noted$/;
+  return machine.events.filter((type) => !internal.test(type));
+}
+
+function historyOf({ history }: KeeperSnapshot['context']): string {
+  return `history ${history.restarts.length}/${history.failedStarts}/${history.streak}`;
+}

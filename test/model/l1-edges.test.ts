@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { SimulatedWorld, silent, stateName } from '../../src/testing/index.js';
+import { endingName, keeperProjection, serverGraph } from './graphs.js';
+import { happens, keeperStage, possibleEdges } from './keeper-stage.js';
+import { serverStage } from './server-stage.js';
+
+describe('layer 1: every edge of the server machine, walked in the simulated world, leads where it should', () => {
+  test.each([
+    ['in use', false],
+    ['idle', true],
+  ])('I4 I5: a server %s', (_, idle) => {
+    const world = new SimulatedWorld({ script: () => silent });
+    const edges = serverGraph({ idle });
+    const reached = new Set<string>();
+    for (const { path, event, to } of edges) {
+      const stage = serverStage(world, { idle });
+      for (const step of [...path, event]) stage.happens(step);
+      const way = [...path, event].map((step) => step.type).join(' > ');
+      expect(stage.state(), way).toBe(stateName(to.value));
+      expect(endingName(stage.server.getSnapshot().context.ending), way).toBe(endingName(to.context.ending));
+      reached.add(stage.state());
+    }
+    expect(edges.length).toBeGreaterThan(180);
+    expect([...reached].sort()).toEqual([
+      'connected.closing.asking',
+      'connected.closing.killing',
+      'connected.discovering',
+      'connected.serving',
+      'connecting.aborting.asking',
+      'connecting.aborting.killing',
+      'connecting.opening',
+      'created',
+      'disconnected',
+      'error',
+    ]);
+  });
+});
+
+describe('layer 1: every edge of the keeper that can happen, walked with a real server machine under it', () => {
+  const world = new SimulatedWorld({ script: () => silent, permitsAreFree: false });
+
+  test('I1 I4 I5: leads where it should', () => {
+    const edges = possibleEdges();
+    const reached = new Set<string>();
+    // One walk goes on as long as there is an edge it has not taken, so it is long, and nothing is walked for nothing.
+    const untaken = new Map<string, typeof edges>();
+    for (const edge of edges) {
+      const key = keeperProjection(edge.from);
+      untaken.set(key, [...(untaken.get(key) ?? []), edge]);
+    }
+    for (const { from, way } of edges) {
+      if (untaken.get(keeperProjection(from))?.length === 0) continue;
+      const stage = keeperStage(world);
+      const walked = [...way];
+      for (const name of way) happens(stage, name);
+      const here = () => keeperProjection(stage.keeper.getSnapshot());
+      for (let edge = untaken.get(here())?.pop(); edge; edge = untaken.get(here())?.pop()) {
+        happens(stage, edge.step);
+        walked.push(edge.step);
+        expect(here(), walked.join(' > ')).toBe(keeperProjection(edge.to));
+        reached.add(stage.state());
+      }
+    }
+    expect([...untaken.values()].flat()).toEqual([]);
+    expect(edges.length).toBeGreaterThan(1000);
+    expect([...reached].sort()).toEqual([
+      'idle',
+      'needs_auth',
+      'quarantined',
+      'running.recalled',
+      'running.restarting',
+      'running.starting.connecting',
+      'running.starting.queued',
+      'running.stopping',
+      'running.up',
+      'stopped',
+      'waiting',
+    ]);
+  });
+
+  test('stop and restart in the queue are over at once: nothing had been started', () => {
+    const stopped = keeperStage(world);
+    for (const step of ['start', 'stop']) happens(stopped, step);
+    expect(stopped.state()).toBe('stopped');
+    expect(world.processes).toEqual([]);
+    const restarted = keeperStage(world);
+    for (const step of ['start', 'restart']) happens(restarted, step);
+    expect(restarted.state()).toBe('running.starting.queued');
+    expect(restarted.keeper.getSnapshot().context.incarnation).toBe(2);
+    expect(world.processes).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { reports, SimulatedWorld } from '../../src/testing/index.js';
+import { serverGraph } from './graphs.js';
+import { happens, keeperStage, possibleEdges } from './keeper-stage.js';
+import { serverStage } from './server-stage.js';
+import { times } from './setting.js';
+
+/** Deaf to every polite word, and even KILL takes its time. */
+const killMs = 300;
+const deaf = () => ({ kill: [{ afterMs: killMs, report: reports.closed(true) }] });
+const ladderMs = times.closeTimeoutMs + killMs;
+
+describe('layer 2: stop always wins, from every state, against a process that goes only when it is killed', () => {
+  test.each([
+    ['in use', false],
+    ['idle', true],
+  ])('I5 I7: the server machine, %s: final within its ladder, and the process is gone', (_, idle) => {
+    const world = new SimulatedWorld({ script: deaf });
+    const paths = new Set(serverGraph({ idle }).map(({ path }) => path));
+    for (const path of paths) {
+      const stage = serverStage(world, { idle });
+      for (const step of path) stage.happens(step);
+      const from = stage.state();
+      stage.happens({ type: 'stop' });
+      world.clock.advance(ladderMs);
+      stage.check();
+      expect([from, stage.state()]).toEqual([from, expect.stringMatching(/^(disconnected|error)$/)]);
+      expect(world.alive).toEqual([]);
+      expect(world.clock.pending).toBe(0);
+    }
+    expect(paths.size).toBeGreaterThan(10);
+  });
+
+  test('I5 I7: the keeper: stopped within the ladder, nothing left, and nothing comes back', () => {
+    const world = new SimulatedWorld({ script: deaf, permitsAreFree: false });
+    const ways = new Map(possibleEdges().map(({ from, way }) => [from, way]));
+    for (const way of ways.values()) {
+      const stage = keeperStage(world);
+      for (const step of way) happens(stage, step);
+      happens(stage, 'stop');
+      world.clock.advance(ladderMs);
+      const label = way.join(' > ');
+      expect(stage.state(), label).toBe('stopped');
+      expect(world.alive, label).toEqual([]);
+      expect(world.clock.pending, label).toBe(0);
+      expect(Object.keys(stage.keeper.getSnapshot().children), label).toEqual([]);
+      expect(world.permitsHeld, label).toBe(0);
+      expect(world.gate, label).toBeUndefined();
+    }
+    expect(ways.size).toBeGreaterThan(80);
+  });
+});
