@@ -46,7 +46,12 @@ await Promise.all([
     splitting: true,
     packages: 'external',
     outdir: out,
-    entryPoints: { index: 'src/index.ts' },
+    entryPoints: {
+      index: 'src/index.ts',
+      client: 'src/client.ts',
+      machines: 'src/machines/index.ts',
+      testing: 'src/testing/index.ts',
+    },
   }),
 ]);
 

@@ -33,8 +33,11 @@ const RULES: Record<string, Rule> = {
     code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'log', 'supervisor'],
   },
   'daemon.ts': { code: ['node', 'paths.ts', 'daemon', 'ipc'] },
-  'client.ts': { code: ['node', 'ipc', 'paths.ts'] },
-  cli: { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'near-miss.ts', 'config', 'ipc', 'machines'] },
+  'client.ts': { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'ipc'] },
+  cli: {
+    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'near-miss.ts', 'config', 'ipc', 'machines'],
+    types: ['xstate'],
+  },
   'main.ts': { code: ['node', 'paths.ts', 'near-miss.ts', 'cli'] },
   'index.ts': { code: ['errors.ts', 'version.ts', 'config'] },
 };

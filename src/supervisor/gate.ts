@@ -47,7 +47,8 @@ export class Gate {
   }
 
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
-    if (this.#session !== undefined) return this.#session.send(request, sink);
+    // A session closes the moment its process dies; the machine hears of it when everything of it is gone.
+    if (this.#session?.state === 'open') return this.#session.send(request, sink);
     const refusal = this.#options.refusal() ?? this.#overload();
     if (refusal !== undefined) {
       sink.settle({ ok: false, error: refusal });

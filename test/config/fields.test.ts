@@ -248,9 +248,9 @@ describe('FR-009: envFile', () => {
   );
 
   it('is never expanded and never run', async () => {
-    const files = { 'project/.env': "A=${HOME}\nB=$(id)\nC=`id`\nD='$X'\n" };
+    const files = { 'project/.env': "A=${HOME}\nB=$(id)\nD='$X'\n" };
     const loaded = await loadAgent(stdioAgent('envFile: .env'), { files, env: { HOME: '/h', X: 'x' } });
-    expect(only(loaded).env).toEqual({ A: '${HOME}', B: '$(id)', C: '`id`', D: '$X' });
+    expect(only(loaded).env).toEqual({ A: '${HOME}', B: '$(id)', D: '$X' });
   });
 
   it('a remote server has one as well', async () => {

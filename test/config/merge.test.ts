@@ -80,7 +80,7 @@ describe('one herd of two files', () => {
 describe('what belongs to others in agent.yaml', () => {
   it('entries of other types are left alone, whatever is in them', async () => {
     const agent = tools(
-      '{name: v, type: vectorstore, source: data/, top_k: ${NOPE}}',
+      '{name: v, type: vectorstore, source: data/, top_k: "${NOPE}"}',
       '{name: f, type: function, command: bash, file: x.py}',
       '{name: p, type: prompt, server: "", env: 5}',
       '{name: api, type: openapi, source_type: http, url: "http://example.com"}',

@@ -1,0 +1,36 @@
+// `npm start`: runs the daemon with the built-in herd, in a home of its own inside this folder, and says what to try.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const home = join(root, '.home');
+const command = join(root, 'dist', 'bin', 'main.cjs');
+mkdirSync(home, { recursive: true });
+if (!existsSync(join(home, 'config.yaml'))) {
+  copyFileSync(join(root, 'examples', 'herd', 'config.yaml'), join(home, 'config.yaml'));
+}
+
+/** Runs the command as a user would, and shows what it says. */
+function toolherd(...args) {
+  console.log(`$ toolherd ${args.join(' ')}`);
+  const env = { ...process.env, TOOLHERD_HOME: home };
+  const { status } = spawnSync(process.execPath, [command, ...args], { stdio: 'inherit', env, cwd: home });
+  if (status !== 0) process.exit(status ?? 1);
+  console.log('');
+}
+
+toolherd('up', '--replace');
+console.log('starting three servers with npx; this takes a few seconds …');
+toolherd('start', '--all', '--wait');
+toolherd('call', 'everything.echo', 'message=hello');
+console.log(`The herd runs in the background. Try next:
+
+  alias toolherd='TOOLHERD_HOME="${home}" node "${command}"'
+
+  toolherd status                              the herd as it is now
+  toolherd tools                               everything it can do
+  toolherd call everything.get-sum a=2 b=3     call a tool
+  toolherd why memory                          the story of a server
+  toolherd down                                stop it all`);

@@ -1,0 +1,121 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { Outbox } from '../../src/ipc/outbox.js';
+import { FakeClock } from './support.js';
+
+const LIMITS = { softBytes: 200_000, hardBytes: 1_000_000, stallMs: 5000 };
+
+/** A client that takes bytes when it is told to. */
+function slowClient() {
+  const writes: string[] = [];
+  let take: (() => void) | undefined;
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(chunk.toString());
+      take = done;
+    },
+  });
+  const clock = new FakeClock();
+  const drops: string[] = [];
+  const outbox = new Outbox(
+    stream,
+    (reason) => {
+      drops.push(reason);
+      outbox.close();
+    },
+    { clock, limits: LIMITS },
+  );
+  const tick = () => new Promise(setImmediate);
+  const takeOne = async () => {
+    take?.();
+    await tick();
+  };
+  return { outbox, writes, clock, drops, tick, takeOne };
+}
+
+describe('the outbox', () => {
+  it('makes one write of what is sent in one tick, promises included', async () => {
+    const { outbox, writes, tick } = slowClient();
+    outbox.send('a');
+    Promise.resolve().then(() => outbox.send('b'));
+    process.nextTick(() => outbox.send('ä'));
+    await tick();
+    expect(writes).toHaveLength(1);
+    expect([...(writes[0] ?? '')].sort().join('')).toBe('abä');
+    expect(outbox.queued).toBe(4);
+  });
+
+  it('sends everything in its order, the next slice when the last was taken', async () => {
+    const { outbox, writes, tick, takeOne } = slowClient();
+    const sent = Array.from({ length: 50 }, (_, at) => `${at}-`.repeat(2000));
+    for (const text of sent) {
+      outbox.send(text);
+      await tick();
+    }
+    expect(writes).toHaveLength(1);
+    let isEmpty = false;
+    outbox.emptied().then(() => {
+      isEmpty = true;
+    });
+    while (outbox.queued > 0) {
+      expect(isEmpty).toBe(false);
+      await takeOne();
+    }
+    expect(writes.join('')).toBe(sent.join(''));
+    expect(isEmpty).toBe(true);
+  });
+
+  it('drops a client with more than the soft cap unread that took nothing for five seconds (S7)', async () => {
+    const { outbox, clock, drops, tick } = slowClient();
+    outbox.send('x'.repeat(200_001));
+    await tick();
+    clock.advance(4999);
+    expect(drops).toEqual([]);
+    clock.advance(1);
+    expect(drops).toHaveLength(1);
+    expect(outbox.queued).toBe(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('keeps a slow client that takes something every now and then (S7)', async () => {
+    const { outbox, clock, drops, tick, takeOne } = slowClient();
+    for (let round = 0; round < 20; round += 1) {
+      outbox.send('x'.repeat(round === 0 ? 400_000 : 65_536));
+      await tick();
+      clock.advance(4000);
+      await takeOne();
+    }
+    expect(drops).toEqual([]);
+    clock.advance(5000);
+    expect(drops).toHaveLength(1);
+  });
+
+  it('keeps a client that leaves less than the soft cap unread, for ever (S7)', async () => {
+    const { outbox, clock, drops, tick } = slowClient();
+    outbox.send('x'.repeat(200_000));
+    await tick();
+    clock.advance(3_600_000);
+    expect(drops).toEqual([]);
+    expect(outbox.queued).toBe(200_000);
+  });
+
+  it('drops a client at the hard cap at once (S7)', () => {
+    const { outbox, drops } = slowClient();
+    for (let at = 0; at < 10; at += 1) outbox.send('x'.repeat(100_000));
+    expect(drops).toEqual([]);
+    outbox.send('x');
+    expect(drops).toHaveLength(1);
+  });
+
+  it('counts from the first byte that waits, not from the last that was taken', async () => {
+    const { outbox, clock, drops, tick, takeOne } = slowClient();
+    outbox.send('a');
+    await tick();
+    await takeOne();
+    clock.advance(60_000);
+    outbox.send('x'.repeat(200_001));
+    await tick();
+    clock.advance(4999);
+    expect(drops).toEqual([]);
+  });
+});
