@@ -44,7 +44,7 @@ function plan(draft: Draft, report: (problem: Problem) => void): Plugin | undefi
 
 function isRuntimeAllowed(draft: Draft, plugin: Plugin, report: (problem: Problem) => void): boolean {
   const { isOwn, allowedCommands } = draft.context;
-  const allowed = isOwn ? [...RUNTIMES] : ['npx', 'uvx', 'docker', ...allowedCommands];
+  const allowed = [...(isOwn ? RUNTIMES : ['npx', 'uvx', 'docker']), ...allowedCommands];
   if (allowed.includes(plugin.command)) return true;
   const message = `Invalid command '${plugin.command}'. Supported commands: ${allowed.join(', ')}`;
   const fix = isOwn

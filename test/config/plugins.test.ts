@@ -195,6 +195,12 @@ describe('what a plugin may run', () => {
     expect(stdioOf(loaded).command).toBe('python');
   });
 
+  it('and from the global config as well', async () => {
+    const config = own().replace('mcp_servers', 'security: {allowed_commands: [deno]}\nmcp_servers');
+    const manifest = JSON.stringify(pack('deno', ['x']));
+    expect(argv(await loadGlobal(config, { files: { 'home/p/plugin.json': manifest } }))).toBe('deno x');
+  });
+
   it('any other runtime than the five is refused from the global config too', async () => {
     const [problem] = await problemsOf({
       config: own(),

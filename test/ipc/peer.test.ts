@@ -14,7 +14,7 @@ function peerWithWire(options: PeerOptions = {}) {
   const peer = new Peer(stream, { report: (error) => reported.push(error), ...options });
   const lines: Json[] = [];
   let partial = '';
-  let wake = () => undefined as void;
+  let wake: () => void = () => undefined;
   wire.setEncoding('utf8');
   wire.on('data', (text: string) => {
     const parts = (partial + text).split('\n');

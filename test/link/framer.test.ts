@@ -55,7 +55,7 @@ describe('the framer', () => {
   });
 
   it('keeps head and tail of an oversized line, whatever the chunks (U3)', () => {
-    const text = `HEAD${'x'.repeat(100_000)}TAIL`;
+    const text = `HEAD${Array.from({ length: 20_000 }, (_, at) => at).join(' ')}TAIL`;
     for (const size of [1, EDGE_BYTES - 1, EDGE_BYTES, 65_536, 400_000]) {
       const bytes = Buffer.from(`${text}\n`);
       const chunks: Buffer[] = [];

@@ -19,7 +19,6 @@ export function parseTokens(text: string): Document.Parsed {
     version: '1.2',
     schema: 'core',
     resolveKnownTags: false,
-    prettyErrors: false,
     // `silent` would also hide that there are several documents.
     logLevel: 'error',
   });

@@ -103,7 +103,6 @@ export class Ladder {
   }
 
   #finish(gone: boolean): void {
-    if (this.#over) return;
     this.#over = true;
     this.#world.clock.clearTimeout(this.#timer);
     this.#world.clock.clearTimeout(this.#poll);

@@ -204,9 +204,7 @@ export class Session {
       if (call === undefined) break;
       call.state = 'sent';
       this.#inFlight.set(call.id, call);
-      if (wire.write(call.line)) continue;
-      call.state = 'waiting';
-      this.#fail(call, unavailable(this.name));
+      if (!wire.write(call.line)) this.#fail(call, unavailable(this.name));
     }
     this.#pumping = false;
   }

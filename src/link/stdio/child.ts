@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { guardSpawn } from '../process/guard-spawn.js';
+import { afterLastBytes } from './last-bytes.js';
 
 export interface Exit {
   code: number | null;
@@ -88,25 +89,4 @@ function start({ command, args, cwd, env }: ChildOptions) {
 
 function release(...streams: Readable[]): void {
   for (const stream of streams) stream.destroy();
-}
-
-/** More than a dead process can have left in its pipes; a helper that goes on writing must not hold us up. */
-const MOST_TURNS = 64;
-
-/**
- * What a dead process wrote lies in the kernel's buffers, and the event loop reads it as fast as it turns. Two turns
- * that bring nothing mean that it is all here; no time has to be guessed.
- */
-function afterLastBytes(read: () => number, done: () => void): void {
-  let before = read();
-  let quiet = 0;
-  let turns = 0;
-  const turn = () => {
-    quiet = read() === before ? quiet + 1 : 0;
-    before = read();
-    turns += 1;
-    if (quiet >= 2 || turns >= MOST_TURNS) done();
-    else setImmediate(turn);
-  };
-  setImmediate(turn);
 }

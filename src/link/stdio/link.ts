@@ -62,8 +62,6 @@ class StdioLink implements Link {
     const { name, roots, config } = spec;
     const write = (line: string) => this.#process.write(line);
     this.#driver = new LegacyDriver({ name, roots, config, clock, clientInfo, write });
-    // a process that could not be started says so itself
-    if (this.#process.pid === undefined) return;
     this.#driver.open().then(
       (opened) => this.#open(opened),
       (error: unknown) => this.#fail(badHandshake(name, this.#redact(reasonOf(error)))),

@@ -44,6 +44,11 @@ describe('strings are quoted only when YAML needs it', () => {
   });
 });
 
+test('a comma or a bracket needs quotes in a flow collection only', () => {
+  expect(block({ 'a,[b]': 'c,{d}' })).toEqual(['  - a,[b]: c,{d}']);
+  expect(printFlow({ 'a,[b]': 'c,{d}' }, { json: false, padding: false })).toBe('{"a,[b]": "c,{d}"}');
+});
+
 test('collections nest, empty ones are written out, undefined is left out', () => {
   const shared = ['x'];
   expect(block({ a: [], b: {}, c: [[1, true], { d: null }], e: undefined, f: shared, g: shared })).toEqual([

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ServerCrashedError } from '../../../src/link/errors.js';
 import { FIRST_CALL_ID } from '../../../src/link/session/inbox.js';
@@ -84,6 +85,17 @@ describe('a session', () => {
       reply(running.id, { done: true });
       expect(running.outcomes).toEqual([{ ok: true, result: { done: true } }]);
       await quiet;
+    });
+
+    it('writes nothing of what waited for the wire', () => {
+      const { send, session, wire, requests } = harness();
+      wire.ready = false;
+      const calls = [send(), send(), send()];
+      wire.ready = true;
+      session.seal();
+      expect(requests()).toEqual([]);
+      for (const { outcomes } of calls)
+        expect(errorIn(outcomes)).toMatchObject({ sent: false, retryable: true });
     });
 
     it('writes nothing more', () => {
@@ -206,6 +218,7 @@ describe('a session', () => {
         reply(FIRST_CALL_ID + count);
         await call;
       }
+      expect(getEventListeners(control.signal, 'abort')).toEqual([]);
       control.abort();
       expect(cancels()).toEqual([]);
     });
@@ -366,6 +379,35 @@ describe('a session', () => {
       expect(other.outcomes).toHaveLength(1);
       expect(session.inFlight).toBe(0);
     });
+  });
+
+  it('settles each call once, even when one of them ends the others while the session closes (I2)', () => {
+    const { session } = harness();
+    const settled: number[] = [];
+    const handles = [0, 1, 2].map((number) =>
+      session.send(
+        { method: 'x' },
+        {
+          settle: () => {
+            settled.push(number);
+            for (const handle of handles) handle?.cancel();
+          },
+        },
+      ),
+    );
+    session.close(crash);
+    expect(settled).toEqual([0, 1, 2]);
+  });
+
+  it('keeps nothing of a call that has settled: its deadline is gone too', () => {
+    const { send, reply, clock } = harness({ timeoutMs: 60_000, maxTimeoutMs: 60_000 });
+    for (let count = 0; count < 50; count += 1) {
+      reply(send().id);
+      clock.advance(1000);
+    }
+    clock.advance(200_000);
+    expect(clock.armed).toBeLessThan(4);
+    expect(clock.pending).toBe(0);
   });
 
   it('tells when it was last used, with no event per call', () => {

@@ -50,5 +50,8 @@ describe('the environment of a child', () => {
     expect(env.TOOLHERD_COOKIE).toMatch(new RegExp(`^${table.daemonId}:[0-9a-f]{24}$`));
     expect(Object.keys(env)).not.toContain('AWS_SECRET_ACCESS_KEY');
     expect(Object.keys(env)).not.toContain('NODE_OPTIONS');
+    // this process has it, the daemon's environment above has not
+    expect(process.env.VITEST).toBeDefined();
+    expect(Object.keys(env)).not.toContain('VITEST');
   });
 });

@@ -135,6 +135,18 @@ describe('a stdio link', () => {
       }
     });
 
+    it('is a failure even with code 0, in mid-call or before the handshake (P4)', async () => {
+      const { opened, tool, ended } = openLink(specOf('good.mjs'));
+      await opened;
+      expect(await errorOf(tool('exit', { code: 0 }))).toMatchObject({
+        type: 'ServerCrashedError',
+        sent: true,
+      });
+      expect(await ended).toMatchObject({ kind: 'error', cause: 'exit', code: 0 });
+      const early = openLink(specOf('', { command: '/bin/sh', args: ['-c', 'exit 0'] }));
+      expect(await early.ended).toMatchObject({ kind: 'error', cause: 'exit', code: 0 });
+    });
+
     it('does not wait for a helper that holds its stdout, and ends the helper (P5, I5)', async () => {
       const { opened, tool, ended, table } = openLink(specOf('leaves-helper.mjs'));
       await opened;
@@ -234,6 +246,7 @@ describe('a stdio link', () => {
       await opened;
       const [echo, wait] = [tool('echo', { value: 'in time' }), errorOf(tool('wait'))];
       link.close();
+      expect(link.session.state).toBe('sealed');
       expect(await errorOf(tool('echo'))).toMatchObject({ type: 'ServerUnavailableError', sent: false });
       expect(await echo).toBe('in time');
       expect(await wait).toMatchObject({ type: 'ServerUnavailableError', sent: true, retryable: false });

@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VERBS } from '../src/cli/verb-table.js';
+import { FIELDS } from '../src/config/fields.js';
+import { SETTINGS } from '../src/config/settings.js';
+import { ERROR_CODES } from '../src/ipc/error-codes.js';
+import { METHODS } from '../src/ipc/methods.js';
+import { mermaid } from '../src/machines/chart.js';
+import { keeperMachine } from '../src/machines/keeper.js';
+import { serverMachine } from '../src/machines/server.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+/** `npm run docs` writes the regions anew instead of comparing them. */
+const isUpdate = process.env.UPDATE_DOCS === '1';
+
+const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
+const table = (rows: readonly (readonly string[])[]) => rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+const REGIONS: Record<string, { file: string; text(): string }> = {
+  statechart: { file: 'README.md', text: () => fence(mermaid(serverMachine)) },
+  'server chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(serverMachine)) },
+  'keeper chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(keeperMachine)) },
+  fields: {
+    file: 'docs/CONFIG.md',
+    text: () =>
+      table([
+        ['field', 'for', 'what it is'],
+        ['---', '---', '---'],
+        ...Object.entries(FIELDS).map(([name, field]) => [
+          `\`${name}\``,
+          field.for.length === 4 ? 'all' : field.for.join(' '),
+          field.about,
+        ]),
+      ]),
+  },
+  settings: {
+    file: 'docs/CONFIG.md',
+    text: () =>
+      table([
+        ['setting', 'what it is'],
+        ['---', '---'],
+        ...Object.entries(SETTINGS).flatMap(([section, keys]) =>
+          Object.entries(keys).map(([key, { about }]) => [`\`${section}.${key}\``, about]),
+        ),
+      ]),
+  },
+  codes: {
+    file: 'docs/PROTOCOL.md',
+    text: () =>
+      table([
+        ['code', 'type'],
+        ['---', '---'],
+        ...Object.entries(ERROR_CODES).map(([type, code]) => [String(code), `\`${type}\``]),
+      ]),
+  },
+};
+
+describe('the docs', () => {
+  it.each(Object.entries(REGIONS))('the region "%s" is what the code says (npm run docs)', (name, { file, text }) => {
+    const begin = `<!-- generated: ${name} -->\n`;
+    const whole = read(file);
+    const start = whole.indexOf(begin);
+    const end = whole.indexOf('<!-- end -->', start);
+    expect(start).toBeGreaterThan(-1);
+    const fresh = `\n${text()}\n\n`;
+    if (isUpdate) writeFileSync(join(ROOT, file), whole.slice(0, start + begin.length) + fresh + whole.slice(end));
+    else expect(whole.slice(start + begin.length, end)).toBe(fresh);
+  });
+
+  it('every method of the socket is described, with an example that is JSON', () => {
+    const sections = [...read('docs/PROTOCOL.md').matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
+    expect(sections.map(([, method]) => method).sort()).toEqual(Object.keys(METHODS).sort());
+    for (const [, , example = ''] of sections) expect(() => JSON.parse(example)).not.toThrow();
+  });
+
+  it('every link in the README leads somewhere', () => {
+    const links = [...read('README.md').matchAll(/\]\((?!http)([^)#]+)\)/g)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) expect(() => read(link)).not.toThrow();
+  });
+
+  it('every verb is in the changelog', () => {
+    const text = read('CHANGELOG.md');
+    expect(Object.keys(VERBS).filter((verb) => !text.includes(verb))).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { encodingOf } from '../../../src/link/encoding.js';
+import { Input } from '../../../src/link/stdio/input.js';
+
+/** A pipe whose other end takes a write only when it is told to. */
+function pipe() {
+  const taken: string[] = [];
+  const waiting: (() => void)[] = [];
+  const stream = new Writable({
+    highWaterMark: 100,
+    write(chunk, _encoding, done) {
+      taken.push(String(chunk));
+      waiting.push(done);
+    },
+    writev(chunks, done) {
+      taken.push(chunks.map(({ chunk }) => String(chunk)).join(''));
+      waiting.push(done);
+    },
+  });
+  const told: string[] = [];
+  const input = new Input(stream, encodingOf('utf-8'), {
+    drained: () => told.push('drained'),
+    broken: (error) => told.push(`broken: ${error.message}`),
+  });
+  const tick = () => new Promise(setImmediate);
+  return { stream, input, taken, told, tick, take: () => waiting.shift()?.() };
+}
+
+describe('the input of a server', () => {
+  it('gets the lines of one turn in one write', async () => {
+    const { input, taken, tick } = pipe();
+    for (const line of ['a', 'b', 'c']) expect(input.write(line)).toBe(true);
+    expect(taken).toEqual([]);
+    await tick();
+    expect(taken).toEqual(['a\nb\nc\n']);
+  });
+
+  it('is not ready while the pipe is full, and tells when it is again (U5)', async () => {
+    const { input, take, told, tick } = pipe();
+    expect(input.ready).toBe(true);
+    input.write('x'.repeat(200));
+    expect(input.ready).toBe(false);
+    await tick();
+    take();
+    await tick();
+    expect([input.ready, told]).toEqual([true, ['drained']]);
+  });
+
+  it('refuses lines that do not ask whether it is ready, beyond a cap (U5)', () => {
+    const { input, stream } = pipe();
+    let accepted = 0;
+    while (input.write('x'.repeat(10_000))) accepted += 1;
+    expect(accepted).toBeLessThan(120);
+    expect(stream.writableLength).toBeLessThan(2 ** 20 + 20_000);
+  });
+
+  it('tells once that it broke, and takes nothing afterwards (P13)', async () => {
+    const { input, stream, told, tick } = pipe();
+    stream.destroy(new Error('EPIPE'));
+    await tick();
+    expect(told).toEqual(['broken: EPIPE']);
+    expect([input.ready, input.write('x')]).toEqual([false, false]);
+    input.end();
+  });
+
+  it('that was ended breaks in silence', async () => {
+    const { input, stream, told, tick } = pipe();
+    input.end();
+    expect([input.ready, input.write('x')]).toEqual([false, false]);
+    stream.destroy(new Error('EPIPE'));
+    await tick();
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { type ConnectedFleet, connect } from '../../src/client.js';
+import type { ServerStatus } from '../../src/ipc/fleet.js';
+import { DIST } from './command.js';
+import { makeFolder } from './folder.js';
+
+/** What the daemon says once, on a pipe, when it serves or when it cannot. */
+export type Readiness =
+  | { ready: true; pid: number; servers: number }
+  | { ready: false; error: { type: string; message: string; fix?: string } };
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A process of the built daemon that was started here. */
+export interface Launched {
+  pid: number;
+  /** Undefined when it ended without a word. */
+  readiness: Promise<Readiness | undefined>;
+  exit: Promise<Exit>;
+  /** Whatever it printed there; a daemon in the background has nothing to say. */
+  stderr(): string;
+}
+
+/** A home of its own, in which the real daemon runs; nothing of it outlives the test. */
+export interface Home {
+  folder: string;
+  socket: string;
+  configFile: string;
+  environment: Record<string, string>;
+  configure(text: string): void;
+  /** Starts a daemon. `shell`: what a shell does before it becomes the daemon. */
+  launch(options?: { shell?: string; node?: readonly string[] }): Launched;
+  /** Starts a daemon and waits until it serves. */
+  start(): Promise<Daemon>;
+  /** To be told of a daemon that somebody else started here: it must not outlive the test either. */
+  adopt(pid: number): Daemon;
+}
+
+export interface Daemon {
+  pid: number;
+  /** In the cookie of every process it starts. */
+  id: string;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface Herd {
+  home: Home;
+  daemon: Daemon;
+  fleet: ConnectedFleet;
+  connect(): Promise<ConnectedFleet>;
+  status(name: string): Promise<ServerStatus>;
+  /** What a tool said; the error's message when it did not succeed. */
+  say(server: string, tool: string, args?: Record<string, unknown>): Promise<string>;
+}
+
+/** In which a machine with better things to do still ends a process. */
+const PATIENCE_MS = 15_000;
+/** The daemon's watchdog gives the orphans of a killed daemon two seconds; the rest is for the noise. */
+export const ORPHANS_MS = 6000;
+
+export async function startHerd(config: string): Promise<Herd> {
+  const home = makeHome(config);
+  const daemon = await home.start();
+  const open = async () => {
+    const fleet = await connect({ socket: home.socket });
+    onTestFinished(() => fleet.close());
+    return fleet;
+  };
+  const fleet = await open();
+  return {
+    home,
+    daemon,
+    fleet,
+    connect: open,
+    status: async (name) => (await fleet.status([name])).servers[0]!,
+    say: async (server, tool, args = {}) => {
+      const { content, error } = await fleet.call({ server, tool, arguments: args });
+      return error?.message ?? content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+    },
+  };
+}
+
+export function makeHome(config: string): Home {
+  const folder = makeFolder({ 'config.yaml': config });
+  const configFile = join(folder, 'config.yaml');
+  const environment = { PATH: process.env.PATH ?? '', HOME: folder, TOOLHERD_HOME: folder };
+  const launched: Launched[] = [];
+  const daemons: Daemon[] = [];
+  onTestFinished(() => leaveNothing(launched, daemons));
+
+  const home: Home = {
+    folder,
+    socket: join(folder, 'run', 'toolherd.sock'),
+    configFile,
+    environment,
+    configure: (text) => writeFileSync(configFile, text),
+    launch({ shell, node = [] } = {}) {
+      const command = [process.execPath, ...node, join(DIST, 'bin', 'daemon.cjs')];
+      const words = shell === undefined ? command : ['/bin/sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
+      const one = launch(words, folder, environment);
+      launched.push(one);
+      return one;
+    },
+    async start() {
+      const { readiness, stderr, pid } = home.launch();
+      const said = await readiness;
+      if (said?.ready !== true) throw new Error(`the daemon did not start: ${JSON.stringify(said)} ${stderr()}`);
+      return home.adopt(pid);
+    },
+    adopt(pid) {
+      const daemon = { pid, id: daemonIdIn(folder), kill: (signal: NodeJS.Signals) => process.kill(pid, signal) };
+      daemons.push(daemon);
+      return daemon;
+    },
+  };
+  return home;
+}
+
+function launch(words: readonly string[], cwd: string, env: Record<string, string>): Launched {
+  const [program = '', ...args] = words;
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const collect = (stream: unknown) => {
+    let text = '';
+    const readable = stream as NodeJS.ReadableStream;
+    readable.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    return { text: () => text, end: new Promise<void>((resolve) => readable.once('close', () => resolve())) };
+  };
+  const pipe = collect(child.stdio[3]);
+  const errors = collect(child.stderr);
+  return {
+    pid: child.pid ?? 0,
+    readiness: pipe.end.then(() => (pipe.text() === '' ? undefined : (JSON.parse(pipe.text()) as Readiness))),
+    exit: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
+    stderr: errors.text,
+  };
+}
+
+/** Ends every daemon of a home, and fails the test if anything of one is left, or one had to be forced. */
+async function leaveNothing(launched: readonly Launched[], daemons: readonly Daemon[]): Promise<void> {
+  const faults: string[] = [];
+  const running = new Set([...launched, ...daemons].map(({ pid }) => pid).filter(isAlive));
+  for (const pid of running) process.kill(pid, 'SIGTERM');
+  for (const pid of running) {
+    const isGone = await until(() => !isAlive(pid), PATIENCE_MS).catch(() => undefined);
+    if (isGone !== undefined) continue;
+    faults.push(`the daemon ${pid} did not end on SIGTERM`);
+    process.kill(pid, 'SIGKILL');
+  }
+  for (const { id } of daemons) {
+    await until(() => processesOf(id).length === 0, ORPHANS_MS).catch(() => undefined);
+    const left = processesOf(id);
+    if (left.length > 0) faults.push(`left behind: ${left.map(({ pid, words }) => `${pid} ${words}`).join('; ')}`);
+    for (const { pid } of left) killNow(pid);
+  }
+  for (const { stderr } of launched) if (stderr() !== '') faults.push(`the daemon printed: ${stderr()}`);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
+function daemonIdIn(folder: string): string {
+  const [header = '{}'] = readFileSync(join(folder, 'state', 'ledger'), 'utf8').split('\n');
+  return (JSON.parse(header) as { daemonId: string }).daemonId;
+}
+
+/** Polls for what only the system knows. Resolves with the first answer that is not false, undefined or null. */
+export async function until<T>(
+  check: () => T | Promise<T>,
+  withinMs = PATIENCE_MS,
+): Promise<NonNullable<Exclude<T, false>>> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const answer = await check();
+    if (answer !== false && answer !== undefined && answer !== null) return answer as NonNullable<Exclude<T, false>>;
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${check}`);
+    await sleep(20);
+  }
+}
+
+/** Whether a process is there and not merely waiting to be collected. */
+export function isAlive(pid: number): boolean {
+  return !['Z', 'X', undefined].includes(stateOf(pid));
+}
+
+/** A letter, as `ps` shows it. */
+export function stateOf(pid: number): string | undefined {
+  const text = readProc(pid, 'stat');
+  return text === '' ? undefined : text.charAt(text.lastIndexOf(')') + 2);
+}
+
+export interface Found {
+  pid: number;
+  words: string;
+}
+
+/** Every process that a daemon has to answer for: those with its cookie, and its watchdog. */
+export function processesOf(daemonId: string): Found[] {
+  return findProcesses(
+    (pid, words) =>
+      readProc(pid, 'environ').includes(`TOOLHERD_COOKIE=${daemonId}:`) ||
+      (words.includes('toolherd-watchdog') && words.includes(daemonId)),
+  );
+}
+
+export function watchdogOf(daemonId: string): number | undefined {
+  return processesOf(daemonId).find(({ words }) => words.includes('toolherd-watchdog'))?.pid;
+}
+
+function findProcesses(isWanted: (pid: number, words: string) => boolean): Found[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter(isAlive).flatMap((pid) => {
+    const words = readProc(pid, 'cmdline').replaceAll('\0', ' ');
+    return isWanted(pid, words) ? [{ pid, words: words.slice(-120) }] : [];
+  });
+}
+
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone already
+  }
+}
+
+/** Removes a file that a test planted, whatever became of it. */
+export function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
