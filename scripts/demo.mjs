@@ -26,7 +26,11 @@ const fleet = await connect({ socket: join(home, 'run', 'toolherd.sock') });
 try {
   say('30 calls at once, 10 to each server');
   const names = ['everything', 'files', 'memory'];
-  const tools = { everything: ['echo', { message: 'hi' }], files: ['list_allowed_directories', {}], memory: ['read_graph', {}] };
+  const tools = {
+    everything: ['echo', { message: 'hi' }],
+    files: ['list_allowed_directories', {}],
+    memory: ['read_graph', {}],
+  };
   const begun = performance.now();
   const results = await Promise.all(
     Array.from({ length: 30 }, (_, index) => {
@@ -49,11 +53,17 @@ try {
   const killedAt = performance.now();
   process.kill(-servers[0].pids[0], 'SIGKILL');
   const { error } = await call;
-  console.log(`the caller knows after ${Math.round(performance.now() - killedAt)} ms: ${error.type}: ${error.message}`);
+  console.log(
+    `the caller knows after ${Math.round(performance.now() - killedAt)} ms: ${error.type}: ${error.message}`,
+  );
   console.log(`sent: ${error.sent} (${error.why})`);
 
   say('the next call is served by a new process');
-  const again = await fleet.call({ server: 'everything', tool: 'echo', arguments: { message: 'back again' } });
+  const again = await fleet.call({
+    server: 'everything',
+    tool: 'echo',
+    arguments: { message: 'back again' },
+  });
   console.log(`${again.content[0].text} (incarnation ${again.metadata.incarnation})`);
   toolherd('status');
 } finally {

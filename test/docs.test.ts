@@ -16,7 +16,8 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const isUpdate = process.env.UPDATE_DOCS === '1';
 
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
-const table = (rows: readonly (readonly string[])[]) => rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+const table = (rows: readonly (readonly string[])[]) =>
+  rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
 
 const REGIONS: Record<string, { file: string; text(): string }> = {
   statechart: { file: 'README.md', text: () => fence(mermaid(serverMachine)) },
@@ -58,19 +59,25 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
 };
 
 describe('the docs', () => {
-  it.each(Object.entries(REGIONS))('the region "%s" is what the code says (npm run docs)', (name, { file, text }) => {
-    const begin = `<!-- generated: ${name} -->\n`;
-    const whole = read(file);
-    const start = whole.indexOf(begin);
-    const end = whole.indexOf('<!-- end -->', start);
-    expect(start).toBeGreaterThan(-1);
-    const fresh = `\n${text()}\n\n`;
-    if (isUpdate) writeFileSync(join(ROOT, file), whole.slice(0, start + begin.length) + fresh + whole.slice(end));
-    else expect(whole.slice(start + begin.length, end)).toBe(fresh);
-  });
+  it.each(Object.entries(REGIONS))(
+    'the region "%s" is what the code says (npm run docs)',
+    (name, { file, text }) => {
+      const begin = `<!-- generated: ${name} -->\n`;
+      const whole = read(file);
+      const start = whole.indexOf(begin);
+      const end = whole.indexOf('<!-- end -->', start);
+      expect(start).toBeGreaterThan(-1);
+      const fresh = `\n${text()}\n\n`;
+      if (isUpdate)
+        writeFileSync(join(ROOT, file), whole.slice(0, start + begin.length) + fresh + whole.slice(end));
+      else expect(whole.slice(start + begin.length, end)).toBe(fresh);
+    },
+  );
 
   it('every method of the socket is described, with an example that is JSON', () => {
-    const sections = [...read('docs/PROTOCOL.md').matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
+    const sections = [
+      ...read('docs/PROTOCOL.md').matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm),
+    ];
     expect(sections.map(([, method]) => method).sort()).toEqual(Object.keys(METHODS).sort());
     for (const [, , example = ''] of sections) expect(() => JSON.parse(example)).not.toThrow();
   });

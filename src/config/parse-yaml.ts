@@ -95,11 +95,12 @@ class Converter {
 
   #node(node: Node | null, depth: number, offset: number): Data {
     if (++this.#nodes > MAX_NODES) throw new Fault('The aliases expand without end', 'write it out', offset);
-    if (depth > LIMITS.depth) throw new Fault(TOO_DEEP.message, TOO_DEEP.fix, startOf(node, offset));
     if (node === null) return null;
     if (isAlias(node)) return this.#alias(node, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (isScalar(node)) return scalar(node.value);
+    // What encloses it counts, and so does it itself.
+    if (depth >= LIMITS.depth) throw new Fault(TOO_DEEP.message, TOO_DEEP.fix, startOf(node, offset));
     if (isMapNode(node)) return this.#map(node, depth);
     if (!isSeq(node))
       throw new Fault('Not valid YAML: the syntax is wrong', 'correct it', startOf(node, offset));

@@ -173,13 +173,21 @@ export class ConfiguredServer {
       };
       const timer = this.#clock.setTimeout(done, this.spec.startTimeoutMs);
       this.#waitingForLists.add(done);
-      this.#transients?.wake();
+      if (this.#transients !== undefined) void this.#wakeForLists(this.#transients, done);
       this.#stalls[0]?.wake();
       // A server that cannot be started has nothing to list.
       void this.#stalls[0]?.whenDecided().then(() => {
         if (this.#stalls[0]?.detail !== 'running') done();
       });
     });
+  }
+
+  /** A call may have taken the process that was to list, and ended it: then the next one is asked. */
+  async #wakeForLists(transients: Transients, giveUp: () => void): Promise<void> {
+    while (this.#waitingForLists.has(giveUp)) {
+      const ending = await transients.wake();
+      if (ending === undefined || ending.kind === 'error') giveUp();
+    }
   }
 
   #transientView(transients: Transients): View {

@@ -109,7 +109,8 @@ class LinkedIncarnation {
     do {
       this.#reading = 'yes';
       const lists = await readLists(this.#link, spec, (text) => host.log(text));
-      if (this.#ending !== undefined || this.#isClosing) return;
+      // what was read while it died is not what it offers
+      if (this.#isClosing || this.#link.session.state === 'closed') return;
       host.listed(lists);
     } while ((this.#reading as string) === 'again');
     this.#reading = 'no';

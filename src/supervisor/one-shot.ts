@@ -1,13 +1,14 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../config/spec.js';
 import { callErrorFor } from '../link/call-error.js';
-import { CancelledError } from '../link/errors.js';
 import type { Link, Opened } from '../link/link.js';
-import type { CallHandle, CallRequest, CallSink, Outcome } from '../link/session/call.js';
+import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import { bug, type Ending } from '../machines/ending.js';
 import { type ServerMachine, serverMachine } from '../machines/server.js';
+import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
 import type { Lists } from './lists.js';
+import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
 import { stateName } from './state-name.js';
 import type { Surroundings } from './surroundings.js';
@@ -22,29 +23,25 @@ export interface OneShotEvents {
   ended(ending: Ending): void;
 }
 
-interface TakenCall {
-  request: CallRequest;
-  sink: CallSink;
-  state: 'held' | 'sent' | 'settled';
-  handle?: CallHandle | undefined;
-}
-
 /** One process for one call: an incarnation that is told to stop as soon as its call has settled. */
 export class OneShot {
   readonly id: string;
-  readonly incarnation: number;
   readonly #spec: StdioSpec;
+  readonly #around: Surroundings;
+  readonly #on: OneShotEvents;
+  readonly #gate: Gate;
   readonly #actor: ActorRefFrom<ServerMachine>;
-  readonly #giveBack: () => void;
+  #giveBack = () => {};
   #link: Link | undefined;
   #opened: Opened | undefined;
-  #isOpen = false;
-  #call: TakenCall | undefined;
+  #isTaken = false;
 
   constructor(id: string, incarnation: number, spec: StdioSpec, around: Surroundings, on: OneShotEvents) {
     this.id = id;
-    this.incarnation = incarnation;
     this.#spec = spec;
+    this.#around = around;
+    this.#on = on;
+    this.#gate = new Gate({ name: spec.name, clock: around.clock, refusal: () => undefined, wake: () => {} });
     const link = linkActor(spec, around.clock, around.open, {
       linked: (linked) => {
         this.#link = linked;
@@ -59,30 +56,31 @@ export class OneShot {
     const server = serverMachine.provide({
       actors: { link },
       actions: {
-        openGate: () => {
-          this.#isOpen = true;
-          this.#giveBack();
-          this.#handOver();
-          on.ready();
-        },
-        sealGate: () => {
-          this.#isOpen = false;
-        },
+        openGate: () => this.#open(),
+        sealGate: () => this.#gate.seal(),
         reap: () => this.#link?.close('kill'),
       },
     });
     const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0 };
     this.#actor = around.keep(id, server, { ...settings, incarnation }) as ActorRefFrom<ServerMachine>;
     this.#actor.subscribe({
-      complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending'), on, around),
-      error: (error) => this.#ended(bug(`${spec.name}: its incarnation broke`, error), on, around),
+      complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending')),
+      error: (error) => {
+        // it ran no exit action, and its link was left to itself
+        this.#link?.close('kill');
+        this.#ended(bug(`${spec.name}: its incarnation broke`, error));
+      },
     });
-    this.#giveBack = around.permits.ask(() => this.#actor.send({ type: 'connect' }));
+  }
+
+  /** Starts it when it is its turn, and not before `after`. Apart from the making, because its end may come at once. */
+  begin(after: Promise<unknown>): void {
+    this.#giveBack = this.#around.permits.askAfter(after, () => this.#actor.send({ type: 'connect' }));
   }
 
   /** It never had a call. */
   get isSpare(): boolean {
-    return this.#call === undefined;
+    return !this.#isTaken;
   }
 
   /** It can take one. */
@@ -91,7 +89,7 @@ export class OneShot {
   }
 
   get isReady(): boolean {
-    return this.#isOpen;
+    return this.#gate.isOpen;
   }
 
   get pids(): readonly number[] {
@@ -111,15 +109,23 @@ export class OneShot {
   }
 
   /** Its one call. */
-  take(request: CallRequest, sink: CallSink): CallHandle {
-    const call: TakenCall = { request, sink, state: 'held' };
-    this.#call = call;
-    if (this.#isOpen) this.#handOver();
-    return { id: 0, cancel: (reason) => this.#cancel(call, reason ?? 'cancelled by the caller') };
+  take(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    this.#isTaken = true;
+    const settle = (outcome: Outcome) => {
+      sink.settle(outcome);
+      // A session that is closed has lost its process: that end comes by itself, and its cause is to be seen.
+      if (this.#link?.session.state !== 'closed') this.stop();
+    };
+    return this.#gate.send(request, { settle, progress: sink.progress, routed: sink.routed });
+  }
+
+  /** Reads the lists anew, if it can be asked. */
+  rediscover(): void {
+    if (this.isReady) this.#actor.send({ type: 'link.list_changed' });
   }
 
   stop(): void {
-    this.#actor.send({ type: 'stop' });
+    if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'stop' });
   }
 
   get #isLeaving(): boolean {
@@ -127,36 +133,18 @@ export class OneShot {
     return status !== 'active' || /closing|aborting/.test(stateName(value));
   }
 
-  #cancel(call: TakenCall, reason: string): void {
-    if (call.state === 'sent') call.handle?.cancel(reason);
-    if (call.state !== 'held') return;
-    call.state = 'settled';
-    const error = new CancelledError(`${this.#spec.name}: the call was cancelled: ${reason}`);
-    call.sink.settle({ ok: false, error });
-    this.stop();
-  }
-
-  #handOver(): void {
-    const call = this.#call;
-    if (call?.state !== 'held' || this.#link === undefined) return;
-    call.state = 'sent';
-    const settle = (outcome: Outcome) => {
-      call.state = 'settled';
-      call.sink.settle(outcome);
-      this.stop();
-    };
-    call.handle = this.#link.session.send(call.request, { settle, progress: call.sink.progress });
-  }
-
-  #ended(ending: Ending, on: OneShotEvents, around: Surroundings): void {
+  #open(): void {
     this.#giveBack();
-    const call = this.#call;
+    if (this.#link !== undefined) this.#gate.open(this.#link.session);
+    this.#on.ready();
+  }
+
+  #ended(ending: Ending): void {
+    this.#giveBack();
+    this.#gate.seal();
     // A call that reached the session was settled there; one that never did learns it here.
-    if (call?.state === 'held') {
-      call.state = 'settled';
-      call.sink.settle({ ok: false, error: callErrorFor(this.#spec.name, ending, false) });
-    }
-    around.release(this.id);
-    on.ended(ending);
+    this.#gate.fail(callErrorFor(this.#spec.name, ending, false));
+    this.#around.release(this.id);
+    this.#on.ended(ending);
   }
 }

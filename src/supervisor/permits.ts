@@ -7,7 +7,7 @@ import type { PermitInput, PermitLogic, PermitReport } from '../machines/permit.
  */
 export class Permits {
   readonly #most: number;
-  readonly #queue: (() => void)[] = [];
+  readonly #queue = new Set<() => void>();
   #used = 0;
 
   constructor(most: number) {
@@ -15,41 +15,58 @@ export class Permits {
   }
 
   get waiting(): number {
-    return this.#queue.length;
+    return this.#queue.size;
   }
 
-  ask(granted: () => void): () => void {
+  /** `granted` may come before this returns, and what it sets off may be over by then: hence the way back in it. */
+  ask(granted: (giveBack: () => void) => void): () => void {
     let state: 'queued' | 'granted' | 'over' = 'queued';
+    const giveBack = () => {
+      const was = state;
+      state = 'over';
+      this.#queue.delete(grant);
+      if (was !== 'granted') return;
+      this.#used -= 1;
+      this.#grantNext();
+    };
     const grant = () => {
       this.#used += 1;
       state = 'granted';
-      granted();
+      granted(giveBack);
     };
-    if (this.#used < this.#most) grant();
-    else this.#queue.push(grant);
+    this.#queue.add(grant);
+    this.#grantNext();
+    return giveBack;
+  }
+
+  /** Asks when `after` is over: a changed server must not run beside its predecessor. */
+  askAfter(after: Promise<unknown>, granted: () => void): () => void {
+    let giveBack = () => {};
+    let isOver = false;
+    void after.then(() => {
+      if (isOver) return;
+      giveBack = this.ask((back) => {
+        giveBack = back;
+        granted();
+      });
+    });
     return () => {
-      const was = state;
-      state = 'over';
-      if (was === 'queued') this.#queue.splice(this.#queue.indexOf(grant), 1);
-      if (was !== 'granted') return;
-      this.#used -= 1;
-      this.#queue.shift()?.();
+      isOver = true;
+      giveBack();
     };
   }
 
-  /** As the actor that a keeper invokes. `after`: a changed server must not run beside its predecessor. */
+  /** As the actor that a keeper invokes. */
   logic(after: Promise<unknown>): PermitLogic {
-    return fromCallback<EventObject, PermitInput>(({ sendBack }) => {
-      let giveBack: (() => void) | undefined;
-      let isOver = false;
-      void after.then(() => {
-        if (isOver) return;
-        giveBack = this.ask(() => sendBack({ type: 'permit.granted' } satisfies PermitReport));
-      });
-      return () => {
-        isOver = true;
-        giveBack?.();
-      };
-    });
+    return fromCallback<EventObject, PermitInput>(({ sendBack }) =>
+      this.askAfter(after, () => sendBack({ type: 'permit.granted' } satisfies PermitReport)),
+    );
+  }
+
+  #grantNext(): void {
+    const [next] = this.#queue;
+    if (next === undefined || this.#used >= this.#most) return;
+    this.#queue.delete(next);
+    next();
   }
 }

@@ -89,6 +89,7 @@ export class Transients {
   stop(): void {
     this.#isStopped = true;
     this.#around.clock.clearTimeout(this.#refillTimer);
+    this.#refillTimer = undefined;
     const error = this.#refusal();
     for (const { sink } of this.#queue.splice(0)) if (error) sink.settle({ ok: false, error });
     for (const shot of this.#shots) shot.stop();
@@ -99,11 +100,14 @@ export class Transients {
     return new Promise((resolve) => this.#gone.push(resolve));
   }
 
-  /** A process without a call, for its lists; it stays as a spare if one is wanted. */
-  wake(): void {
-    if (this.#isStopped || [...this.#shots].some((shot) => shot.isFree)) return;
+  /** A process without a call, for its lists; it stays as a spare if one is wanted. Resolves with its ending. */
+  wake(): Promise<Ending> | undefined {
+    if (this.#isStopped) return undefined;
+    const free = [...this.#shots].find((candidate) => candidate.isFree);
+    if (free !== undefined) return free.ended;
     const shot = this.#launch();
     if (this.#spec.spares === 0) this.#listing = shot;
+    return shot.ended;
   }
 
   #refusal(): MCPError | undefined {

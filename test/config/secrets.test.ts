@@ -156,7 +156,7 @@ describe('the redactor', () => {
     expect(redactor.redact('<$& .* (x) [y]> $& (x)')).toBe('<[redacted:A]> $& (x)');
   });
 
-  it.each(['\uD800broken', 'ends\uDC00', 'a\0bcdef'])('survives a text that is no text: %j', (value) => {
+  it.each(['\uD800broken', 'it ends\uDC00', 'a\0bcdef'])('survives a text that is no text: %j', (value) => {
     const redactor = new Redactor();
     redactor.add('A', value);
     expect(redactor.redact(`<${value}>`)).toBe('<[redacted:A]>');
@@ -235,7 +235,7 @@ const BROKEN: [name: string, setting: Setting][] = [
     { agent: stdioAgent('envFile: .env'), files: { 'project/.env': `PATH=${PLAIN}\nAPI_KEY='${CANARY}'\n` } },
   ],
   [
-    'an envFile that is no text',
+    'a name in an envFile that cannot be used',
     { agent: stdioAgent('envFile: .env'), files: { 'project/.env': `__proto__=${PLAIN}\n` } },
   ],
   [

@@ -10,8 +10,9 @@ export function afterLastBytes(read: () => number, done: () => void): void {
   let quiet = 0;
   let turns = 0;
   const turn = () => {
-    quiet = read() === before ? quiet + 1 : 0;
-    before = read();
+    const now = read();
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
     turns += 1;
     if (quiet >= 2 || turns >= MOST_TURNS) done();
     else setImmediate(turn);

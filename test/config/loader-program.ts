@@ -1,0 +1,21 @@
+import { createInterface } from 'node:readline';
+import { loadConfig } from '../../src/config/load.js';
+import { ConfigError } from '../../src/config/problem.js';
+
+/** Loads one agent file for each line of its input and answers with one line; lives until its input ends. */
+createInterface({ input: process.stdin }).on('line', async (agentFile) => {
+  const started = process.hrtime.bigint();
+  const options = { configFile: '/nowhere/config.yaml', ownFolder: '/nowhere', trustFile: undefined };
+  const answer = await loadConfig({
+    ...options,
+    agentFile,
+    environment: { SET: 'value' },
+    userHome: '/',
+  }).then(
+    ({ servers }) => ({ servers: servers.length }),
+    (error: unknown) =>
+      error instanceof ConfigError ? { message: error.problems[0]?.message } : { crash: String(error) },
+  );
+  const ms = Number(process.hrtime.bigint() - started) / 1e6;
+  process.stdout.write(`${JSON.stringify({ ...answer, ms })}\n`);
+});

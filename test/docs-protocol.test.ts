@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { connectSocket } from '../src/ipc/connect-socket.js';
+import { startHerd } from './support/herd.js';
+
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'good.mjs');
+const CONFIG = `version: "1.0"
+security: {allowed_commands: ["${process.execPath}"]}
+mcp_servers:
+  - {name: echo, description: d, server: echo, command: "${process.execPath}", args: ["${FIXTURE}"]}
+`;
+
+it('every example of docs/PROTOCOL.md works as it is written', async () => {
+  const { home } = await startHerd(CONFIG);
+  const peer = await connectSocket({ path: home.socket });
+  const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'PROTOCOL.md'), 'utf8');
+  const examples = [...text.matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
+  expect(examples.length).toBeGreaterThan(10);
+  for (const [, method = '', params = ''] of examples) {
+    const result = (await peer.request(method, JSON.parse(params))) as Record<string, unknown>;
+    if (method === 'fleet/call') expect(result).toMatchObject({ success: true, content: [{ type: 'text', text: 'hi' }] });
+    if (method === 'fleet/status') expect(result.servers).toHaveLength(1);
+    if (method === 'fleet/shutdown') expect(result).toEqual({ stopped: [], killed: [] });
+  }
+  peer.end();
+});

@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+
+const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
+
+export const fixturePath = (file: string) => join(FIXTURES, file);
+
+export type Entry = Record<string, unknown> & { name: string };
+
+/** An entry for one of the small servers. It is given little time to go, so that no test waits for it at its end. */
+export function server(name: string, file: string, fields: Record<string, unknown> = {}): Entry {
+  const { args = [], ...rest } = fields as { args?: readonly string[] };
+  return command(name, process.execPath, [fixturePath(file), ...args], rest);
+}
+
+export function command(
+  name: string,
+  program: string,
+  args: readonly string[],
+  fields: Record<string, unknown> = {},
+): Entry {
+  const stop = { close: 1, term: 0.5 };
+  return { name, description: name, server: name, command: program, args, stop, ...fields };
+}
+
+/** The text of a config.yaml. JSON is YAML. */
+export function config(servers: readonly Entry[], daemon: Record<string, unknown> = {}): string {
+  const allowed = [...new Set(servers.map((entry) => entry.command).filter((program) => program !== 'npx'))];
+  return JSON.stringify({
+    version: '1.0',
+    daemon,
+    security: { allowed_commands: allowed },
+    mcp_servers: servers,
+  });
+}

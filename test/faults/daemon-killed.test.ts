@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { toolherd } from '../support/command.js';
+import { isAlive, ORPHANS_MS, processesOf, startHerd, until, watchdogOf } from '../support/herd.js';
+import { config, server } from './config.js';
+
+/** Ten servers, most of which do not go by themselves. */
+const TEN = [
+  ...['good-1', 'good-2', 'good-3'].map((name) => server(name, 'good.mjs')),
+  ...['stubborn-1', 'stubborn-2', 'stubborn-3'].map((name) => server(name, 'stubborn.mjs')),
+  ...['escapes-1', 'escapes-2'].map((name) => server(name, 'escapes.mjs')),
+  server('needs-term', 'needs-term.mjs'),
+  server('leaves-stubborn-helper', 'leaves-stubborn-helper.mjs'),
+];
+
+async function startAll(entries = TEN) {
+  const herd = await startHerd(config(entries));
+  const started = await herd.fleet.start({ all: true }, true);
+  expect(started.map(({ name, state }) => `${name} ${state}`)).toEqual(
+    entries.map(({ name }) => `${name} connected`),
+  );
+  const pids = processesOf(herd.daemon.id).map(({ pid }) => pid);
+  expect(pids.length).toBeGreaterThan(entries.length);
+  return { ...herd, pids };
+}
+
+describe('when the daemon is killed', () => {
+  it('P1: no process of its ten servers survives it, also of those that ignore EOF and TERM', async () => {
+    const { daemon, pids } = await startAll();
+    daemon.kill('SIGKILL');
+    await until(() => !pids.some(isAlive), ORPHANS_MS);
+    expect(processesOf(daemon.id)).toEqual([]);
+  });
+
+  it('P2: a watchdog that was killed is back at once and knows every server, older and newer ones', async () => {
+    const older = server('older', 'stubborn.mjs', { start: 'eager' });
+    const newer = server('newer', 'stubborn.mjs');
+    const { daemon, fleet } = await startHerd(config([older, newer]));
+    await fleet.start({ servers: ['older'] }, true);
+    const first = await until(() => watchdogOf(daemon.id));
+    process.kill(first, 'SIGKILL');
+    const second = await until(() => {
+      const pid = watchdogOf(daemon.id);
+      return pid !== first && pid;
+    }, 3000);
+    expect(isAlive(second)).toBe(true);
+    await fleet.start({ servers: ['newer'] }, true);
+    const { servers } = await fleet.status();
+    const pids = servers.flatMap((one) => one.pids);
+    expect(pids).toHaveLength(2);
+    daemon.kill('SIGKILL');
+    await until(() => !pids.some(isAlive), ORPHANS_MS);
+  });
+
+  it('P3: when its watchdog is killed with it, the next start ends what they left', async () => {
+    const { home, daemon, pids } = await startAll(
+      TEN.filter(({ name }) => /stubborn|escapes-1|needs/.test(name)),
+    );
+    const watchdog = await until(() => watchdogOf(daemon.id));
+    process.kill(watchdog, 'SIGKILL');
+    daemon.kill('SIGKILL');
+    await until(() => !isAlive(daemon.pid) && !isAlive(watchdog));
+    const orphans = pids.filter(isAlive);
+    expect(orphans.length).toBeGreaterThanOrEqual(4);
+
+    const up = await toolherd(['up', '--json'], { cwd: home.folder, env: home.environment });
+    expect(up).toMatchObject({ status: 0, stderr: '' });
+    home.adopt((JSON.parse(up.stdout) as { pid: number }).pid);
+    expect(orphans.filter(isAlive)).toEqual([]);
+    expect(processesOf(daemon.id)).toEqual([]);
+  });
+});

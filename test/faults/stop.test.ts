@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { toolherd } from '../support/command.js';
+import { isAlive, processesOf, startHerd, until } from '../support/herd.js';
+import { config, server } from './config.js';
+
+/** What a loaded machine may add to a figure. */
+const NOISE_MS = 1500;
+
+describe('a server that is told to stop', () => {
+  it('P6: and ignores EOF and TERM is killed when its grace is over, not much later and not earlier', async () => {
+    const stop = { close: 0.4, term: 0.4 };
+    const { fleet, say } = await startHerd(config([server('one', 'stubborn.mjs', { stop })]));
+    const pid = Number(await say('one', 'pid'));
+    const began = performance.now();
+    const [stopped] = await fleet.stop({ servers: ['one'] }, true);
+    const tookMs = performance.now() - began;
+    expect(isAlive(pid)).toBe(false);
+    expect(stopped).toMatchObject({ state: 'disconnected', detail: 'stopped', pids: [] });
+    expect(tookMs).toBeGreaterThan(790);
+    expect(tookMs).toBeLessThan(800 + 500 + NOISE_MS);
+  });
+
+  it('P7: takes its helpers along, also one that left for a session of its own', async () => {
+    const { fleet, say } = await startHerd(config([server('one', 'escapes.mjs')]));
+    const helper = Number(await say('one', 'helper'));
+    expect(isAlive(helper)).toBe(true);
+    const began = performance.now();
+    await fleet.stop({ servers: ['one'] }, true);
+    expect(isAlive(helper)).toBe(false);
+    expect(performance.now() - began).toBeLessThan(1000 + NOISE_MS);
+  });
+
+  it('P7: the same when it crashed', async () => {
+    const { fleet, say } = await startHerd(config([server('one', 'escapes.mjs')]));
+    const helper = Number(await say('one', 'helper'));
+    await fleet.call({ server: 'one', tool: 'exit' });
+    await until(() => !isAlive(helper), 1000 + NOISE_MS);
+  });
+
+  it('is not started again by a call, only by an order', async () => {
+    const { fleet, say } = await startHerd(config([server('one', 'good.mjs')]));
+    await say('one', 'pid');
+    await fleet.stop({ servers: ['one'] }, true);
+    const refused = await fleet.call({ server: 'one', tool: 'pid' });
+    expect(refused.error).toMatchObject({ type: 'ServerUnavailableError', sent: false, fix: 'toolherd start one' });
+    const [started] = await fleet.start({ servers: ['one'] }, true);
+    expect(started).toMatchObject({ state: 'connected', incarnation: 2 });
+    expect((await fleet.call({ server: 'one', tool: 'pid' })).success).toBe(true);
+  });
+});
+
+/** Every way of not going. */
+const UNWILLING = [
+  server('good', 'good.mjs', { start: 'eager' }),
+  server('stubborn', 'stubborn.mjs', { start: 'eager', stop: { close: 0.3, term: 0.3 } }),
+  server('escapes', 'escapes.mjs', { start: 'eager' }),
+  server('helper', 'leaves-stubborn-helper.mjs', { start: 'eager', stop: { close: 0.3, term: 0.3 } }),
+  server('spares', 'good.mjs', { lifecycle: 'transient', spares: 1 }),
+];
+
+async function startUnwilling() {
+  const herd = await startHerd(config(UNWILLING));
+  await herd.fleet.start({ all: true }, true);
+  await until(async () => (await herd.status('spares')).state === 'connected');
+  const pids = processesOf(herd.daemon.id).map(({ pid }) => pid);
+  expect(pids.length).toBeGreaterThan(UNWILLING.length);
+  return { ...herd, pids };
+}
+
+describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledger', () => {
+  it('on SIGTERM', async () => {
+    const { daemon, home, pids } = await startUnwilling();
+    daemon.kill('SIGTERM');
+    await until(() => !isAlive(daemon.pid));
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
+  });
+
+  it('on "down", which says who had to be killed', async () => {
+    const { daemon, home, pids } = await startUnwilling();
+    const { status, stdout } = await toolherd(['down', '--json'], { cwd: home.folder, env: home.environment });
+    expect(status).toBe(0);
+    const { stopped, killed } = JSON.parse(stdout) as { stopped: string[]; killed: string[] };
+    expect(killed).toEqual(['stubborn']);
+    expect(stopped.sort()).toEqual(['escapes', 'good', 'helper', 'spares']);
+    expect(pids.filter(isAlive).filter((pid) => processesOf(daemon.id).every((found) => found.pid !== pid))).toEqual([]);
+    await until(() => !isAlive(daemon.pid));
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
+  });
+
+  it('at the end of its own grace at the latest', async () => {
+    const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
+    const { fleet, say } = await startHerd(config([slow]));
+    const pid = Number(await say('slow', 'pid'));
+    const began = performance.now();
+    expect(await fleet.shutdown(300)).toEqual({ stopped: [], killed: ['slow'] });
+    expect(isAlive(pid)).toBe(false);
+    expect(performance.now() - began).toBeLessThan(300 + 500 + NOISE_MS);
+  });
+
+  it('whatever others order in that moment', async () => {
+    const entries = ['a', 'b', 'c'].map((name) => server(name, 'stubborn.mjs', { stop: { close: 0.3, term: 0.3 } }));
+    const { fleet, connect, daemon } = await startHerd(config(entries));
+    await fleet.start({ all: true }, true);
+    const other = await connect();
+    const ending = fleet.shutdown();
+    const orders = [other.restart({ all: true }), other.start({ all: true }), other.reload()];
+    const calls = ['a', 'b', 'c'].map((name) => other.call({ server: name, tool: 'pid' }));
+    await Promise.allSettled([...orders, ...calls]);
+    await ending;
+    await until(() => !isAlive(daemon.pid));
+    expect(processesOf(daemon.id)).toEqual([]);
+  });
+
+  it('when it is told so twice', async () => {
+    const { fleet, connect, daemon, say, home } = await startHerd(config([server('one', 'good.mjs')]));
+    await say('one', 'pid');
+    const other = await connect();
+    const reports = await Promise.all([fleet.shutdown(), other.shutdown()]);
+    expect(reports).toEqual([reports[0], reports[0]]);
+    await until(() => !isAlive(daemon.pid));
+    expect(existsSync(home.socket)).toBe(false);
+  });
+});

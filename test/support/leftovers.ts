@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Leftover {
+  pid: number;
+  command: string;
+}
+
+/**
+ * Processes that toolherd started and nobody owns any more: servers by the cookie in their environment, watchdogs by
+ * their name, daemons by the folder they were built into. Linux only; elsewhere nothing is found.
+ */
+export function findLeftovers(dist: string): Leftover[] {
+  return pids().flatMap((pid) => {
+    const command = read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
+    const isDaemon = command.includes(`${dist}/bin/daemon`);
+    const isOurs =
+      command.includes('toolherd-watchdog') || /(^|\0)TOOLHERD_COOKIE=/.test(read(`/proc/${pid}/environ`));
+    return isDaemon || (isOurs && parentOf(pid) === 1) ? [{ pid, command }] : [];
+  });
+}
+
+function pids(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+/** 0 for one that is gone, or dead and not yet collected. */
+function parentOf(pid: number): number {
+  const [state, parent] = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  return state === undefined || state === 'Z' ? 0 : Number(parent);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
