@@ -28,10 +28,23 @@ export function daemonArguments({ flags }: Call): string[] {
   return [join(__dirname, DAEMON), ...pass('config'), ...pass('socket')];
 }
 
-/** Starts the daemon in the background, and resolves when its socket serves. */
-export async function startDaemon(call: Call): Promise<{ pid: number; servers: number }> {
+/** Without the mark of another daemon's child: started from inside a server, it would be taken for one and killed. */
+export function daemonEnvironment({ environment }: Call): Record<string, string | undefined> {
+  const { TOOLHERD_COOKIE: _, ...rest } = environment;
+  return rest;
+}
+
+/** A daemon that another command started in the same moment may need this long until it serves. */
+export const OTHERS_START_MS = 10_000;
+
+/**
+ * Starts the daemon in the background, and resolves when its socket serves. Undefined when another command was faster:
+ * then the socket serves soon.
+ */
+export async function startDaemon(call: Call): Promise<{ pid: number; servers: number } | undefined> {
   const child = spawn(process.execPath, daemonArguments(call), {
     cwd: call.cwd,
+    env: daemonEnvironment(call),
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
@@ -49,6 +62,7 @@ export async function startDaemon(call: Call): Promise<{ pid: number; servers: n
   child.unref();
   const said: Readiness | undefined = text === '' ? undefined : JSON.parse(text);
   if (said?.ready === true) return said;
+  if (said?.error.type === 'AlreadyRunningError') return undefined;
   throw new DaemonStartError(
     said?.error ?? {
       type: 'DaemonStartError',

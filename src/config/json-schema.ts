@@ -79,7 +79,9 @@ function rulesOf(transport: Transport): Schema {
   const foreign = (Object.keys(FIELDS) as FieldName[]).filter((name) => !isFor(name, transport));
   return {
     if: transport === 'stdio' ? { anyOf: [isIt, isDefault] } : isIt,
-    then: { properties: Object.fromEntries(foreign.map((name) => [name, NULL])), ...needs(transport) },
+    then: {
+      allOf: [{ properties: Object.fromEntries(foreign.map((name) => [name, NULL])) }, needs(transport)],
+    },
   };
 }
 

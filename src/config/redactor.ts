@@ -21,6 +21,13 @@ export class Redactor {
   readonly #labels = new Map<string, string>();
   #longestFirst: string[] | undefined;
 
+  /** One that knows every one of these, for what a server itself says: which of its values are secret nobody tells. */
+  static of(values: Readonly<Record<string, string>>): Redactor {
+    const redactor = new Redactor();
+    for (const [name, value] of Object.entries(values)) redactor.add(name, value);
+    return redactor;
+  }
+
   /** Remembers a value under a name that may be shown in its place. */
   add(name: string, value: string): void {
     if (PUBLIC.test(name)) return;

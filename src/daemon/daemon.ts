@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { Loaded } from '../config/load.js';
 import { ConfigError } from '../config/problem.js';
-import type { Redactor } from '../config/redactor.js';
+import { Redactor } from '../config/redactor.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet, ReloadReport, ShutdownReport } from '../ipc/fleet.js';
 import { claimSocket } from '../ipc/socket-owner.js';
 import { serveFleet } from '../ipc/socket-server.js';
 import { systemClock } from '../link/clock.js';
+import type { LinkLog } from '../link/link.js';
 import { openStdio } from '../link/stdio/link.js';
 import { Logs } from '../log/logs.js';
 import { Herd } from '../supervisor/herd.js';
@@ -43,7 +44,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let redactor: Redactor = loaded.redactor;
   const logs = openLogs(options, loaded, (text) => redactor.redact(text));
   const log = logs.daemon;
-  const processes = await openProcesses(options.paths.ledgerFile, clock, (text) => log.warn(text));
+  const { ledgerFile } = options.paths;
+  const processes = await openProcesses(ledgerFile, clock, options.environment, (text) => log.warn(text));
   const startedAt = new Date(clock.now()).toISOString();
   let configError: string | null = null;
 
@@ -53,19 +55,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     maxStarting: loaded.settings.daemon.maxStarting || availableParallelism() * 2,
     redact: (value) => redactor.redactDeep(value),
     log: (server, text) => logs.server(server).warn({ source: 'toolherd' }, text),
-    open: (spec, incarnation, on) =>
-      openStdio(
-        spec,
-        {
-          clock,
-          table: processes.table,
-          env: options.environment,
-          incarnation,
-          clientInfo: { name: 'toolherd', version: VERSION },
-          log: ({ source, text }) => logs.server(spec.name).info({ source, incarnation }, text),
-        },
-        on,
-      ),
+    open(spec, incarnation, on) {
+      const declared = Redactor.of(spec.env);
+      const deps = {
+        clock,
+        table: processes.table,
+        env: options.environment,
+        incarnation,
+        clientInfo: { name: 'toolherd', version: VERSION },
+        redact: (text: string) => redactor.redact(declared.redact(text)),
+        log: ({ source, text }: LinkLog) => logs.server(spec.name).info({ source, incarnation }, text),
+      };
+      return openStdio(spec, deps, on);
+    },
   });
 
   const apply = async (isDryRun = false): Promise<ReloadReport> => {

@@ -6,6 +6,8 @@ import { Ledger } from '../link/process/ledger.js';
 import { reap } from '../link/process/reap.js';
 import { ProcessTable } from '../link/process/table.js';
 import { Watchdog } from '../link/process/watchdog.js';
+import { removeContainers } from '../link/stdio/docker.js';
+import { childEnvironment } from '../link/stdio/environment.js';
 
 /** Everything that makes sure that no process outlives the daemon, however the daemon ends. */
 export interface Processes {
@@ -15,9 +17,21 @@ export interface Processes {
 }
 
 /** First ends what an earlier daemon left behind, then begins to keep account. */
-export async function openProcesses(ledgerFile: string, clock: Clock, log: (text: string) => void): Promise<Processes> {
+export async function openProcesses(
+  ledgerFile: string,
+  clock: Clock,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: (text: string) => void,
+): Promise<Processes> {
   mkdirSync(dirname(ledgerFile), { recursive: true, mode: 0o700 });
-  const { names, pids } = await reap(ledgerFile, clock);
+  const { names, pids, containers } = await reap(ledgerFile, clock);
+  // A container outlives the client that was killed with its daemon.
+  const nothing = { env: {}, config: undefined };
+  await Promise.all(
+    containers.map(({ docker, cookie }) =>
+      removeContainers(docker, cookie, childEnvironment(environment, nothing, cookie)),
+    ),
+  );
   if (pids.length > 0) log(`ended ${pids.length} processes that an earlier daemon left: ${names.join(', ')}`);
   const table = new ProcessTable({ daemonId: randomBytes(8).toString('hex'), clock });
   const ledger = new Ledger(ledgerFile, table, log);

@@ -46,9 +46,13 @@ export class Answers {
   request(request: Request, reply: (text: string) => void): void {
     const { id, method, params } = request;
     const run = this.#find(method);
-    const refusal = this.#refusal(request, run);
-    if (refusal !== undefined || run === undefined) {
-      reply(errorText(id, refusal ?? { code: CODE.internal, message: 'no method' }));
+    if (run === undefined) {
+      reply(errorText(id, { code: CODE.methodNotFound, message: `Method not found: ${method}` }));
+      return;
+    }
+    const refusal = this.#refusal(id);
+    if (refusal !== undefined) {
+      reply(errorText(id, refusal));
       return;
     }
     const running = new Running();
@@ -92,8 +96,7 @@ export class Answers {
     }
   }
 
-  #refusal({ id, method }: Request, run: Method | undefined): ErrorObject | undefined {
-    if (run === undefined) return { code: CODE.methodNotFound, message: `Method not found: ${method}` };
+  #refusal(id: IdText): ErrorObject | undefined {
     if (this.#running.has(id)) {
       return {
         code: CODE.invalidRequest,

@@ -42,18 +42,25 @@ export function prepareSocketFolder(path: string): void {
   checkLength(path);
   const folder = dirname(path);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (cause) {
-    // something else with its name: the check below says what
-    if (!isCode(cause, 'EEXIST')) {
-      throw new SocketPathError(`cannot make the socket's folder ${folder}`, {
-        why: (cause as Error).message,
-        fix: ELSEWHERE,
-        cause,
-      });
-    }
+    if (cause instanceof ToolherdError) throw cause;
+    const why = (cause as Error).message;
+    throw new SocketPathError(`cannot make the socket's folder ${folder}`, { why, fix: ELSEWHERE, cause });
   }
   checkSocketPath(path);
+}
+
+/** Step by step: Node's recursive mkdir never returns where a system has no room for new folders (/proc). */
+function makeFolder(folder: string): void {
+  if (look(folder) !== undefined) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, 0o700);
+  } catch (error) {
+    // another daemon was faster
+    if (!isCode(error, 'EEXIST')) throw error;
+  }
 }
 
 /** Refuses a place that is not safe; a path or folder that is missing is not a fault. For clients as for the daemon. */
@@ -96,7 +103,16 @@ function refuse(message: string): never {
 
 /** Like lstat; undefined where there is nothing. */
 export function look(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    if (isCode(cause, 'ENOTDIR')) return undefined;
+    throw new SocketPathError(`cannot look at ${path}`, {
+      why: (cause as Error).message,
+      fix: ELSEWHERE,
+      cause,
+    });
+  }
 }
 
 export function isOurs({ uid }: Stats): boolean {

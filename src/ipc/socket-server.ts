@@ -31,11 +31,19 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
   const { clock = systemClock, report, limits, onShutdown = () => undefined } = options;
   const identity = options.identity ?? describeProcess();
   const connections = new Set<Peer>();
+  let isShutDown = false;
+
+  /** Once, though several clients may have asked. */
+  function shutDown(): void {
+    if (isShutDown) return;
+    isShutDown = true;
+    onShutdown();
+  }
 
   function accept(stream: Duplex): Peer {
     const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
     const subscriptions = new Subscriptions(fleet, (event) => peer.notify('fleet/event', event));
-    const connection: Connection = { fleet, peer, identity, subscriptions, shutDown: onShutdown };
+    const connection: Connection = { fleet, peer, identity, subscriptions, shutDown };
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }

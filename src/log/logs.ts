@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { RotatingFile } from './rotating-file.js';
+
+const LONGEST = 180;
 
 export interface LogOptions {
   /** The folder that holds `daemon.log` and a file for each server. */
@@ -49,7 +52,12 @@ export class Logs {
   }
 }
 
-/** A server may be called anything; a file may not. */
+/** A server may be called anything; a file may not, and two servers may not share one. */
 function fileName(name: string): string {
-  return encodeURIComponent(name).replaceAll('.', '%2E').slice(0, 200);
+  // half a character cannot be encoded
+  const whole = Buffer.from(name).toString();
+  const encoded = encodeURIComponent(whole).replaceAll('.', '%2E');
+  if (encoded.length <= LONGEST && whole === name) return encoded;
+  const hash = createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 16);
+  return `${encoded.slice(0, LONGEST)}-${hash}`;
 }

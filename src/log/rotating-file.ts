@@ -23,8 +23,9 @@ export class RotatingFile {
   write(line: string): void {
     try {
       const bytes = Buffer.byteLength(line);
-      if (this.#file !== undefined && this.#bytes + bytes > this.#maxBytes) this.#rotate();
       this.#file ??= this.#open();
+      // a line that is longer than a whole file has one to itself
+      if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) this.#file = this.#rotate();
       writeSync(this.#file, line);
       this.#bytes += bytes;
     } catch {
@@ -36,7 +37,11 @@ export class RotatingFile {
   close(): void {
     const file = this.#file;
     this.#file = undefined;
-    if (file !== undefined) closeSync(file);
+    try {
+      if (file !== undefined) closeSync(file);
+    } catch {
+      // what the disk did not take is lost
+    }
   }
 
   #open(): number {
@@ -46,10 +51,11 @@ export class RotatingFile {
     return file;
   }
 
-  #rotate(): void {
+  #rotate(): number {
     this.close();
     for (let age = KEPT - 1; age >= 1; age--) move(`${this.#path}.${age}`, `${this.#path}.${age + 1}`);
     move(this.#path, `${this.#path}.1`);
+    return this.#open();
   }
 }
 

@@ -211,7 +211,6 @@ export const keeperMachine = machine.createMachine({
           on: {
             'ending.noted': {
               guard: { type: 'says', params: { verdict: 'rest' } },
-              reenter: true,
               ...startFor.call,
             },
           },
@@ -228,7 +227,7 @@ export const keeperMachine = machine.createMachine({
           entry: 'stop',
           on: {
             restart: {},
-            'ending.noted': { reenter: true, ...startFor.order },
+            'ending.noted': startFor.order,
           },
         },
       },

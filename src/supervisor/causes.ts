@@ -29,7 +29,8 @@ export function describeCause(event: AnyEventObject): string {
   const { type } = event;
   if (type === 'link.failed') return String(event.failure?.message);
   if (typeof event.message === 'string') return event.message;
-  if (type.startsWith('xstate.after')) return TIMERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'a timer';
+  if (type.startsWith('xstate.after'))
+    return TIMERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'a timer';
   if (type.startsWith('xstate.done.actor')) return endingWords(event.output);
   if (type.startsWith('xstate.error.actor')) return 'a fault in toolherd itself';
   return WORDS[type] ?? type;
@@ -38,5 +39,7 @@ export function describeCause(event: AnyEventObject): string {
 function endingWords(output: unknown): string {
   const ending = output as { kind?: string; message?: string; reason?: string } | undefined;
   if (typeof ending?.message === 'string') return ending.message;
-  return ending?.reason === 'idle' ? 'nobody called it for its idle time' : `it was ${ending?.reason ?? 'ended'}`;
+  return ending?.reason === 'idle'
+    ? 'nobody called it for its idle time'
+    : `it was ${ending?.reason ?? 'ended'}`;
 }

@@ -1,40 +1,27 @@
 import type { StdioSpec } from '../config/spec.js';
-import type { Detail, ServerState } from '../ipc/fleet.js';
-import type { Opened } from '../link/link.js';
-import type { CallHandle, CallRequest, CallSink, Outcome } from '../link/session/call.js';
-import type { Ending, Failed } from '../machines/ending.js';
+import type { MCPError } from '../link/errors.js';
+import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
+import type { Ending } from '../machines/ending.js';
+import { Catalog } from './catalog.js';
+import { replaced, stopped } from './errors.js';
 import { Latencies } from './latencies.js';
 import { type Lists, NO_LISTS } from './lists.js';
+import type { RoutedSink } from './routed-sink.js';
 import { Stall } from './stall.js';
 import type { Surroundings } from './surroundings.js';
 import { toolFilter } from './tool-filter.js';
 import { Transients } from './transients.js';
-
-/** What a server shows of itself at this moment. */
-export interface View {
-  state: ServerState;
-  detail: Detail;
-  states: { server: string; keeper: string };
-  pids: number[];
-  incarnation: number;
-  restarts: number;
-  nextRetryAt: number | undefined;
-  lastError: Failed | undefined;
-  failedAt: number | undefined;
-  inFlight: number;
-  opened: Opened | undefined;
-}
+import { type View, viewOfStalls, viewOfTransients } from './view.js';
 
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
 export class ConfiguredServer {
   readonly spec: StdioSpec;
-  readonly #clock: Surroundings['clock'];
-  readonly #stalls: Stall[];
-  readonly #transients: Transients | undefined;
-  readonly #isVisible: (tool: string) => boolean;
-  readonly #waitingForLists = new Set<() => void>();
-  #lists: Lists | undefined;
+  readonly catalog: Catalog;
   readonly latencies = new Latencies();
+  readonly #clock: Surroundings['clock'];
+  readonly #stalls: readonly Stall[];
+  readonly #transients: Transients | undefined;
+  readonly #predecessor: Promise<unknown>;
   calls = 0;
   failures = 0;
 
@@ -42,21 +29,26 @@ export class ConfiguredServer {
   constructor(spec: StdioSpec, generation: number, around: Surroundings, predecessor: Promise<unknown>) {
     this.spec = spec;
     this.#clock = around.clock;
-    this.#isVisible = toolFilter(spec.tools);
+    this.#predecessor = predecessor;
+    this.catalog = new Catalog(toolFilter(spec.tools), around.clock);
     const id = `${spec.name}@${generation}`;
-    const on = { listed: (lists: Lists) => this.#listed(lists), wantsLists: () => this.#lists === undefined };
+    const on = {
+      listed: (lists: Lists) => this.catalog.take(lists),
+      wantsLists: () => this.catalog.isWanting,
+      left: (isTold: boolean) => this.#left(isTold),
+    };
+    const count = spec.enabled ? spec.replicas : 0;
     const isTransient = spec.lifecycle === 'transient';
-    this.#transients = isTransient ? new Transients(id, spec, around, on) : undefined;
-    const count = isTransient || !spec.enabled ? 0 : spec.replicas;
+    this.#transients =
+      isTransient && spec.enabled ? new Transients(id, spec, around, on, predecessor) : undefined;
     this.#stalls = Array.from(
-      { length: count },
+      { length: isTransient ? 0 : count },
       (_, index) => new Stall(`${id}#${index}`, spec, around, on, predecessor),
     );
   }
 
   /** As its config says: at once, or when it is first needed. */
   begin(): void {
-    if (!this.spec.enabled) return;
     if (this.spec.start === 'eager') this.start();
     else if (this.spec.spares > 0) this.#transients?.start();
   }
@@ -67,46 +59,38 @@ export class ConfiguredServer {
   }
 
   stop(): void {
-    this.#transients?.stop();
-    for (const stall of this.#stalls) stall.order('stop');
+    this.#stop(stopped(this.spec.name));
   }
 
   restart(): void {
-    const transients = this.#transients;
-    if (transients !== undefined) {
-      transients.stop();
-      void transients.whenGone().then(() => transients.start());
-    }
+    this.#transients?.restart();
     for (const stall of this.#stalls) stall.order('restart');
   }
 
   reset(): void {
+    this.#transients?.reset();
     for (const stall of this.#stalls) stall.order('reset');
+  }
+
+  /** Stops it for good, as its config is no more. Resolves when nothing is left of it, nor of its predecessor. */
+  async retire(): Promise<void> {
+    this.#stop(replaced(this.spec.name));
+    await Promise.all([this.whenGone(), this.#predecessor]);
+    for (const stall of this.#stalls) stall.release();
   }
 
   /** Resolves when every process runs, or is known not to. */
   async whenDecided(): Promise<void> {
-    await Promise.all(this.#stalls.map((stall) => stall.whenDecided()));
+    const stalls = this.#stalls.map((stall) => stall.whenDecided());
+    await Promise.all([this.#transients?.whenDecided(), ...stalls]);
   }
 
   async whenGone(): Promise<void> {
     await Promise.all([this.#transients?.whenGone(), ...this.#stalls.map((stall) => stall.whenGone())]);
   }
 
-  release(): void {
-    for (const stall of this.#stalls) stall.release();
-  }
-
-  /** The least busy process takes the call. */
-  send(request: CallRequest, sink: CallSink): CallHandle | undefined {
-    if (this.#transients !== undefined) return this.#transients.send(request, sink);
-    let chosen = this.#stalls[0];
-    for (const stall of this.#stalls) if (chosen === undefined || stall.gate.load < chosen.gate.load) chosen = stall;
-    return chosen?.gate.send(request, sink);
-  }
-
-  /** The same, counted. */
-  call(request: CallRequest, sink: CallSink): CallHandle | undefined {
+  /** The least busy of those that can take it soonest takes the call. Counted. */
+  call(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     const begun = this.#clock.now();
     this.calls += 1;
     const settle = (outcome: Outcome) => {
@@ -114,132 +98,65 @@ export class ConfiguredServer {
       if (!outcome.ok) this.failures += 1;
       sink.settle(outcome);
     };
-    return this.send(request, { settle, progress: sink.progress });
+    return this.#send(request, { settle, progress: sink.progress, routed: sink.routed });
   }
 
-  /** What it offers, as far as it is known; hidden tools left out. */
-  get lists(): Lists | undefined {
-    return this.#lists;
-  }
-
-  isVisible(tool: string): boolean {
-    return this.#isVisible(tool);
-  }
-
-  /** Starts a cold server for its lists, and waits for them or for the end of the try. */
-  async readLists(): Promise<Lists> {
-    if (this.#lists === undefined && this.spec.enabled) await this.#awaitLists();
-    return this.#lists ?? NO_LISTS;
-  }
-
-  /** Forgets the lists, so that they are read again at the next need. */
-  forgetLists(): void {
-    this.#lists = undefined;
+  /**
+   * What it offers. A cold server is started for it; for what is `fresh` one that runs is asked again. Waits for the
+   * answer, or for the end of the try.
+   */
+  async readLists(isFreshWanted = false): Promise<Lists> {
+    const { catalog } = this;
+    if (isFreshWanted) catalog.outdate();
+    if (this.spec.enabled && catalog.isWanting) {
+      await catalog.wait(this.spec.startTimeoutMs, (giveUp) => this.#discover(giveUp));
+    }
+    return catalog.lists ?? NO_LISTS;
   }
 
   view(): View {
-    if (this.#transients !== undefined) return this.#transientView(this.#transients);
-    const views = this.#stalls.map(viewOf);
-    const newest = views[0];
-    if (newest === undefined) return DISABLED;
-    const rest = views.slice(1);
-    return {
-      ...rest.reduce((shown, view) => (RANK[view.state] < RANK[shown.state] ? view : shown), newest),
-      pids: views.flatMap((view) => view.pids),
-      incarnation: Math.max(...views.map((view) => view.incarnation)),
-      restarts: views.reduce((sum, view) => sum + view.restarts, 0),
-      inFlight: views.reduce((sum, view) => sum + view.inFlight, 0),
-    };
+    if (this.#transients !== undefined) return viewOfTransients(this.#transients);
+    return viewOfStalls(this.#stalls);
   }
 
   /** How the last ordered stop of each process went. */
   get lastStops(): Ending[] {
-    const endings = [...this.#stalls.map((stall) => stall.lastStop), this.#transients?.lastStop];
-    return endings.filter((ending) => ending !== undefined);
+    const endings = this.#stalls.map((stall) => stall.lastStop).filter((ending) => ending !== undefined);
+    return [...endings, ...(this.#transients?.lastStops ?? [])];
   }
 
-  #listed(lists: Lists): void {
-    const tools = lists.tools.filter(({ name }) => typeof name === 'string' && this.#isVisible(name));
-    this.#lists = { ...lists, tools };
-    for (const resolve of [...this.#waitingForLists]) resolve();
+  #send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    if (this.#transients !== undefined) return this.#transients.send(request, sink);
+    const [first, ...others] = this.#stalls;
+    const chosen = others.reduce((best, stall) => (isBetter(stall, best!) ? stall : best), first);
+    return chosen?.gate.send(request, sink);
   }
 
-  #awaitLists(): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waitingForLists.delete(done);
-        this.#clock.clearTimeout(timer);
-        resolve();
-      };
-      const timer = this.#clock.setTimeout(done, this.spec.startTimeoutMs);
-      this.#waitingForLists.add(done);
-      if (this.#transients !== undefined) void this.#wakeForLists(this.#transients, done);
-      this.#stalls[0]?.wake();
-      // A server that cannot be started has nothing to list.
-      void this.#stalls[0]?.whenDecided().then(() => {
-        if (this.#stalls[0]?.detail !== 'running') done();
-      });
+  #stop(refusal: MCPError): void {
+    this.#transients?.stop(refusal);
+    for (const stall of this.#stalls) stall.stop(refusal);
+  }
+
+  #discover(giveUp: () => void): void {
+    if (this.#transients?.discover() === false) giveUp();
+    const stall = this.#stalls.find(({ gate }) => gate.isOpen) ?? this.#stalls[0];
+    stall?.discover(this.catalog.isStale);
+    // A server that cannot be started has nothing to list.
+    void stall?.whenDecided().then(() => {
+      if (stall.detail !== 'running') giveUp();
     });
   }
 
-  /** A call may have taken the process that was to list, and ended it: then the next one is asked. */
-  async #wakeForLists(transients: Transients, giveUp: () => void): Promise<void> {
-    while (this.#waitingForLists.has(giveUp)) {
-      const ending = await transients.wake();
-      if (ending === undefined || ending.kind === 'error') giveUp();
-    }
-  }
-
-  #transientView(transients: Transients): View {
-    const { newest, detail } = transients;
-    const state = newest?.state ?? 'created';
-    return {
-      state: state.split('.')[0] as ServerState,
-      detail,
-      states: { server: state, keeper: detail },
-      pids: transients.pids,
-      incarnation: transients.incarnation,
-      restarts: 0,
-      nextRetryAt: undefined,
-      lastError: transients.lastError,
-      failedAt: transients.failedAt,
-      inFlight: transients.inFlight,
-      opened: newest?.opened,
-    };
+  /** A call may have taken the transient process that was to list, and ended it: then the next one is asked. */
+  #left(isTold: boolean): void {
+    if (!this.catalog.isAwaited) return;
+    if (!isTold || this.#transients?.discover() === false) this.catalog.giveUp();
   }
 }
 
-/** Of several processes the one that needs attention is shown. */
-const RANK: Record<ServerState, number> = { error: 0, disconnected: 1, connecting: 2, created: 3, connected: 4 };
-
-const DISABLED: View = {
-  state: 'created',
-  detail: 'disabled',
-  states: { server: 'created', keeper: 'disabled' },
-  pids: [],
-  incarnation: 0,
-  restarts: 0,
-  nextRetryAt: undefined,
-  lastError: undefined,
-  failedAt: undefined,
-  inFlight: 0,
-  opened: undefined,
-};
-
-function viewOf(stall: Stall): View {
-  const { incarnation, restarts, nextRetryAt, lastError } = stall.context;
-  const states = stall.states;
-  return {
-    state: states.server.split('.')[0] as ServerState,
-    detail: stall.detail,
-    states,
-    pids: [...stall.pids],
-    incarnation,
-    restarts,
-    nextRetryAt,
-    lastError,
-    failedAt: stall.failedAt,
-    inFlight: stall.inFlight,
-    opened: stall.opened,
-  };
+/** The sooner it can take a call the better; then the less it has to do; then one that is there already. */
+function isBetter(stall: Stall, than: Stall): boolean {
+  if (stall.delay !== than.delay) return stall.delay < than.delay;
+  if (stall.gate.load !== than.gate.load) return stall.gate.load < than.gate.load;
+  return stall.gate.isOpen && !than.gate.isOpen;
 }

@@ -3,8 +3,9 @@ import type { JsonObject } from '../link/session/message.js';
 
 /** The content of a tool's result as blocks of our own. Nothing is dropped: what is not known is kept as it came. */
 export function convertContent(content: unknown, unknown: (type: string) => void): ContentBlock[] {
-  if (!Array.isArray(content)) return [];
-  return content.map((raw: unknown) => {
+  if (content === undefined) return [];
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.map((raw) => {
     const block = isObject(raw) ? convertBlock(raw) : undefined;
     if (block !== undefined) return block;
     const type = isObject(raw) && typeof raw.type === 'string' ? raw.type : typeof raw;
@@ -35,7 +36,13 @@ function embedded(resource: JsonObject): ContentBlock {
   const blob = text(resource.blob);
   const inner = text(resource.text);
   const data = blob ?? (inner === null ? null : Buffer.from(inner).toString('base64'));
-  return { type: 'binary', data, mime_type: text(resource.mimeType), uri: text(resource.uri), ...named(resource) };
+  return {
+    type: 'binary',
+    data,
+    mime_type: text(resource.mimeType),
+    uri: text(resource.uri),
+    ...named(resource),
+  };
 }
 
 function named(raw: JsonObject): { name?: string } {

@@ -20,13 +20,26 @@ function withHash(name: string, server: string, tool: string): string {
   return `${name.slice(0, LONGEST - HASH_LENGTH - 1)}-${hash}`;
 }
 
-/** Exposed names of a list; where two are the same, each gets its hash. */
+/**
+ * Exposed names of a list; where two are the same, each gets its hash. Again, until no two are: a server could call a
+ * tool what another's looks like with its hash.
+ */
 export function exposedNames(tools: readonly { server: string; name: string }[]): string[] {
   const names = tools.map(({ server, name }) => exposedName(server, name));
+  const hashed = new Set<number>();
+  for (let found = collisions(names, hashed); found.length > 0; found = collisions(names, hashed)) {
+    for (const index of found) {
+      const { server, name } = tools[index]!;
+      names[index] = withHash(names[index]!, server, name);
+      hashed.add(index);
+    }
+  }
+  return names;
+}
+
+/** Which names are there more than once and have no hash of this kind yet. */
+function collisions(names: readonly string[], hashed: ReadonlySet<number>): number[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return names.map((exposed, index) => {
-    const { server, name } = tools[index]!;
-    return counts.get(exposed)! > 1 ? withHash(exposed.slice(0, LONGEST - HASH_LENGTH - 1), server, name) : exposed;
-  });
+  return names.flatMap((name, index) => (counts.get(name)! > 1 && !hashed.has(index) ? [index] : []));
 }

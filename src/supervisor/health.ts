@@ -10,10 +10,16 @@ export interface HealthOptions {
   hung(message: string): void;
 }
 
+/** A timer that fires later than this tells that we slept, not that the server does. */
+const LATE_MS = 500;
+
 /**
  * Pings a server and tells hung from busy. One that is silent while it has a call may be busy with it: a
  * single-threaded server cannot answer. Its call has a timeout of its own, after which it has no excuse. A process
  * that was suspended (SIGSTOP) is not busy with anything.
+ *
+ * A call that ended while the ping was under way is an excuse too: the answer to the ping comes right behind its
+ * reply. And a daemon that was itself asleep has not listened, so it asks again.
  */
 export class Health {
   readonly #options: HealthOptions;
@@ -37,13 +43,16 @@ export class Health {
   }
 
   async #check(): Promise<void> {
-    const { link, ping, hung } = this.#options;
+    const { link, clock, ping, hung } = this.#options;
+    const askedAt = clock.now();
     try {
       await link.ping(ping.timeoutMs);
     } catch (error) {
       if (this.#isOver) return;
-      const isBusy = link.session.inFlight > 0 && !link.pids.some(isSuspended);
-      if (!isBusy) {
+      const wasAsleep = clock.now() - askedAt > ping.timeoutMs + LATE_MS;
+      const hadCalls = link.session.inFlight > 0 || link.session.lastActivityAt >= askedAt;
+      const isBusy = hadCalls && !link.pids.some(isSuspended);
+      if (!isBusy && !wasAsleep) {
         this.stop();
         hung(error instanceof Error ? error.message : String(error));
         return;

@@ -1,7 +1,7 @@
-import type { AnyActorRef, InspectionEvent, StateValue } from 'xstate';
+import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'xstate';
 import type { JournalEntry } from '../ipc/fleet.js';
 import { describeCause } from './causes.js';
-import { stateName } from './state-name.js';
+import { stateName, topName } from './state-name.js';
 
 /** Enough for the story of a bad hour; a journal that grows for ever is a leak. */
 const KEPT = 200;
@@ -13,8 +13,8 @@ export interface Change extends JournalEntry {
 /** Writes down every change of state of every server, and why. It only listens: no machine knows of it. */
 export class Journal {
   readonly #entries = new Map<string, JournalEntry[]>();
-  readonly #last = new WeakMap<AnyActorRef, string>();
-  readonly #incarnations = new Map<string, number>();
+  readonly #since = new Map<string, string>();
+  readonly #last = new WeakMap<AnyActorRef, { state: string; event: AnyEventObject }>();
   readonly #now: () => number;
   readonly #redact: (text: string) => string;
   readonly #changed: (change: Change) => void;
@@ -25,49 +25,51 @@ export class Journal {
     this.#changed = changed;
   }
 
-  /** The listener for the root actor's `inspect`. */
+  /**
+   * The listener for the root actor's `inspect`. An actor's snapshot is shown only when all that its step set off is
+   * over, so the end of an incarnation would stand behind what its keeper made of it: for these two the steps count.
+   */
   readonly inspect = (inspection: InspectionEvent): void => {
-    if (inspection.type !== '@xstate.snapshot') return;
-    const { actorRef, snapshot, event } = inspection;
-    const place = placeOf(actorRef as AnyActorRef);
+    if (inspection.type !== '@xstate.snapshot' && inspection.type !== '@xstate.microstep') return;
+    const { snapshot } = inspection;
+    const actor = inspection.actorRef as AnyActorRef;
+    const place = placeOf(actor);
     if (place === undefined || !('value' in snapshot)) return;
-    const to = stateName(snapshot.value as StateValue);
-    const from = this.#last.get(actorRef as AnyActorRef);
-    this.#last.set(actorRef as AnyActorRef, to);
-    if (to === from) return;
-    if (place.chart === 'server') this.#incarnations.set(place.server, place.incarnation);
+    if (place.isAlone && inspection.type === '@xstate.microstep') return;
+    const state = stateName(snapshot.value as StateValue);
+    const last = this.#last.get(actor);
+    // What a keeper says to itself about an ending is no cause; the ending is.
+    const event = inspection.event.type === 'ending.noted' && last ? last.event : inspection.event;
+    this.#last.set(actor, { state, event });
     // An idle keeper at the beginning is no news.
-    if (from === undefined && place.chart === 'keeper') return;
-    this.#write(place, from ?? '', to, describeCause(event));
+    if (state === last?.state || (last === undefined && place.chart === 'keeper')) return;
+    const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
+    const { server, chart } = place;
+    const at = new Date(this.#now()).toISOString();
+    const cause = this.#redact(describeCause(event));
+    this.#write(server, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
   };
 
   of(server: string): JournalEntry[] {
     return [...(this.#entries.get(server) ?? [])];
   }
 
-  /** When the server came into its present state. */
+  /** When the server came into its present state; steps inside a state do not count. */
   since(server: string): string | undefined {
-    return this.#entries.get(server)?.at(-1)?.at;
+    return this.#since.get(server);
   }
 
   forget(server: string): void {
     this.#entries.delete(server);
+    this.#since.delete(server);
   }
 
-  #write(place: Place, from: string, to: string, cause: string): void {
-    const { server, chart } = place;
-    const entry: JournalEntry = {
-      at: new Date(this.#now()).toISOString(),
-      incarnation: place.chart === 'server' ? place.incarnation : (this.#incarnations.get(server) ?? 0),
-      chart,
-      from,
-      to,
-      cause: this.#redact(cause),
-    };
+  #write(server: string, entry: JournalEntry): void {
     const entries = this.#entries.get(server) ?? [];
     entries.push(entry);
     if (entries.length > KEPT) entries.shift();
     this.#entries.set(server, entries);
+    if (topName(entry.from) !== topName(entry.to)) this.#since.set(server, entry.at);
     this.#changed({ server, ...entry });
   }
 }
@@ -75,17 +77,18 @@ export class Journal {
 interface Place {
   server: string;
   chart: 'server' | 'keeper';
-  incarnation: number;
+  /** An incarnation without a keeper: a transient one. */
+  isAlone: boolean;
 }
 
 /** Which server an actor belongs to, by its id: `name@1#0` a keeper, `server.3` its child, `name@1.3` a transient one. */
 function placeOf(actor: AnyActorRef): Place | undefined {
-  const keeper = /^(.*)@\d+#\d+$/s.exec(actor.id);
-  if (keeper !== null) return { server: keeper[1]!, chart: 'keeper', incarnation: 0 };
-  const transient = /^(.*)@\d+\.(\d+)$/s.exec(actor.id);
-  if (transient !== null) return { server: transient[1]!, chart: 'server', incarnation: Number(transient[2]) };
-  const child = /^server\.(\d+)$/.exec(actor.id);
-  const parent = child === null ? null : /^(.*)@\d+#\d+$/s.exec(actor._parent?.id ?? '');
-  if (child === null || parent === null) return undefined;
-  return { server: parent[1]!, chart: 'server', incarnation: Number(child[1]) };
+  const keeper = KEEPER_ID.exec(actor.id);
+  if (keeper !== null) return { server: keeper[1]!, chart: 'keeper', isAlone: false };
+  const transient = /^(.*)@\d+\.\d+$/s.exec(actor.id);
+  if (transient !== null) return { server: transient[1]!, chart: 'server', isAlone: true };
+  const parent = /^server\.\d+$/.test(actor.id) ? KEEPER_ID.exec(actor._parent?.id ?? '') : null;
+  return parent === null ? undefined : { server: parent[1]!, chart: 'server', isAlone: false };
 }
+
+const KEEPER_ID = /^(.*)@\d+#\d+$/s;

@@ -1,8 +1,9 @@
 import { fromCallback } from 'xstate';
 import type { StdioSpec } from '../config/spec.js';
+import { callErrorFor } from '../link/call-error.js';
 import type { Clock } from '../link/clock.js';
 import type { Link, LinkEvents, Opened } from '../link/link.js';
-import type { Ending } from '../machines/ending.js';
+import { type Ending, failed } from '../machines/ending.js';
 import type { LinkInput, LinkLogic, LinkOrder, LinkReport } from '../machines/link-protocol.js';
 import { Health } from './health.js';
 import { type Lists, readLists } from './lists.js';
@@ -86,7 +87,11 @@ class LinkedIncarnation {
     const link = this.#link;
     if (link === undefined) return;
     host.opened(opened);
-    const hung = (message: string) => report({ type: 'link.hung', message });
+    const hung = (message: string) => {
+      report({ type: 'link.hung', message });
+      // to the link this is a stop like any other; its callers are to know why
+      link.session.close((sent) => callErrorFor(spec.name, failed({ cause: 'hung', message }), sent));
+    };
     this.#health = new Health({ link, clock, ping: spec.ping, hung });
     report({ type: 'link.opened' });
   }

@@ -130,7 +130,8 @@ export class OneShot {
 
   get #isLeaving(): boolean {
     const { status, value } = this.#actor.getSnapshot();
-    return status !== 'active' || /closing|aborting/.test(stateName(value));
+    const isDead = this.#link !== undefined && this.#link.session.state !== 'open';
+    return isDead || status !== 'active' || /closing|aborting/.test(stateName(value));
   }
 
   #open(): void {

@@ -63,7 +63,10 @@ export class Parking<Sink extends CallSink = CallSink> {
       }
       this.#leave(parked);
       const { request, sink } = parked;
-      parked.handle = taker(request.timeoutMs === undefined ? request : { ...request, timeoutMs: leftMs }, sink);
+      parked.handle = taker(
+        request.timeoutMs === undefined ? request : { ...request, timeoutMs: leftMs },
+        sink,
+      );
       return true;
     }
     return false;
@@ -82,7 +85,11 @@ export class Parking<Sink extends CallSink = CallSink> {
 
   #expire(parked: Parked<Sink>): void {
     const message = `${this.#name}: was not connected within the ${(parked.request.timeoutMs ?? 0) / 1000} s of this call`;
-    const details = { retryable: true, why: 'the call was not sent', fix: `see "toolherd why ${this.#name}"` };
+    const details = {
+      retryable: true,
+      why: 'the call was not sent',
+      fix: `see "toolherd why ${this.#name}"`,
+    };
     this.#fail(parked, new MCPTimeoutError(message, details));
   }
 

@@ -12,7 +12,8 @@ export function groupMemory(leaders: readonly number[]): Map<number, number> | n
   if (wanted.size === 0) return sums;
   for (const pid of pidsOfSystem()) {
     const group = procStat(pid)?.group;
-    if (group !== undefined && wanted.has(group)) sums.set(group, (sums.get(group) ?? 0) + residentBytes(pid));
+    if (group !== undefined && wanted.has(group))
+      sums.set(group, (sums.get(group) ?? 0) + residentBytes(pid));
   }
   return sums;
 }

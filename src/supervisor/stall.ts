@@ -1,17 +1,19 @@
 import { type ActorRefFrom, waitFor } from 'xstate';
 import type { StdioSpec } from '../config/spec.js';
 import { callErrorFor } from '../link/call-error.js';
-import { type MCPError, ServerUnavailableError } from '../link/errors.js';
+import type { MCPError } from '../link/errors.js';
 import type { Link, Opened } from '../link/link.js';
-import type { Ending } from '../machines/ending.js';
+import { bug, type Ending, type Failed } from '../machines/ending.js';
 import { type KeeperMachine, keeperMachine } from '../machines/keeper.js';
 import type { KeeperOrder, KeeperReport } from '../machines/keeper-context.js';
 import { serverMachine } from '../machines/server.js';
+import { stopped } from './errors.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
 import type { Lists } from './lists.js';
+import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
-import { stateName, topState } from './state-name.js';
+import { stateName, topName } from './state-name.js';
 import type { Surroundings } from './surroundings.js';
 
 /**
@@ -26,6 +28,10 @@ export class Stall {
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   #link: Link | undefined;
   #opened: Opened | undefined;
+  /** What calls are told while it is stopped. */
+  #farewell: MCPError;
+  /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
+  #broken: Failed | undefined;
   #lastStop: Ending | undefined;
   #failedAt: number | undefined;
 
@@ -39,6 +45,7 @@ export class Stall {
     this.id = id;
     this.#spec = spec;
     this.#around = around;
+    this.#farewell = stopped(spec.name);
     this.gate = new Gate({
       name: spec.name,
       clock: around.clock,
@@ -56,7 +63,7 @@ export class Stall {
       listed: on.listed,
       log: (text) => around.log(spec.name, text),
     });
-    const reap = () => this.#link?.close('kill');
+    const reap = () => this.#reap();
     const server = serverMachine.provide({
       actors: { link },
       actions: {
@@ -77,29 +84,45 @@ export class Stall {
     };
     this.#keeper = around.keep(id, logic, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
+    this.#keeper.subscribe({ error: (error) => this.#broke(error) });
   }
 
-  order(order: KeeperOrder['type']): void {
+  order(order: Exclude<KeeperOrder['type'], 'stop'>): void {
     this.#keeper.send({ type: order });
   }
 
-  /** Starts an idle server as a call would; a stopped or quarantined one stays as it is. */
-  wake(): void {
-    this.#keeper.send({ type: 'call.waiting' });
+  /** `farewell`: what calls are told from now on. */
+  stop(farewell: MCPError): void {
+    this.#farewell = farewell;
+    this.#keeper.send({ type: 'stop' });
+    // Between two incarnations none comes to its end that would tell them.
+    this.#tellParked();
+  }
+
+  /** Sees to it that the lists are read: starts an idle server as a call would; `afresh` asks one that runs again. */
+  discover(afresh: boolean): void {
+    if (!this.gate.isOpen) this.#keeper.send({ type: 'call.waiting' });
+    else if (afresh) this.context.incumbent?.send({ type: 'link.list_changed' });
+  }
+
+  /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
+  get delay(): 0 | 1 | 2 {
+    if (this.#refusal() !== undefined) return 2;
+    return this.detail === 'waiting' ? 1 : 0;
   }
 
   get context() {
     return this.#keeper.getSnapshot().context;
   }
 
-  get detail() {
-    return topState(this.#keeper.getSnapshot().value) as
-      | 'idle'
-      | 'running'
-      | 'waiting'
-      | 'quarantined'
-      | 'needs_auth'
-      | 'stopped';
+  /** A keeper that broke is given up: nothing starts it. */
+  get detail(): KeeperDetail {
+    if (this.#broken !== undefined) return 'quarantined';
+    return topName(stateName(this.#keeper.getSnapshot().value)) as KeeperDetail;
+  }
+
+  get lastError(): Failed | undefined {
+    return this.#broken ?? this.context.lastError;
   }
 
   /** The full states of both charts. */
@@ -135,19 +158,35 @@ export class Stall {
 
   /** Resolves when it runs, or when it is clear that it does not (waiting for the next try, given up, stopped). */
   async whenDecided(): Promise<void> {
-    await waitFor(this.#keeper, ({ value }) => {
-      const name = stateName(value);
-      return !name.startsWith('running') || name === 'running.up' || name === 'running.recalled';
-    });
+    await this.#when(
+      (name) => !name.startsWith('running') || name === 'running.up' || name === 'running.recalled',
+    );
   }
 
   /** Resolves when no incarnation is left. */
   async whenGone(): Promise<void> {
-    await waitFor(this.#keeper, ({ value }) => topState(value) !== 'running');
+    await this.#when((name) => !name.startsWith('running'));
   }
 
   release(): void {
     this.#around.release(this.id);
+  }
+
+  /** A keeper that broke comes into no state any more. */
+  async #when(isReached: (name: string) => boolean): Promise<void> {
+    await waitFor(this.#keeper, ({ value }) => isReached(stateName(value))).catch(() => undefined);
+  }
+
+  #reap(): void {
+    this.gate.seal();
+    this.#link?.close('kill');
+  }
+
+  #broke(error: unknown): void {
+    this.#broken = bug(`${this.#spec.name}: its keeper broke`, error);
+    this.#failedAt = this.#around.clock.now();
+    this.#reap();
+    this.#tellParked();
   }
 
   #idleForMs(): number {
@@ -156,33 +195,23 @@ export class Stall {
     return this.#around.clock.now() - session.lastActivityAt;
   }
 
-  /** Who may wait for a session, by the state of the keeper. */
   #refusal(): MCPError | undefined {
     const { name } = this.#spec;
-    const { nextRetryAt, quarantineReason, lastError, connectedAt } = this.context;
-    const detail = this.detail;
-    if (detail === 'idle' || detail === 'running') return undefined;
-    // It crashed and is coming back: the next try is near. One that failed to start gives no such hope.
-    if (detail === 'waiting' && connectedAt !== undefined) return undefined;
-    const why = lastError?.message;
-    if (detail === 'stopped') {
-      return new ServerUnavailableError(`${name}: was stopped`, { why: 'by order', fix: `toolherd start ${name}` });
-    }
-    if (detail === 'waiting') {
-      const inMs = Math.max(0, (nextRetryAt ?? 0) - this.#around.clock.now());
-      const message = `${name}: could not be started; the next try is in ${(inMs / 1000).toFixed(1)} s`;
-      return new ServerUnavailableError(message, { retryable: true, why, fix: `see "toolherd why ${name}"` });
-    }
-    const message =
-      detail === 'needs_auth' ? `${name}: needs an authorisation` : `${name}: is quarantined (${quarantineReason})`;
-    return new ServerUnavailableError(message, { why, fix: `mend the cause, then: toolherd reset ${name}` });
+    if (this.#broken !== undefined) return callErrorFor(name, this.#broken, false);
+    const { detail, context } = this;
+    return refusalOf({ name, detail, context, now: this.#around.clock.now(), farewell: this.#farewell });
   }
 
   /** Those who wait here learn when nobody is coming for them. */
   #ended({ ending, connected }: KeeperReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
     if (ending.kind === 'error') this.#failedAt = this.#around.clock.now();
-    if (!connected) this.gate.fail(callErrorFor(this.#spec.name, ending, false));
+    // Who waited for a start that failed need not wait for the next; one that gives way to another is no failure.
+    if (!connected && ending.kind === 'error') this.gate.fail(callErrorFor(this.#spec.name, ending, false));
+    this.#tellParked();
+  }
+
+  #tellParked(): void {
     const refusal = this.#refusal();
     if (refusal !== undefined) this.gate.fail(refusal);
   }

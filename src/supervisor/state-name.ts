@@ -8,6 +8,7 @@ export function stateName(value: StateValue): string {
     .join(' ');
 }
 
-export function topState(value: StateValue): string {
-  return typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
+/** `connected.serving` → `connected`. */
+export function topName(name: string): string {
+  return name.split('.')[0] ?? '';
 }

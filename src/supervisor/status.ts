@@ -1,19 +1,21 @@
 import type { ServerSpec } from '../config/spec.js';
 import type { ServerStatus } from '../ipc/fleet.js';
 import type { ConfiguredServer } from './configured-server.js';
-import { groupMemory } from './rss.js';
 
 export interface StatusSources {
   /** When the server came into its present state. */
   since(name: string): string;
   redact(text: string): string;
+  /** Of each process group, by its leader; null where the system does not tell. */
+  memory: ReadonlyMap<number, number> | null;
 }
 
 /** What the world is told of a server: looked up when asked, never kept beside the truth. */
 export function toStatus(server: ConfiguredServer, sources: StatusSources): ServerStatus {
-  const { spec, latencies, lists } = server;
+  const { spec, latencies } = server;
+  const { lists } = server.catalog;
   const view = server.view();
-  const memory = groupMemory(view.pids);
+  const { memory, redact } = sources;
   const since = sources.since(spec.name);
   return {
     name: spec.name,
@@ -30,9 +32,9 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
       view.lastError === undefined
         ? null
         : {
-            message: sources.redact(view.lastError.message),
+            message: redact(view.lastError.message),
             cause: view.lastError.cause,
-            ...(view.lastError.fix === undefined ? {} : { fix: view.lastError.fix }),
+            ...(view.lastError.fix === undefined ? {} : { fix: redact(view.lastError.fix) }),
             at: new Date(view.failedAt ?? 0).toISOString(),
           },
     since,
@@ -40,12 +42,12 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     calls: server.calls,
     failures: server.failures,
     latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
-    tools: lists?.tools.length ?? 0,
-    prompts: lists?.prompts.length ?? 0,
-    resources: lists?.resources.length ?? 0,
+    tools: lists?.tools?.length ?? 0,
+    prompts: lists?.prompts?.length ?? 0,
+    resources: lists?.resources?.length ?? 0,
     protocol_version: view.opened?.protocolVersion ?? null,
     server_info: view.opened?.serverInfo ?? null,
-    rss_bytes: memory === null ? null : [...memory.values()].reduce((sum, bytes) => sum + bytes, 0),
+    rss_bytes: memory === null ? null : view.pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
   };
 }
 

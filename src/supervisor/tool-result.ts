@@ -45,7 +45,7 @@ export function toWireError(error: MCPError, redact: (text: string) => string): 
     type,
     message: redact(message),
     ...(why === undefined ? {} : { why: redact(why) }),
-    ...(fix === undefined ? {} : { fix }),
+    ...(fix === undefined ? {} : { fix: redact(fix) }),
     retryable,
     sent,
   };

@@ -1,59 +1,64 @@
 import type { StdioSpec } from '../config/spec.js';
-import { CancelledError, type MCPError, OverloadedError, ServerUnavailableError } from '../link/errors.js';
-import type { CallHandle, CallRequest, CallSink } from '../link/session/call.js';
+import type { MCPError } from '../link/errors.js';
+import type { CallHandle, CallRequest } from '../link/session/call.js';
 import type { Ending, Failed } from '../machines/ending.js';
 import { backoffMs } from '../machines/policy.js';
 import type { Lists } from './lists.js';
 import { OneShot } from './one-shot.js';
+import { Parking } from './parking.js';
+import type { RoutedSink } from './routed-sink.js';
 import type { Surroundings } from './surroundings.js';
 
-/** A call that waits because as many processes run as may. */
-interface Queued {
-  request: CallRequest;
-  sink: CallSink;
-  /** Set when it is served: from then on its process has it. */
-  handle?: CallHandle;
+export interface TransientEvents {
+  listed(lists: Lists): void;
+  wantsLists(): boolean;
+  /** A process came to its end; `isTold`: as it was told to. Who waits for lists may have waited for it. */
+  left(isTold: boolean): void;
 }
-
-const MOST_WAITING = 10_000;
 
 /**
  * A transient server: a fresh process for each call, gone after it. `spares` of them wait with their handshake done, so
  * that a call need not wait for a start. There are never more processes than calls in flight and spares (those that
- * are on their way out are not counted: they have no call and take none).
+ * are on their way out are not counted: they have no call and take none), and one while the lists are asked for.
  */
 export class Transients {
   readonly #spec: StdioSpec;
   readonly #id: string;
   readonly #around: Surroundings;
-  readonly #on: { listed(lists: Lists): void; wantsLists(): boolean };
+  readonly #on: TransientEvents;
+  readonly #predecessor: Promise<unknown>;
   readonly #shots = new Set<OneShot>();
-  readonly #queue: Queued[] = [];
-  #listing: OneShot | undefined;
-  readonly #gone: (() => void)[] = [];
-  #isStopped = false;
+  /** Calls that wait because as many processes run as may. */
+  readonly #queue: Parking<RoutedSink>;
+  readonly #waiters = new Set<() => void>();
+  /** Why it takes no calls; undefined while it does. */
+  #refusal: MCPError | undefined;
   #refillTimer: unknown;
   #failedSpares = 0;
   newest: OneShot | undefined;
   incarnation = 0;
   lastError: Failed | undefined;
   failedAt: number | undefined;
-  lastStop: Ending | undefined;
+  /** How its processes have ended since it was last stopped. */
+  lastStops: Ending[] = [];
 
   constructor(
     id: string,
     spec: StdioSpec,
     around: Surroundings,
-    on: { listed(lists: Lists): void; wantsLists(): boolean },
+    on: TransientEvents,
+    predecessor: Promise<unknown>,
   ) {
     this.#id = id;
     this.#spec = spec;
     this.#around = around;
     this.#on = on;
+    this.#predecessor = predecessor;
+    this.#queue = new Parking(spec.name, around.clock);
   }
 
   get detail(): 'idle' | 'running' | 'stopped' {
-    if (this.#isStopped) return 'stopped';
+    if (this.#refusal !== undefined) return 'stopped';
     return this.#shots.size > 0 ? 'running' : 'idle';
   }
 
@@ -65,75 +70,69 @@ export class Transients {
     return [...this.#shots].reduce((sum, shot) => sum + shot.inFlight, 0);
   }
 
-  /** Spares whose handshake is done. */
-  get ready(): number {
-    return [...this.#shots].filter((shot) => shot.isFree && shot.isReady).length;
-  }
-
-  send(request: CallRequest, sink: CallSink): CallHandle | undefined {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) {
-      sink.settle({ ok: false, error: refusal });
+  send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    if (this.#refusal !== undefined) {
+      sink.settle({ ok: false, error: this.#refusal });
       return undefined;
     }
-    const busy = [...this.#shots].filter((shot) => !shot.isFree).length;
-    return busy < this.#spec.maxInFlight ? this.#serve(request, sink) : this.#enqueue({ request, sink });
+    return this.#hasRoom ? this.#serve(request, sink) : this.#queue.add(request, sink);
   }
 
   /** Be ready: spares begin to wait. */
   start(): void {
-    this.#isStopped = false;
+    this.#refusal = undefined;
     this.#refill();
   }
 
-  stop(): void {
-    this.#isStopped = true;
-    this.#around.clock.clearTimeout(this.#refillTimer);
-    this.#refillTimer = undefined;
-    const error = this.#refusal();
-    for (const { sink } of this.#queue.splice(0)) if (error) sink.settle({ ok: false, error });
-    for (const shot of this.#shots) shot.stop();
+  /** `refusal`: what a call is told from now on. */
+  stop(refusal: MCPError): void {
+    this.#refusal = refusal;
+    this.lastStops = [];
+    this.#queue.fail(refusal);
+    this.#clear();
+  }
+
+  /** Nothing that runs now stays. Those that follow need not wait for it: each process is on its own. */
+  restart(): void {
+    this.#clear();
+    this.start();
+  }
+
+  /** Forgets the failures: spares are tried again at once. */
+  reset(): void {
+    this.#failedSpares = 0;
+    this.#dropTimer();
+    this.#refill();
+  }
+
+  /** Resolves when no process is starting: every spare waits, or is known not to. */
+  whenDecided(): Promise<void> {
+    return this.#when(() => this.#free.every((shot) => shot.isReady));
   }
 
   whenGone(): Promise<void> {
-    if (this.#shots.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#gone.push(resolve));
+    return this.#when(() => this.#shots.size === 0);
   }
 
-  /** A process without a call, for its lists; it stays as a spare if one is wanted. Resolves with its ending. */
-  wake(): Promise<Ending> | undefined {
-    if (this.#isStopped) return undefined;
-    const free = [...this.#shots].find((candidate) => candidate.isFree);
-    if (free !== undefined) return free.ended;
-    const shot = this.#launch();
-    if (this.#spec.spares === 0) this.#listing = shot;
-    return shot.ended;
+  /** Sees to it that the lists are read: by those that wait, or else by one that stays only as a spare. */
+  discover(): boolean {
+    if (this.#refusal !== undefined) return false;
+    const free = this.#free;
+    if (free.length === 0) this.#launch();
+    else for (const shot of free) shot.rediscover();
+    return true;
   }
 
-  #refusal(): MCPError | undefined {
-    const { name } = this.#spec;
-    if (this.#isStopped) {
-      return new ServerUnavailableError(`${name}: was stopped`, { why: 'by order', fix: `toolherd start ${name}` });
-    }
-    if (this.#queue.length < MOST_WAITING) return undefined;
-    return new OverloadedError(`${name}: ${MOST_WAITING} calls wait for it already`, { retryable: true });
+  get #free(): OneShot[] {
+    return [...this.#shots].filter((shot) => shot.isFree);
   }
 
-  #enqueue(queued: Queued): CallHandle {
-    this.#queue.push(queued);
-    const cancel = (reason = 'cancelled by the caller') => {
-      if (queued.handle !== undefined) return queued.handle.cancel(reason);
-      const place = this.#queue.indexOf(queued);
-      if (place === -1) return;
-      this.#queue.splice(place, 1);
-      const error = new CancelledError(`${this.#spec.name}: the call was cancelled: ${reason}`);
-      queued.sink.settle({ ok: false, error });
-    };
-    return { id: 0, cancel };
+  get #hasRoom(): boolean {
+    return this.#shots.size - this.#free.length < this.#spec.maxInFlight;
   }
 
-  #serve(request: CallRequest, sink: CallSink): CallHandle {
-    const free = [...this.#shots].filter((shot) => shot.isFree);
+  #serve(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    const free = this.#free;
     const shot = free.find((candidate) => candidate.isReady) ?? free[0] ?? this.#launch();
     const handle = shot.take(request, sink);
     this.#refill();
@@ -142,56 +141,85 @@ export class Transients {
 
   #launch(): OneShot {
     this.incarnation += 1;
-    const shot: OneShot = new OneShot(
-      `${this.#id}.${this.incarnation}`,
-      this.incarnation,
-      this.#spec,
-      this.#around,
-      {
-        ready: () => {
-          this.#failedSpares = 0;
-        },
-        listed: (lists) => {
-          this.#on.listed(lists);
-          if (this.#listing === shot && shot.isFree) shot.stop();
-        },
-        wantsLists: () => this.#on.wantsLists(),
-        ended: (ending) => this.#ended(shot, ending),
+    const id = `${this.#id}.${this.incarnation}`;
+    const shot: OneShot = new OneShot(id, this.incarnation, this.#spec, this.#around, {
+      ready: () => this.#rest(shot),
+      listed: (lists) => {
+        this.#on.listed(lists);
+        this.#rest(shot);
       },
-    );
+      wantsLists: () => this.#on.wantsLists(),
+      ended: (ending) => this.#ended(shot, ending),
+    });
     this.#shots.add(shot);
     this.newest = shot;
+    shot.begin(this.#predecessor);
     return shot;
   }
 
-  /** A spare that failed is not replaced at once: the next try follows the restart policy's backoff, or a call. */
+  /** It was started for the lists alone, and they are known. */
+  #rest(shot: OneShot): void {
+    if (shot.isFree && this.#free.length > this.#spec.spares && !this.#on.wantsLists()) shot.stop();
+    this.#tell();
+  }
+
+  /** A spare that failed is not replaced at once: the next try follows the restart policy's backoff, or an order. */
   #refill(): void {
-    if (this.#isStopped || this.#refillTimer !== undefined) return;
-    const free = [...this.#shots].filter((shot) => shot.isFree).length;
-    for (let missing = this.#spec.spares - free; missing > 0; missing--) this.#launch();
+    if (this.#refusal !== undefined || this.#refillTimer !== undefined) return;
+    for (let missing = this.#spec.spares - this.#free.length; missing > 0; missing--) this.#launch();
   }
 
   #ended(shot: OneShot, ending: Ending): void {
-    const wasSpare = shot.isSpare;
     this.#shots.delete(shot);
+    const isTold = ending.kind === 'disconnected' && ending.reason === 'stopped';
+    if (isTold) this.#failedSpares = 0;
+    if (this.#refusal !== undefined) this.lastStops.push(ending);
     if (ending.kind === 'error') {
       this.lastError = ending;
       this.failedAt = this.#around.clock.now();
-    } else this.lastStop = ending;
-    const next = this.#isStopped ? undefined : this.#queue.shift();
-    if (next !== undefined) next.handle = this.#serve(next.request, next.sink);
-    if (wasSpare && ending.kind === 'error') this.#refillLater();
+    }
+    while (this.#hasRoom && this.#queue.handOver((request, sink) => this.#serve(request, sink)));
+    if (shot.isSpare && !isTold) this.#refillLater(ending);
     else this.#refill();
-    if (this.#shots.size === 0) for (const resolve of this.#gone.splice(0)) resolve();
+    this.#on.left(isTold);
+    this.#tell();
   }
 
-  #refillLater(): void {
-    if (this.#refillTimer !== undefined || this.#isStopped) return;
-    const delay = backoffMs(this.#failedSpares + 1, this.#spec.backoff, this.#around.random());
+  /** Trying again cannot help where the command is missing: then the next call or order is the next try. */
+  #refillLater(ending: Ending): void {
+    const isPermanent = ending.kind === 'error' && ending.permanent === true;
+    if (this.#refillTimer !== undefined || this.#refusal !== undefined || isPermanent) return;
     this.#failedSpares += 1;
+    const delay = backoffMs(this.#failedSpares, this.#spec.backoff, this.#around.random());
     this.#refillTimer = this.#around.clock.setTimeout(() => {
       this.#refillTimer = undefined;
       this.#refill();
     }, delay);
+  }
+
+  #clear(): void {
+    this.#dropTimer();
+    for (const shot of [...this.#shots]) shot.stop();
+  }
+
+  #dropTimer(): void {
+    this.#around.clock.clearTimeout(this.#refillTimer);
+    this.#refillTimer = undefined;
+  }
+
+  #when(isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!isTrue()) return;
+        this.#waiters.delete(look);
+        resolve();
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  #tell(): void {
+    for (const look of [...this.#waiters]) look();
   }
 }

@@ -10,6 +10,9 @@ interface Timer {
   fire: () => void;
 }
 
+/** More timers in one moment than this are a loop that waits for nothing. */
+const mostAtOnce = 10_000;
+
 export class VirtualClock {
   #now = 0;
   #lastId = 0;
@@ -36,9 +39,13 @@ export class VirtualClock {
   /** Lets time pass, firing what falls due in the order in which it does (of two at one moment, the older first). */
   advance(ms: number): void {
     const end = this.#now + ms;
+    let inThisMoment = 0;
     for (let next = this.#nextBy(end); next !== undefined; next = this.#nextBy(end)) {
       const [id, timer] = next;
       this.#timers.delete(id);
+      inThisMoment = timer.dueAt === this.#now ? inThisMoment + 1 : 0;
+      if (inThisMoment > mostAtOnce)
+        throw new Error(`time stands still: ${mostAtOnce} timers at ${this.#now} ms`);
       this.#now = timer.dueAt;
       timer.fire();
     }

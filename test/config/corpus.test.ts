@@ -109,6 +109,8 @@ mcp_servers:
   - {name: b, server: s, transport: http, url: "http://intra/mcp"}
 `;
     expect(await places({ config })).toEqual(['2 daemon.log_level']);
+    const both = config.replace('allow_http', 'pin: maybe, allow_http');
+    expect(await places({ config: both })).toEqual(['2 daemon.log_level', '3 security.pin']);
   });
 
   it('a hundred wrong entries are a hundred problems', async () => {

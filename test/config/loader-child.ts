@@ -46,14 +46,16 @@ export class LoaderChild {
     return JSON.parse(value) as Answer;
   }
 
-  /** Lets it end by itself, and says how it ended. */
+  /** Lets it end by itself, and says how it ended; one that hangs is killed. */
   async stop(): Promise<number | null> {
     const ended = new Promise<number | null>((resolve) => {
       if (!this.isAlive) resolve(this.#child.exitCode);
       this.#child.once('exit', resolve);
     });
     this.#child.stdin?.end();
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
     const code = await ended;
+    clearTimeout(killing);
     await rm(this.#folder, { recursive: true, force: true });
     return code;
   }

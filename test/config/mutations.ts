@@ -5,7 +5,9 @@ export class Dice {
   #state: number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
+    // Neighbouring seeds must not roll alike.
+    this.#state = Math.imul(seed ^ (seed << 13), 0x45d9f3b) >>> 0;
+    for (let roll = 0; roll < 4; roll++) this.below(1);
   }
 
   below(limit: number): number {
@@ -170,7 +172,7 @@ const MUTATIONS: Mutation[] = [
 /** A file with one to three changes of the kind that people and programs make. */
 export function mutate(text: string, dice: Dice, others: readonly string[]): string {
   let mutant = text;
-  for (let changes = 1 + dice.below(3); changes > 0; changes--)
+  for (let changes = dice.pick([1, 1, 1, 2, 3]); changes > 0; changes--)
     mutant = dice.pick(MUTATIONS)(mutant, dice, others);
   return mutant;
 }

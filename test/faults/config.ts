@@ -22,13 +22,19 @@ export function command(
   return { name, description: name, server: name, command: program, args, stop, ...fields };
 }
 
-/** The text of a config.yaml. JSON is YAML. */
+/** The text of a config.yaml. */
 export function config(servers: readonly Entry[], daemon: Record<string, unknown> = {}): string {
-  const allowed = [...new Set(servers.map((entry) => entry.command).filter((program) => program !== 'npx'))];
-  return JSON.stringify({
-    version: '1.0',
-    daemon,
-    security: { allowed_commands: allowed },
-    mcp_servers: servers,
-  });
+  return lines(servers, daemon).join('');
+}
+
+/** The same, a server a line: each line more is a whole config again. What is in the lines is JSON, which is YAML. */
+export function lines(servers: readonly Entry[], daemon: Record<string, unknown> = {}): string[] {
+  const allowed = new Set(servers.map((entry) => entry.command).filter((program) => program !== 'npx'));
+  return [
+    'version: "1.0"\n',
+    `daemon: ${JSON.stringify(daemon)}\n`,
+    `security: {allowed_commands: ${JSON.stringify([...allowed])}}\n`,
+    servers.length === 0 ? '' : 'mcp_servers:\n',
+    ...servers.map((entry) => `  - ${JSON.stringify(entry)}\n`),
+  ];
 }

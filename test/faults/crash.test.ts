@@ -42,7 +42,11 @@ describe('a server that dies in the middle of a call', () => {
     const file = join(herd.home.folder, 'ran');
     const before = Number(await herd.say('one', 'pid'));
     const { error, metadata } = await herd.fleet.call({ server: 'one', tool: 'exit', arguments: { file } });
-    expect(error).toMatchObject({ type: 'ServerCrashedError', sent: true, message: 'one: exited with code 7' });
+    expect(error).toMatchObject({
+      type: 'ServerCrashedError',
+      sent: true,
+      message: 'one: exited with code 7',
+    });
     expect(metadata.incarnation).toBe(1);
 
     const after = await herd.fleet.call({ server: 'one', tool: 'pid' });

@@ -44,7 +44,11 @@ describe('a server that is told to stop', () => {
     await say('one', 'pid');
     await fleet.stop({ servers: ['one'] }, true);
     const refused = await fleet.call({ server: 'one', tool: 'pid' });
-    expect(refused.error).toMatchObject({ type: 'ServerUnavailableError', sent: false, fix: 'toolherd start one' });
+    expect(refused.error).toMatchObject({
+      type: 'ServerUnavailableError',
+      sent: false,
+      fix: 'toolherd start one',
+    });
     const [started] = await fleet.start({ servers: ['one'] }, true);
     expect(started).toMatchObject({ state: 'connected', incarnation: 2 });
     expect((await fleet.call({ server: 'one', tool: 'pid' })).success).toBe(true);
@@ -80,12 +84,17 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
 
   it('on "down", which says who had to be killed', async () => {
     const { daemon, home, pids } = await startUnwilling();
-    const { status, stdout } = await toolherd(['down', '--json'], { cwd: home.folder, env: home.environment });
+    const { status, stdout } = await toolherd(['down', '--json'], {
+      cwd: home.folder,
+      env: home.environment,
+    });
     expect(status).toBe(0);
     const { stopped, killed } = JSON.parse(stdout) as { stopped: string[]; killed: string[] };
     expect(killed).toEqual(['stubborn']);
     expect(stopped.sort()).toEqual(['escapes', 'good', 'helper', 'spares']);
-    expect(pids.filter(isAlive).filter((pid) => processesOf(daemon.id).every((found) => found.pid !== pid))).toEqual([]);
+    expect(
+      pids.filter(isAlive).filter((pid) => processesOf(daemon.id).every((found) => found.pid !== pid)),
+    ).toEqual([]);
     await until(() => !isAlive(daemon.pid));
     expect(pids.filter(isAlive)).toEqual([]);
     expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
@@ -102,7 +111,9 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
   });
 
   it('whatever others order in that moment', async () => {
-    const entries = ['a', 'b', 'c'].map((name) => server(name, 'stubborn.mjs', { stop: { close: 0.3, term: 0.3 } }));
+    const entries = ['a', 'b', 'c'].map((name) =>
+      server(name, 'stubborn.mjs', { stop: { close: 0.3, term: 0.3 } }),
+    );
     const { fleet, connect, daemon } = await startHerd(config(entries));
     await fleet.start({ all: true }, true);
     const other = await connect();

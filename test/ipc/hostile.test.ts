@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FakeClock, FakeFleet, type Json, later, RawClient, resultOf, serve } from './support.js';
+import { FakeFleet, resultOf } from './fake-fleet.js';
+import { FakeClock, type Json, later, RawClient, serve } from './support.js';
 
 const MIB = 2 ** 20;
 

@@ -150,11 +150,15 @@ describe('a place that is not safe is refused, and nothing is touched', () => {
   });
 
   it('a folder that cannot be made is said in full', async () => {
-    await expect(claimSocket('/proc/nowhere/s.sock')).rejects.toMatchObject({
-      type: 'SocketPathError',
-      message: expect.stringContaining('/proc/nowhere'),
-      fix: expect.stringContaining('TOOLHERD_SOCKET'),
-    });
+    const file = join(makeFolder({ file: '' }), 'file');
+    for (const folder of ['/proc/nowhere', join(file, 'below')]) {
+      await expect(claimSocket(join(folder, 's.sock'))).rejects.toMatchObject({
+        type: 'SocketPathError',
+        message: expect.stringContaining(folder),
+        why: expect.stringMatching(/^E/),
+        fix: expect.stringContaining('TOOLHERD_SOCKET'),
+      });
+    }
   });
 
   it('what is missing is made, 0700 all the way', async () => {

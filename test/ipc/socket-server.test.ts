@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { METHODS } from '../../src/ipc/methods.js';
 import type { Peer } from '../../src/ipc/peer.js';
 import { VERSION } from '../../src/version.js';
-import { FakeFleet, later, RawClient, resultOf, serve, stateEvent } from './support.js';
+import { FakeFleet, resultOf, stateEvent } from './fake-fleet.js';
+import { later, RawClient, serve } from './support.js';
 
 async function serveFake() {
   const fleet = new FakeFleet();
@@ -214,8 +215,10 @@ describe('a connection', () => {
   it('has the report of a shutdown before the socket goes', async () => {
     const fleet = new FakeFleet();
     const ended = later();
+    let calls = 0;
     const { path, server, owner } = await serve(fleet, {
       onShutdown: () => {
+        calls += 1;
         owner.close();
         server.close().then(ended.resolve);
       },
@@ -232,6 +235,7 @@ describe('a connection', () => {
     expect(await client.next()).toMatchObject({ id: 1, result: { killed: [] } });
     expect(await other.next()).toMatchObject({ id: 1, result: { killed: [] } });
     await Promise.all([ended.promise, client.closed, other.closed]);
+    expect(calls).toBe(1);
     await expect(RawClient.open(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -3,14 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/ipc/clock.js';
-import type {
-  CallContext,
-  CallParams,
-  Fleet,
-  FleetEvent,
-  ServerStatus,
-  ToolResult,
-} from '../../src/ipc/fleet.js';
+import type { Fleet } from '../../src/ipc/fleet.js';
 import { claimSocket, type SocketTrouble } from '../../src/ipc/socket-owner.js';
 import { type FleetServerOptions, serveFleet } from '../../src/ipc/socket-server.js';
 import { makeFolder } from '../support/folder.js';
@@ -59,127 +52,6 @@ export function later<T = void>(): { promise: Promise<T>; resolve: (value: T) =>
     resolve = settle;
   });
   return { promise, resolve };
-}
-
-export function status(name: string): ServerStatus {
-  return {
-    name,
-    agent: null,
-    state: 'created',
-    detail: 'idle',
-    transport: 'stdio',
-    lifecycle: 'singleton',
-    pids: [],
-    incarnation: 0,
-    restarts: 0,
-    next_retry_at: null,
-    last_error: null,
-    since: '2026-01-01T00:00:00.000Z',
-    in_flight: 0,
-    calls: 0,
-    failures: 0,
-    latency_ms: { p50: null, p99: null },
-    tools: 0,
-    prompts: 0,
-    resources: 0,
-    protocol_version: null,
-    server_info: null,
-    rss_bytes: null,
-  };
-}
-
-export function resultOf({ server, tool, request_id = '' }: CallParams, text: string): ToolResult {
-  return {
-    success: true,
-    content: [{ type: 'text', text }],
-    error: null,
-    metadata: { server, tool, request_id, incarnation: 1, execution_time_ms: 1, is_error: false },
-  };
-}
-
-export function stateEvent(server: string): FleetEvent {
-  const at = '2026-01-01T00:00:00.000Z';
-  return { topic: 'state', server, incarnation: 1, state: 'connected', detail: 'running', cause: 'test', at };
-}
-
-/** A herd of two that does nothing but remember what it was told. */
-export class FakeFleet implements Fleet {
-  readonly heard: unknown[][] = [];
-  readonly #listeners = new Set<(event: FleetEvent) => void>();
-  /** What a call does; tests put their own here. */
-  onCall: (params: CallParams, context: CallContext) => Promise<ToolResult> = async (params) =>
-    resultOf(params, 'done');
-
-  get listeners(): number {
-    return this.#listeners.size;
-  }
-
-  tell(event: FleetEvent): void {
-    for (const listen of this.#listeners) listen(event);
-  }
-
-  async status(servers?: readonly string[]) {
-    this.heard.push(['status', servers]);
-    const daemon = {
-      version: '0',
-      pid: 1,
-      started_at: '2026-01-01T00:00:00.000Z',
-      socket: '/s',
-      config_file: '/c',
-      config_error: null,
-    };
-    return { servers: (servers ?? ['a', 'b']).map(status), daemon };
-  }
-
-  start = this.#order('start');
-  stop = this.#order('stop');
-  restart = this.#order('restart');
-  reset = this.#order('reset');
-
-  async tools(server?: string, refresh?: boolean) {
-    this.heard.push(['tools', server, refresh]);
-    return [{ server: 'a', name: 't', exposed_name: 'a__t', description: null, input_schema: {} }];
-  }
-
-  call(params: CallParams, context: CallContext = {}) {
-    this.heard.push(['call', params]);
-    return this.onCall(params, context);
-  }
-
-  async inspect(server: string) {
-    this.heard.push(['inspect', server]);
-    return {
-      server,
-      status: status(server),
-      spec: {},
-      snapshot: { server: 'created', keeper: 'idle' },
-      journal: [],
-    };
-  }
-
-  async reload(dryRun?: boolean) {
-    this.heard.push(['reload', dryRun]);
-    return { added: ['x'], removed: [], changed: [], unchanged: ['a'] };
-  }
-
-  subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void) {
-    this.heard.push(['subscribe', topics]);
-    const own = (event: FleetEvent) => listen(event);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
-  }
-
-  async shutdown(graceMs?: number) {
-    this.heard.push(['shutdown', graceMs]);
-    return { stopped: ['a'], killed: ['b'] };
-  }
-
-  #order(verb: string): Fleet['start'] {
-    return async (selection, wait) => {
-      this.heard.push([verb, selection, wait]);
-      return ('servers' in selection ? selection.servers : ['a', 'b']).map(status);
-    };
-  }
 }
 
 /** A folder with mode 0700 for a socket, and the socket's path in it. */

@@ -1,4 +1,5 @@
 import { afterEach } from 'vitest';
+import { Redactor } from '../../src/config/redactor.js';
 import type { StdioSpec } from '../../src/config/spec.js';
 import { systemClock } from '../../src/link/clock.js';
 import type { Link, LinkLog, Opened } from '../../src/link/link.js';
@@ -53,6 +54,7 @@ export function openLink(spec: StdioSpec, deps: Partial<StdioDeps> = {}): OpenLi
       clock: systemClock,
       env: process.env,
       clientInfo: { name: 'toolherd', version: '0.0.0' },
+      redact: (text) => Redactor.of(spec.env).redact(text),
       log: (line) => {
         one.logs.push(line);
         for (const { pattern, resolve } of waiting) if (pattern.test(line.text)) resolve(line.text);

@@ -355,6 +355,17 @@ describe('permits', () => {
     expect(state()).toBe('running.up');
   });
 
+  test('a permit that breaks after it was granted changes nothing', () => {
+    const { world, keeper, state, order, pass } = stage(() => healthy(), exact, { permitsAreFree: false });
+    order('start');
+    world.grant();
+    world.breakPermit();
+    expect(keeper.getSnapshot().status).toBe('active');
+    expect(state()).toBe('running.starting.connecting');
+    pass(100);
+    expect(state()).toBe('running.up');
+  });
+
   test('without a limit every start goes ahead', () => {
     const world = new SimulatedWorld({ script: () => healthy() });
     const machine = keeperMachine.provide({ actors: { server: world.server } });

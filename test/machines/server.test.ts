@@ -238,6 +238,20 @@ describe('on the way out', () => {
     expect(ending()).toEqual({ kind: 'disconnected', reason: 'stopped', killed: true });
   });
 
+  test('I7: a second stop does not begin the ladder anew, on either way out', () => {
+    for (const isConnected of [true, false]) {
+      const { world, connect, serve, stop, state, orders } = stage(stubborn);
+      if (isConnected) serve();
+      else connect();
+      stop();
+      world.clock.advance(times.closeTimeoutMs - 1);
+      stop();
+      world.clock.advance(1);
+      expect(state()).toBe('disconnected');
+      expect(orders()?.slice(-2)).toEqual(['close', 'kill']);
+    }
+  });
+
   test('I5: what kill does not remove is not called gone', () => {
     const { world, serve, stop, state } = stage(silent);
     serve();

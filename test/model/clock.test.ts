@@ -29,6 +29,13 @@ describe('virtual time', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('a loop that waits for nothing is an error, not an endless test', () => {
+    const clock = new VirtualClock();
+    const again = () => clock.setTimeout(again, 0);
+    again();
+    expect(() => clock.advance(1)).toThrow('time stands still');
+  });
+
   test('a timer without a figure is refused: it is how a missing delay shows', () => {
     expect(() => new VirtualClock().setTimeout(() => {}, Number.NaN)).toThrow('a named delay is missing');
   });

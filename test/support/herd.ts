@@ -103,7 +103,8 @@ export function makeHome(config: string): Home {
     configure: (text) => writeFileSync(configFile, text),
     launch({ shell, node = [] } = {}) {
       const command = [process.execPath, ...node, join(DIST, 'bin', 'daemon.cjs')];
-      const words = shell === undefined ? command : ['/bin/sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
+      const words =
+        shell === undefined ? command : ['/bin/sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
       const one = launch(words, folder, environment);
       launched.push(one);
       return one;
@@ -111,11 +112,16 @@ export function makeHome(config: string): Home {
     async start() {
       const { readiness, stderr, pid } = home.launch();
       const said = await readiness;
-      if (said?.ready !== true) throw new Error(`the daemon did not start: ${JSON.stringify(said)} ${stderr()}`);
+      if (said?.ready !== true)
+        throw new Error(`the daemon did not start: ${JSON.stringify(said)} ${stderr()}`);
       return home.adopt(pid);
     },
     adopt(pid) {
-      const daemon = { pid, id: daemonIdIn(folder), kill: (signal: NodeJS.Signals) => process.kill(pid, signal) };
+      const daemon = {
+        pid,
+        id: daemonIdIn(folder),
+        kill: (signal: NodeJS.Signals) => process.kill(pid, signal),
+      };
       daemons.push(daemon);
       return daemon;
     },
@@ -158,7 +164,8 @@ async function leaveNothing(launched: readonly Launched[], daemons: readonly Dae
   for (const { id } of daemons) {
     await until(() => processesOf(id).length === 0, ORPHANS_MS).catch(() => undefined);
     const left = processesOf(id);
-    if (left.length > 0) faults.push(`left behind: ${left.map(({ pid, words }) => `${pid} ${words}`).join('; ')}`);
+    if (left.length > 0)
+      faults.push(`left behind: ${left.map(({ pid, words }) => `${pid} ${words}`).join('; ')}`);
     for (const { pid } of left) killNow(pid);
   }
   for (const { stderr } of launched) if (stderr() !== '') faults.push(`the daemon printed: ${stderr()}`);
@@ -178,7 +185,8 @@ export async function until<T>(
   const deadline = performance.now() + withinMs;
   for (;;) {
     const answer = await check();
-    if (answer !== false && answer !== undefined && answer !== null) return answer as NonNullable<Exclude<T, false>>;
+    if (answer !== false && answer !== undefined && answer !== null)
+      return answer as NonNullable<Exclude<T, false>>;
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${check}`);
     await sleep(20);
   }

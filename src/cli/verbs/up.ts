@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DaemonStatus } from '../../ipc/fleet.js';
 import { openFleet } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
-import { daemonArguments, startDaemon } from '../start-daemon.js';
+import { daemonArguments, daemonEnvironment, OTHERS_START_MS, startDaemon } from '../start-daemon.js';
 import type { Call, Verb } from '../verb.js';
+
+const ENDING_MS = 10_000;
 
 export const verb: Verb = {
   usage: 'up [--foreground] [--replace]',
@@ -16,30 +20,52 @@ export const verb: Verb = {
   async run(call) {
     const { flags, output } = call;
     const running = await runningDaemon(call);
-    if (running !== undefined && flags.replace !== true) {
-      output.json({ already_running: true, daemon: running });
-      output.print(`already running (pid ${running.pid})`);
-      return EXIT.ok;
-    }
+    if (running !== undefined && flags.replace !== true) return alreadyRunning(call, running);
     if (running !== undefined) {
       const { fleet, close } = await openFleet(call, false);
       await fleet.shutdown();
       close();
+      await untilEnded(call);
     }
     if (flags.foreground === true) return foreground(call);
-    const { pid, servers } = await startDaemon(call);
+    const started = await startDaemon(call);
+    if (started === undefined) return alreadyRunning(call, await daemonStatus(call, OTHERS_START_MS));
+    const { pid, servers } = started;
     output.json({ already_running: false, pid, servers });
     output.print(`running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`);
     return EXIT.ok;
   },
 };
 
-async function runningDaemon(call: Call) {
+function alreadyRunning({ output }: Call, daemon: DaemonStatus): number {
+  output.json({ already_running: true, daemon });
+  output.print(`already running (pid ${daemon.pid})`);
+  return EXIT.ok;
+}
+
+async function daemonStatus(call: Call, absentMs = 0): Promise<DaemonStatus> {
+  const { fleet, close } = await openFleet(call, false, absentMs);
+  const { daemon } = await fleet.status([]);
+  close();
+  return daemon;
+}
+
+function runningDaemon(call: Call): Promise<DaemonStatus | undefined> {
+  return unlessAbsent(daemonStatus(call));
+}
+
+/** It gives its report before it lets go of the socket. */
+async function untilEnded(call: Call): Promise<void> {
+  for (const deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(20)) {
+    const still = await unlessAbsent(openFleet(call, false));
+    if (still === undefined) return;
+    still.close();
+  }
+}
+
+async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    const { fleet, close } = await openFleet(call, false);
-    const { daemon } = await fleet.status([]);
-    close();
-    return daemon;
+    return await answer;
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'DaemonNotRunningError') return undefined;
     throw error;
@@ -48,7 +74,7 @@ async function runningDaemon(call: Call) {
 
 /** The daemon takes over this terminal; signals reach it, and its status is ours. */
 function foreground(call: Call): Promise<number> {
-  const child = spawn(process.execPath, [...daemonArguments(call), '--foreground'], { stdio: 'inherit', cwd: call.cwd });
+  const child = spawn(process.execPath, [...daemonArguments(call), '--foreground'], { stdio: 'inherit', cwd: call.cwd, env: daemonEnvironment(call) });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? EXIT.failed)));
 }

@@ -6,7 +6,6 @@ import { LegacyDriver } from '../legacy/driver.js';
 import type { Link, LinkEvents, LinkLog, Opened } from '../link.js';
 import { type ListMethod, listAll } from '../list.js';
 import type { Rung } from '../process/ladder.js';
-import { redactor } from '../redact.js';
 import type { JsonObject, Message } from '../session/message.js';
 import { Session, type Wire } from '../session/session.js';
 import type { Exit } from './child.js';
@@ -17,6 +16,8 @@ import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-proce
 export interface StdioDeps extends ProcessDeps {
   clientInfo: { name: string; version: string };
   log(line: LinkLog): void;
+  /** Takes declared values out of what the server says: nobody tells which of them are secret, so none is shown. */
+  redact(text: string): string;
   incarnation?: number | undefined;
 }
 
@@ -34,7 +35,6 @@ class StdioLink implements Link {
   readonly #spec: StdioSpec;
   readonly #deps: StdioDeps;
   readonly #on: LinkEvents;
-  readonly #redact: (text: string) => string;
   readonly #stderr: LogLines;
   readonly #noise: LogLines;
   readonly #driver: LegacyDriver;
@@ -50,7 +50,6 @@ class StdioLink implements Link {
     this.#deps = deps;
     this.#on = on;
     const { clock, clientInfo } = deps;
-    this.#redact = redactor(spec.env);
     this.#stderr = new LogLines(clock, (text) => this.#log('stderr', text));
     this.#noise = new LogLines(clock, (text) => this.#log('stdout', text));
     this.session = this.#newSession();
@@ -64,7 +63,7 @@ class StdioLink implements Link {
     this.#driver = new LegacyDriver({ name, roots, config, clock, clientInfo, write });
     this.#driver.open().then(
       (opened) => this.#open(opened),
-      (error: unknown) => this.#fail(badHandshake(name, this.#redact(reasonOf(error)))),
+      (error: unknown) => this.#fail(badHandshake(name, deps.redact(reasonOf(error)))),
     );
   }
 
@@ -205,7 +204,7 @@ class StdioLink implements Link {
   }
 
   #log(source: LinkLog['source'], text: string): void {
-    this.#deps.log({ source, text: this.#redact(text) });
+    this.#deps.log({ source, text: this.#deps.redact(text) });
   }
 }
 

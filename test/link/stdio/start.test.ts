@@ -55,6 +55,23 @@ describe('a server that cannot be started', () => {
   });
 });
 
+describe('what a server prints', () => {
+  it('is logged line by line until its last word, without the secrets it was given (U1, X1)', async () => {
+    const script = 'echo "token is $TOKEN" >&2; echo "out: $TOKEN"; printf "no newline" >&2; exit 1';
+    const spec = specOf('', { command: '/bin/sh', args: ['-c', script], env: { TOKEN: 'sk-canary-123' } });
+    const { ended, logs } = openLink(spec);
+    await ended;
+    expect(logs).toEqual(
+      expect.arrayContaining([
+        { source: 'stderr', text: 'token is [redacted:TOKEN]' },
+        { source: 'stdout', text: 'out: [redacted:TOKEN]' },
+        { source: 'stderr', text: 'no newline' },
+      ]),
+    );
+    expect(logs).toHaveLength(3);
+  });
+});
+
 describe('a handshake', () => {
   it('that never comes ends at start_timeout, with the process gone (P12, I5)', async () => {
     const { link, ended, table } = openLink(specOf('silent.mjs', { startTimeoutMs: 200 }));
@@ -97,7 +114,7 @@ describe('a handshake', () => {
     const ending = await ended;
     expect(ending).toMatchObject({
       cause: 'protocol',
-      message: expect.stringContaining('bad token [API_TOKEN]'),
+      message: expect.stringContaining('bad token [redacted:API_TOKEN]'),
     });
     expect(JSON.stringify(ending)).not.toContain('canary');
   });

@@ -1,0 +1,26 @@
+import type { CallParams } from '../ipc/fleet.js';
+import { CancelledError, type MCPError } from '../link/errors.js';
+import { disabled, unknownTool, unsupported } from './errors.js';
+import type { Members } from './members.js';
+
+/** Why a call cannot even be tried; undefined when it can. */
+export function callRefusal(
+  members: Members,
+  { server: name, tool }: CallParams,
+  signal: AbortSignal | undefined,
+): MCPError | undefined {
+  const spec = members.specOf(name);
+  const server = members.get(name);
+  if (spec === undefined) return members.unknown(name);
+  if (server === undefined) return unsupported(spec);
+  if (!spec.enabled) return disabled(spec);
+  if (signal?.aborted) {
+    return new CancelledError(`${name}: the call was cancelled: ${reasonOf(signal) ?? 'before it began'}`);
+  }
+  const { catalog } = server;
+  return catalog.hasTool(tool) ? undefined : unknownTool(name, tool, [...(catalog.toolNames ?? [])]);
+}
+
+export function reasonOf(signal: AbortSignal | undefined): string | undefined {
+  return signal?.reason instanceof Error ? signal.reason.message : undefined;
+}

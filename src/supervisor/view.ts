@@ -1,0 +1,92 @@
+import type { Detail, ServerState } from '../ipc/fleet.js';
+import type { Opened } from '../link/link.js';
+import type { Failed } from '../machines/ending.js';
+import type { Stall } from './stall.js';
+import { topName } from './state-name.js';
+import type { Transients } from './transients.js';
+
+/** What a server shows of itself at this moment. */
+export interface View {
+  state: ServerState;
+  detail: Detail;
+  states: { server: string; keeper: string };
+  pids: number[];
+  incarnation: number;
+  restarts: number;
+  nextRetryAt: number | undefined;
+  lastError: Failed | undefined;
+  failedAt: number | undefined;
+  inFlight: number;
+  opened: Opened | undefined;
+}
+
+const DISABLED: View = {
+  state: 'created',
+  detail: 'disabled',
+  states: { server: 'created', keeper: 'disabled' },
+  pids: [],
+  incarnation: 0,
+  restarts: 0,
+  nextRetryAt: undefined,
+  lastError: undefined,
+  failedAt: undefined,
+  inFlight: 0,
+  opened: undefined,
+};
+
+/** Of several processes the one that needs attention is shown, and one that rests only if all do. */
+const RANK: Record<ServerState, number> = {
+  error: 0,
+  connecting: 1,
+  connected: 2,
+  disconnected: 3,
+  created: 4,
+};
+
+export function viewOfStalls(stalls: readonly Stall[]): View {
+  const views = stalls.map(viewOf);
+  if (views.length === 0) return DISABLED;
+  return {
+    ...views.reduce((shown, view) => (RANK[view.state] < RANK[shown.state] ? view : shown)),
+    pids: views.flatMap((view) => view.pids),
+    incarnation: Math.max(...views.map((view) => view.incarnation)),
+    restarts: views.reduce((sum, view) => sum + view.restarts, 0),
+    inFlight: views.reduce((sum, view) => sum + view.inFlight, 0),
+  };
+}
+
+function viewOf(stall: Stall): View {
+  const { incarnation, restarts, nextRetryAt } = stall.context;
+  const { states, detail, lastError, failedAt, inFlight, opened } = stall;
+  return {
+    state: topName(states.server) as ServerState,
+    detail,
+    states,
+    pids: [...stall.pids],
+    incarnation,
+    restarts,
+    nextRetryAt,
+    lastError,
+    failedAt,
+    inFlight,
+    opened,
+  };
+}
+
+export function viewOfTransients(transients: Transients): View {
+  const { newest, detail, pids, incarnation, lastError, failedAt, inFlight } = transients;
+  const state = newest?.state ?? 'created';
+  return {
+    state: topName(state) as ServerState,
+    detail,
+    states: { server: state, keeper: detail },
+    pids,
+    incarnation,
+    restarts: 0,
+    nextRetryAt: undefined,
+    lastError,
+    failedAt,
+    inFlight,
+    opened: newest?.opened,
+  };
+}

@@ -1,0 +1,111 @@
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { isAlive, startHerd, until } from '../support/herd.js';
+import { config, lines, server } from './config.js';
+
+const named = (name: string, value = '') => server(name, 'good.mjs', { env: { VALUE: value } });
+const valueIn = (environment: string) => (JSON.parse(environment) as { VALUE?: string }).VALUE;
+
+describe('a config that changes while the daemon runs', () => {
+  it('is applied to the servers it touches, and to no other', async () => {
+    const { home, fleet, say, status } = await startHerd(
+      config([named('kept'), named('changed', 'before'), named('removed')]),
+    );
+    const pids = {
+      kept: Number(await say('kept', 'pid')),
+      changed: Number(await say('changed', 'pid')),
+      removed: Number(await say('removed', 'pid')),
+    };
+    home.configure(config([named('kept'), named('changed', 'after'), named('added')]));
+    await until(async () => (await fleet.status()).servers.some(({ name }) => name === 'added'));
+    expect((await fleet.status()).servers.map(({ name }) => name)).toEqual(['kept', 'changed', 'added']);
+    expect(Number(await say('kept', 'pid'))).toBe(pids.kept);
+    expect((await status('kept')).incarnation).toBe(1);
+    expect(valueIn(await say('changed', 'env'))).toBe('after');
+    expect(isAlive(pids.changed)).toBe(false);
+    await until(() => !isAlive(pids.removed));
+    expect((await fleet.call({ server: 'removed', tool: 'pid' })).error?.type).toBe('ServerNotFoundError');
+    expect(await say('added', 'echo', { value: 'new' })).toBe('new');
+  });
+
+  it('also when its file is replaced by another, as editors do', async () => {
+    const { home, fleet, say } = await startHerd(config([named('one', 'before')]));
+    expect(valueIn(await say('one', 'env'))).toBe('before');
+    for (const value of ['first', 'second']) {
+      const draft = join(home.folder, 'config.yaml.new');
+      writeFileSync(draft, config([named('one', value)]));
+      renameSync(draft, home.configFile);
+      await until(async () => valueIn(await say('one', 'env')) === value);
+    }
+    expect((await fleet.status()).daemon.config_error).toBeNull();
+  });
+
+  it('and is broken leaves the herd as it was, and status says what is wrong', async () => {
+    const good = config([named('one')]);
+    const { home, fleet, say, status } = await startHerd(good);
+    const pid = await say('one', 'pid');
+    for (const bad of [
+      'mcp_servers: [',
+      good.replace('"1.0"', '"9.9"'),
+      config([{ ...named('one'), max_restarts: -1 }]),
+      '',
+    ]) {
+      home.configure(bad);
+      const problem = await until(async () => (await fleet.status()).daemon.config_error);
+      expect(problem).toContain('config.yaml');
+      expect(await say('one', 'pid')).toBe(pid);
+      home.configure(good);
+      await until(async () => (await fleet.status()).daemon.config_error === null || undefined);
+    }
+    expect(await say('one', 'pid')).toBe(pid);
+    expect((await status('one')).incarnation).toBe(1);
+    await expect(fleet.reload()).resolves.toMatchObject({ unchanged: ['one'] });
+    home.configure('mcp_servers: [');
+    await expect(fleet.reload()).rejects.toMatchObject({ type: 'ConfigError' });
+  });
+
+  it('C1: is never half applied while it is being written, two hundred times over', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    // every line more is a good config with one server more
+    const text = (round: number) =>
+      lines([...names.map((name) => named(name)), named('last', String(round))]);
+    const { home, fleet, say } = await startHerd(text(0).join(''));
+    const pid = await say('a', 'pid');
+    const seen = new Set<string>();
+    for (let round = 1; round <= 200; round += 1) {
+      const file = openSync(home.configFile, 'w');
+      for (const line of text(round)) {
+        writeSync(file, line);
+        await setImmediate();
+      }
+      closeSync(file);
+      if (round % 4 === 0) await sleep(20);
+      const { servers } = await fleet.status();
+      seen.add(servers.map(({ name }) => name).join());
+    }
+    expect([...seen]).toEqual(['a,b,c,d,last']);
+    await until(async () => valueIn(await say('last', 'env')) === '200');
+    expect(await say('a', 'pid')).toBe(pid);
+    expect((await fleet.status()).daemon.config_error).toBeNull();
+  });
+});
+
+describe('SIGHUP', () => {
+  it('has the daemon read everything again, also what the config only points at', async () => {
+    const entry = server('one', 'good.mjs', { envFile: '.env' });
+    const other = named('other');
+    const { home, daemon, fleet, say } = await startHerd(config([{ ...entry, enabled: false }, other]));
+    const pid = await say('other', 'pid');
+    writeFileSync(join(home.folder, '.env'), 'VALUE=before\n');
+    home.configure(config([entry, other]));
+    await fleet.reload();
+    expect(valueIn(await say('one', 'env'))).toBe('before');
+    writeFileSync(join(home.folder, '.env'), 'VALUE=after\n');
+    daemon.kill('SIGHUP');
+    await until(async () => valueIn(await say('one', 'env')) === 'after');
+    expect(await say('other', 'pid')).toBe(pid);
+    expect(isAlive(daemon.pid)).toBe(true);
+  });
+});

@@ -1,0 +1,152 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Herd, isAlive, processesOf, startHerd, until } from '../support/herd.js';
+import { command, config, fixturePath, server } from './config.js';
+
+const QUICK = { backoff: { min: 0.02, max: 0.05 } };
+
+const inQuarantine = ({ status }: Herd, name: string) =>
+  until(async () => {
+    const now = await status(name);
+    return now.detail === 'quarantined' && now;
+  });
+
+describe('a server that crashes after a good handshake, for ever', () => {
+  it('P9 US5.2: is started max_restarts times again, then no more; reset brings it back', async () => {
+    const entry = server('one', 'crashes-when-ready.mjs', { args: ['./lives'], max_restarts: 3, ...QUICK });
+    const herd = await startHerd(config([entry]));
+    const lives = () => readFileSync(join(herd.home.folder, 'lives'), 'utf8').trim().split('\n');
+    await herd.fleet.start({ servers: ['one'] });
+    const quarantined = await inQuarantine(herd, 'one');
+    expect(quarantined).toMatchObject({
+      state: 'error',
+      restarts: 3,
+      incarnation: 4,
+      next_retry_at: null,
+      pids: [],
+      last_error: { cause: 'exit', message: 'one: exited with code 9' },
+    });
+    expect(lives()).toHaveLength(4);
+
+    const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
+    expect(error).toMatchObject({
+      type: 'ServerUnavailableError',
+      sent: false,
+      message: 'one: is quarantined (3 restarts in 60 s)',
+      why: 'one: exited with code 9',
+      fix: 'mend the cause, then: toolherd reset one',
+    });
+    expect(lives()).toHaveLength(4);
+
+    writeFileSync(join(herd.home.folder, 'lives.mended'), '');
+    const [reset] = await herd.fleet.reset({ servers: ['one'] }, true);
+    expect(reset).toMatchObject({ state: 'connected', detail: 'running', incarnation: 5 });
+    expect((await herd.fleet.call({ server: 'one', tool: 'pid' })).success).toBe(true);
+  });
+
+  it('P9: an order alone gives it one more try; its failures are not forgotten', async () => {
+    const entry = server('one', 'crashes-when-ready.mjs', { args: ['./lives'], max_restarts: 1, ...QUICK });
+    const herd = await startHerd(config([entry]));
+    await herd.fleet.start({ servers: ['one'] });
+    expect(await inQuarantine(herd, 'one')).toMatchObject({ incarnation: 2 });
+    await herd.fleet.start({ servers: ['one'] });
+    const again = await until(async () => {
+      const now = await herd.status('one');
+      return now.detail === 'quarantined' && now.incarnation === 3 && now;
+    });
+    expect(again.restarts).toBe(1);
+  });
+});
+
+describe('a server whose command is missing', () => {
+  it('P10 FR-021 US5.1: is told at once, with the command and the PATH, and is not tried again', async () => {
+    const herd = await startHerd(config([command('one', 'no-such-command', ['--x'])]));
+    const began = performance.now();
+    const { error } = await herd.fleet.call({ server: 'one', tool: 'any' });
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: false });
+    expect(error?.message).toContain("command 'no-such-command' was not found");
+    expect(error?.message).toContain(`PATH is ${process.env.PATH}`);
+    expect(error?.fix).toContain('no-such-command');
+    expect(await herd.status('one')).toMatchObject({
+      detail: 'quarantined',
+      restarts: 0,
+      incarnation: 1,
+      next_retry_at: null,
+      last_error: { cause: 'spawn' },
+    });
+    const { journal } = await herd.fleet.inspect('one');
+    const last = journal.findLast(({ chart }) => chart === 'keeper');
+    expect(last?.to).toBe('quarantined');
+    expect(last?.cause).toContain("'no-such-command'");
+  });
+
+  it('P10: the same for one that may not be executed, and for a working folder that is missing', async () => {
+    const herd = await startHerd(
+      config([
+        command('text', fixturePath('good.mjs'), []),
+        server('nowhere', 'good.mjs', { cwd: '/no/such/folder' }),
+        server('well', 'good.mjs'),
+      ]),
+    );
+    const text = await herd.fleet.call({ server: 'text', tool: 'any' });
+    expect(text.error?.message).toContain(`command '${fixturePath('good.mjs')}' may not be executed`);
+    const nowhere = await herd.fleet.call({ server: 'nowhere', tool: 'any' });
+    expect(nowhere.error?.message).toContain('its working folder /no/such/folder does not exist');
+    for (const name of ['text', 'nowhere']) {
+      expect(await herd.status(name)).toMatchObject({ detail: 'quarantined', restarts: 0 });
+    }
+    expect(await herd.say('well', 'echo', { value: 'still here' })).toBe('still here');
+  });
+});
+
+describe('a server that never answers initialize', () => {
+  it('P12: is a timeout to its caller and gone; again and again, it ends in quarantine', async () => {
+    const entry = server('one', 'silent.mjs', { start_timeout: 0.6, max_restarts: 2, ...QUICK });
+    const herd = await startHerd(config([entry]));
+    const began = performance.now();
+    const call = herd.fleet.call({ server: 'one', tool: 'any' });
+    const [pid = 0] = await until(async () => {
+      const { pids } = await herd.status('one');
+      return pids.length > 0 && pids;
+    });
+    const { error } = await call;
+    const tookMs = performance.now() - began;
+    expect(error).toMatchObject({
+      type: 'MCPTimeoutError',
+      sent: false,
+      message: 'one: no initialize reply in 0.6 s',
+      retryable: true,
+    });
+    expect(tookMs).toBeGreaterThan(590);
+    expect(tookMs).toBeLessThan(600 + 2000);
+    expect(isAlive(pid)).toBe(false);
+
+    const quarantined = await inQuarantine(herd, 'one');
+    expect(quarantined).toMatchObject({
+      incarnation: 3,
+      restarts: 2,
+      pids: [],
+      last_error: { cause: 'timeout' },
+    });
+    const later = await herd.fleet.call({ server: 'one', tool: 'any' });
+    expect(later.error?.message).toBe('one: is quarantined (3 failed starts in a row)');
+    const left = processesOf(herd.daemon.id).filter(({ words }) => words.includes('silent.mjs'));
+    expect(left).toEqual([]);
+  });
+
+  it('P12: one that ignores TERM as well is killed', async () => {
+    const deaf = "trap '' TERM; while :; do sleep 0.1; done";
+    const entry = command('one', '/bin/sh', ['-c', deaf], {
+      start_timeout: 0.4,
+      restart: 'never',
+      stop: { close: 0.2, term: 0.2 },
+    });
+    const herd = await startHerd(config([entry]));
+    const { error } = await herd.fleet.call({ server: 'one', tool: 'any' });
+    expect(error?.type).toBe('MCPTimeoutError');
+    await until(() => processesOf(herd.daemon.id).every(({ words }) => words.includes('watchdog')));
+    expect(existsSync(herd.home.socket)).toBe(true);
+  });
+});

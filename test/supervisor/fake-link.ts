@@ -1,0 +1,181 @@
+/** A link without a process: it does what its test makes it do, and keeps account of what it was given. */
+import type { StdioSpec } from '../../src/config/spec.js';
+import { callErrorFor } from '../../src/link/call-error.js';
+import type { Clock } from '../../src/link/clock.js';
+import type { Link, LinkEvents, Opened } from '../../src/link/link.js';
+import type { ListMethod } from '../../src/link/list.js';
+import type { Rung } from '../../src/link/process/ladder.js';
+import type { JsonObject } from '../../src/link/session/message.js';
+import { Session } from '../../src/link/session/session.js';
+import type { Ending, Failed } from '../../src/machines/ending.js';
+
+export interface Written {
+  id?: number;
+  method: string;
+  params: JsonObject;
+}
+
+/** What a link does by itself. The rest is for the test to say. */
+export interface Manners {
+  /** Shakes hands as soon as it was opened. */
+  opens?: boolean;
+  /** Answers every call at once. */
+  answers?: boolean;
+  /** What it takes to make it go: to be asked, to be killed, or the test. */
+  goes?: 'asked' | 'killed' | 'never';
+  lists?: Partial<Record<ListMethod, JsonObject[] | Error | Promise<JsonObject[]>>>;
+  ping?: () => Promise<void>;
+}
+
+export const HELLO: Opened = {
+  protocolVersion: '2025-06-18',
+  serverInfo: { name: 'fake', version: '1' },
+  capabilities: { tools: {} },
+  instructions: undefined,
+};
+
+export const text = (value: string): JsonObject => ({ content: [{ type: 'text', text: value }] });
+
+let lastPid = 1_000_000;
+
+export class FakeLink implements Link {
+  readonly spec: StdioSpec;
+  readonly incarnation: number;
+  readonly session: Session;
+  readonly pid = ++lastPid;
+  readonly written: Written[] = [];
+  /** Every order to close it. */
+  readonly orders: Rung[] = [];
+  /** How often each list was read. */
+  readonly reads: ListMethod[] = [];
+  manners: Manners;
+  life: 'starting' | 'open' | 'dead' | 'gone' = 'starting';
+  readonly #on: LinkEvents;
+
+  constructor(spec: StdioSpec, incarnation: number, on: LinkEvents, clock: Clock, manners: Manners) {
+    this.spec = spec;
+    this.incarnation = incarnation;
+    this.manners = manners;
+    this.#on = on;
+    const link = this;
+    this.session = new Session({
+      name: spec.name,
+      incarnation,
+      clock,
+      timeoutMs: spec.requestTimeoutMs,
+      maxTimeoutMs: spec.maxTimeoutMs,
+      maxInFlight: spec.maxInFlight,
+      wire: {
+        get ready() {
+          return link.life === 'open';
+        },
+        write: (line) => this.#take(JSON.parse(line) as Written),
+      },
+      other: () => undefined,
+      fault: (error) => {
+        throw error;
+      },
+    });
+    // never before the opening has returned
+    if (manners.opens) queueMicrotask(() => this.opens());
+  }
+
+  get isAlive(): boolean {
+    return this.life === 'starting' || this.life === 'open';
+  }
+
+  get pids(): readonly number[] {
+    return this.isAlive ? [this.pid] : [];
+  }
+
+  /** Calls it got, without what else was written. */
+  get calls(): Written[] {
+    return this.written.filter(({ method }) => method === 'tools/call');
+  }
+
+  ping(): Promise<void> {
+    return this.manners.ping?.() ?? Promise.resolve();
+  }
+
+  async list(method: ListMethod): Promise<JsonObject[]> {
+    this.reads.push(method);
+    const list = await (this.manners.lists?.[method] ?? []);
+    if (list instanceof Error) throw list;
+    return list;
+  }
+
+  close(from: Rung = 'close'): void {
+    this.orders.push(from);
+    this.session.seal();
+    const { goes = 'asked' } = this.manners;
+    if (goes === 'asked' || (goes === 'killed' && from === 'kill')) {
+      queueMicrotask(() => this.goes({ kind: 'disconnected', reason: 'stopped', killed: from === 'kill' }));
+    }
+  }
+
+  /** The handshake is done. */
+  opens(opened: Opened = HELLO): void {
+    if (this.life !== 'starting') return;
+    this.life = 'open';
+    this.#on.opened(opened);
+    this.session.resume();
+  }
+
+  /** Answers the oldest call that it has. */
+  answers(result: JsonObject = text('done')): void {
+    const { id } = this.calls.find((call) => !this.#answered.has(call.id))!;
+    this.#answered.add(id);
+    this.session.deliver(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result })));
+  }
+
+  says(method: string): void {
+    this.#on.notification(method, undefined);
+  }
+
+  /** The process is dead; something that it started is still there. */
+  dies(code = 1): void {
+    if (!this.isAlive) return;
+    this.#ending ??= crash(this.spec.name, code);
+    this.life = 'dead';
+    this.session.close((sent) => callErrorFor(this.spec.name, this.#ending!, sent));
+  }
+
+  /** All of it is gone. */
+  isBuried(): void {
+    if (this.life === 'gone') return;
+    this.dies();
+    this.life = 'gone';
+    this.#on.ended(this.#ending!);
+  }
+
+  crashes(code = 1): void {
+    this.goes(crash(this.spec.name, code));
+  }
+
+  /** Comes to this end, whatever it was about. */
+  goes(ending: Ending): void {
+    if (this.life === 'gone') return;
+    this.#ending ??= ending;
+    this.isBuried();
+  }
+
+  #ending: Ending | undefined;
+  readonly #answered = new Set<number | undefined>();
+
+  #take(written: Written): boolean {
+    if (this.life !== 'open') return false;
+    this.written.push(written);
+    if (this.manners.answers && written.method === 'tools/call')
+      queueMicrotask(() => this.isAlive && this.answers());
+    return true;
+  }
+}
+
+export function crash(name: string, code: number): Ending {
+  if (code === 0) return { kind: 'disconnected', reason: 'ended', killed: false };
+  return { kind: 'error', cause: 'exit', code, signal: null, message: `${name}: exited with code ${code}` };
+}
+
+export function failure(name: string, more: Partial<Failed> = {}): Failed {
+  return { kind: 'error', cause: 'spawn', message: `${name}: could not be started`, ...more };
+}

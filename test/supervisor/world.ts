@@ -1,0 +1,130 @@
+/** A world for the supervisor without processes and without real time, and the laws that hold in it at every moment. */
+import { createActor } from 'xstate';
+import type { StdioSpec } from '../../src/config/spec.js';
+import type { CallSink, Outcome } from '../../src/link/session/call.js';
+import { Herd, type HerdOptions } from '../../src/supervisor/herd.js';
+import type { OpenLink } from '../../src/supervisor/link-actor.js';
+import { Permits } from '../../src/supervisor/permits.js';
+import { rootMachine } from '../../src/supervisor/root.js';
+import type { Surroundings } from '../../src/supervisor/surroundings.js';
+import { VirtualClock } from '../../src/testing/index.js';
+import { specOf } from '../link/spec.js';
+import { FakeLink, type Manners } from './fake-link.js';
+
+export const ALL_TOOLS = { allow: ['*'], deny: [] };
+
+/** A spec whose figures differ from one another, so that none can stand in for another. */
+export function spec(changes: Partial<StdioSpec> = {}): StdioSpec {
+  return specOf('srv.mjs', {
+    tools: ALL_TOOLS,
+    startTimeoutMs: 30_000,
+    requestTimeoutMs: 20_000,
+    stop: { closeMs: 2_000, termMs: 5_000 },
+    ping: { intervalMs: 0, timeoutMs: 0 },
+    backoff: { minMs: 500, maxMs: 8_000, factor: 2, jitter: 0 },
+    ...changes,
+  });
+}
+
+/** Lets everything happen that needs no time. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export class World {
+  readonly clock = new VirtualClock();
+  readonly links: FakeLink[] = [];
+  readonly logs: string[] = [];
+  manners: (spec: StdioSpec, incarnation: number) => Manners = () => ({});
+  /** Something goes wrong in the opening itself. */
+  throws: Error | undefined;
+
+  readonly open: OpenLink = (spec, incarnation, on) => {
+    if (this.throws !== undefined) throw this.throws;
+    const link = new FakeLink(spec, incarnation, on, this.clock, this.manners(spec, incarnation));
+    this.links.push(link);
+    return link;
+  };
+
+  get alive(): FakeLink[] {
+    return this.links.filter((link) => link.isAlive);
+  }
+
+  get newest(): FakeLink {
+    return this.links.at(-1)!;
+  }
+
+  /** Time passes in steps, so that what needs a moment in between has it. */
+  async passes(ms: number, steps = 4): Promise<void> {
+    for (let step = 0; step < steps; step += 1) {
+      this.clock.advance(ms / steps);
+      await settled();
+    }
+  }
+
+  herd(options: Partial<HerdOptions> = {}): Herd {
+    return new Herd({
+      clock: this.clock,
+      random: () => 0.5,
+      open: this.open,
+      maxStarting: 100,
+      log: (server, line) => this.logs.push(`${server}: ${line}`),
+      redact: (value) => value,
+      ...options,
+    });
+  }
+
+  /** What a server of a herd is given. */
+  surroundings(changes: Partial<Surroundings> = {}) {
+    const root = createActor(rootMachine, { clock: this.clock }).start();
+    const around: Surroundings = {
+      clock: this.clock,
+      random: () => 0.5,
+      permits: new Permits(100),
+      open: this.open,
+      keep: (id, logic, input) => {
+        root.send({ type: 'keep', id, logic, input });
+        return root.getSnapshot().context.children.get(id)!;
+      },
+      release: (id) => root.send({ type: 'release', id }),
+      log: (server, line) => this.logs.push(`${server}: ${line}`),
+      ...changes,
+    };
+    return { ...around, children: () => [...root.getSnapshot().context.children.keys()] };
+  }
+}
+
+/** A caller, and all that it was told. */
+export class Caller implements CallSink {
+  readonly outcomes: Outcome[] = [];
+  readonly routes: number[] = [];
+  readonly settle = (outcome: Outcome): void => {
+    this.outcomes.push(outcome);
+  };
+  readonly routed = (incarnation: number): void => {
+    this.routes.push(incarnation);
+  };
+
+  get isSettled(): boolean {
+    return this.outcomes.length > 0;
+  }
+
+  /** The one error it was told of. */
+  get error() {
+    const [outcome, ...more] = this.outcomes;
+    if (outcome === undefined || outcome.ok || more.length > 0)
+      throw new Error(JSON.stringify(this.outcomes));
+    return outcome.error;
+  }
+
+  /** The one result it was given. */
+  get result() {
+    const [outcome, ...more] = this.outcomes;
+    if (!outcome?.ok || more.length > 0) throw new Error(JSON.stringify(this.outcomes));
+    return outcome.result;
+  }
+}
+
+export const request = (mark = 'x', timeoutMs?: number) => ({
+  method: 'tools/call',
+  params: { name: 'tool', arguments: { mark } },
+  ...(timeoutMs === undefined ? {} : { timeoutMs }),
+});
