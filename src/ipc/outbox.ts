@@ -84,7 +84,7 @@ export class Outbox {
   }
 
   #write(): void {
-    if (this.#writing || this.#closed) return;
+    if (this.#closed) return;
     if (this.#block.length === 0) {
       this.#block = Buffer.from(this.#texts.join(''));
       this.#texts = [];

@@ -2,10 +2,10 @@ import type { StdioSpec } from '../config/spec.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest } from '../link/session/call.js';
 import type { Ending, Failed } from '../machines/ending.js';
-import { backoffMs } from '../machines/policy.js';
 import type { Lists } from './lists.js';
 import { OneShot } from './one-shot.js';
 import { Parking } from './parking.js';
+import { RetryTimer } from './retry-timer.js';
 import type { RoutedSink } from './routed-sink.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -30,11 +30,10 @@ export class Transients {
   readonly #shots = new Set<OneShot>();
   /** Calls that wait because as many processes run as may. */
   readonly #queue: Parking<RoutedSink>;
+  readonly #retry: RetryTimer;
   readonly #waiters = new Set<() => void>();
   /** Why it takes no calls; undefined while it does. */
   #refusal: MCPError | undefined;
-  #refillTimer: unknown;
-  #failedSpares = 0;
   newest: OneShot | undefined;
   incarnation = 0;
   lastError: Failed | undefined;
@@ -55,6 +54,7 @@ export class Transients {
     this.#on = on;
     this.#predecessor = predecessor;
     this.#queue = new Parking(spec.name, around.clock);
+    this.#retry = new RetryTimer(around, spec.backoff);
   }
 
   get detail(): 'idle' | 'running' | 'stopped' {
@@ -100,8 +100,8 @@ export class Transients {
 
   /** Forgets the failures: spares are tried again at once. */
   reset(): void {
-    this.#failedSpares = 0;
-    this.#dropTimer();
+    this.#retry.forgive();
+    this.#retry.clear();
     this.#refill();
   }
 
@@ -114,7 +114,7 @@ export class Transients {
     return this.#when(() => this.#shots.size === 0);
   }
 
-  /** Sees to it that the lists are read: by those that wait, or else by one that stays only as a spare. */
+  /** Has the lists read: by those that wait, or else by one that stays only as a spare. False when it is stopped. */
   discover(): boolean {
     if (this.#refusal !== undefined) return false;
     const free = this.#free;
@@ -165,14 +165,14 @@ export class Transients {
 
   /** A spare that failed is not replaced at once: the next try follows the restart policy's backoff, or an order. */
   #refill(): void {
-    if (this.#refusal !== undefined || this.#refillTimer !== undefined) return;
+    if (this.#refusal !== undefined || this.#retry.isSet) return;
     for (let missing = this.#spec.spares - this.#free.length; missing > 0; missing--) this.#launch();
   }
 
   #ended(shot: OneShot, ending: Ending): void {
     this.#shots.delete(shot);
     const isTold = ending.kind === 'disconnected' && ending.reason === 'stopped';
-    if (isTold) this.#failedSpares = 0;
+    if (isTold) this.#retry.forgive();
     if (this.#refusal !== undefined) this.lastStops.push(ending);
     if (ending.kind === 'error') {
       this.lastError = ending;
@@ -188,23 +188,12 @@ export class Transients {
   /** Trying again cannot help where the command is missing: then the next call or order is the next try. */
   #refillLater(ending: Ending): void {
     const isPermanent = ending.kind === 'error' && ending.permanent === true;
-    if (this.#refillTimer !== undefined || this.#refusal !== undefined || isPermanent) return;
-    this.#failedSpares += 1;
-    const delay = backoffMs(this.#failedSpares, this.#spec.backoff, this.#around.random());
-    this.#refillTimer = this.#around.clock.setTimeout(() => {
-      this.#refillTimer = undefined;
-      this.#refill();
-    }, delay);
+    if (this.#refusal === undefined && !isPermanent) this.#retry.set(() => this.#refill());
   }
 
   #clear(): void {
-    this.#dropTimer();
+    this.#retry.clear();
     for (const shot of [...this.#shots]) shot.stop();
-  }
-
-  #dropTimer(): void {
-    this.#around.clock.clearTimeout(this.#refillTimer);
-    this.#refillTimer = undefined;
   }
 
   #when(isTrue: () => boolean): Promise<void> {

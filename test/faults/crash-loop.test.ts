@@ -48,7 +48,8 @@ describe('a server that crashes after a good handshake, for ever', () => {
   it('P9: an order alone gives it one more try; its failures are not forgotten', async () => {
     const entry = server('one', 'crashes-when-ready.mjs', { args: ['./lives'], max_restarts: 1, ...QUICK });
     const herd = await startHerd(config([entry]));
-    await herd.fleet.start({ servers: ['one'] });
+    // who asks for its tools is not kept waiting for ever
+    expect(await herd.fleet.tools('one')).toEqual([]);
     expect(await inQuarantine(herd, 'one')).toMatchObject({ incarnation: 2 });
     await herd.fleet.start({ servers: ['one'] });
     const again = await until(async () => {

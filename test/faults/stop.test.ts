@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../support/command.js';
-import { isAlive, processesOf, startHerd, until } from '../support/herd.js';
+import { isAlive, ORPHANS_MS, processesOf, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 
 /** What a loaded machine may add to a figure. */
@@ -111,19 +111,33 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
   });
 
   it('whatever others order in that moment', async () => {
-    const entries = ['a', 'b', 'c'].map((name) =>
-      server(name, 'stubborn.mjs', { stop: { close: 0.3, term: 0.3 } }),
+    const names = ['a', 'b', 'c'];
+    const stop = { close: 0.6, term: 0.6 };
+    const { fleet, connect, daemon } = await startHerd(
+      config(names.map((name) => server(name, 'stubborn.mjs', { stop }))),
     );
-    const { fleet, connect, daemon } = await startHerd(config(entries));
     await fleet.start({ all: true }, true);
     const other = await connect();
     const ending = fleet.shutdown();
+    await until(async () => (await other.inspect('a')).snapshot.keeper === 'running.stopping');
     const orders = [other.restart({ all: true }), other.start({ all: true }), other.reload()];
-    const calls = ['a', 'b', 'c'].map((name) => other.call({ server: name, tool: 'pid' }));
-    await Promise.allSettled([...orders, ...calls]);
-    await ending;
+    const refused = { type: 'ServerUnavailableError', message: 'the daemon is shutting down' };
+    for (const order of orders) await expect(order).rejects.toMatchObject(refused);
+    const { error } = await other.call({ server: 'a', tool: 'pid' });
+    expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+    expect(await ending).toEqual({ stopped: [], killed: names });
     await until(() => !isAlive(daemon.pid));
     expect(processesOf(daemon.id)).toEqual([]);
+  });
+
+  it('at once on a second signal', async () => {
+    const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
+    const { daemon, say } = await startHerd(config([slow]));
+    const pid = Number(await say('slow', 'pid'));
+    daemon.kill('SIGTERM');
+    daemon.kill('SIGINT');
+    await until(() => !isAlive(daemon.pid), NOISE_MS);
+    await until(() => !isAlive(pid), ORPHANS_MS);
   });
 
   it('when it is told so twice', async () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Framing } from '../../src/ipc/framing.js';
@@ -54,6 +56,20 @@ describe('framing', () => {
 
   it('a line that is too long is told before its end', () => {
     expect(frame([Buffer.alloc(1500, 'x')])).toEqual(['<too long>']);
+  });
+
+  it('keeps nothing of a line that is done', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const part = Buffer.alloc(2 ** 20, 'x');
+    const framings = Array.from({ length: 50 }, () => {
+      const framing = new Framing(2 ** 22, { line: () => undefined, tooLong: () => undefined });
+      for (const chunk of [part, part, Buffer.from('\n')]) framing.push(chunk);
+      return framing;
+    });
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    expect(framings).toHaveLength(50);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 2 ** 20);
   });
 
   it('holds back what has no newline yet', () => {

@@ -22,7 +22,10 @@ describe('a line', () => {
     ['{"jsonrpc":"2.0","id":7,"method":3}', { kind: 'invalid', id: '7', error: { code: -32600 } }],
     ['{"jsonrpc":"2.0","id":7,"method":"m","params":3}', { kind: 'invalid', error: { code: -32600 } }],
     ['{"jsonrpc":"2.0","id":7,"method":"m","result":3}', { kind: 'invalid', error: { code: -32600 } }],
-    ['{"jsonrpc":"2.0","id":7,"result":1,"error":{}}', { kind: 'invalid', error: { code: -32600 } }],
+    [
+      '{"jsonrpc":"2.0","id":7,"result":1,"error":{"code":5,"message":"m"}}',
+      { kind: 'invalid', error: { code: -32600 } },
+    ],
     ['{"jsonrpc":"2.0","id":7}', { kind: 'invalid', id: '7', error: { code: -32600 } }],
     ['3', { kind: 'invalid', id: 'null', error: { code: -32600 } }],
     ['[]', { kind: 'invalid', id: 'null', error: { code: -32600 } }],

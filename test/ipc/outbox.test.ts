@@ -99,12 +99,23 @@ describe('the outbox', () => {
     expect(outbox.queued).toBe(200_000);
   });
 
+  it('keeps a client that came back under the soft cap (S7)', async () => {
+    const { outbox, clock, drops, tick, takeOne } = slowClient();
+    outbox.send('x'.repeat(200_001));
+    await tick();
+    await takeOne();
+    expect(outbox.queued).toBeGreaterThan(0);
+    clock.advance(60_000);
+    expect(drops).toEqual([]);
+  });
+
   it('drops a client at the hard cap at once (S7)', () => {
-    const { outbox, drops } = slowClient();
+    const { outbox, drops, clock } = slowClient();
     for (let at = 0; at < 10; at += 1) outbox.send('x'.repeat(100_000));
     expect(drops).toEqual([]);
     outbox.send('x');
     expect(drops).toHaveLength(1);
+    expect(clock.pending).toBe(0);
   });
 
   it('counts from the first byte that waits, not from the last that was taken', async () => {

@@ -349,6 +349,16 @@ describe('a closed connection', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('keeps nobody waiting for what it will never take', async () => {
+    const { peer, wire } = peerWithWire();
+    wire.pause();
+    peer.notify('big', { text: 'x'.repeat(1_000_000) });
+    const flushed = peer.flushed();
+    peer.destroy();
+    await flushed;
+    await peer.flushed();
+  });
+
   it('`end` lets everything out first', async () => {
     const { peer, take } = peerWithWire();
     const text = 'x'.repeat(1_000_000);

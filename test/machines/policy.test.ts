@@ -176,6 +176,12 @@ describe('an intensity that cannot be reached', () => {
     expect(intensityUnreachable({ ...window, backoff: { ...tight.backoff, minMs: 0 } })).toBeUndefined();
   });
 
+  test('is found at once, however many restarts are allowed', { timeout: 1_000 }, () => {
+    const endless = { ...tight, maxRestarts: 1e9, restartWindowMs: 40_000 };
+    expect(intensityUnreachable(endless)).toBeDefined();
+    expect(intensityUnreachable({ ...endless, backoff: { ...tight.backoff, minMs: 0 } })).toBeUndefined();
+  });
+
   test('is no matter under never', () => {
     expect(intensityUnreachable({ ...tight, restartWindowMs: 1, restart: 'never' })).toBeUndefined();
   });

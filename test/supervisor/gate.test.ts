@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type MCPError, ServerUnavailableError } from '../../src/link/errors.js';
+import type { Outcome } from '../../src/link/session/call.js';
 import { Gate } from '../../src/supervisor/gate.js';
 import { VirtualClock } from '../../src/testing/index.js';
 import { FakeLink } from './fake-link.js';
@@ -224,7 +225,11 @@ describe('callers that act on what they are told', () => {
     const { gate } = stage();
     const second = new Caller();
     const first = new Caller();
-    gate.send(request('a'), { settle: (outcome) => (first.settle(outcome), handle?.cancel()) });
+    const settle = (outcome: Outcome) => {
+      first.settle(outcome);
+      handle?.cancel();
+    };
+    gate.send(request('a'), { settle });
     const handle = gate.send(request('b'), second);
     gate.fail(new ServerUnavailableError('srv: was stopped'));
     expect([first.outcomes.length, second.outcomes.length]).toEqual([1, 1]);

@@ -50,19 +50,6 @@ describe('permits', () => {
     giveBack();
     expect(crowd(permits, 1).granted).toEqual([]);
   });
-
-  test('who asks in answer to a grant stands behind those who wait', () => {
-    const permits = new Permits(1);
-    const order: string[] = [];
-    const first = permits.ask(() => {
-      order.push('first');
-      permits.ask(() => order.push('late'));
-    });
-    permits.ask(() => order.push('second'));
-    first();
-    expect(order).toEqual(['first', 'late']);
-    expect(permits.waiting).toBe(1);
-  });
 });
 
 describe('a permit as an actor', () => {

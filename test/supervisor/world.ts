@@ -128,3 +128,11 @@ export const request = (mark = 'x', timeoutMs?: number) => ({
   params: { name: 'tool', arguments: { mark } },
   ...(timeoutMs === undefined ? {} : { timeoutMs }),
 });
+
+/** Breaks the incarnation that hears it, as nothing may. */
+export const TRAP = {
+  type: 'link.hung' as const,
+  get message(): string {
+    throw new Error('a trap');
+  },
+};

@@ -2,7 +2,7 @@ import * as nodeFs from 'node:fs/promises';
 import { ToolherdError } from '../../errors.js';
 import { type Disk, hasCode } from './disk.js';
 import { nameFile } from './edit-error.js';
-import { parseTokens } from './parse.js';
+import { parseValues } from './parse.js';
 import { applySplice, type Splice } from './splice.js';
 import { assertOneItemChanged } from './verify.js';
 import { writeFileAtomically } from './write-file.js';
@@ -32,7 +32,7 @@ export async function editFile(
   const bytes = await readBytes(path, disk);
   const before = bytes === null ? '' : decode(path, bytes);
   try {
-    parseTokens(before);
+    parseValues(before);
     if (bytes !== null) await validate(before);
     const splice = edit(before);
     const after = applySplice(before, splice);

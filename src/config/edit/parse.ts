@@ -19,12 +19,12 @@ export function parseTokens(text: string): Document.Parsed {
     version: '1.2',
     schema: 'core',
     resolveKnownTags: false,
-    // `silent` would also hide that there are several documents.
+    // Without warnings; `silent` would also hide that there are several documents.
     logLevel: 'error',
   });
   const error = document.errors[0];
   if (error === undefined) return document;
-  // Has better words for everything but this one error.
+  // Has the better words for it.
   parseValues(text);
-  throw uneditable(text, error.pos[0], 'The file holds more than one document', 'keep one of them');
+  throw uneditable(text, error.pos[0], 'Not valid YAML', 'correct the syntax at this place');
 }

@@ -11,7 +11,6 @@ const OPTIONS = {
   // Readers of YAML 1.1 take `yes`, `12:30` and dates for something else than strings.
   compat: 'yaml-1.1',
   lineWidth: 0,
-  blockQuote: false,
   doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   flowCollectionPadding: false,
 } as const;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigError } from '../problem.js';
 import { uneditable } from './edit-error.js';
 import type { ListKey } from './locate.js';
-import { parseTokens, parseValues } from './parse.js';
+import { parseValues } from './parse.js';
 
 const LIST_KEYS: readonly ListKey[] = ['tools', 'mcp_servers'];
 
@@ -11,7 +11,6 @@ const LIST_KEYS: readonly ListKey[] = ['tools', 'mcp_servers'];
  * item, and every other value has to be what it was. Throws otherwise.
  */
 export function assertOneItemChanged(before: string, after: string): void {
-  parseTokens(after);
   const old = keysOf(parseValues(before).value);
   const now = keysOf(parseValues(after).value);
   if (old === undefined || now === undefined) throw unexpected('the top level of the file is not a mapping');

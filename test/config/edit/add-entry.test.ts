@@ -126,6 +126,12 @@ describe('S1: an entry is appended to a list', () => {
       `tools:\n  - name: a\n    env:\n      A: b\n  -   name: c\n      env:\n          A: b\n${ITEM}`,
     ],
     [
+      'with inner lists in two styles: as the first is',
+      'tools:\n  - args:\n    - a\n  - args:\n      - b\n',
+      'tools:\n  - args:\n    - a\n  - args:\n      - b\n' +
+        '  - name: new\n    args:\n    - -y\n    env:\n      KEY: ${KEY}\n',
+    ],
+    [
       'set off by blank lines, after two block scalars',
       'tools:\n  - a\n\n  - b: |\n      b\n    c: |+\n      c\n',
       `tools:\n  - a\n\n  - b: |\n      b\n    c: |+\n      c\n${ITEM}`,

@@ -24,6 +24,7 @@ test.each([
     /'tools' would change by something else/,
   ],
   ['a list no more', 'tools: [a]', 'tools: {}', /'tools' would change by something else/],
+  ['a text made a list', 'tools: a', 'tools: [a, b]', /'tools' would change by something else/],
   ['the list gone with two items', 'tools: [a, b]', '{}', /'tools' would change by something else/],
   ['another list', 'x: [a]', 'x: [a, b]', /'x' would change/],
   ['another key too', 'tools: [a]\nx: 1', 'tools: []\nx: 2', /both 'tools' and 'x' would change/],

@@ -14,7 +14,7 @@ import { specOf } from '../spec.js';
 const [, , folder = '', fixtures = '', ...servers] = process.argv;
 mkdirSync(folder, { recursive: true });
 const table = new ProcessTable({ daemonId: `daemon-${process.pid}`, clock: systemClock });
-const watchdog = new Watchdog({ table, clock: systemClock, log: () => undefined, redact: (text: string) => text });
+const watchdog = new Watchdog({ table, clock: systemClock, log: () => undefined });
 new Ledger(join(folder, 'ledger'), table, () => undefined);
 
 const tell = async () => {
@@ -31,7 +31,7 @@ for (const server of servers) {
       env: process.env,
       clientInfo: { name: 'toolherd', version: '0' },
       log: () => undefined,
-    redact: (text: string) => text,
+      redact: (text: string) => text,
     },
     {
       opened: () => {

@@ -1,0 +1,397 @@
+import { describe, expect, test } from 'vitest';
+import type { StdioSpec } from '../../src/config/spec.js';
+import { replaced, stopped } from '../../src/supervisor/errors.js';
+import type { Lists } from '../../src/supervisor/lists.js';
+import { Stall } from '../../src/supervisor/stall.js';
+import type { Surroundings } from '../../src/supervisor/surroundings.js';
+import { failure, type Manners } from './fake-link.js';
+import { Caller, request, settled, spec, TRAP, World } from './world.js';
+
+const GOODBYE = stopped('srv');
+
+function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: Partial<Surroundings> = {}) {
+  const world = new World();
+  world.manners = () => manners;
+  const surroundings = world.surroundings(around);
+  const listed: Lists[] = [];
+  const on = { listed: (lists: Lists) => listed.push(lists) };
+  const stall = new Stall('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
+  const call = (mark = 'x', timeoutMs?: number) => {
+    const caller = new Caller();
+    const handle = stall.gate.send(request(mark, timeoutMs), caller);
+    return Object.assign(caller, { handle });
+  };
+  /** Started, and its handshake done. */
+  const up = async () => {
+    stall.order('start');
+    await settled();
+    world.newest.opens();
+    await settled();
+    return world.newest;
+  };
+  const marks = () =>
+    world.links.map(({ calls }) => calls.map(({ params }) => (params.arguments as { mark: string }).mark));
+  return { world, stall, call, up, marks, listed, children: surroundings.children };
+}
+
+describe('a lazy server', () => {
+  test('FR-024: is started by the first call, which waits for its handshake and is served', async () => {
+    const { world, stall, call } = stage();
+    expect([stall.detail, world.links.length]).toEqual(['idle', 0]);
+    const caller = call();
+    await settled();
+    expect([stall.detail, world.links.length, caller.isSettled]).toEqual(['running', 1, false]);
+    world.newest.opens();
+    world.newest.answers();
+    expect(caller.result).toBeDefined();
+    expect([caller.routes, stall.states.server]).toEqual([[1], 'connected.discovering']);
+  });
+
+  test('I1: a hundred calls at once start one process', async () => {
+    const { world, call, marks } = stage();
+    for (let mark = 0; mark < 100; mark += 1) call(String(mark));
+    await settled();
+    world.newest.opens();
+    expect([world.links.length, marks()[0]?.length]).toEqual([1, 100]);
+  });
+
+  test('FR-025: that cannot be started fails those who wait for it, each with the cause', async () => {
+    const { world, stall, call } = stage();
+    const callers = ['a', 'b'].map((mark) => call(mark));
+    await settled();
+    world.newest.goes(
+      failure('srv', { message: 'srv: no such command', fix: 'install it', permanent: true }),
+    );
+    await settled();
+    for (const caller of callers) {
+      expect(caller.error).toMatchObject({ type: 'ServerUnavailableError', sent: false, fix: 'install it' });
+      expect(caller.error.message).toBe('srv: no such command');
+    }
+    expect(stall.detail).toBe('quarantined');
+    expect(call().error.message).toContain('is quarantined (trying again cannot help)');
+  });
+
+  test('FR-025: that never answers is a timeout to those who wait', async () => {
+    const { world, call } = stage({ restart: 'never' });
+    const caller = call();
+    await settled();
+    world.newest.goes({ kind: 'error', cause: 'timeout', message: 'srv: no initialize reply in 30 s' });
+    await settled();
+    expect(caller.error).toMatchObject({ type: 'MCPTimeoutError', sent: false });
+  });
+});
+
+describe('a crash', () => {
+  test('P4 I2: fails what is in flight at once with sent: true; what comes a moment later waits and is served', async () => {
+    const { world, stall, call, up, marks } = stage();
+    const link = await up();
+    const running = call('a');
+    link.dies(7);
+    expect(running.error).toMatchObject({ type: 'ServerCrashedError', sent: true, retryable: false });
+    const next = call('b');
+    expect([next.isSettled, stall.states.keeper]).toEqual([false, 'running.recalled']);
+    link.isBuried();
+    await settled();
+    world.newest.opens();
+    world.newest.answers();
+    expect(next.result).toBeDefined();
+    expect([marks(), next.routes, running.routes]).toEqual([[['a'], ['b']], [2], [1]]);
+  });
+
+  test('I2: a clean end with a call parked in the same tick brings the server back for it', async () => {
+    const { world, stall, call, up } = stage({ restart: 'never' });
+    const link = await up();
+    link.dies(0);
+    const caller = call();
+    link.isBuried();
+    await settled();
+    expect(stall.context.lastEnding).toMatchObject({ kind: 'disconnected', reason: 'ended' });
+    world.newest.opens();
+    world.newest.answers();
+    expect([caller.result !== undefined, caller.routes, stall.context.restarts]).toEqual([true, [2], 0]);
+  });
+
+  test('P9: calls wait for the next try; if that fails to connect they have its error, later ones a refusal with the time', async () => {
+    const { world, stall, call, up } = stage();
+    (await up()).crashes();
+    await settled();
+    world.newest.opens();
+    world.newest.crashes();
+    await settled();
+    expect(stall.detail).toBe('waiting');
+    const waits = call('a');
+    expect([waits.isSettled, stall.delay]).toEqual([false, 1]);
+    await world.passes(500);
+    world.newest.goes(failure('srv', { message: 'srv: the disk is full' }));
+    await settled();
+    expect(waits.error).toMatchObject({
+      type: 'ServerUnavailableError',
+      message: 'srv: the disk is full',
+      sent: false,
+    });
+    expect(stall.detail).toBe('waiting');
+    expect(stall.delay).toBe(2);
+    const later = call('b');
+    expect(later.error).toMatchObject({
+      type: 'ServerUnavailableError',
+      retryable: true,
+      why: 'srv: the disk is full',
+    });
+    expect(later.error.message).toBe('srv: could not be started; the next try is in 1.0 s');
+  });
+
+  test('P9: that ends in quarantine fails those who wait, with the reason', async () => {
+    const { world, stall, call, up } = stage({ maxRestarts: 1 });
+    (await up()).crashes();
+    await settled();
+    world.newest.opens();
+    world.newest.dies();
+    const caller = call();
+    world.newest.isBuried();
+    await settled();
+    expect(stall.detail).toBe('quarantined');
+    expect(caller.error.message).toBe('srv: is quarantined (1 restart in 60 s)');
+    expect(caller.error.fix).toContain('toolherd reset srv');
+  });
+});
+
+describe('orders while calls wait', () => {
+  test('stop: they are told that it was stopped, and later ones as well', async () => {
+    const { world, stall, call } = stage();
+    const caller = call();
+    await settled();
+    stall.stop(GOODBYE);
+    await settled();
+    expect(caller.error).toBe(GOODBYE);
+    expect([stall.detail, world.alive.length]).toEqual(['stopped', 0]);
+    expect(call().error).toBe(GOODBYE);
+  });
+
+  test('I2: stop between two tries, when no incarnation is there whose end would tell them', async () => {
+    const { world, stall, call, up } = stage();
+    (await up()).crashes();
+    await settled();
+    world.newest.opens();
+    world.newest.crashes();
+    await settled();
+    const caller = call();
+    expect([stall.detail, caller.isSettled]).toEqual(['waiting', false]);
+    stall.stop(GOODBYE);
+    expect(caller.error).toBe(GOODBYE);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test('restart: those who wait for the first start are served by the second', async () => {
+    const { world, stall, call, marks } = stage();
+    const caller = call('a');
+    await settled();
+    stall.order('restart');
+    await settled();
+    expect([caller.isSettled, world.links.length]).toEqual([false, 2]);
+    world.newest.opens();
+    world.newest.answers();
+    expect([caller.result !== undefined, marks()]).toEqual([true, [[], ['a']]]);
+  });
+
+  test('restart: what is in flight is told, what comes while it restarts waits', async () => {
+    const { world, stall, call, up } = stage({}, { goes: 'never' });
+    const link = await up();
+    const running = call('a');
+    stall.order('restart');
+    const waiting = call('b');
+    expect([running.isSettled, waiting.isSettled, link.orders]).toEqual([false, false, ['close']]);
+    link.isBuried();
+    await settled();
+    expect(running.error).toMatchObject({ sent: true });
+    world.newest.opens();
+    world.newest.answers();
+    expect([waiting.result !== undefined, waiting.routes]).toEqual([true, [2]]);
+  });
+
+  test('start while it stops: those who came in between are served', async () => {
+    const { world, stall, call, up } = stage({}, { goes: 'never' });
+    const link = await up();
+    stall.stop(GOODBYE);
+    const caller = call();
+    stall.order('start');
+    link.isBuried();
+    await settled();
+    world.newest.opens();
+    expect([caller.isSettled, caller.routes]).toEqual([false, [2]]);
+  });
+
+  test('reset of a quarantined server serves the next call', async () => {
+    const { world, stall, call } = stage();
+    call();
+    await settled();
+    world.newest.goes(failure('srv', { permanent: true }));
+    await settled();
+    stall.order('reset');
+    const caller = call();
+    await settled();
+    world.newest.opens();
+    world.newest.answers();
+    expect(caller.result).toBeDefined();
+  });
+
+  test('a config that gives way to another says so, and that a repeat may succeed', async () => {
+    const { stall, call } = stage();
+    const caller = call();
+    await settled();
+    stall.stop(replaced('srv'));
+    await settled();
+    expect(caller.error).toMatchObject({ type: 'ServerUnavailableError', retryable: true, sent: false });
+  });
+});
+
+describe('an idle server', () => {
+  test('goes after its idle time; a call that comes while it goes is served by the next', async () => {
+    const { world, stall, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
+    const link = await up();
+    await world.passes(10_000);
+    expect([stall.states.server, link.orders, stall.gate.isOpen]).toEqual([
+      'connected.closing.asking',
+      ['close'],
+      false,
+    ]);
+    const caller = call();
+    expect(stall.states.keeper).toBe('running.recalled');
+    link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
+    await settled();
+    world.newest.opens();
+    world.newest.answers();
+    expect([caller.result !== undefined, caller.routes]).toEqual([true, [2]]);
+  });
+
+  test('is not idle with a call in flight, and not before its time has passed since the last', async () => {
+    const { world, stall, call, up } = stage({ idleTimeoutMs: 10_000, requestTimeoutMs: 60_000 });
+    const link = await up();
+    call();
+    await world.passes(30_000);
+    expect(stall.states.server).toBe('connected.serving');
+    link.answers();
+    await world.passes(9_900);
+    expect(stall.states.server).toBe('connected.serving');
+    await world.passes(200);
+    expect([stall.detail, stall.states.server]).toEqual(['idle', 'disconnected']);
+  });
+
+  test('that is asked for its lists while it runs is not brought back later for nobody', async () => {
+    const { world, stall, up } = stage({ idleTimeoutMs: 10_000 });
+    await up();
+    stall.discover(false);
+    await world.passes(10_100);
+    await world.passes(10_100);
+    expect([stall.detail, world.links.length]).toEqual(['idle', 1]);
+  });
+});
+
+describe('the lists', () => {
+  test('are read when it is connected, and again when the server says that they changed', async () => {
+    const { stall, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
+    const link = await up();
+    expect(listed.map(({ tools }) => tools)).toEqual([[{ name: 'one' }]]);
+    link.manners = { lists: { 'tools/list': [{ name: 'two' }] } };
+    link.says('notifications/tools/list_changed');
+    await settled();
+    expect(listed.at(-1)?.tools).toEqual([{ name: 'two' }]);
+    link.says('notifications/message');
+    await settled();
+    expect([listed.length, stall.states.server]).toEqual([2, 'connected.serving']);
+  });
+
+  test('are asked for again on demand', async () => {
+    const { stall, up, listed } = stage();
+    await up();
+    stall.discover(true);
+    await settled();
+    expect(listed.length).toBe(2);
+  });
+});
+
+describe('what a stall shows', () => {
+  test('of a server that runs: its process, its calls, what it said of itself', async () => {
+    const { stall, call, up } = stage();
+    expect([stall.pids, stall.inFlight, stall.opened]).toEqual([[], 0, undefined]);
+    const link = await up();
+    call();
+    expect([stall.pids, stall.inFlight]).toEqual([[link.pid], 1]);
+    expect(stall.opened?.protocolVersion).toBe('2025-06-18');
+    link.crashes();
+    await settled();
+    expect([stall.opened, stall.pids]).toEqual([undefined, [link.pid + 1]]);
+  });
+
+  test('of a failure: what and when; of a stop: how it went', async () => {
+    const { world, stall, up } = stage({ restart: 'never' });
+    const link = await up();
+    world.clock.advance(5_000);
+    link.crashes(3);
+    await settled();
+    expect([stall.lastError?.code, stall.failedAt, stall.lastStop]).toEqual([3, 5_000, undefined]);
+    await up();
+    stall.stop(GOODBYE);
+    await stall.whenGone();
+    expect(stall.lastStop).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
+  });
+
+  test('whenDecided waits for a start, and not for what is decided', async () => {
+    const { world, stall } = stage();
+    await stall.whenDecided();
+    stall.order('start');
+    let decided = false;
+    void stall.whenDecided().then(() => {
+      decided = true;
+    });
+    await settled();
+    expect(decided).toBe(false);
+    world.newest.opens();
+    await settled();
+    expect(decided).toBe(true);
+  });
+});
+
+describe('a bug of ours', () => {
+  test('I2: a keeper that breaks kills its process, tells who waits, and takes no more calls', async () => {
+    const random = () => {
+      throw new Error('no chance');
+    };
+    const { world, stall, call, up } = stage({ healthyAfterMs: 10 ** 9 }, { goes: 'killed' }, { random });
+    (await up()).crashes();
+    await settled();
+    // the second restart is planned by chance, and chance is broken
+    world.newest.opens();
+    world.newest.dies();
+    const caller = call();
+    world.newest.isBuried();
+    await settled();
+    expect(caller.error.message).toBe('srv: its keeper broke: no chance');
+    expect(call().error.type).toBe('ServerCrashedError');
+    expect([stall.detail, stall.delay, stall.lastError?.cause]).toEqual(['quarantined', 2, 'bug']);
+    await stall.whenGone();
+    await stall.whenDecided();
+    expect(world.alive).toEqual([]);
+  });
+
+  test('an incarnation that breaks is killed, its gate is sealed, and the next one comes', async () => {
+    const { world, stall, call, up } = stage({}, { goes: 'killed' });
+    const link = await up();
+    const running = call('a');
+    stall.context.incumbent?.send(TRAP);
+    await settled();
+    expect([link.orders, running.error.sent]).toEqual([['kill'], true]);
+    expect([stall.lastError?.cause, world.links.length]).toEqual(['bug', 2]);
+    const next = call('b');
+    world.newest.opens();
+    expect(next.routes).toEqual([2]);
+  });
+
+  test('an opening that throws is a failed start, and gives its permit back', async () => {
+    const { world, stall, call } = stage({ maxRestarts: 0 });
+    world.throws = new Error('out of luck');
+    const caller = call();
+    await settled();
+    expect(caller.error.message).toBe('srv: out of luck');
+    expect(stall.detail).toBe('quarantined');
+  });
+});
