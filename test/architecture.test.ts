@@ -16,7 +16,9 @@ const RULES: Record<string, Rule> = {
   'version.ts': { code: [] },
   'paths.ts': { code: ['node'] },
   'near-miss.ts': { code: [] },
-  config: { code: ['node', 'errors.ts', 'near-miss.ts', 'machines', 'zod', 'yaml', 'dotenv', 'jsonc-parser'] },
+  config: {
+    code: ['node', 'errors.ts', 'near-miss.ts', 'machines', 'zod', 'yaml', 'dotenv', 'jsonc-parser'],
+  },
   machines: { code: ['xstate'], types: ['config'] },
   testing: { code: ['xstate', 'machines'], types: ['config'] },
   link: {
@@ -35,7 +37,7 @@ const RULES: Record<string, Rule> = {
   'daemon.ts': { code: ['node', 'paths.ts', 'daemon', 'ipc'] },
   'client.ts': { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'ipc'] },
   cli: {
-    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'near-miss.ts', 'config', 'ipc', 'machines'],
+    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'near-miss.ts', 'config', 'ipc', 'log', 'machines'],
     types: ['xstate'],
   },
   'main.ts': { code: ['node', 'paths.ts', 'near-miss.ts', 'cli'] },

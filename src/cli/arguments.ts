@@ -20,7 +20,8 @@ export function parseArguments(
 
 function parseWhole(text: string): Record<string, unknown> {
   const value = parseJson('--args', text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
   throw new UsageError('--args must be a JSON object', 'for example --args \'{"text": "hi"}\'');
 }
 
@@ -35,7 +36,8 @@ function parseJson(name: string, text: string): unknown {
 /** `3` is a number where the tool wants one, and a text where it wants that. */
 function coerce(name: string, value: string, schema: unknown): unknown {
   const type = typeOf(schema, name);
-  if ((type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value))) return Number(value);
+  if ((type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value)))
+    return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   if ((type === 'object' || type === 'array') && /^[[{]/.test(value)) return parseJson(name, value);
   return value;

@@ -3,7 +3,11 @@ import { statusTable } from './status-table.js';
 import { UsageError, type Verb } from './verb.js';
 
 /** start, stop, restart and reset are one verb in four words. */
-export function orderVerb(order: 'start' | 'stop' | 'restart' | 'reset', about: string, example: string): Verb {
+export function orderVerb(
+  order: 'start' | 'stop' | 'restart' | 'reset',
+  about: string,
+  example: string,
+): Verb {
   return {
     usage: `${order} SERVER…|--all [--wait]`,
     about,
@@ -12,7 +16,7 @@ export function orderVerb(order: 'start' | 'stop' | 'restart' | 'reset', about: 
     most: Number.POSITIVE_INFINITY,
     async run(call) {
       const { args, flags, output } = call;
-      if ((args.length > 0) === (flags.all === true)) {
+      if (args.length > 0 === (flags.all === true)) {
         throw new UsageError('name servers, or say --all', `usage: toolherd ${order} SERVER…|--all [--wait]`);
       }
       const fleet = await call.fleet();

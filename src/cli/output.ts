@@ -27,7 +27,8 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
     isJson: flags.json,
     isQuiet: flags.quiet,
     print: (text) => void (flags.json || streams.stdout.write(`${printable(text)}\n`)),
-    printRaw: (text) => void (flags.json || streams.stdout.write(streams.stdout.isTTY ? printable(text) : text)),
+    printRaw: (text) =>
+      void (flags.json || streams.stdout.write(streams.stdout.isTTY ? printable(text) : text)),
     json: (value) =>
       void (
         flags.json &&

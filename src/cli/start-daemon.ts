@@ -6,7 +6,10 @@ import type { Call } from './verb.js';
 /** What the daemon says once, on a pipe, when it serves or when it cannot. */
 export type Readiness =
   | { ready: true; pid: number; servers: number }
-  | { ready: false; error: { type: string; message: string; why?: string; fix?: string; problems?: unknown } };
+  | {
+      ready: false;
+      error: { type: string; message: string; why?: string; fix?: string; problems?: unknown };
+    };
 
 /** An error of the daemon's start, as it came over the pipe; it keeps its own type. */
 export class DaemonStartError extends ToolherdError {
@@ -24,7 +27,8 @@ export const DAEMON = 'daemon.cjs';
 
 /** The arguments with which the daemon finds the same files as this call. */
 export function daemonArguments({ flags }: Call): string[] {
-  const pass = (name: 'config' | 'socket') => (typeof flags[name] === 'string' ? [`--${name}`, flags[name]] : []);
+  const pass = (name: 'config' | 'socket') =>
+    typeof flags[name] === 'string' ? [`--${name}`, flags[name]] : [];
   return [join(__dirname, DAEMON), ...pass('config'), ...pass('socket')];
 }
 
@@ -49,7 +53,8 @@ export async function startDaemon(call: Call): Promise<{ pid: number; servers: n
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   const pipe = child.stdio[3];
-  if (pipe === null || pipe === undefined || !('setEncoding' in pipe)) throw new Error('no pipe to the daemon');
+  if (pipe === null || pipe === undefined || !('setEncoding' in pipe))
+    throw new Error('no pipe to the daemon');
   pipe.setEncoding('utf8');
   let text = '';
   pipe.on('data', (chunk: string) => {

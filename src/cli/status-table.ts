@@ -19,7 +19,8 @@ export function statusTable(servers: readonly ServerStatus[], now: number): stri
     String(server.tools),
   ]);
   const notes = servers.flatMap(({ name, last_error, detail, next_retry_at }) => {
-    if (last_error === null || (detail !== 'waiting' && detail !== 'quarantined' && detail !== 'disabled')) return [];
+    if (last_error === null || (detail !== 'waiting' && detail !== 'quarantined' && detail !== 'disabled'))
+      return [];
     const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
     return [`${name}: ${last_error.message.replace(`${name}: `, '')}${next}`];
   });

@@ -11,6 +11,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   call: 'call a tool',
   why: 'tell what happened to a server, and what to do',
   inspect: 'show everything about a server',
+  logs: 'show what servers wrote to stderr',
   validate: 'check config files without running anything',
   schema: 'print the JSON Schema of the config files',
   allow: "let a project's agent.yaml run what it says",

@@ -14,7 +14,13 @@ export interface ConfigPlace {
 }
 
 /** Reads the global config as it is now. Throws a ConfigError with every problem. */
-export function readHerdConfig({ file, isRequired, paths, environment, userHome }: ConfigPlace): Promise<Loaded> {
+export function readHerdConfig({
+  file,
+  isRequired,
+  paths,
+  environment,
+  userHome,
+}: ConfigPlace): Promise<Loaded> {
   return loadConfig({
     configFile: file,
     configRequired: isRequired,
@@ -32,8 +38,10 @@ export function readHerdConfig({ file, isRequired, paths, environment, userHome 
 export async function rereadHerdConfig(place: ConfigPlace): Promise<Loaded> {
   if (statSync(place.file, { throwIfNoEntry: false })?.size === 0) {
     const message = 'The file is empty';
-    const fix = "write it again; for no servers at all write 'version: \"1.0\"'";
-    throw new ConfigError([{ type: 'ConfigError', message, fix, file: place.file, line: 1, column: 1, path: '' }]);
+    const fix = 'write it again; for no servers at all write \'version: "1.0"\'';
+    throw new ConfigError([
+      { type: 'ConfigError', message, fix, file: place.file, line: 1, column: 1, path: '' },
+    ]);
   }
   return readHerdConfig(place);
 }

@@ -144,7 +144,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   const unwatch = watchConfig(options.file, () => void reload());
-  for (const warning of loaded.warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
+  for (const warning of loaded.warnings)
+    log.warn({ path: warning.path, line: warning.line }, warning.message);
   log.info({ version: VERSION, socket: options.socket, servers: loaded.servers.length }, 'serving');
   return { servers: loaded.servers.length, reload, stop: close, ended };
 }
@@ -156,6 +157,11 @@ function openLogs(options: DaemonOptions, { settings }: Loaded, redact: (text: s
 
 /** What can be told of a failed start, over a pipe or on a terminal. */
 export function describeStartFailure(error: unknown) {
-  const { type = 'InternalError', message, why, fix } = error as { type?: string; message: string; why?: string; fix?: string };
+  const {
+    type = 'InternalError',
+    message,
+    why,
+    fix,
+  } = error as { type?: string; message: string; why?: string; fix?: string };
   return { type, message, why, fix, ...(error instanceof ConfigError ? { problems: error.problems } : {}) };
 }

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { RotatingFile } from './rotating-file.js';
-
-const LONGEST = 180;
+import { serverLogName } from './server-log-name.js';
 
 export interface LogOptions {
   /** The folder that holds `daemon.log` and a file for each server. */
@@ -30,7 +28,7 @@ export class Logs {
   server(name: string): Logger {
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
-    const logger = this.#open(join('servers', fileName(name)));
+    const logger = this.#open(join('servers', serverLogName(name)));
     this.#servers.set(name, logger);
     return logger;
   }
@@ -50,14 +48,4 @@ export class Logs {
     };
     return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
   }
-}
-
-/** A server may be called anything; a file may not, and two servers may not share one. */
-function fileName(name: string): string {
-  // half a character cannot be encoded
-  const whole = Buffer.from(name).toString();
-  const encoded = encodeURIComponent(whole).replaceAll('.', '%2E');
-  if (encoded.length <= LONGEST && whole === name) return encoded;
-  const hash = createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 16);
-  return `${encoded.slice(0, LONGEST)}-${hash}`;
 }

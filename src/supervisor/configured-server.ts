@@ -20,6 +20,8 @@ export class ConfiguredServer {
   readonly latencies = new Latencies();
   readonly #clock: Surroundings['clock'];
   readonly #stalls: readonly Stall[];
+  /** Those whose end is awaited by somebody who wants the lists. */
+  readonly #listing = new Set<Stall>();
   readonly #transients: Transients | undefined;
   readonly #predecessor: Promise<unknown>;
   calls = 0;
@@ -141,9 +143,12 @@ export class ConfiguredServer {
     if (this.#transients?.discover() === false) giveUp();
     const stall = this.#stalls.find(({ gate }) => gate.isOpen) ?? this.#stalls[0];
     stall?.discover(this.catalog.isStale);
-    // A server that cannot be started has nothing to list.
-    void stall?.whenDecided().then(() => {
-      if (stall.detail !== 'running') giveUp();
+    if (stall === undefined || this.#listing.has(stall)) return;
+    // A server that cannot be started has nothing to list, nor has one that dies before it has told.
+    this.#listing.add(stall);
+    void stall.whenGone().then(() => {
+      this.#listing.delete(stall);
+      this.catalog.giveUp();
     });
   }
 

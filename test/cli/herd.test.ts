@@ -158,6 +158,18 @@ describe('the command and the daemon', () => {
     expect((await run('inspect', 'good', '--chart', 'png')).status).toBe(2);
   });
 
+  it('logs shows what a server wrote, and wants a number of lines', async () => {
+    const { run, json, up } = makeCommand();
+    await up();
+    await run('call', 'good.echo', 'value=hi');
+    expect((await json('logs')).entries).toContainEqual(
+      expect.objectContaining({ server: null, text: 'serving' }),
+    );
+    expect((await run('logs', 'good', '-n', '1')).status).toBe(0);
+    expect((await run('logs', 'good', '-n', 'x')).status).toBe(2);
+    expect((await run('logs', 'nobody')).stderr).toBe('nothing was logged\n');
+  });
+
   it('a verb that needs the daemon starts it, unless told not to', async () => {
     const { run, json, home } = makeCommand();
     expect((await run('tools', '--no-autostart')).status).toBe(3);

@@ -237,7 +237,7 @@ describe('paths start from the folder of the file', () => {
   });
 });
 
-describe('FR-009: envFile', () => {
+describe('FR-009 US2.3: envFile', () => {
   it.each(['envFile', 'env_file'])(
     '%s is read from the folder of the file, and env wins over it',
     async (field) => {

@@ -143,7 +143,7 @@ describe('C2: one process refuses every hostile file, twice in a row, and lives'
   });
 
   it.each(FLOODS)('more problems than anyone can read: %s', async (_, text) => {
-    await refusedTwice(text, 10_000);
+    await refusedTwice(text, 8000);
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Fleet, ToolEntry, ToolResult } from '../../ipc/fleet.js';
 import { parseArguments } from '../arguments.js';
-import { EXIT } from '../exit-codes.js';
 import { parseDuration } from '../duration.js';
+import { EXIT } from '../exit-codes.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {

@@ -1,3 +1,7 @@
 import { orderVerb } from '../order.js';
 
-export const verb = orderVerb('start', 'Starts servers now, also those that are stopped, waiting or quarantined.', 'github');
+export const verb = orderVerb(
+  'start',
+  'Starts servers now, also those that are stopped, waiting or quarantined.',
+  'github',
+);

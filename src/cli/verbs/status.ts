@@ -23,7 +23,8 @@ Details: idle (starts when called), running, waiting (for the next try), quarant
     const { servers, daemon } = await fleet.status(names);
     output.json({ servers, daemon });
     output.print(statusTable(servers, Date.now()));
-    if (daemon.config_error !== null) output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
+    if (daemon.config_error !== null)
+      output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     const isWell = servers.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
     return flags['exit-code'] === true && !isWell ? EXIT.failed : EXIT.ok;
   },
@@ -35,7 +36,9 @@ type Fleet = Awaited<ReturnType<Parameters<Verb['run']>[0]['fleet']>>;
 async function untilSettled(fleet: Fleet, names: readonly string[] | undefined): Promise<void> {
   const isBusy = async () => {
     const { servers } = await fleet.status(names);
-    return servers.some(({ state, detail }) => detail === 'running' && (state === 'connecting' || state === 'created'));
+    return servers.some(
+      ({ state, detail }) => detail === 'running' && (state === 'connecting' || state === 'created'),
+    );
   };
   if (!(await isBusy())) return;
   await new Promise<void>((resolve, reject) => {

@@ -21,7 +21,10 @@ export const verb: Verb = {
       }
       return EXIT.ok;
     }
-    const rows = tools.map(({ server, name, description }) => [`${server}.${name}`, firstLine(description ?? '')]);
+    const rows = tools.map(({ server, name, description }) => [
+      `${server}.${name}`,
+      firstLine(description ?? ''),
+    ]);
     output.print(rows.length === 0 ? 'no tools' : table(['TOOL', 'DESCRIPTION'], rows));
     return EXIT.ok;
   },

@@ -74,7 +74,11 @@ async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
 
 /** The daemon takes over this terminal; signals reach it, and its status is ours. */
 function foreground(call: Call): Promise<number> {
-  const child = spawn(process.execPath, [...daemonArguments(call), '--foreground'], { stdio: 'inherit', cwd: call.cwd, env: daemonEnvironment(call) });
+  const child = spawn(process.execPath, [...daemonArguments(call), '--foreground'], {
+    stdio: 'inherit',
+    cwd: call.cwd,
+    env: daemonEnvironment(call),
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? EXIT.failed)));
 }

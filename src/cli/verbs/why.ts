@@ -47,7 +47,8 @@ function next({ detail, state, next_retry_at }: Inspection['status'], now: numbe
   if (detail === 'waiting' && next_retry_at !== null) {
     return `it is started again in ${duration(Date.parse(next_retry_at) - now)}.`;
   }
-  if (detail === 'running') return state === 'connected' ? 'it answers calls.' : 'it is on its way; calls wait for it.';
+  if (detail === 'running')
+    return state === 'connected' ? 'it answers calls.' : 'it is on its way; calls wait for it.';
   if (detail === 'idle') return 'it is started by the next call.';
   if (detail === 'stopped') return 'nothing, until it is started.';
   if (detail === 'disabled') return 'nothing, until it is enabled in its config.';

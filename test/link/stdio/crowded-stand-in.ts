@@ -18,7 +18,7 @@ const deps = {
   env: process.env,
   clientInfo: { name: 'x', version: '0' },
   log: () => undefined,
-    redact: (text: string) => text,
+  redact: (text: string) => text,
 };
 
 interface Start {

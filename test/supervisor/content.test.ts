@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { convertContent } from '../../src/supervisor/content.js';
+
+function convert(content: unknown) {
+  const unknown: string[] = [];
+  return { blocks: convertContent(content, (type) => unknown.push(type)), unknown };
+}
+
+const uri = 'file:///a';
+
+describe('the content of a result', () => {
+  test.each([
+    ['text', { type: 'text', text: 'hello', annotations: {} }, { type: 'text', text: 'hello' }],
+    ['an empty text', { type: 'text', text: '' }, { type: 'text', text: '' }],
+    [
+      'an image',
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'image', data: 'AAAA', mime_type: 'image/png' },
+    ],
+    [
+      'a sound',
+      { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+      { type: 'audio', data: 'AAAA', mime_type: 'audio/wav' },
+    ],
+    [
+      'an image without a type',
+      { type: 'image', data: 'AAAA' },
+      { type: 'image', data: 'AAAA', mime_type: 'application/octet-stream' },
+    ],
+    [
+      'an embedded resource of bytes',
+      { type: 'resource', resource: { uri, blob: 'AAAA', mimeType: 'a/b', name: 'a' } },
+      { type: 'binary', data: 'AAAA', mime_type: 'a/b', uri, name: 'a' },
+    ],
+    [
+      'an embedded resource of text, as bytes',
+      { type: 'resource', resource: { uri, text: 'é', mimeType: 'text/plain' } },
+      { type: 'binary', data: Buffer.from('é').toString('base64'), mime_type: 'text/plain', uri },
+    ],
+    [
+      'an embedded resource of nothing',
+      { type: 'resource', resource: {} },
+      { type: 'binary', data: null, mime_type: null, uri: null },
+    ],
+    [
+      'a link to a resource',
+      { type: 'resource_link', uri, name: 'a', mimeType: 'a/b', description: 'x' },
+      { type: 'binary', data: null, mime_type: 'a/b', uri, name: 'a' },
+    ],
+  ])('%s', (_, raw, block) => {
+    expect(convert([raw])).toEqual({ blocks: [block], unknown: [] });
+  });
+
+  test.each([
+    ['of a type that is not known', { type: 'video', data: 1 }, 'video'],
+    ['text without text', { type: 'text', text: 7 }, 'text'],
+    ['an image without data', { type: 'image', mimeType: 'image/png' }, 'image'],
+    ['a resource that is none', { type: 'resource', resource: 'x' }, 'resource'],
+    ['without a type', { text: 'x' }, 'object'],
+    ['no object', 'x', 'string'],
+    ['null', null, 'object'],
+    ['a list in the list', [1], 'object'],
+  ])('is kept as it came and reported: %s', (_, raw, type) => {
+    expect(convert([raw])).toEqual({
+      blocks: [{ type: 'unknown', original_type: type, raw }],
+      unknown: [type],
+    });
+  });
+
+  test('one that is no list is kept as well', () => {
+    expect(convert('hello')).toEqual({
+      blocks: [{ type: 'unknown', original_type: 'string', raw: 'hello' }],
+      unknown: ['string'],
+    });
+  });
+
+  test('none at all is empty', () => {
+    expect(convert(undefined)).toEqual({ blocks: [], unknown: [] });
+    expect(convert([])).toEqual({ blocks: [], unknown: [] });
+  });
+
+  test('keeps its order, and one strange block harms no other', () => {
+    const { blocks } = convert([{ type: 'text', text: '1' }, { type: '?' }, { type: 'text', text: '3' }]);
+    expect(blocks.map(({ type }) => type)).toEqual(['text', 'unknown', 'text']);
+  });
+});
