@@ -68,7 +68,10 @@ function show({ flags, output }: Call, result: ToolResult): void {
   }
   if (result.error === null || output.isJson) return;
   const { type, message, why, fix, sent } = result.error;
-  if (type === 'MCPToolError') return output.note('error: the tool said that it failed');
+  if (type === 'MCPToolError') {
+    output.note('error: the tool said that it failed');
+    return;
+  }
   output.error(`error: ${type}: ${message}`);
   if (why !== undefined) output.error(`  why: ${why}`);
   output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
