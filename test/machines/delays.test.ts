@@ -25,6 +25,7 @@ describe('named delays', () => {
   });
 
   test('no delay is longer than a timer can wait, or shorter than nothing', () => {
+    expect(longestTimerMs).toBe(2_147_483_647);
     expect([timerMs(-5), timerMs(7), timerMs(2 ** 31), timerMs(Number.POSITIVE_INFINITY)]).toEqual([
       0,
       7,

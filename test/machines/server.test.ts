@@ -215,6 +215,14 @@ describe('idleness', () => {
     expect(state()).toBe('disconnected');
   });
 
+  test('the shortest idle_timeout there is, is one', () => {
+    const { world, serve, state } = stage(obedient, { idleTimeoutMs: 1 });
+    serve();
+    world.idleForMs = 1;
+    world.clock.advance(1);
+    expect(state()).toBe('disconnected');
+  });
+
   test('idle_timeout 0 means never, also when the longest timer there is has run out', () => {
     const { world, serve, state } = stage(obedient, { idleTimeoutMs: 0 });
     serve();

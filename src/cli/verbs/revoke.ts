@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import { TrustStore } from '../../config/trust.js';
 import { EXIT } from '../exit-codes.js';
 import { namedAgentFile } from '../files.js';
@@ -12,18 +11,9 @@ export const verb: Verb = {
   most: 1,
   async run(call) {
     const file = namedAgentFile(call);
-    const wasAllowed = await new TrustStore(call.paths.trustFile).revoke(realPath(file));
+    const wasAllowed = await new TrustStore(call.paths.trustFile).revoke(file);
     call.output.print(wasAllowed ? `revoked: ${file}` : `was not allowed: ${file}`);
     call.output.json({ ok: true, file, was_allowed: wasAllowed });
     return EXIT.ok;
   },
 };
-
-/** A file that is gone can still be revoked under the path it had. */
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
-}

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Logs } from '../../src/log/logs.js';
+import { makeFolder } from '../support/folder.js';
+
+function stage(level = 'info') {
+  const folder = makeFolder();
+  const echoed: string[] = [];
+  const logs = new Logs({
+    folder,
+    level,
+    maxBytes: 10_000,
+    redact: (text) => text.replaceAll('hunter2', '[PASSWORD]'),
+    echo: { write: (text) => echoed.push(text) },
+  });
+  onTestFinished(() => logs.close());
+  const lines = (name: string) =>
+    readFileSync(join(folder, name), 'utf8')
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, unknown>);
+  const servers = () => readdirSync(join(folder, 'servers'));
+  return { folder, logs, lines, servers, echoed };
+}
+
+describe('the logs', () => {
+  test('one file for the daemon, one for each server, JSON a line, echoed', () => {
+    const { logs, lines, echoed } = stage();
+    logs.daemon.info({ a: 1 }, 'hello');
+    logs.server('srv').warn({ source: 'stderr' }, 'oh');
+    logs.server('srv').info('again');
+    expect(lines('daemon.log')).toMatchObject([{ level: 30, a: 1, msg: 'hello' }]);
+    expect(lines('servers/srv.log')).toMatchObject([
+      { level: 40, source: 'stderr', msg: 'oh' },
+      { msg: 'again' },
+    ]);
+    expect(lines('daemon.log')[0]?.time).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(echoed.length).toBe(3);
+  });
+
+  test('below their level nothing is written', () => {
+    const { folder, logs } = stage('error');
+    logs.daemon.info('hello');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('X1: no secret reaches a file or the echo', () => {
+    const { folder, logs, echoed } = stage();
+    logs.server('srv').info({ deep: { key: 'hunter2' } }, 'the password is hunter2');
+    expect(readFileSync(join(folder, 'servers/srv.log'), 'utf8') + echoed.join()).not.toContain('hunter2');
+  });
+
+  test('whatever a server is called, its file stays in the folder, and no two share one', () => {
+    const { folder, logs, servers } = stage();
+    const names = [
+      'a',
+      '../../etc/passwd',
+      'a/b',
+      'a%2Fb',
+      '..',
+      '.',
+      'ä',
+      '\uD800',
+      '\uD801',
+      'x'.repeat(300),
+      `${'x'.repeat(300)}y`,
+    ];
+    for (const name of names) logs.server(name).info(name.slice(0, 5));
+    expect(servers().length).toBe(names.length);
+    expect(readdirSync(folder).sort()).toEqual(['servers']);
+    for (const name of servers()) expect(name.length).toBeLessThan(230);
+  });
+
+  test('two that differ in half a character do not share a file', () => {
+    const { logs, servers } = stage();
+    for (const name of ['\uD800', '\uDBFF', '\uFFFD']) logs.server(name).info('x');
+    expect(servers().length).toBe(3);
+  });
+});

@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { RotatingFile } from '../../src/log/rotating-file.js';
+import { makeFolder } from '../support/folder.js';
+
+const line = (mark: string, bytes = 10) => `${mark.padEnd(bytes - 1, '.')}\n`;
+
+function stage(maxBytes = 30) {
+  const folder = makeFolder();
+  const path = join(folder, 'deep', 'a.log');
+  const file = new RotatingFile(path, maxBytes);
+  const read = (suffix = '') => readFileSync(`${path}${suffix}`, 'utf8');
+  const marks = (suffix = '') =>
+    read(suffix)
+      .split('\n')
+      .filter(Boolean)
+      .map((text) => text.replaceAll('.', ''));
+  return { folder, path, file, read, marks };
+}
+
+describe('a log file that rotates', () => {
+  test('is made with its folder when the first line comes, for its owner alone', () => {
+    const { folder, path, file, read } = stage();
+    expect(readdirSync(folder)).toEqual([]);
+    file.write(line('a'));
+    expect(read()).toBe(line('a'));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700);
+  });
+
+  test('U1: never grows beyond its cap; three full ones are kept, the oldest goes', () => {
+    const { path, file, marks } = stage();
+    for (let count = 1; count <= 16; count += 1) file.write(line(String(count)));
+    expect(['', '.1', '.2', '.3'].map(marks)).toEqual([
+      ['16'],
+      ['13', '14', '15'],
+      ['10', '11', '12'],
+      ['7', '8', '9'],
+    ]);
+    expect(existsSync(`${path}.4`)).toBe(false);
+    for (const suffix of ['', '.1', '.2', '.3']) {
+      expect(statSync(`${path}${suffix}`).size).toBeLessThanOrEqual(30);
+      expect(statSync(`${path}${suffix}`).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test('is filled up to the last byte', () => {
+    const { path, file } = stage(20);
+    file.write(line('a'));
+    file.write(line('b'));
+    expect(existsSync(`${path}.1`)).toBe(false);
+    file.write('\n');
+    expect(existsSync(`${path}.1`)).toBe(true);
+  });
+
+  test('counts bytes, not characters', () => {
+    const { file, marks } = stage(10);
+    file.write('ääää\n');
+    file.write('b\n');
+    expect([marks('.1'), marks()]).toEqual([['ääää'], ['b']]);
+  });
+
+  test('goes on where an earlier run ended, and counts what is there', () => {
+    const { path, marks } = stage();
+    new RotatingFile(path, 30).write(line('old', 25));
+    const next = new RotatingFile(path, 30);
+    next.write(line('new'));
+    expect([marks('.1'), marks()]).toEqual([['old'], ['new']]);
+    next.write(line('more'));
+    expect(marks()).toEqual(['new', 'more']);
+  });
+
+  test('a line that is longer than a whole file has one to itself', () => {
+    const { file, read, path } = stage();
+    file.write(line('long', 50));
+    expect([read(), existsSync(`${path}.1`)]).toEqual([line('long', 50), false]);
+    file.write(line('a'));
+    expect([read('.1'), read()]).toEqual([line('long', 50), line('a')]);
+  });
+
+  test('C4: a disk that refuses loses lines, never a call, and is tried again', () => {
+    const { folder, path, file, marks } = stage();
+    // a file where the folder should be
+    writeFileSync(join(folder, 'deep'), '');
+    expect(() => file.write(line('lost'))).not.toThrow();
+    rmSync(join(folder, 'deep'));
+    file.write(line('kept'));
+    expect([marks(), existsSync(path)]).toEqual([['kept'], true]);
+  });
+
+  test.runIf(existsSync('/dev/full'))('C4: a full disk in the middle of it is swallowed', () => {
+    const file = new RotatingFile('/dev/full', 30);
+    expect(() => {
+      file.write(line('a'));
+      file.write(line('b'));
+      file.close();
+    }).not.toThrow();
+  });
+
+  test('may be closed twice, and opens again for a later line', () => {
+    const { file, read } = stage();
+    file.write(line('a'));
+    file.close();
+    file.close();
+    file.write(line('b'));
+    expect(read()).toBe(line('a') + line('b'));
+  });
+});
