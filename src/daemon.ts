@@ -63,6 +63,6 @@ main().then(
     const failure = describeStartFailure(error);
     if (process.argv.includes('--foreground')) process.stderr.write(`error: ${failure.message}\n`);
     else say({ ready: false, error: failure });
-    process.exit(failure.type === 'ConfigError' ? 78 : 1);
+    process.exit('problems' in failure ? 78 : 1);
   },
 );

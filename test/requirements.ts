@@ -36,12 +36,12 @@ export const ALL_IDS: readonly string[] = [
 
 /** What is built. Only grows. */
 export const CLAIMED: readonly string[] = [
-  'FR-001',
-  'FR-008',
-  'FR-009',
-  'FR-010',
-  'FR-026',
-  'SC-004',
-  'C2',
-  'C3',
+  ...['FR-001', 'FR-002', 'FR-004', 'FR-008', 'FR-009', 'FR-010', 'FR-012'],
+  ...['FR-021', 'FR-023', 'FR-024', 'FR-025', 'FR-026'],
+  ...['SC-004', 'SC-005', 'SC-006'],
+  ...['US1.2', 'US2.1', 'US2.3', 'US5.1', 'US5.2'],
+  ...range('P', 1, 13),
+  ...range('S', 1, 5),
+  ...['C2', 'C3', 'X3'],
+  ...range('I', 1, 10),
 ];

@@ -37,6 +37,7 @@ interface Typed extends Error {
 const STATUS: Readonly<Record<string, number>> = {
   UsageError: EXIT.usage,
   ConfigError: EXIT.badConfig,
+  MCPConfigError: EXIT.badConfig,
   TrustRequiredError: EXIT.notAllowed,
   AuthRequiredError: EXIT.notAllowed,
   DaemonNotRunningError: EXIT.notRunning,
@@ -46,8 +47,8 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /** Errors are told apart by `type`: each bundle has its own copy of their classes. */
-function isOf<T extends Typed>(error: unknown, type: T['type']): error is T {
-  return error instanceof Error && 'type' in error && error.type === type;
+function isOf<T extends Typed>(error: unknown, ...types: string[]): error is T {
+  return error instanceof Error && 'type' in error && types.includes(String(error.type));
 }
 
 function describe(error: unknown): Description {
@@ -63,7 +64,8 @@ function describe(error: unknown): Description {
   }
   const { type, message, why, fix } = error as Typed;
   const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
-  if (isOf<ConfigError>(error, 'ConfigError')) return { ...known, problems: error.problems };
+  if (isOf<ConfigError>(error, 'ConfigError', 'MCPConfigError'))
+    return { ...known, problems: error.problems };
   if (!isOf<TrustRequiredError>(error, 'TrustRequiredError')) return known;
   return { ...known, would_run: wouldRunJson(error.wouldRun) };
 }

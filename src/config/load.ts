@@ -7,7 +7,7 @@ import { readEntry } from './entry.js';
 import type { Outside } from './expander.js';
 import { planLaunch } from './launch.js';
 import { parseYaml } from './parse-yaml.js';
-import { ConfigError, type Problem } from './problem.js';
+import { ConfigError, configError, type Problem } from './problem.js';
 import { FileFault, readSmallFile } from './read-file.js';
 import { Redactor } from './redactor.js';
 import { disabledSpec, findUnset, resolveDraft } from './resolve.js';
@@ -67,8 +67,7 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   // Nothing of a file that was not allowed is expanded; the problems of the rest are still all shown.
   const usable = refusal === undefined ? planned : planned.filter(({ draft }) => draft.context.isOwn);
   const { servers, redactor, uses } = await resolveAll(usable, options, report);
-  if (problems.length > 0)
-    throw new ConfigError(inOrder(problems).map((problem) => redacted(problem, redactor)));
+  if (problems.length > 0) throw configError(inOrder(problems).map((problem) => redacted(problem, redactor)));
   if (refusal !== undefined) throw refusal;
   return { settings: global.settings, servers, warnings: inOrder(warnings), redactor, uses, agent: ours };
 }
@@ -96,7 +95,7 @@ export async function loadEntry(
   const planned = plan(draft === undefined ? [] : [draft], report);
   const resolved = await resolveAll(planned, environment, report);
   if (problems.length > 0)
-    throw new ConfigError(inOrder(problems).map((problem) => redacted(problem, resolved.redactor)));
+    throw configError(inOrder(problems).map((problem) => redacted(problem, resolved.redactor)));
   return { ...resolved, warnings };
 }
 

@@ -36,11 +36,22 @@ export function formatProblem(problem: Problem, level: 'error' | 'warning' = 'er
 
 /** A file that cannot be used. Nothing of it is applied. */
 export class ConfigError extends ToolherdError {
-  override readonly type = 'ConfigError';
+  override readonly type: string = 'ConfigError';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
     super(problems.map((problem) => formatProblem(problem)).join('\n'));
     this.problems = problems;
   }
+}
+
+/** The same, when all that is wrong is wrong in entries of servers. */
+export class MCPConfigError extends ConfigError {
+  override readonly type: string = 'MCPConfigError';
+}
+
+/** The error for these problems, by what they are about. */
+export function configError(problems: readonly Problem[]): ConfigError {
+  const isAboutEntries = problems.every(({ type }) => type !== 'ConfigError');
+  return isAboutEntries ? new MCPConfigError(problems) : new ConfigError(problems);
 }

@@ -166,6 +166,7 @@ function remoteSpec(
 ): RemoteSpec {
   const { fields, transport, document } = draft;
   const url = expander.text(String(fields.url), draft.at('url'));
+  if (URL.canParse(url)) outside.redactor.add('url', decodeSafely(new URL(url).password));
   const fault = expander.isIncomplete ? undefined : urlFault(url, transport, draft.context.allowHttp);
   if (fault !== undefined)
     report(document.problem('MCPConfigError', draft.at('url'), fault.message, fault.fix));

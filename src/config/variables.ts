@@ -44,6 +44,9 @@ function reference(text: string): { part: Part | string; length: number } {
   if (text.startsWith('${userHome}')) return { part: { kind: 'home' }, length: 11 };
   const match = REFERENCE.exec(text);
   if (match !== null) {
+    // A default for what is always there is harmless.
+    if (text.startsWith('${workspaceFolder:-')) return { part: { kind: 'folder' }, length: match[0].length };
+    if (text.startsWith('${userHome:-')) return { part: { kind: 'home' }, length: match[0].length };
     return { part: { kind: 'variable', name: match[1]!, fallback: match[2] }, length: match[0].length };
   }
   const end = text.indexOf('}');

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { formatProblem } from '../../src/config/problem.js';
-import { makeHerd, problemsOf, refusalOf, remoteAgent, type Setting, stdioAgent } from './support.js';
+import { ConfigError, formatProblem, MCPConfigError } from '../../src/config/problem.js';
+import {
+  loadAgent,
+  makeHerd,
+  problemsOf,
+  refusalOf,
+  remoteAgent,
+  type Setting,
+  stdioAgent,
+} from './support.js';
 
 const without = (text: string, line: RegExp) => text.replace(line, '');
 
@@ -91,5 +99,16 @@ describe('FR-026: the exact words of the contract', () => {
     expect(formatProblem({ ...place, message: 'm', fix: 'f', path: '' }, 'warning')).toBe(
       'warning: ConfigError: m\n  at /x:1:1\n  fix: f',
     );
+  });
+});
+
+describe('the class of the error', () => {
+  it('is MCPConfigError when only entries are wrong, and ConfigError when more is', async () => {
+    const entry = await refusalOf(loadAgent('tools:\n  - {name: a, type: mcp, description: d, server: s}\n'));
+    expect(entry).toBeInstanceOf(MCPConfigError);
+    expect(entry).toBeInstanceOf(ConfigError);
+    const file = await refusalOf(loadAgent('tools: 1\n'));
+    expect(file).toBeInstanceOf(ConfigError);
+    expect(file).not.toBeInstanceOf(MCPConfigError);
   });
 });

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/problem.js';
 import { Redactor } from '../../src/config/redactor.js';
 import {
   loadHerd,
@@ -56,6 +57,7 @@ const PLANTED: [name: string, setting: Setting, label: string][] = [
     { agent: stdioAgent('config: {deep: [{er: "${SECRET}"}]}'), env: SECRETS },
     'SECRET',
   ],
+  ['a password in the url', { agent: remoteAgent('http', `url: "https://user:${PLAIN}@a.b/"`) }],
   [
     'a variable in the url',
     { agent: remoteAgent('http', 'url: "https://a.b/${PLAIN}"'), env: SECRETS },
@@ -271,7 +273,7 @@ describe('X1 SC-005: no error shows a secret', () => {
         () => expect.fail('it was accepted'),
         (reason: unknown) => reason,
       );
-    expect(error).toHaveProperty('type', 'ConfigError');
+    expect(error).toBeInstanceOf(ConfigError);
     expectNoCanary(error);
   });
 

@@ -75,6 +75,7 @@ describe('FR-010: references', () => {
     const places = { workspaceFolder: '/evil', userHome: '/evil' };
     expect(await expanded('${userHome}', { env: places })).toBe(HOME);
     expect(await expanded('${workspaceFolder}', { env: places })).not.toBe('/evil');
+    expect(await expanded('${workspaceFolder:-/evil}', { env: places })).not.toBe('/evil');
   });
 
   it('what a variable holds is never expanded again', async () => {

@@ -24,7 +24,7 @@ const WITHOUT_BREAK = ITEM.slice(0, -1);
 const FLOW = '{name: new, args: [-y], env: {KEY: "${KEY}"}}';
 const JSON_ITEM = '{"name": "new", "args": ["-y"], "env": {"KEY": "${KEY}"}}';
 
-describe('S1: an entry is appended where there is no list yet', () => {
+describe('seed 001: an entry is appended where there is no list yet', () => {
   test.each([
     ['an empty file', '', `tools:\n${ITEM}`],
     ['only a comment', '# mine\n', `# mine\n\ntools:\n${ITEM}`],
@@ -79,7 +79,7 @@ describe('S1: an entry is appended where there is no list yet', () => {
   });
 });
 
-describe('S1: an entry is appended to a list', () => {
+describe('seed 001: an entry is appended to a list', () => {
   test.each([
     ['indented', 'tools:\n  - name: a\n', `tools:\n  - name: a\n${ITEM}`],
     ['flush with its key', 'tools:\n- name: a\n', `tools:\n- name: a\n${FLUSH}`],

@@ -6,7 +6,7 @@ const bob = { name: 'filesystem', registryName: 'io.github.bob/filesystem' };
 const manual = { name: 'filesystem' };
 const other = { name: 'other', registryName: 'io.github.alice/other' };
 
-test('S1 rule 1: the same registry name is a duplicate, whatever short name it got', () => {
+test('seed 001 rule 1: the same registry name is a duplicate, whatever short name it got', () => {
   expect(duplicateOf([other, alice], alice)).toEqual({
     kind: 'duplicate',
     by: 'registry_name',
@@ -20,12 +20,12 @@ test('S1 rule 1: the same registry name is a duplicate, whatever short name it g
   });
 });
 
-test('S1 rule 1, contract 7: another registry server with the short name takes the name', () => {
+test('seed 001 rule 1, contract 7: another registry server with the short name takes the name', () => {
   expect(duplicateOf([other, alice], bob)).toEqual({ kind: 'name-taken', existing: alice });
   expect(duplicateOf([alice], { ...bob, name: 'files' })).toEqual({ kind: 'free' });
 });
 
-test('S1 rule 2: two manual entries with one name are duplicates', () => {
+test('seed 001 rule 2: two manual entries with one name are duplicates', () => {
   expect(duplicateOf([other, manual], { name: 'filesystem' })).toEqual({
     kind: 'duplicate',
     by: 'name',
@@ -33,7 +33,7 @@ test('S1 rule 2: two manual entries with one name are duplicates', () => {
   });
 });
 
-test('S1 rule 3: between registry and manual the manual one wins', () => {
+test('seed 001 rule 3: between registry and manual the manual one wins', () => {
   expect(duplicateOf([manual], alice)).toEqual({ kind: 'manual-wins', manual: 'existing', existing: manual });
   expect(duplicateOf([alice], manual)).toEqual({ kind: 'manual-wins', manual: 'candidate', existing: alice });
 });
@@ -60,7 +60,7 @@ test('where several entries are in the way the gravest counts, in any order', ()
   }
 });
 
-test('S1: the short name warning reads exactly so', () => {
+test('seed 001: the short name warning reads exactly so', () => {
   expect(shortNameWarning(bob, alice)).toBe(
     `⚠️  Warning: Server 'filesystem' (io.github.bob/filesystem) has the same
     short name as existing server (io.github.alice/filesystem).

@@ -31,7 +31,7 @@ async function expectUntouched(bytes: string | Buffer = BEFORE): Promise<void> {
   expect(await fs.readdir(folder)).toEqual(['agent.yaml']);
 }
 
-test('S1: a file is read, parsed, validated, modified, validated, written, in this order', async () => {
+test('seed 001: a file is read, parsed, validated, modified, validated, written, in this order', async () => {
   await fs.writeFile(path, BEFORE);
   const steps: unknown[] = [];
   const disk: Disk = {
@@ -52,7 +52,7 @@ test('S1: a file is read, parsed, validated, modified, validated, written, in th
   await expectUntouched(AFTER);
 });
 
-test('S1: adding and removing gives the same bytes', async () => {
+test('seed 001: adding and removing gives the same bytes', async () => {
   await fs.writeFile(path, BEFORE);
   await editFile(path, addB, valid);
   await editFile(path, (text) => removeEntry(text, 'tools', 1), valid);
@@ -83,7 +83,7 @@ test('a link is followed', async () => {
   expect(await fs.readFile(join(folder, 'target'), 'utf8')).toBe(AFTER);
 });
 
-describe('S1: an error at any step aborts without changes', () => {
+describe('seed 001: an error at any step aborts without changes', () => {
   const refusing = (text: string) => (now: string) => {
     if (now === text) throw new Error('invalid');
   };

@@ -150,7 +150,7 @@ test('the generated documents are what the laws below take them for', () => {
   );
 });
 
-test('S1: an added entry is read back as it was, last in the list, and nothing else changes', () => {
+test('seed 001: an added entry is read back as it was, last in the list, and nothing else changes', () => {
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, comments }, added) => {
       const after = applySplice(text, addEntry(text, key, added));
@@ -163,7 +163,7 @@ test('S1: an added entry is read back as it was, last in the list, and nothing e
   );
 });
 
-test('S1: adding and removing again gives the same bytes, and so does undoing', () => {
+test('seed 001: adding and removing again gives the same bytes, and so does undoing', () => {
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, count }, added) => {
       const splice = addEntry(text, key, added);
@@ -175,7 +175,7 @@ test('S1: adding and removing again gives the same bytes, and so does undoing', 
   );
 });
 
-test('S1: removing any item leaves the others and every comment that is not its own', () => {
+test('seed 001: removing any item leaves the others and every comment that is not its own', () => {
   fc.assert(
     fc.property(anyDocument, fc.nat(), ({ text, key, count, comments }, number) => {
       const index = number % count;

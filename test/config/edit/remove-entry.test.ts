@@ -36,7 +36,7 @@ tools: # key
 model: x # beside
 `;
 
-describe('S1: removing takes the lines of the item and leaves every comment around it', () => {
+describe('seed 001: removing takes the lines of the item and leaves every comment around it', () => {
   test.each([
     [
       0,
@@ -101,7 +101,7 @@ model: x # beside
   });
 });
 
-describe('S1: removing leaves a list', () => {
+describe('seed 001: removing leaves a list', () => {
   test.each([
     ['the only item', 'tools:\n  - name: a\nb: 1\n', 0, 'tools: []\nb: 1\n'],
     ['the only item, no line break', 'tools:\n  - name: a', 0, 'tools: []'],

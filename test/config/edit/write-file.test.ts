@@ -148,7 +148,7 @@ function failing(operation: string, code: string): Disk {
   };
 }
 
-describe('S1: a failure at any step changes no byte and leaves no temporary file', () => {
+describe('seed 001: a failure at any step changes no byte and leaves no temporary file', () => {
   test.each([
     ['realpath', 'EACCES'],
     ['stat', 'EIO'],

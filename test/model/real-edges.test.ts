@@ -1,0 +1,366 @@
+import { describe, expect, test } from 'vitest';
+import { serverGraph, serverTitle } from './graphs.js';
+import { labelOf, RealStage, type StageOptions } from './real-stage.js';
+
+/** Every edge of the server machine that a real process walked, in whatever test of this file. */
+const walked = new Set<string>();
+
+type Step = (stage: RealStage) => Promise<void> | void;
+
+/** What can be done to a server, or happen to it; each is over when it has had its effect. */
+const steps = {
+  start: ({ stall }) => stall.order('start'),
+  stop: (stage) => stage.stop(),
+  restart: ({ stall }) => stall.order('restart'),
+  reset: ({ stall }) => stall.order('reset'),
+  call: (stage) => void stage.call('wait'),
+  /** As a call would, also where a call is refused. */
+  wake: ({ stall }) => stall.discover(false),
+  open: async (stage) => {
+    stage.world.say('open');
+    await stage.reaches('running.up');
+  },
+  refuse: says('refuse'),
+  exitAtStart: says('exit'),
+  go: says('go'),
+  crash: ends((stage) => process.kill(stage.pid, 'SIGKILL')),
+  exit: ends((stage) => void stage.call('exit')),
+  end: ends((stage) => void stage.call('end')),
+  shut: ends((stage) => void stage.call('shut')),
+  hang: ends((stage) => {
+    process.kill(stage.pid, 'SIGSTOP');
+    stage.fire('ping');
+  }),
+  idle: async (stage) => {
+    await stage.reaches('connected.serving');
+    stage.fire('idleTimeout');
+  },
+  backoff: (stage) => stage.fire('backoff'),
+  startTimeout: (stage) => stage.fire('startTimeout'),
+  discoverTimeout: (stage) => stage.fire('discoverTimeout'),
+  closeTimeout: (stage) => stage.fire('closeTimeout'),
+  /** It is killed then, and that is soon over. */
+  kill: ends((stage) => stage.fire('closeTimeout')),
+  listed: async (stage) => {
+    const { isSettled } = stage.call('listed');
+    expect(isSettled).toBe(false);
+    await stage.until('listed', () => stage.callers.at(-1)!.isSettled);
+  },
+  changed: async (stage) => {
+    stage.call('changed');
+    await stage.until('told of a change', () => stage.callers.at(-1)!.isSettled);
+  },
+  served: (stage) => stage.reaches('connected.serving'),
+  /** Orders that come when the signal is out and the process is not gone yet. */
+  killAndStop: ends((stage) => {
+    stage.fire('closeTimeout');
+    stage.stall.order('start');
+    stage.stop();
+  }),
+  /** Says so in the middle of its handshake, or on its way out. */
+  changedEarly: async (stage) => {
+    const edge = `${stage.server} · link.list_changed`;
+    walked.delete(edge);
+    stage.world.say('changed');
+    await stage.until(edge, () => walked.has(edge));
+  },
+} satisfies Record<string, Step>;
+
+type StepName = keyof typeof steps;
+
+function says(word: 'refuse' | 'exit' | 'go'): Step {
+  return ends((stage) => stage.world.say(word));
+}
+
+/** Over when this incarnation has come to its end. */
+function ends(step: Step): Step {
+  return async (stage) => {
+    const { incumbent } = stage.stall.context;
+    await step(stage);
+    await stage.until('its end', () => incumbent?.getSnapshot().status !== 'active');
+  };
+}
+
+async function walk(options: StageOptions, way: readonly StepName[]): Promise<RealStage> {
+  const stage = new RealStage(options, (edge) => walked.add(edge));
+  for (const name of way) {
+    await steps[name](stage);
+    await new Promise(setImmediate);
+    stage.check();
+  }
+  return stage;
+}
+
+const connecting = 'running.starting.connecting';
+const queued = 'running.starting.queued';
+const ordersThatStart = { start: connecting, restart: connecting } as const;
+
+interface Place {
+  way: StepName[];
+  options?: StageOptions;
+  /** No permit is to be had until the end of the way. */
+  isQueued?: boolean;
+  /** What can happen there, and where it leads. */
+  then: Partial<Record<StepName, string>>;
+}
+
+/** Where a keeper can be, how it gets there, and what follows there from everything that can happen. */
+const places: Record<string, Place> = {
+  idle: {
+    way: [],
+    then: { ...ordersThatStart, call: connecting, wake: connecting, stop: 'stopped', reset: 'idle' },
+  },
+  [queued]: {
+    way: ['start'],
+    isQueued: true,
+    then: { start: queued, restart: queued, call: queued, reset: queued, stop: 'stopped' },
+  },
+  [connecting]: {
+    way: ['start'],
+    then: {
+      start: connecting,
+      call: connecting,
+      reset: connecting,
+      restart: 'running.restarting',
+      stop: 'running.stopping',
+      open: 'running.up',
+      refuse: connecting,
+      exitAtStart: connecting,
+      go: connecting,
+      startTimeout: connecting,
+    },
+  },
+  'running.up': {
+    way: ['start', 'open'],
+    then: {
+      start: 'running.up',
+      wake: 'running.up',
+      reset: 'running.up',
+      restart: 'running.restarting',
+      stop: 'running.stopping',
+      idle: 'running.up',
+      crash: connecting,
+      exit: connecting,
+      shut: connecting,
+      hang: connecting,
+      end: 'idle',
+    },
+  },
+  'running.recalled': {
+    way: ['start', 'open', 'idle', 'call'],
+    then: {
+      start: 'running.recalled',
+      call: 'running.recalled',
+      reset: 'running.recalled',
+      restart: 'running.restarting',
+      stop: 'running.stopping',
+      go: connecting,
+      kill: connecting,
+    },
+  },
+  'running.stopping': {
+    way: ['start', 'open', 'stop'],
+    then: {
+      start: 'running.restarting',
+      restart: 'running.restarting',
+      stop: 'running.stopping',
+      call: 'running.stopping',
+      reset: 'running.stopping',
+      go: 'stopped',
+      kill: 'stopped',
+      crash: 'stopped',
+    },
+  },
+  'running.restarting': {
+    way: ['start', 'open', 'restart'],
+    then: {
+      start: 'running.restarting',
+      restart: 'running.restarting',
+      stop: 'running.stopping',
+      call: 'running.restarting',
+      reset: 'running.restarting',
+      go: connecting,
+      kill: connecting,
+    },
+  },
+  waiting: {
+    way: ['start', 'open', 'crash', 'open', 'crash'],
+    then: {
+      ...ordersThatStart,
+      reset: connecting,
+      call: 'waiting',
+      wake: 'waiting',
+      stop: 'stopped',
+      backoff: connecting,
+    },
+  },
+  quarantined: {
+    way: ['start', 'open', 'crash', 'open', 'crash'],
+    options: { spec: { maxRestarts: 1 } },
+    then: {
+      ...ordersThatStart,
+      reset: connecting,
+      call: 'quarantined',
+      wake: 'quarantined',
+      stop: 'stopped',
+    },
+  },
+  stopped: {
+    way: ['stop'],
+    then: { ...ordersThatStart, reset: 'stopped', call: 'stopped', wake: 'stopped', stop: 'stopped' },
+  },
+};
+
+describe('layer 1, real processes: every edge of the keeper leads where it should', () => {
+  test.each(Object.entries(places))(
+    'I1 I2 I4 I5 I6 I10: from %s',
+    async (from, { way, options = {}, isQueued, then }) => {
+      for (const [name, to] of Object.entries(then)) {
+        const stage = new RealStage(options, (edge) => walked.add(edge));
+        const giveBack = isQueued ? stage.permits.ask(() => {}) : () => {};
+        for (const step of way) await steps[step](stage);
+        await stage.reaches(from);
+        await steps[name as StepName](stage);
+        await stage.until(`${from} · ${name} → ${to}`, () => stage.keeper === to);
+        stage.check();
+        giveBack();
+        await stage.end();
+      }
+    },
+  );
+
+  test('a permit that is given back lets the next one start', async () => {
+    const stage = new RealStage({}, (edge) => walked.add(edge));
+    const giveBack = stage.permits.ask(() => {});
+    stage.stall.order('start');
+    await stage.reaches(queued);
+    expect(stage.world.processes).toEqual([]);
+    giveBack();
+    await stage.reaches(connecting);
+    await stage.end();
+  });
+
+  test('P4: a call in the very moment of a crash is parked, and served by the next incarnation', async () => {
+    const stage = await walk({}, ['start', 'open']);
+    let next: ReturnType<RealStage['call']> | undefined;
+    const crashed = stage.call('exit', () => {
+      expect(stage.keeper).toBe('running.up');
+      next = stage.call('pid');
+      expect(stage.keeper).toBe('running.recalled');
+    });
+    await stage.reaches(connecting);
+    expect(crashed.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
+    stage.world.say('open');
+    await stage.until('the parked call is served', () => next?.isSettled === true);
+    expect([next?.routes, stage.world.noted.map(({ mark }) => mark)]).toEqual([[2], ['m0', 'm1']]);
+    await stage.end();
+  });
+
+  test('P10: a command that is not there is given up at once', async () => {
+    const stage = await walk({ spec: { command: '/no/such/command' } }, ['start']);
+    await stage.reaches('quarantined');
+    expect(stage.stall.lastError).toMatchObject({ cause: 'spawn', permanent: true });
+    await stage.end();
+  });
+});
+
+describe('layer 1, real processes: every edge of the server machine that they can produce', () => {
+  const held: StageOptions = { lists: 'held' };
+  const ways: [StageOptions, StepName[]][] = [
+    [{}, ['start', 'changedEarly', 'open']],
+    [{}, ['start', 'stop', 'start', 'changedEarly', 'go']],
+    [{}, ['start', 'stop', 'kill']],
+    [{}, ['start', 'stop', 'killAndStop']],
+    [{}, ['start', 'startTimeout', 'killAndStop']],
+    [{}, ['start', 'open', 'stop', 'killAndStop']],
+    [{}, ['start', 'open', 'served', 'hang']],
+    [{}, ['start', 'startTimeout', 'stop', 'changedEarly', 'go']],
+    [{}, ['start', 'startTimeout', 'kill']],
+    [held, ['start', 'open', 'changed', 'listed']],
+    [held, ['start', 'open', 'discoverTimeout', 'listed']],
+    [held, ['start', 'open', 'stop', 'go']],
+    [held, ['start', 'open', 'exit']],
+    [held, ['start', 'open', 'end']],
+    [held, ['start', 'open', 'shut']],
+    [held, ['start', 'open', 'hang']],
+    [{}, ['start', 'open', 'served', 'changed']],
+    [{}, ['start', 'open', 'call', 'idle']],
+    [{}, ['start', 'open', 'stop', 'start', 'changedEarly', 'kill']],
+  ];
+
+  test.each(ways.map(([options, way]) => ({ options, way, title: way.join(' > ') })))(
+    'I4 I5: $title',
+    async ({ options, way }) => {
+      const stage = await walk(options, way);
+      await stage.end();
+    },
+  );
+
+  test('I5: stop while it is being killed for hanging', async () => {
+    const stage = await walk({}, ['start', 'open']);
+    process.kill(stage.pid, 'SIGSTOP');
+    stage.fire('ping');
+    await stage.reaches('connected.closing.killing (failing)');
+    stage.stop();
+    await stage.reaches('stopped');
+    await stage.end();
+  });
+
+  /** What no process can do, and why. */
+  const impossible: [from: RegExp, event: RegExp, because: string][] = [
+    [/./, /^xstate\.error\.actor\.link$/, 'a link that throws is a bug of ours'],
+    [/./, /^link\.close_failed$/, 'nothing survives SIGKILL here'],
+    [/^(?!created)/, /^connect$/, 'a keeper says it once'],
+    [/^created/, /^link\./, 'nothing was opened'],
+    [
+      /^(?!connecting\.opening)/,
+      /^link\.opened$/,
+      'there is one handshake, and none for one that is leaving',
+    ],
+    [/^connecting\.opening/, /^link\.(discovered|hung)$/, 'nobody asked yet'],
+    [/^connect(ing|ed)\.(opening|discovering|serving)/, /^link\.closed/, 'nobody asked it to close'],
+    [
+      /closing|aborting/,
+      /^link\.(discovered|exited|failed|hung)/,
+      'a link that was told to close says only that it is closed',
+    ],
+    [
+      /closing\.asking \(failing\)/,
+      /./,
+      'a link reports a failure when all is over, so this is left in the same breath',
+    ],
+    [
+      /killing/,
+      /^link\.closed$/,
+      'what goes before the signal comes was asked before, and is closed by then',
+    ],
+    [/killing/, /^link\.list_changed$/, 'it is dead before anybody can say a word'],
+    [/aborting\.asking/, /^link\.closed killed$/, 'the ladder of these tests never gets to KILL by itself'],
+    [/closing\.asking/, /^link\.closed killed$/, 'the ladder of these tests never gets to KILL by itself'],
+  ];
+
+  test('none was left out', () => {
+    const edges = new Set(
+      [true, false].flatMap((idle) =>
+        serverGraph({ idle }).map(({ from, event }) => `${serverTitle(from)} · ${labelOf(event)}`),
+      ),
+    );
+    const unused = new Set(impossible);
+    const expected = [...edges].filter((edge) => {
+      const [from = '', event = ''] = edge.split(' · ');
+      const reasons = impossible.filter(([state, type]) => state.test(from) && type.test(event));
+      for (const reason of reasons) unused.delete(reason);
+      return reasons.length === 0;
+    });
+    expect(
+      expected.filter((edge) => !walked.has(edge)),
+      'possible and not walked',
+    ).toEqual([]);
+    expect(
+      [...walked].filter((edge) => !edges.has(edge)),
+      'walked and not in the graph',
+    ).toEqual([]);
+    expect([...unused], 'reasons for nothing').toEqual([]);
+    expect(expected.length).toBeGreaterThan(25);
+  });
+});

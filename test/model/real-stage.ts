@@ -1,0 +1,217 @@
+/** A stall (keeper, gate, link) with a real process in it, in a world where nothing happens by itself. */
+import { type AnyActorRef, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate';
+import type { StdioSpec } from '../../src/config/spec.js';
+import type { ServerMachine } from '../../src/machines/index.js';
+import { stopped } from '../../src/supervisor/errors.js';
+import { Permits } from '../../src/supervisor/permits.js';
+import { rootMachine } from '../../src/supervisor/root.js';
+import { Stall } from '../../src/supervisor/stall.js';
+import { stateName } from '../../src/testing/index.js';
+import { alive } from '../link/support.js';
+import { Caller } from '../supervisor/world.js';
+import { serverTitle } from './graphs.js';
+import { RealWorld } from './real-world.js';
+
+export const IDLE_MS = 600_000;
+export const PING_MS = 15_000;
+const MARGIN_MS = 2_000;
+
+export interface StageOptions {
+  manners?: 'held' | 'stubborn';
+  lists?: 'held' | 'free';
+  spec?: Partial<StdioSpec>;
+}
+
+export class RealStage {
+  readonly world = new RealWorld();
+  readonly permits = new Permits(1);
+  readonly callers: Caller[] = [];
+  readonly stall: Stall;
+  readonly #spec: StdioSpec;
+  readonly #walked: (edge: string) => void;
+  readonly #last = new WeakMap<AnyActorRef, string>();
+  readonly #waiters = new Set<() => void>();
+  #broken: Error | undefined;
+
+  /** `walked`: every edge that a server machine took, from where, by what. */
+  constructor({ manners = 'held', lists = 'free', spec = {} }: StageOptions, walked: (edge: string) => void) {
+    this.#walked = walked;
+    this.#spec = this.world.spec(
+      manners,
+      {
+        idleTimeoutMs: IDLE_MS,
+        ping: { intervalMs: PING_MS, timeoutMs: 50 },
+        healthyAfterMs: 10 ** 9,
+        restartWindowMs: 10 ** 9,
+        maxRestarts: 2,
+        ...spec,
+      },
+      lists,
+    );
+    const { clock, open } = this.world;
+    const root = createActor(rootMachine, {
+      clock,
+      inspect: (inspection) => this.#inspect(inspection),
+    }).start();
+    this.stall = new Stall(
+      'real@1#0',
+      this.#spec,
+      {
+        clock,
+        random: () => 0.5,
+        permits: this.permits,
+        open,
+        keep: (id, logic, input) => {
+          root.send({ type: 'keep', id, logic, input });
+          return root.getSnapshot().context.children.get(id)!;
+        },
+        release: (id) => root.send({ type: 'release', id }),
+        log: () => undefined,
+      },
+      { listed: () => undefined },
+      Promise.resolve(),
+    );
+  }
+
+  get keeper(): string {
+    return this.stall.states.keeper;
+  }
+
+  /** The newest incarnation's, and how it means to end where it is on its way out. */
+  get server(): string {
+    const incumbent = this.stall.context.incumbent?.getSnapshot();
+    return incumbent === undefined ? '' : serverTitle(incumbent);
+  }
+
+  get pid(): number {
+    return this.world.newest!.pid!;
+  }
+
+  stop(): void {
+    this.stall.stop(stopped('real'));
+  }
+
+  /** Calls a tool. The mark is noted by the process that gets it. */
+  call(
+    name: 'pid' | 'wait' | 'listed' | 'changed' | 'exit' | 'end' | 'shut',
+    told?: (caller: Caller) => void,
+  ): Caller {
+    const caller = new Caller();
+    const mark = `m${this.callers.length}`;
+    this.callers.push(caller);
+    const settle: Caller['settle'] = (outcome) => {
+      caller.settle(outcome);
+      told?.(caller);
+      this.#look();
+    };
+    const params = { name, arguments: { mark } };
+    this.stall.gate.send({ method: 'tools/call', params }, { settle, routed: caller.routed });
+    return caller;
+  }
+
+  /** Lets the timer of this delay fire. */
+  fire(
+    delay: 'startTimeout' | 'discoverTimeout' | 'idleTimeout' | 'closeTimeout' | 'backoff' | 'ping',
+  ): void {
+    const { startTimeoutMs, stop } = this.#spec;
+    const ms = {
+      startTimeout: startTimeoutMs + MARGIN_MS,
+      discoverTimeout: 30_000,
+      idleTimeout: IDLE_MS,
+      closeTimeout: stop.closeMs + stop.termMs + MARGIN_MS,
+      backoff: Math.max(0, (this.stall.context.nextRetryAt ?? 0) - this.world.clock.now()),
+      ping: PING_MS,
+    }[delay];
+    this.world.clock.skip(ms + 1);
+  }
+
+  /** Resolves when it is so; whatever broke a law on the way is thrown. */
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(`not reached: ${what}; it is ${this.keeper}, ${this.server}`))),
+        10_000,
+      );
+      const finish = (end: () => void) => {
+        clearTimeout(timer);
+        this.#waiters.delete(look);
+        end();
+      };
+      const look = () => {
+        if (this.#broken !== undefined) finish(() => reject(this.#broken));
+        else if (isSo()) finish(resolve);
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  async reaches(state: string): Promise<void> {
+    await this.until(state, () => this.keeper === state || this.server === state);
+  }
+
+  /** I1, I2, I4, I5, I10 in the whole of it. */
+  check(): void {
+    if (this.#broken !== undefined) throw this.#broken;
+    this.world.check();
+    const newest = this.world.newest;
+    if (
+      this.stall.gate.isOpen &&
+      !(newest?.isOpened && newest.incarnation === this.stall.context.incarnation)
+    ) {
+      throw new Error(`I4: the gate is open, the handshake of ${newest?.incarnation} is not done`);
+    }
+    for (const { outcomes } of this.callers) if (outcomes.length > 1) throw new Error('I2: settled twice');
+  }
+
+  /** Ends it, whatever it is about: nothing is left, and everybody was told once. */
+  async end(): Promise<void> {
+    this.stop();
+    for (const { pid } of this.world.alive) process.kill(-pid!, 'SIGKILL');
+    await this.stall.whenGone();
+    this.check();
+    if (this.world.alive.length > 0 || this.world.table.size > 0) throw new Error('I6: a process is left');
+    const unsettled = this.callers.filter(({ isSettled }) => !isSettled);
+    if (unsettled.length > 0) throw new Error(`I2: ${unsettled.length} calls were never told`);
+  }
+
+  #inspect(inspection: InspectionEvent): void {
+    if (inspection.type !== '@xstate.snapshot') return;
+    const actor = inspection.actorRef as AnyActorRef;
+    const { snapshot, event } = inspection;
+    if (!('value' in snapshot)) return;
+    try {
+      if (actor.id.startsWith('server.'))
+        this.#stepped(actor, snapshot as SnapshotFrom<ServerMachine>, event);
+      if (this.stall !== undefined) this.check();
+    } catch (error) {
+      this.#broken ??= error as Error;
+    }
+    this.#look();
+  }
+
+  #stepped(actor: AnyActorRef, snapshot: SnapshotFrom<ServerMachine>, event: { type: string }): void {
+    const from = this.#last.get(actor);
+    const to = serverTitle(snapshot);
+    this.#last.set(actor, to);
+    if (from !== undefined) this.#walked(`${from} · ${labelOf(event)}`);
+    const { incarnation } = snapshot.context;
+    const process = this.world.processes.find((one) => one.incarnation === incarnation);
+    if (snapshot.status !== 'active' && process?.pid !== undefined && alive(process.pid)) {
+      throw new Error(`I5: ${stateName(snapshot.value)}, but process ${process.pid} lives`);
+    }
+  }
+
+  #look(): void {
+    for (const look of [...this.#waiters]) look();
+  }
+}
+
+/** An event by its type and what the machine looks at in it. */
+export function labelOf(event: { type: string; code?: unknown; killed?: unknown }): string {
+  const { type } = event;
+  if (type.startsWith('xstate.after.')) return `after ${type.split('.')[2]}`;
+  if (type === 'link.exited') return event.code === 0 ? 'link.exited 0' : 'link.exited 1';
+  if (type === 'link.closed') return event.killed ? 'link.closed killed' : 'link.closed';
+  return type;
+}
