@@ -1,9 +1,13 @@
 import { connectSocket } from '../ipc/connect-socket.js';
-import type { Fleet } from '../ipc/fleet.js';
+import type { DaemonStatus, Fleet } from '../ipc/fleet.js';
 import { remoteFleet } from '../ipc/remote-fleet.js';
 import { findSocketPath } from '../ipc/socket-path.js';
-import { OTHERS_START_MS, startDaemon } from './start-daemon.js';
+import { DaemonStartError, type Started, startDaemon } from './start-daemon.js';
 import type { Call } from './verb.js';
+
+/** For how long a daemon is looked for that has the socket and does not serve; and one look at it. */
+const PATIENCE_MS = 10_000;
+const LOOK_MS = 1000;
 
 export interface OpenFleet {
   fleet: Fleet;
@@ -16,20 +20,55 @@ export function socketOf({ flags, environment, paths }: Call): string {
 }
 
 /** Connects to the daemon. Where it does not run and may be started, it is. */
-export async function openFleet(call: Call, autostart: boolean, absentMs = 0): Promise<OpenFleet> {
+export async function openFleet(call: Call, autostart: boolean): Promise<OpenFleet> {
   const path = socketOf(call);
   try {
-    return await open(path, absentMs);
+    return await open(path);
   } catch (error) {
-    const isAbsent = error instanceof Error && 'type' in error && error.type === 'DaemonNotRunningError';
-    if (!isAbsent || !autostart || call.flags['no-autostart'] === true) throw error;
+    if (!isAbsence(error) || !autostart || call.flags['no-autostart'] === true) throw error;
   }
   call.output.note('starting the daemon …');
-  await startDaemon(call);
-  return open(path, OTHERS_START_MS);
+  await startOrFind(call);
+  return open(path);
 }
 
-/** `absentMs`: for how long a daemon is waited for that does not serve yet. */
+/**
+ * Starts the daemon, or finds the one that another command started in the same moment. One that was killed holds the
+ * socket a little longer than it lives; so both are tried until one succeeds.
+ */
+export async function startOrFind(call: Call): Promise<{ started: Started } | { found: DaemonStatus }> {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+    const started = await startDaemon(call);
+    if (started !== undefined) return { started };
+    const found = await findDaemon(call, LOOK_MS);
+    if (found !== undefined) return { found };
+  }
+  throw new DaemonStartError({
+    type: 'DaemonStartError',
+    message: `another daemon has the lock of ${socketOf(call)}, but does not serve`,
+    fix: `end it; its pid is in ${socketOf(call)}.lock`,
+  });
+}
+
+/** The daemon that serves; undefined where none does. `absentMs`: for how long one is waited for. */
+export async function findDaemon(call: Call, absentMs = 0): Promise<DaemonStatus | undefined> {
+  try {
+    const { fleet, close } = await open(socketOf(call), absentMs);
+    const { daemon } = await fleet.status([]);
+    close();
+    return daemon;
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Nobody is there, or whoever was has just gone. */
+function isAbsence(error: unknown): boolean {
+  const type = error instanceof Error && 'type' in error && error.type;
+  return type === 'DaemonNotRunningError' || type === 'ConnectionLostError';
+}
+
 async function open(path: string, absentMs = 0): Promise<OpenFleet> {
   const peer = await connectSocket({ path, retry: { absentMs } });
   return { fleet: remoteFleet(peer), close: () => peer.end() };

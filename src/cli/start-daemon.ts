@@ -38,14 +38,13 @@ export function daemonEnvironment({ environment }: Call): Record<string, string 
   return rest;
 }
 
-/** A daemon that another command started in the same moment may need this long until it serves. */
-export const OTHERS_START_MS = 10_000;
+export interface Started {
+  pid: number;
+  servers: number;
+}
 
-/**
- * Starts the daemon in the background, and resolves when its socket serves. Undefined when another command was faster:
- * then the socket serves soon.
- */
-export async function startDaemon(call: Call): Promise<{ pid: number; servers: number } | undefined> {
+/** Starts the daemon in the background, and resolves when its socket serves. Undefined when it is another's. */
+export async function startDaemon(call: Call): Promise<Started | undefined> {
   const child = spawn(process.execPath, daemonArguments(call), {
     cwd: call.cwd,
     env: daemonEnvironment(call),

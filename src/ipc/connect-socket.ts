@@ -44,7 +44,8 @@ export async function connectSocket({
       checkSocketPath(path);
       return await open(path, clock);
     } catch (error) {
-      const isAbsent = isCode(error, 'ENOENT', 'ECONNREFUSED');
+      // reset: it went away while we stood in its queue
+      const isAbsent = isCode(error, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET');
       const patienceMs = isAbsent ? absentMs : isCode(error, 'EAGAIN') ? busyMs : 0;
       if (clock.now() - startedAt >= patienceMs) throw explain(path, error, isAbsent);
     }

@@ -1,85 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { serverGraph, serverTitle } from './graphs.js';
 import { labelOf, RealStage, type StageOptions } from './real-stage.js';
+import { type StepName, steps } from './real-steps.js';
 
 /** Every edge of the server machine that a real process walked, in whatever test of this file. */
 const walked = new Set<string>();
-
-type Step = (stage: RealStage) => Promise<void> | void;
-
-/** What can be done to a server, or happen to it; each is over when it has had its effect. */
-const steps = {
-  start: ({ stall }) => stall.order('start'),
-  stop: (stage) => stage.stop(),
-  restart: ({ stall }) => stall.order('restart'),
-  reset: ({ stall }) => stall.order('reset'),
-  call: (stage) => void stage.call('wait'),
-  /** As a call would, also where a call is refused. */
-  wake: ({ stall }) => stall.discover(false),
-  open: async (stage) => {
-    stage.world.say('open');
-    await stage.reaches('running.up');
-  },
-  refuse: says('refuse'),
-  exitAtStart: says('exit'),
-  go: says('go'),
-  crash: ends((stage) => process.kill(stage.pid, 'SIGKILL')),
-  exit: ends((stage) => void stage.call('exit')),
-  end: ends((stage) => void stage.call('end')),
-  shut: ends((stage) => void stage.call('shut')),
-  hang: ends((stage) => {
-    process.kill(stage.pid, 'SIGSTOP');
-    stage.fire('ping');
-  }),
-  idle: async (stage) => {
-    await stage.reaches('connected.serving');
-    stage.fire('idleTimeout');
-  },
-  backoff: (stage) => stage.fire('backoff'),
-  startTimeout: (stage) => stage.fire('startTimeout'),
-  discoverTimeout: (stage) => stage.fire('discoverTimeout'),
-  closeTimeout: (stage) => stage.fire('closeTimeout'),
-  /** It is killed then, and that is soon over. */
-  kill: ends((stage) => stage.fire('closeTimeout')),
-  listed: async (stage) => {
-    const { isSettled } = stage.call('listed');
-    expect(isSettled).toBe(false);
-    await stage.until('listed', () => stage.callers.at(-1)!.isSettled);
-  },
-  changed: async (stage) => {
-    stage.call('changed');
-    await stage.until('told of a change', () => stage.callers.at(-1)!.isSettled);
-  },
-  served: (stage) => stage.reaches('connected.serving'),
-  /** Orders that come when the signal is out and the process is not gone yet. */
-  killAndStop: ends((stage) => {
-    stage.fire('closeTimeout');
-    stage.stall.order('start');
-    stage.stop();
-  }),
-  /** Says so in the middle of its handshake, or on its way out. */
-  changedEarly: async (stage) => {
-    const edge = `${stage.server} · link.list_changed`;
-    walked.delete(edge);
-    stage.world.say('changed');
-    await stage.until(edge, () => walked.has(edge));
-  },
-} satisfies Record<string, Step>;
-
-type StepName = keyof typeof steps;
-
-function says(word: 'refuse' | 'exit' | 'go'): Step {
-  return ends((stage) => stage.world.say(word));
-}
-
-/** Over when this incarnation has come to its end. */
-function ends(step: Step): Step {
-  return async (stage) => {
-    const { incumbent } = stage.stall.context;
-    await step(stage);
-    await stage.until('its end', () => incumbent?.getSnapshot().status !== 'active');
-  };
-}
 
 async function walk(options: StageOptions, way: readonly StepName[]): Promise<RealStage> {
   const stage = new RealStage(options, (edge) => walked.add(edge));

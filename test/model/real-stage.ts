@@ -31,6 +31,7 @@ export class RealStage {
   readonly #walked: (edge: string) => void;
   readonly #last = new WeakMap<AnyActorRef, string>();
   readonly #waiters = new Set<() => void>();
+  readonly #heard = new Map<string, number>();
   #broken: Error | undefined;
 
   /** `walked`: every edge that a server machine took, from where, by what. */
@@ -81,6 +82,11 @@ export class RealStage {
   get server(): string {
     const incumbent = this.stall.context.incumbent?.getSnapshot();
     return incumbent === undefined ? '' : serverTitle(incumbent);
+  }
+
+  /** How often a server machine was told this. */
+  heardOf(event: string): number {
+    return this.#heard.get(event) ?? 0;
   }
 
   get pid(): number {
@@ -194,6 +200,7 @@ export class RealStage {
     const from = this.#last.get(actor);
     const to = serverTitle(snapshot);
     this.#last.set(actor, to);
+    this.#heard.set(event.type, this.heardOf(event.type) + 1);
     if (from !== undefined) this.#walked(`${from} · ${labelOf(event)}`);
     const { incarnation } = snapshot.context;
     const process = this.world.processes.find((one) => one.incarnation === incarnation);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../ipc/fleet.js';
-import { openFleet } from '../connection.js';
+import { findDaemon, openFleet, startOrFind } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
-import { daemonArguments, daemonEnvironment, OTHERS_START_MS, startDaemon } from '../start-daemon.js';
+import { daemonArguments, daemonEnvironment } from '../start-daemon.js';
 import type { Call, Verb } from '../verb.js';
 
 const ENDING_MS = 10_000;
@@ -19,7 +19,7 @@ export const verb: Verb = {
   most: 0,
   async run(call) {
     const { flags, output } = call;
-    const running = await runningDaemon(call);
+    const running = await findDaemon(call);
     if (running !== undefined && flags.replace !== true) return alreadyRunning(call, running);
     if (running !== undefined) {
       const { fleet, close } = await openFleet(call, false);
@@ -28,9 +28,9 @@ export const verb: Verb = {
       await untilEnded(call);
     }
     if (flags.foreground === true) return foreground(call);
-    const started = await startDaemon(call);
-    if (started === undefined) return alreadyRunning(call, await daemonStatus(call, OTHERS_START_MS));
-    const { pid, servers } = started;
+    const outcome = await startOrFind(call);
+    if ('found' in outcome) return alreadyRunning(call, outcome.found);
+    const { pid, servers } = outcome.started;
     output.json({ already_running: false, pid, servers });
     output.print(`running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`);
     return EXIT.ok;
@@ -43,32 +43,10 @@ function alreadyRunning({ output }: Call, daemon: DaemonStatus): number {
   return EXIT.ok;
 }
 
-async function daemonStatus(call: Call, absentMs = 0): Promise<DaemonStatus> {
-  const { fleet, close } = await openFleet(call, false, absentMs);
-  const { daemon } = await fleet.status([]);
-  close();
-  return daemon;
-}
-
-function runningDaemon(call: Call): Promise<DaemonStatus | undefined> {
-  return unlessAbsent(daemonStatus(call));
-}
-
 /** It gives its report before it lets go of the socket. */
 async function untilEnded(call: Call): Promise<void> {
   for (const deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(20)) {
-    const still = await unlessAbsent(openFleet(call, false));
-    if (still === undefined) return;
-    still.close();
-  }
-}
-
-async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Error && 'type' in error && error.type === 'DaemonNotRunningError') return undefined;
-    throw error;
+    if ((await findDaemon(call)) === undefined) return;
   }
 }
 
