@@ -1,5 +1,5 @@
 // Are the tests awake? Changes one small thing at a time in a copy of the tree and counts how often a test goes red.
-// Usage: npm run mutants [-- --only src/machines/policy.ts] [--jobs 2] [--every 1]
+// Usage: npm run mutants [-- --only src/link/session] [--jobs 2] [--every 1]
 // `--every 3` takes each third mutant, for a quick look. Results: docs/MUTANTS.md, survivors named.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const TARGETS = [
     .map((file) => ({ file, tests: MACHINES })),
   ...files('src/link/session').map((file) => ({ file, tests: SESSION })),
   { file: 'src/link/deadlines.ts', tests: SESSION },
-].filter(({ file }) => flags.only === undefined || file === flags.only);
+].filter(({ file }) => flags.only === undefined || file.startsWith(flags.only));
 
 /** Each gives zero or more changed versions of one line of code. */
 const OPERATORS = [

@@ -16,6 +16,9 @@ export interface TransientEvents {
   left(isTold: boolean): void;
 }
 
+/** Longer than most calls, shorter than a start. */
+const SOON_MS = 50;
+
 /**
  * A transient server: a fresh process for each call, gone after it. `spares` of them wait with their handshake done, so
  * that a call need not wait for a start. There are never more processes than calls in flight and spares (those that
@@ -32,6 +35,7 @@ export class Transients {
   readonly #queue: Parking<RoutedSink>;
   readonly #retry: RetryTimer;
   readonly #waiters = new Set<() => void>();
+  #soon: unknown;
   /** Why it takes no calls; undefined while it does. */
   #refusal: MCPError | undefined;
   newest: OneShot | undefined;
@@ -135,8 +139,17 @@ export class Transients {
     const free = this.#free;
     const shot = free.find((candidate) => candidate.isReady) ?? free[0] ?? this.#launch();
     const handle = shot.take(request, sink);
-    this.#refill();
+    this.#refillSoon();
     return handle;
+  }
+
+  /** Starting a process takes the daemon some milliseconds, which this call should not have to wait for. */
+  #refillSoon(): void {
+    if (this.#spec.spares === 0 || this.#soon !== undefined) return;
+    this.#soon = this.#around.clock.setTimeout(() => {
+      this.#soon = undefined;
+      this.#refill();
+    }, SOON_MS);
   }
 
   #launch(): OneShot {
@@ -192,6 +205,8 @@ export class Transients {
   }
 
   #clear(): void {
+    this.#around.clock.clearTimeout(this.#soon);
+    this.#soon = undefined;
     this.#retry.clear();
     for (const shot of [...this.#shots]) shot.stop();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client.js';
 import { toolherd } from '../support/command.js';
-import { type Home, isAlive, makeHome, startHerd, until } from '../support/herd.js';
+import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 
 const command = (home: Home, ...args: string[]) =>
@@ -47,8 +47,7 @@ describe('S1: of daemons that race for one socket one wins', () => {
         losers.map(() => ({ code: 1, signal: null })),
       );
       // the socket and the lock file stay behind for the next six
-      daemon.kill('SIGKILL');
-      await until(() => !isAlive(winner));
+      await killDaemon(home, daemon);
       expect(existsSync(home.socket)).toBe(true);
     }
     expect(rounds).toBeGreaterThanOrEqual(3);

@@ -16,7 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/client.js';
 import { toolherd } from '../support/command.js';
-import { type Home, isAlive, makeHome, startHerd, until } from '../support/herd.js';
+import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 
 const EMPTY = config([]);
@@ -44,8 +44,7 @@ async function expectRefusal(home: Home, says: string | RegExp): Promise<void> {
 describe('S2: after a daemon was killed', () => {
   it('its socket and its lock keep nobody out: the next is up at once', async () => {
     const { home, daemon } = await startHerd(EMPTY);
-    daemon.kill('SIGKILL');
-    await until(() => !isAlive(daemon.pid));
+    await killDaemon(home, daemon);
     expect(lstatSync(home.socket).isSocket()).toBe(true);
     expect(existsSync(`${home.socket}.lock`)).toBe(true);
     expect((await command(home, 'status')).status).toBe(3);
@@ -55,6 +54,21 @@ describe('S2: after a daemon was killed', () => {
     const fleet = await connect({ socket: home.socket });
     expect((await fleet.status()).daemon.pid).toBe(next.pid);
     fleet.close();
+  });
+
+  it('not even in the very moment in which it dies', async () => {
+    const { home, daemon } = await startHerd(EMPTY);
+    const pids = [daemon.pid];
+    for (let round = 0; round < 3; round += 1) {
+      process.kill(pids.at(-1) ?? 0, 'SIGKILL');
+      const { status, stdout } = await command(home, 'up', '--json');
+      expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({
+        status: 0,
+        already_running: false,
+      });
+      pids.push(home.adopt((JSON.parse(stdout) as { pid: number }).pid).pid);
+    }
+    expect(new Set(pids).size).toBe(4);
   });
 
   it('a lock file that was removed does not let a second one in', async () => {

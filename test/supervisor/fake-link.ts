@@ -25,6 +25,8 @@ export interface Manners {
   goes?: 'asked' | 'killed' | 'never';
   lists?: Partial<Record<ListMethod, JsonObject[] | Error | Promise<JsonObject[]>>>;
   ping?: () => Promise<void>;
+  /** Shows no pid, so that nobody looks for one in the system: for tests that ask for the status ten thousand times. */
+  isInvisible?: boolean;
 }
 
 export const HELLO: Opened = {
@@ -85,7 +87,7 @@ export class FakeLink implements Link {
   }
 
   get pids(): readonly number[] {
-    return this.isAlive ? [this.pid] : [];
+    return this.isAlive && !this.manners.isInvisible ? [this.pid] : [];
   }
 
   /** Calls it got, without what else was written. */

@@ -150,6 +150,18 @@ function launch(words: readonly string[], cwd: string, env: Record<string, strin
   };
 }
 
+/** A process is a zombie before the last of its threads has let go of its files: it is dead when nobody answers. */
+export async function killDaemon({ socket }: Home, daemon: Daemon): Promise<void> {
+  daemon.kill('SIGKILL');
+  await until(() => !isAlive(daemon.pid));
+  await until(() =>
+    connect({ socket }).then(
+      (fleet) => fleet.close(),
+      (error: { type?: string }) => error.type === 'DaemonNotRunningError',
+    ),
+  );
+}
+
 /** Ends every daemon of a home, and fails the test if anything of one is left, or one had to be forced. */
 async function leaveNothing(launched: readonly Launched[], daemons: readonly Daemon[]): Promise<void> {
   const faults: string[] = [];

@@ -1,0 +1,262 @@
+/**
+ * What a herd owes its callers, written down a second time and without a machine: who lives, who waits, who is told
+ * what. It shares no code with src, so a mistake would have to be made twice to go unnoticed.
+ */
+import type { RestartPolicy } from '../../src/config/spec.js';
+
+export interface Limits {
+  startMs: number;
+  closeMs: number;
+}
+
+/** How a life ends: as it was told to, by a crash, with exit code 0, not started (for now, for ever), never answered. */
+export type Death = 'told' | 'crash' | 'clean' | 'unstarted' | 'hopeless' | 'mute';
+
+/** Error type and whether the request had been written; `ok` for a result. */
+export type Told = string;
+
+export interface SpecCall {
+  mark: string;
+  /** Which life it was written to. */
+  life: Life | undefined;
+  told: Told | undefined;
+}
+
+export interface Life {
+  number: number;
+  isRestart: boolean;
+  begunAt: number | undefined;
+  handshakeAt: number | undefined;
+  /** It is on its way out: as what, and when it is killed at the latest. */
+  going: { as: Death; killAt: number } | undefined;
+  /** Its process is dead, and nobody has told the machines yet. */
+  isLost: boolean;
+}
+
+const lastWords: Record<Death, string> = {
+  told: 'ServerUnavailableError',
+  clean: 'ServerUnavailableError',
+  crash: 'ServerCrashedError',
+  unstarted: 'ServerUnavailableError',
+  hopeless: 'ServerUnavailableError',
+  mute: 'MCPTimeoutError',
+};
+
+export class ServerSpec {
+  readonly policy: RestartPolicy;
+  readonly calls: SpecCall[] = [];
+  mood: 'idle' | 'running' | 'waiting' | 'quarantined' | 'stopped' = 'idle';
+  life: Life | undefined;
+  lives = 0;
+  retryAt: number | undefined;
+  restarts = 0;
+  readonly #limits: Limits;
+  readonly #now: () => number;
+  /** Of the same name, from an older config: has to be gone first. */
+  readonly #predecessor: ServerSpec | undefined;
+  #then: 'policy' | 'nothing' | 'another' = 'policy';
+  #isRecalled = false;
+  #wasConnected = false;
+  #recent: number[] = [];
+  #failedStarts = 0;
+  #streak = 0;
+
+  constructor(policy: RestartPolicy, limits: Limits, now: () => number, predecessor?: ServerSpec) {
+    this.policy = policy;
+    this.#limits = limits;
+    this.#now = now;
+    this.#predecessor = predecessor;
+  }
+
+  /** Calls pass. */
+  get isOpen(): boolean {
+    return this.life?.handshakeAt !== undefined && !this.life.going && !this.life.isLost;
+  }
+
+  get isGone(): boolean {
+    return this.life === undefined && (this.#predecessor?.isGone ?? true);
+  }
+
+  get parked(): SpecCall[] {
+    return this.calls.filter(({ life, told }) => life === undefined && told === undefined);
+  }
+
+  get inFlight(): SpecCall[] {
+    return this.calls.filter(
+      ({ life, told }) => life !== undefined && life === this.life && told === undefined,
+    );
+  }
+
+  start(): void {
+    if (this.#then === 'nothing') this.#then = 'another';
+    else if (!this.life) this.#begin(false);
+  }
+
+  stop(): void {
+    if (this.life) this.#sendAway('nothing');
+    else {
+      this.#rest('stopped');
+      this.#tellParked();
+    }
+  }
+
+  restart(): void {
+    if (this.life) this.#sendAway('another');
+    else this.#begin(false);
+  }
+
+  reset(): void {
+    this.#recent = [];
+    this.#failedStarts = 0;
+    this.#streak = 0;
+    if (this.mood === 'waiting' || this.mood === 'quarantined') this.#begin(false);
+  }
+
+  call(mark: string): SpecCall {
+    const call: SpecCall = { mark, life: undefined, told: undefined };
+    this.calls.push(call);
+    if (this.isOpen) call.life = this.life;
+    else if (this.#refuses) call.told = 'ServerUnavailableError false';
+    else if (this.mood === 'idle') this.#begin(false);
+    else if (this.life?.handshakeAt !== undefined && this.#then === 'policy') this.#isRecalled = true;
+    return call;
+  }
+
+  cancel(call: SpecCall): void {
+    call.told ??= `CancelledError ${call.life !== undefined}`;
+  }
+
+  answer(): void {
+    const [oldest] = this.life?.isLost ? [] : this.inFlight;
+    if (oldest) oldest.told = 'ok';
+  }
+
+  /** Its turn has come, if it waits for one and nobody is in the way. */
+  proceed(): void {
+    const { life } = this;
+    if (!life || life.begunAt !== undefined || !(this.#predecessor?.isGone ?? true)) return;
+    life.begunAt = this.#now();
+    if (!life.isRestart) return;
+    this.restarts += 1;
+    this.#streak += 1;
+    this.#recent.push(this.#now());
+  }
+
+  handshake(): void {
+    const { life } = this;
+    if (life?.begunAt === undefined || life.handshakeAt !== undefined || life.going || life.isLost) return;
+    life.handshakeAt = this.#now();
+    for (const call of this.parked) call.life = life;
+  }
+
+  /** Its process is dead; something that it started is still there. */
+  isLost(): void {
+    if (this.life?.begunAt === undefined || this.life.isLost) return;
+    this.#tell(this.inFlight, lastWords.crash, true);
+    this.life.isLost = true;
+  }
+
+  /** Nothing is left of it. */
+  dies(as: Death): void {
+    const { life } = this;
+    if (life === undefined) return;
+    this.#tell(this.inFlight, lastWords[as], true);
+    const { going, handshakeAt } = life;
+    const cause = going?.as ?? (handshakeAt === undefined && as === 'clean' ? 'crash' : as);
+    this.life = undefined;
+    this.#wasConnected = handshakeAt !== undefined;
+    this.#remember(cause, handshakeAt);
+    if (handshakeAt === undefined && cause !== 'told') this.#tell(this.parked, lastWords[cause], false);
+    const then = this.#then;
+    const isRecalled = this.#isRecalled;
+    this.#then = 'policy';
+    this.#isRecalled = false;
+    if (then === 'nothing') this.#rest('stopped');
+    else if (then === 'another') this.#begin(false);
+    else this.#decide(cause, isRecalled);
+    this.#tellParked();
+  }
+
+  /** When something happens by itself. */
+  get dueAt(): number | undefined {
+    if (this.retryAt !== undefined) return this.retryAt;
+    const { begunAt, handshakeAt, going } = this.life ?? {};
+    if (going) return going.killAt;
+    return begunAt !== undefined && handshakeAt === undefined ? begunAt + this.#limits.startMs : undefined;
+  }
+
+  falls(): void {
+    if (this.retryAt !== undefined) this.#begin(true);
+    else if (this.life?.going) this.dies('told');
+    else this.#go('mute');
+  }
+
+  /** I3: no window holds more restarts than the policy allows. */
+  get isDense(): boolean {
+    const { maxRestarts, restartWindowMs } = this.policy;
+    return this.#recent.some(
+      (from) => this.#recent.filter((at) => at >= from && at <= from + restartWindowMs).length > maxRestarts,
+    );
+  }
+
+  get #refuses(): boolean {
+    if (this.mood === 'waiting') return !this.#wasConnected;
+    return this.mood === 'stopped' || this.mood === 'quarantined';
+  }
+
+  #tellParked(): void {
+    if (this.#refuses) this.#tell(this.parked, 'ServerUnavailableError', false);
+  }
+
+  #tell(calls: readonly SpecCall[], type: string, sent: boolean): void {
+    for (const call of calls) call.told = `${type} ${sent}`;
+  }
+
+  #begin(isRestart: boolean): void {
+    this.mood = 'running';
+    this.retryAt = undefined;
+    this.lives += 1;
+    const none = { begunAt: undefined, handshakeAt: undefined, going: undefined, isLost: false };
+    this.life = { number: this.lives, isRestart, ...none };
+  }
+
+  #rest(mood: ServerSpec['mood']): void {
+    this.mood = mood;
+    this.retryAt = undefined;
+  }
+
+  #sendAway(then: 'nothing' | 'another'): void {
+    this.#then = then;
+    this.#isRecalled = false;
+    if (this.life?.begunAt === undefined) this.dies('told');
+    else this.#go('told');
+  }
+
+  #go(as: Death): void {
+    if (this.life && !this.life.going) this.life.going = { as, killAt: this.#now() + this.#limits.closeMs };
+  }
+
+  #remember(cause: Death, handshakeAt: number | undefined): void {
+    if (handshakeAt === undefined) this.#failedStarts += cause === 'told' ? 0 : 1;
+    else {
+      this.#failedStarts = 0;
+      if (this.#now() - handshakeAt >= this.policy.healthyAfterMs) this.#streak = 0;
+    }
+  }
+
+  #decide(cause: Death, isRecalled: boolean): void {
+    const { restart, maxRestarts, restartWindowMs, backoff } = this.policy;
+    const isFailure = cause !== 'told' && cause !== 'clean';
+    const comesBack = restart === 'always' ? cause !== 'told' : restart === 'on-failure' && isFailure;
+    const recent = this.#recent.filter((at) => this.#now() - at <= restartWindowMs).length;
+    if (cause === 'hopeless' || (isFailure && this.#failedStarts > maxRestarts)) this.#rest('quarantined');
+    else if (comesBack && recent >= maxRestarts) this.#rest('quarantined');
+    else if (comesBack && this.#streak === 0) this.#begin(true);
+    else if (comesBack) {
+      const delayMs = Math.min(backoff.maxMs, backoff.minMs * backoff.factor ** (this.#streak - 1));
+      this.#rest('waiting');
+      this.retryAt = this.#now() + Math.ceil(delayMs);
+    } else if (isRecalled) this.#begin(false);
+    else this.#rest('idle');
+  }
+}
