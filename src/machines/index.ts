@@ -27,3 +27,4 @@ export {
 } from './policy.js';
 export { type ServerMachine, serverMachine } from './server.js';
 export * from './server-context.js';
+export { stateName, topName } from './state-name.js';

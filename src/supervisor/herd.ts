@@ -17,6 +17,7 @@ import type {
 import type { Clock } from '../link/clock.js';
 import { ServerUnavailableError } from '../link/errors.js';
 import type { CallHandle, Outcome } from '../link/session/call.js';
+import { topName } from '../machines/state-name.js';
 import { callRefusal, reasonOf } from './call-refusal.js';
 import { ConfiguredServer } from './configured-server.js';
 import { type Change, Journal } from './journal.js';
@@ -27,7 +28,6 @@ import { rootMachine } from './root.js';
 import { groupMemory } from './rss.js';
 import { stopAll } from './shutdown.js';
 import { visibleSpec } from './spec-view.js';
-import { topName } from './state-name.js';
 import { type StatusSources, toStatus, unsupportedStatus } from './status.js';
 import type { Surroundings } from './surroundings.js';
 import { toolEntries } from './tool-list.js';

@@ -1,7 +1,7 @@
 import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'xstate';
 import type { JournalEntry } from '../ipc/fleet.js';
+import { stateName, topName } from '../machines/state-name.js';
 import { describeCause } from './causes.js';
-import { stateName, topName } from './state-name.js';
 
 /** Enough for the story of a bad hour; a journal that grows for ever is a leak. */
 const KEPT = 200;

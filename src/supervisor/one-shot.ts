@@ -5,12 +5,12 @@ import type { Link, Opened } from '../link/link.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import { bug, type Ending } from '../machines/ending.js';
 import { type ServerMachine, serverMachine } from '../machines/server.js';
+import { stateName } from '../machines/state-name.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
 import type { Lists } from './lists.js';
 import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
-import { stateName } from './state-name.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface OneShotEvents {

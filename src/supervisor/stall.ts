@@ -7,13 +7,13 @@ import { bug, type Ending, type Failed } from '../machines/ending.js';
 import { type KeeperMachine, keeperMachine } from '../machines/keeper.js';
 import type { KeeperOrder, KeeperReport } from '../machines/keeper-context.js';
 import { serverMachine } from '../machines/server.js';
+import { stateName, topName } from '../machines/state-name.js';
 import { stopped } from './errors.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
 import type { Lists } from './lists.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
-import { stateName, topName } from './state-name.js';
 import type { Surroundings } from './surroundings.js';
 
 /**

@@ -1,8 +1,8 @@
 import type { Detail, ServerState } from '../ipc/fleet.js';
 import type { Opened } from '../link/link.js';
 import type { Failed } from '../machines/ending.js';
+import { topName } from '../machines/state-name.js';
 import type { Stall } from './stall.js';
-import { topName } from './state-name.js';
 import type { Transients } from './transients.js';
 
 /** What a server shows of itself at this moment. */

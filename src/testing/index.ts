@@ -6,9 +6,10 @@
  * - scripts: `healthy`, `crashing`, `unstartable`, `obedient`, `stubborn`, `silent`, and `reports` to make by hand
  * - `everyEdge`: every edge of a machine, with a shortest way to it
  */
+
+export { stateName } from '../machines/state-name.js';
 export { VirtualClock } from './clock.js';
 export * from './script.js';
 export type { SimulatedLink, SimulatedProcess } from './simulated-link.js';
-export { stateName } from './state-name.js';
 export { type Edge, everyEdge, type WalkOptions } from './walk.js';
 export { SimulatedWorld, type WorldOptions } from './world.js';

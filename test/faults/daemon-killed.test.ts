@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../support/command.js';
-import { isAlive, ORPHANS_MS, processesOf, startHerd, until, watchdogOf } from '../support/herd.js';
+import { isAlive, ORPHANS_MS, processesOf, startHerd, stateOf, until, watchdogOf } from '../support/herd.js';
 import { config, server } from './config.js';
 
 /** Ten servers, most of which do not go by themselves. */
@@ -56,6 +56,9 @@ describe('when the daemon is killed', () => {
       TEN.filter(({ name }) => /stubborn|escapes-1|needs/.test(name)),
     );
     const watchdog = await until(() => watchdogOf(daemon.id));
+    // in one go: a daemon that runs has another watchdog in a moment
+    daemon.kill('SIGSTOP');
+    await until(() => stateOf(daemon.pid) === 'T');
     process.kill(watchdog, 'SIGKILL');
     daemon.kill('SIGKILL');
     await until(() => !isAlive(daemon.pid) && !isAlive(watchdog));

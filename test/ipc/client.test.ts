@@ -121,6 +121,7 @@ describe('a fleet at the other end of the socket', () => {
     fleet.tell(stateEvent('b'));
     await far.status();
     expect(heard).toEqual(['1 a', '2 a', '2 b']);
+    expect(fleet.heard.filter(([what]) => what === 'subscribe')).toHaveLength(1);
     endTwo();
     await far.status();
     expect(fleet.listeners).toBe(0);

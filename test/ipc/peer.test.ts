@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ToolherdError } from '../../src/errors.js';
 import { ERROR_CODES } from '../../src/ipc/error-codes.js';
 import { Peer, type PeerOptions } from '../../src/ipc/peer.js';
+import { Questions } from '../../src/ipc/questions.js';
 import { RpcError } from '../../src/ipc/rpc-error.js';
 import { FakeClock, type Json, later } from './support.js';
 
@@ -126,6 +127,19 @@ describe('a request', () => {
       expect(error).toBeInstanceOf(ToolherdError);
     }
     expect(new Set(Object.values(ERROR_CODES)).size).toBe(Object.keys(ERROR_CODES).length);
+  });
+
+  it('an error of ours that has no code of its own is 1000, and keeps its type', async () => {
+    const { peer, write, take, reported } = peerWithWire();
+    class OddError extends ToolherdError {
+      override readonly type = 'OddError';
+    }
+    peer.handle('odd', () => Promise.reject(new OddError('odd', { fix: 'f' })));
+    write(request(1, 'odd'));
+    expect(await take(1)).toMatchObject([
+      { error: { code: 1000, message: 'odd', data: { type: 'OddError', fix: 'f' } } },
+    ]);
+    expect(reported).toEqual([]);
   });
 
   it('that meets a bug says so without the words of the bug, which are reported', async () => {
@@ -253,6 +267,14 @@ describe('a batch', () => {
     expect(await take(1)).toMatchObject([{ id: null, error: { code: -32600 } }]);
   });
 
+  it('whose replies together are over the hard cap ends the connection, not the daemon (S7)', async () => {
+    const { peer, write } = peerWithWire({ limits: { softBytes: 1000, hardBytes: 10_000, stallMs: 5000 } });
+    peer.handle('wait', () => new Promise(() => undefined));
+    peer.handle('big', () => 'x'.repeat(6000));
+    write([request(1, 'wait'), request(2, 'big'), request(3, 'big')]);
+    expect(await peer.closed).toMatch(/replies to a batch/);
+  });
+
   it('can be cancelled in part', async () => {
     const { peer, write, take } = peerWithWire();
     peer.handle('wait', (_, { signal }) => {
@@ -349,6 +371,29 @@ describe('a closed connection', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('begins nothing more, though there are lines left in the same chunk', async () => {
+    const { peer, write } = peerWithWire();
+    const begun: unknown[] = [];
+    peer.handle('begin', (params) => {
+      begun.push(params);
+      peer.destroy();
+    });
+    write(request(1, 'begin', [1]), request(2, 'begin', [2]), [request(3, 'begin', [3])]);
+    await peer.closed;
+    expect(begun).toEqual([[1]]);
+  });
+
+  it('in one direction fails our questions, though we are still answering', async () => {
+    const { peer, wire, write } = peerWithWire({ clock: new FakeClock() });
+    peer.handle('wait', () => new Promise(() => undefined));
+    const asked = peer.request('x');
+    asked.catch(() => undefined);
+    write(request(1, 'wait'));
+    wire.end();
+    await expect(asked).rejects.toMatchObject({ type: 'ConnectionLostError', sent: true });
+    expect(peer.running).toBe(1);
+  });
+
   it('keeps nobody waiting for what it will never take', async () => {
     const { peer, wire } = peerWithWire();
     wire.pause();
@@ -381,6 +426,20 @@ describe('both ends', () => {
       'near',
       'far, and near',
     ]);
+  });
+
+  it('a reply to nothing, or a second one, is nobody’s; nothing is kept of a question that is settled', async () => {
+    const sent: string[] = [];
+    const questions = new Questions((text) => sent.push(text));
+    const asked = [questions.ask('x', {}), questions.ask('y', {})];
+    questions.answered('9', 'nobody');
+    questions.answered('1', 'first');
+    questions.answered('1', 'second');
+    questions.failed('2', { code: 5, message: 'm' });
+    expect(await asked[0]).toBe('first');
+    await expect(asked[1]).rejects.toMatchObject({ code: 5, type: 'RemoteError' });
+    expect(questions.size).toBe(0);
+    expect(sent).toHaveLength(2);
   });
 
   it('every request has exactly one reply, whatever happens to it', async () => {

@@ -11,7 +11,7 @@ reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; }
 say() { reply "$1" "{\"content\":[{\"type\":\"text\",\"text\":\"$2\"}]}"; }
 changed() { printf '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'; }
 hello='{"protocolVersion":"2025-06-18","serverInfo":{"name":"real","version":"1"},"capabilities":{"tools":{}}}'
-tools='{"tools":[]}'
+tools='{"tools":[{"name":"pid","inputSchema":{"type":"object"}},{"name":"wait","inputSchema":{"type":"object"}}]}'
 
 # One word after the other, until one says how the handshake goes.
 shake() {

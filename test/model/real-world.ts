@@ -65,6 +65,7 @@ export class RealWorld {
   readonly #words = join(this.folder, 'words');
   readonly #pipe: number;
   readonly #most: number;
+  readonly #broken: string[] = [];
 
   /** `most`: how many processes of one server may live at once. */
   constructor(most = 1) {
@@ -107,8 +108,9 @@ export class RealWorld {
     const others = this.processes.filter(
       ({ name, pid }) => name === spec.name && pid !== undefined && alive(pid),
     );
-    if (others.length >= this.#most)
-      throw new Error(`I1: ${incarnation} opened beside ${others.map(({ pid }) => pid)}`);
+    if (others.length >= this.#most) {
+      this.#broken.push(`I1: ${incarnation} was opened beside ${others.map(({ pid }) => pid)}`);
+    }
     const one: Omit<RealProcess, 'link'> = {
       name: spec.name,
       incarnation,
@@ -160,6 +162,7 @@ export class RealWorld {
 
   /** I1, I5, I10: throws where the system's truth is not as it should be. */
   check(): void {
+    if (this.#broken.length > 0) throw new Error(this.#broken.join('\n'));
     for (const { pid, isEnded, incarnation } of this.processes) {
       if (isEnded && pid !== undefined && alive(pid))
         throw new Error(`I5: ${incarnation} has ended, but ${pid} lives`);

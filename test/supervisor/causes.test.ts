@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { disconnected, failed } from '../../src/machines/ending.js';
+import { stateName, topName } from '../../src/machines/state-name.js';
 import { describeCause } from '../../src/supervisor/causes.js';
-import { stateName, topName } from '../../src/supervisor/state-name.js';
 
 describe('what brought a server where it is', () => {
   test.each([

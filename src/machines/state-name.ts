@@ -7,3 +7,8 @@ export function stateName(value: StateValue): string {
     .map(([parent, child]) => (child === undefined ? parent : `${parent}.${stateName(child)}`))
     .join('|');
 }
+
+/** `connected.serving` → `connected`. */
+export function topName(name: string): string {
+  return name.split('.')[0] ?? '';
+}
