@@ -23,7 +23,7 @@ export interface FleetServer {
   readonly connections: ReadonlySet<Peer>;
   /** A socket should be one with `allowHalfOpen`, so that `echo … | socat` gets its replies. */
   accept(stream: Duplex): Peer;
-  /** Ends every connection when it has what was sent to it, or after the grace. */
+  /** Ends every connection when it has what was sent to it, or after the grace. Who comes later is turned away. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -32,6 +32,7 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
   const identity = options.identity ?? describeProcess();
   const connections = new Set<Peer>();
   let isShutDown = false;
+  let isClosing = false;
 
   /** Once, though several clients may have asked. */
   function shutDown(): void {
@@ -47,6 +48,7 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }
+    if (isClosing) peer.destroy('the daemon ends');
     connections.add(peer);
     peer.closed.then(() => {
       connections.delete(peer);
@@ -56,6 +58,7 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
   }
 
   async function close(graceMs = 1000): Promise<void> {
+    isClosing = true;
     const open = [...connections];
     const timer = clock.setTimeout(() => {
       for (const peer of open) peer.destroy('the daemon ends');

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { duplexPair } from 'node:stream';
 import { build } from 'esbuild';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/client.js';
 import { connectSocket } from '../../src/ipc/connect-socket.js';
 import type { Fleet, FleetEvent } from '../../src/ipc/fleet.js';
+import { Peer } from '../../src/ipc/peer.js';
 import { remoteFleet } from '../../src/ipc/remote-fleet.js';
 import { claimSocket } from '../../src/ipc/socket-owner.js';
 import { FakeFleet, resultOf, stateEvent } from './fake-fleet.js';
@@ -82,6 +84,24 @@ describe('a fleet at the other end of the socket', () => {
       ),
     );
     expect(heard).toEqual(['x', 'y'].map((message) => [1, 2].map((progress) => ({ progress, message }))));
+  });
+
+  it('hands on no progress of a call that is answered', async () => {
+    const [near, far] = duplexPair();
+    const daemon = new Peer(far);
+    const fleet = remoteFleet(new Peer(near));
+    onTestFinished(() => daemon.destroy());
+    daemon.handle('fleet/call', (params, context) => {
+      const { _meta } = params as { _meta: { progressToken: number } };
+      const tell = (progress: number) => daemon.notify('notifications/progress', { ..._meta, progress });
+      tell(1);
+      context.afterReply(() => daemon.flushed().then(() => tell(2)));
+      return {};
+    });
+    const heard: unknown[] = [];
+    await fleet.call({ server: 'a', tool: 't' }, { onProgress: (progress) => heard.push(progress) });
+    await fleet.status().catch(() => undefined);
+    expect(heard).toEqual([{ progress: 1 }]);
   });
 
   it('cancels a call by its signal, and does not send one that was cancelled before', async () => {

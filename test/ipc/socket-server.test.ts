@@ -238,4 +238,13 @@ describe('a connection', () => {
     expect(calls).toBe(1);
     await expect(RawClient.open(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });
+
+  it('that comes while the daemon closes is turned away', async () => {
+    const { path, server, client } = await serveFake();
+    client.socket.pause();
+    const closing = server.close();
+    const late = await RawClient.open(path);
+    await Promise.all([late.closed, closing]);
+    expect(server.connections.size).toBe(0);
+  });
 });

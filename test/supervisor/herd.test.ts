@@ -221,7 +221,7 @@ describe('orders', () => {
     expect(world.links).toEqual([]);
   });
 
-  test('FR-025: a server that was stopped by order is not started by calls or lists', async () => {
+  test('a server that was stopped by order is not started by calls or lists', async () => {
     const { world, herd, call } = stage();
     await herd.order('stop', { servers: ['srv'] });
     expect((await call()).error).toMatchObject({

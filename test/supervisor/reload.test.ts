@@ -182,7 +182,7 @@ describe('shutdown', () => {
     for (const link of world.alive) link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
   };
 
-  test('I6: stops all at once and tells who went by themselves and who had to be killed', async () => {
+  test('I6 FR-024 FR-025: stops all at once and tells who went by themselves and who had to be killed', async () => {
     const { world, herd } = stage();
     herd.apply([
       named('a', { start: 'eager' }),

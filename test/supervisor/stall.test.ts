@@ -55,7 +55,7 @@ describe('a lazy server', () => {
     expect([world.links.length, marks()[0]?.length]).toEqual([1, 100]);
   });
 
-  test('FR-025: that cannot be started fails those who wait for it, each with the cause', async () => {
+  test('FR-023: that cannot be started fails those who wait for it, each with the cause', async () => {
     const { world, stall, call } = stage();
     const callers = ['a', 'b'].map((mark) => call(mark));
     await settled();
@@ -71,7 +71,7 @@ describe('a lazy server', () => {
     expect(call().error.message).toContain('is quarantined (trying again cannot help)');
   });
 
-  test('FR-025: that never answers is a timeout to those who wait', async () => {
+  test('FR-023 P12: that never answers is a timeout to those who wait', async () => {
     const { world, call } = stage({ restart: 'never' });
     const caller = call();
     await settled();

@@ -68,7 +68,7 @@ function stage({
 }
 
 describe('a transient server', () => {
-  test('I9 FR-025: a fresh process for each call, gone after it', async () => {
+  test('I9 FR-024 FR-025: a fresh process for each call, gone after it', async () => {
     const { world, call, check, transients, children } = stage({ manners: GOOD });
     const callers = ['a', 'b', 'c'].map((mark) => call(mark));
     check();

@@ -63,7 +63,6 @@ export class Session {
   #accepted = 0;
   #lastActivityAt: number;
   #pumping = false;
-  #quiet: (() => void)[] = [];
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -178,12 +177,6 @@ export class Session {
     }
   }
 
-  /** Resolves when no call is with the server. */
-  quiet(): Promise<void> {
-    if (this.#inFlight.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#quiet.push(resolve));
-  }
-
   /** The end: whatever is left fails now, each with the error made for it. */
   close(errorFor: (sent: boolean) => MCPError): void {
     if (this.#state === 'closed') return;
@@ -246,8 +239,6 @@ export class Session {
     this.#lastActivityAt = this.#clock.now();
     this.#tell(call.sink, outcome);
     this.#pump();
-    if (this.#inFlight.size > 0 || this.#quiet.length === 0) return;
-    for (const resolve of this.#quiet.splice(0)) resolve();
   }
 
   #tell(sink: CallSink, outcome: Outcome): undefined {
