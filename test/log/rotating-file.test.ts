@@ -29,7 +29,7 @@ describe('a log file that rotates', () => {
     expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700);
   });
 
-  test('U1: never grows beyond its cap; three full ones are kept, the oldest goes', () => {
+  test('never grows beyond its cap; three full ones are kept, the oldest goes', () => {
     const { path, file, marks } = stage();
     for (let count = 1; count <= 16; count += 1) file.write(line(String(count)));
     expect(['', '.1', '.2', '.3'].map(marks)).toEqual([
@@ -79,7 +79,7 @@ describe('a log file that rotates', () => {
     expect([read('.1'), read()]).toEqual([line('long', 50), line('a')]);
   });
 
-  test('C4: a disk that refuses loses lines, never a call, and is tried again', () => {
+  test('a disk that refuses loses lines, never a call, and is tried again', () => {
     const { folder, path, file, marks } = stage();
     // a file where the folder should be
     writeFileSync(join(folder, 'deep'), '');

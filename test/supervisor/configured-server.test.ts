@@ -142,7 +142,7 @@ describe('what is counted of calls', () => {
 });
 
 describe('the lists of a server', () => {
-  test('are known after the first start, without what the config hides, and each name once', async () => {
+  test('FR-013: are known after the first start, without what the config hides, and each name once', async () => {
     const lists = {
       'tools/list': [{ name: 'a', n: 1 }, { name: 'secret_b' }, { name: 7 }, { name: 'a', n: 2 }],
     };
@@ -359,7 +359,7 @@ describe('orders', () => {
   });
 });
 
-test('L4: ten thousand calls through one server leave nothing behind', async () => {
+test('ten thousand calls through one server leave nothing behind', async () => {
   const { world, server, call } = stage({ maxInFlight: 100_000 }, { opens: true, answers: true });
   for (let round = 0; round < 100; round += 1) {
     for (let count = 0; count < 100; count += 1) call();

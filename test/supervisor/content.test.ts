@@ -8,7 +8,7 @@ function convert(content: unknown) {
 
 const uri = 'file:///a';
 
-describe('the content of a result', () => {
+describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
   test.each([
     ['text', { type: 'text', text: 'hello', annotations: {} }, { type: 'text', text: 'hello' }],
     ['an empty text', { type: 'text', text: '' }, { type: 'text', text: '' }],

@@ -7,7 +7,7 @@ describe('the name of a tool in the whole herd', () => {
     expect(exposedName('github', 'create_issue')).toBe('github__create_issue');
   });
 
-  test('keeps letters, digits, _ . and -; every other character becomes -', () => {
+  test('FR-015: keeps letters, digits, _ . and -; every other character becomes -', () => {
     expect(exposedName('my server', 'a/b:c')).toBe('my-server__a-b-c');
     expect(exposedName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
     expect(exposedName('ä', '\n"\u0000')).toBe('-__---');

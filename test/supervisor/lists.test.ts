@@ -12,7 +12,7 @@ async function read(changes: Partial<StdioSpec>, lists: Manners['lists']) {
 }
 
 describe('reading the lists of a server', () => {
-  test('all three', async () => {
+  test('FR-013 FR-014: all three', async () => {
     const { lists, logs } = await read(
       {},
       { 'tools/list': [{ name: 'a' }], 'prompts/list': [{ name: 'b' }] },
@@ -21,12 +21,12 @@ describe('reading the lists of a server', () => {
     expect(logs).toEqual([]);
   });
 
-  test('what is not wanted is not asked for, and nobody knows it', async () => {
+  test('FR-013 FR-014: what is not wanted is not asked for, and nobody knows it', async () => {
     const { lists, reads } = await read({ loadTools: false, loadPrompts: false }, {});
     expect([lists.tools, lists.prompts, reads]).toEqual([undefined, undefined, ['resources/list']]);
   });
 
-  test('U7: one that cannot be read is logged and is not empty but unknown; the others are still of use', async () => {
+  test('one that cannot be read is logged and is not empty but unknown; the others are still of use', async () => {
     const { lists, logs } = await read(
       {},
       { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'b' }] },

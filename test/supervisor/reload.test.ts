@@ -14,7 +14,7 @@ const named = (name: string, changes: Partial<StdioSpec> = {}) => spec({ name, .
 const remote = (name: string) => ({ ...named(name), transport: 'http', headers: {} }) as unknown as HttpSpec;
 
 describe('a changed config', () => {
-  test('C1: only what changed is touched', async () => {
+  test('only what changed is touched', async () => {
     const { world, herd } = stage();
     expect(herd.apply(['a', 'b', 'c'].map((name) => named(name, { start: 'eager' })))).toEqual({
       added: ['a', 'b', 'c'],

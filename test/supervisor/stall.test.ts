@@ -287,7 +287,7 @@ describe('an idle server', () => {
 });
 
 describe('the lists', () => {
-  test('are read when it is connected, and again when the server says that they changed', async () => {
+  test('FR-016: are read when it is connected, and again when the server says that they changed', async () => {
     const { stall, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
     const link = await up();
     expect(listed.map(({ tools }) => tools)).toEqual([[{ name: 'one' }]]);

@@ -53,7 +53,7 @@ describe('the result of a call', () => {
     expect(resultOf(ok({ content: [{ type: 'video' }] })).unknown).toEqual(['video']);
   });
 
-  test('of a tool that said isError: MCPToolError in its own words, sent, never retryable, its content kept', () => {
+  test('FR-022: of a tool that said isError: MCPToolError in its own words, sent, never retryable, its content kept', () => {
     const content = [
       { type: 'text', text: 'no such file' },
       { type: 'image', data: 'AAAA', mimeType: 'image/png' },

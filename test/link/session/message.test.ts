@@ -38,6 +38,8 @@ describe('a line from a server', () => {
     ['{"jsonrpc":"2.0","id":7,"result":null}', 'neither a result object nor an error', [7]],
     ['{"jsonrpc":"2.0","id":7}', 'neither a result object nor an error', [7]],
     ['{"jsonrpc":"2.0","id":7,"error":{"code":"1","message":"x"}}', 'an error of the wrong shape', [7]],
+    ['{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":"x"}}', 'an error of the wrong shape', [7]],
+    ['{"jsonrpc":"2.0","id":7,"error":{"code":1}}', 'an error of the wrong shape', [7]],
     ['{"jsonrpc":"2.0","id":7,"method":7}', 'a method that is no string', []],
     ['{"jsonrpc":"2.0","id":true,"method":"x"}', 'x without a usable id', []],
     ['{"jsonrpc":"2.0","method":"x","params":[1]}', 'x with params that are no object', []],
