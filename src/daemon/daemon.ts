@@ -127,8 +127,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await shutdown();
     unwatch();
     await server.close();
-    owner.close();
+    // The claim goes last: the next daemon must not begin while this one still has processes.
     await processes.close();
+    owner.close();
     log.info('ended');
     logs.close();
     end();

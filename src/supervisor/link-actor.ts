@@ -145,12 +145,15 @@ class LinkedIncarnation {
   }
 }
 
-/** An end that nobody ordered. Where it was no exit, the machine will ask to close, and is told that it is done. */
+/**
+ * An end that nobody ordered. Where it was no exit, the machine will ask to close, and is told that it is done. To the
+ * machine an exit with code 0 is a goodbye; one that left calls behind was none, and the link says so.
+ */
 function toReport(ending: Ending): LinkReport {
   if (ending.kind === 'disconnected') {
     return { type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' };
   }
-  if (ending.cause !== 'exit') {
+  if (ending.cause !== 'exit' || ending.code === 0) {
     const { kind: _, ...failure } = ending;
     return { type: 'link.failed', failure };
   }

@@ -128,10 +128,10 @@ export class OneShot {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'stop' });
   }
 
+  /** A session is closed when its process has died, and sealed when that is told to go: both before a machine knows. */
   get #isLeaving(): boolean {
-    const { status, value } = this.#actor.getSnapshot();
-    const isDead = this.#link !== undefined && this.#link.session.state !== 'open';
-    return isDead || status !== 'active' || /closing|aborting/.test(stateName(value));
+    const isShut = this.#link !== undefined && this.#link.session.state !== 'open';
+    return isShut || this.#actor.getSnapshot().status !== 'active';
   }
 
   #open(): void {

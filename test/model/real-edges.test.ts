@@ -206,6 +206,7 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [held, ['start', 'open', 'stop', 'go']],
     [held, ['start', 'open', 'exit']],
     [held, ['start', 'open', 'end']],
+    [{}, ['start', 'open', 'served', 'end']],
     [held, ['start', 'open', 'shut']],
     [held, ['start', 'open', 'hang']],
     [{}, ['start', 'open', 'served', 'changed']],
@@ -237,6 +238,11 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [/./, /^link\.close_failed$/, 'nothing survives SIGKILL here'],
     [/^(?!created)/, /^connect$/, 'a keeper says it once'],
     [/^created/, /^link\./, 'nothing was opened'],
+    [
+      /opening|discovering/,
+      /^link\.exited 0$/,
+      'an exit that leaves a question open is no goodbye, whatever its code',
+    ],
     [
       /^(?!connecting\.opening)/,
       /^link\.opened$/,

@@ -52,6 +52,16 @@ describe('the link as an actor', () => {
       [{ type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' }],
     ],
     [
+      'an exit with code 0 that left calls behind',
+      { kind: 'error', cause: 'exit', code: 0, signal: null, message: 'exited with code 0' },
+      [
+        {
+          type: 'link.failed',
+          failure: { cause: 'exit', code: 0, signal: null, message: 'exited with code 0' },
+        },
+      ],
+    ],
+    [
       'a failure',
       failure('srv', { permanent: true }),
       [

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../src/config/spec.js';
 import { replaced, stopped } from '../../src/supervisor/errors.js';
 import type { Lists } from '../../src/supervisor/lists.js';
+import { Permits } from '../../src/supervisor/permits.js';
 import { Stall } from '../../src/supervisor/stall.js';
 import type { Surroundings } from '../../src/supervisor/surroundings.js';
 import { failure, type Manners } from './fake-link.js';
@@ -109,6 +110,17 @@ describe('a crash', () => {
     world.newest.opens();
     world.newest.answers();
     expect([caller.result !== undefined, caller.routes, stall.context.restarts]).toEqual([true, [2], 0]);
+  });
+
+  test('P4: an exit with code 0 in mid-call is a crash too', async () => {
+    const { world, stall, call, up } = stage();
+    const link = await up();
+    const caller = call();
+    link.goes({ kind: 'error', cause: 'exit', code: 0, signal: null, message: 'srv: exited with code 0' });
+    await settled();
+    expect(caller.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
+    expect([stall.detail, stall.lastError?.code, stall.context.restarts]).toEqual(['running', 0, 1]);
+    expect(world.links.length).toBe(2);
   });
 
   test('P9: calls wait for the next try; if that fails to connect they have its error, later ones a refusal with the time', async () => {
@@ -387,11 +399,31 @@ describe('a bug of ours', () => {
   });
 
   test('an opening that throws is a failed start, and gives its permit back', async () => {
-    const { world, stall, call } = stage({ maxRestarts: 0 });
+    const permits = new Permits(1);
+    const { world, stall, call } = stage({ maxRestarts: 0 }, {}, { permits });
     world.throws = new Error('out of luck');
     const caller = call();
     await settled();
     expect(caller.error.message).toBe('srv: out of luck');
-    expect(stall.detail).toBe('quarantined');
+    let isGranted = false;
+    permits.ask(() => {
+      isGranted = true;
+    });
+    expect([stall.detail, isGranted]).toEqual(['quarantined', true]);
   });
+});
+
+test('five hundred incarnations leave nothing behind', async () => {
+  const { world, stall, up, children } = stage({
+    restart: 'never',
+    ping: { intervalMs: 1000, timeoutMs: 100 },
+  });
+  for (let count = 0; count < 500; count += 1) {
+    (await up()).crashes();
+    await settled();
+    world.links.length = 0;
+  }
+  expect([stall.context.incarnation, children(), world.clock.pending]).toEqual([500, ['srv@1#0'], 0]);
+  stall.release();
+  expect(children()).toEqual([]);
 });
