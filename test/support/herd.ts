@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
@@ -255,9 +255,4 @@ export function killNow(pid: number): void {
   } catch {
     // gone already
   }
-}
-
-/** Removes a file that a test planted, whatever became of it. */
-export function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true });
 }
