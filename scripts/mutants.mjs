@@ -1,6 +1,6 @@
 // Are the tests awake? Changes one small thing at a time in a copy of the tree and counts how often a test goes red.
 // Usage: npm run mutants [-- --only src/link/session] [--jobs 2] [--every 1]
-// `--every 3` takes each third mutant, for a quick look. Results: docs/MUTANTS.md, survivors named.
+// `--every 3` takes each third mutant, for a quick look. Survivors are printed, and kept in .cache/mutants.json.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -126,20 +126,30 @@ function isKilled(copy, { file, tests, text }) {
       stdio: 'ignore',
       detached: true,
     });
-    const timer = setTimeout(() => process.kill(-vitest.pid, 'SIGKILL'), 180_000);
+    const timer = setTimeout(() => endGroup(vitest.pid), 180_000);
     vitest.once('exit', (code) => {
       clearTimeout(timer);
+      // a worker that runs in circles outlives its parent
+      endGroup(vitest.pid);
       writeFileSync(path, original);
       resolve(code !== 0);
     });
   });
 }
 
+function endGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it is gone
+  }
+}
+
 const every = Number(flags.every);
 const queue = TARGETS.flatMap(mutantsOf).filter((_, index) => index % every === 0);
 const total = queue.length;
 const results = [];
-const jobs = Number(flags.jobs ?? Math.max(1, Math.floor(availableParallelism() / 1)));
+const jobs = Number(flags.jobs ?? availableParallelism());
 console.log(`${total} mutants in ${TARGETS.length} files, ${jobs} at a time`);
 await Promise.all(
   Array.from({ length: jobs }, async (_, job) => {

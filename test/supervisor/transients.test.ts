@@ -272,6 +272,16 @@ describe('spares', () => {
     expect(world.alive.length).toBe(2);
   });
 
+  test('P11: give their turn to start to the next when they wait', async () => {
+    const { world, transients } = stage({ spec: { spares: 2 }, around: { permits: new Permits(1) } });
+    transients.start();
+    await settled();
+    expect(world.links.length).toBe(1);
+    world.newest.opens();
+    await settled();
+    expect(world.links.length).toBe(2);
+  });
+
   test('one that waits is taken before one that is still starting', async () => {
     const { world, call, transients } = stage({ spec: { spares: 2 } });
     transients.start();
