@@ -138,6 +138,14 @@ export class OneShot {
     this.#giveBack();
     if (this.#link !== undefined) this.#gate.open(this.#link.session);
     this.#on.ready();
+    this.#warm();
+  }
+
+  /** The first answer of a process is its slowest: a spare gives it while nobody waits. */
+  #warm(): void {
+    const { timeoutMs } = this.#spec.ping;
+    // whether it answers is for the pings that follow to judge
+    if (this.isSpare && timeoutMs > 0) this.#link?.ping(timeoutMs).catch(() => undefined);
   }
 
   #ended(ending: Ending): void {
