@@ -53,7 +53,7 @@ export async function claimSocket(path: string): Promise<SocketClaim> {
     async listen(options) {
       const owner = new SocketOwner(path, lock, options);
       try {
-        await owner.open();
+        await owner.open('stale');
       } catch (error) {
         lock.release();
         throw error;
@@ -72,7 +72,6 @@ export class SocketOwner {
   readonly #clock: Clock;
   #lock: SocketLock;
   #server: Server | undefined;
-  /** Of our socket. It cannot be given to another file while we listen. */
   #inode: Stats | undefined;
   #state: 'opening' | 'ours' | 'stolen' | 'lost' | 'closed' = 'opening';
   #watcher: FSWatcher | undefined;
@@ -85,17 +84,14 @@ export class SocketOwner {
     this.#clock = options.clock ?? systemClock;
   }
 
-  async open(): Promise<void> {
-    const server = await bindSocket(this.path, this.#options.onConnection);
-    if (this.#isClosed()) {
-      server.close();
-      unlinkSync(this.path);
-      return;
-    }
-    server.on('error', (error) => this.#tell('refused', `cannot accept a connection: ${error.message}`));
-    this.#server?.close();
+  async open(replace: 'stale' | 'nothing'): Promise<void> {
+    const { server, inode } = await bindSocket(this.path, this.#options.onConnection, replace);
+    const before = this.#server;
     this.#server = server;
-    this.#inode = look(this.path);
+    this.#inode = inode;
+    if (this.#isClosed()) return this.#takeAway();
+    server.on('error', (error) => this.#tell('refused', `cannot accept a connection: ${error.message}`));
+    before?.close();
     this.#state = 'ours';
     this.#watch();
   }
@@ -106,9 +102,13 @@ export class SocketOwner {
     this.#state = 'closed';
     this.#watcher?.close();
     this.#clock.clearTimeout(this.#timer);
+    this.#takeAway();
+    this.#lock.release();
+  }
+
+  #takeAway(): void {
     if (this.#isOurs(look(this.path))) unlinkSync(this.path);
     this.#server?.close();
-    this.#lock.release();
   }
 
   #watch(): void {
@@ -143,7 +143,7 @@ export class SocketOwner {
     try {
       prepareSocketFolder(this.path);
       if (this.#renewLock()) {
-        await this.open();
+        await this.open('nothing');
         this.#tell('restored', `${this.path} was deleted; it is there again`);
       } else {
         this.#state = before;

@@ -272,6 +272,31 @@ describe('the socket', () => {
     expect(await thief.take(1)).toEqual(['thief']);
   });
 
+  it('is not made again over what came in its place at that very moment (S4)', async () => {
+    const path = socketPlace();
+    const { owner } = await own(path);
+    const rival = new Worker(
+      `const { workerData: path, parentPort } = require('node:worker_threads');
+       const fs = require('node:fs');
+       const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+       let lost = 0;
+       for (let round = 0; round < 150; round += 1) {
+         fs.rmSync(path, { force: true });
+         for (let spin = 0; spin < round * 40; spin += 1) Math.sqrt(spin);
+         fs.writeFileSync(path + '-', 'precious');
+         fs.renameSync(path + '-', path);
+         pause(3);
+         if (!fs.lstatSync(path, { throwIfNoEntry: false })?.isFile()) lost += 1;
+       }
+       parentPort.postMessage(lost);`,
+      { eval: true, workerData: path },
+    );
+    onTestFinished(() => void rival.terminate());
+    expect(await new Promise((resolve) => rival.once('message', resolve))).toBe(0);
+    owner.close();
+    expect(readFileSync(path, 'utf8')).toBe('precious');
+  });
+
   it('that a thief left is taken back (S4)', async () => {
     const path = socketPlace();
     const { trouble } = await own(path);
