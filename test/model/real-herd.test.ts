@@ -34,7 +34,7 @@ describe('layer 3, real processes: whatever is done to a herd, it does what it o
     ]) {
       expect(reached.get(what) ?? 0, what).toBeGreaterThan(0);
     }
-  });
+  }, 120_000);
 });
 
 function herdOf(world: RealWorld): Herd {

@@ -136,7 +136,7 @@ export class RealStage {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
         () => finish(() => reject(new Error(`not reached: ${what}; it is ${this.keeper}, ${this.server}`))),
-        10_000,
+        20_000,
       );
       const finish = (end: () => void) => {
         clearTimeout(timer);

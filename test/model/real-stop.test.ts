@@ -6,7 +6,7 @@ import { type StepName, steps } from './real-steps.js';
 const stop = { closeMs: 50, termMs: 50 };
 const LADDER_MS = stop.closeMs + stop.termMs;
 /** For the system to bury it, on a machine that is busy with other things. */
-const SLACK_MS = 1500;
+const SLACK_MS = 4000;
 
 const stubborn = (options: StageOptions = {}): StageOptions => ({
   manners: 'stubborn',

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpSpec, StdioSpec } from '../../src/config/spec.js';
+import { ConfiguredServer } from '../../src/supervisor/configured-server.js';
+import { Members } from '../../src/supervisor/members.js';
 import type { Manners } from './fake-link.js';
 import { settled, spec, World } from './world.js';
 
@@ -261,4 +263,23 @@ describe('shutdown', () => {
     await settled();
     expect([world.links.length, world.alive]).toEqual([length, []]);
   });
+});
+
+test('who has gone is forgotten, and nobody before', async () => {
+  const world = new World();
+  world.manners = () => ({ opens: true, goes: 'never' });
+  const around = world.surroundings();
+  const forgotten: string[] = [];
+  const members = new Members({
+    create: (one, predecessor) => new ConfiguredServer(one, world.links.length + 1, around, predecessor),
+    forgotten: (name) => forgotten.push(name),
+  });
+  members.replace([named('a', { start: 'eager' })]);
+  await settled();
+  members.replace([]);
+  await settled();
+  expect([members.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
+  world.newest.isBuried();
+  await settled();
+  expect([members.leaving.length, forgotten, around.children()]).toEqual([0, ['a'], []]);
 });

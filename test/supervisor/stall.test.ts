@@ -256,6 +256,17 @@ describe('orders while calls wait', () => {
   });
 });
 
+describe('the gate', () => {
+  test('I4: is sealed by the machine, whatever the link makes of its order to close', async () => {
+    const { stall, call, up } = stage({}, { goes: 'never' });
+    const link = await up();
+    link.session.seal = () => {};
+    stall.order('restart');
+    call();
+    expect([stall.gate.isOpen, link.calls]).toEqual([false, []]);
+  });
+});
+
 describe('an idle server', () => {
   test('goes after its idle time; a call that comes while it goes is served by the next', async () => {
     const { world, stall, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
