@@ -32,6 +32,8 @@ export async function measureTransient(rounds) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
+  /** Nothing of what the call before has left to do (a process that goes, its successor) falls into the next one. */
+  const rest = () => new Promise((resolve) => setTimeout(resolve, 250));
   const call = (server) => async () => {
     const { success } = await fleet.call({ server, tool: 'echo', arguments: { text: 'hi' } });
     if (!success) throw new Error(`${server} failed`);
@@ -41,7 +43,7 @@ export async function measureTransient(rounds) {
     const times = await interleave(
       rounds,
       { single: call('single'), spare: call('spare'), cold: call('cold') },
-      { spare: ready },
+      { single: rest, spare: () => rest().then(ready).then(rest), cold: rest },
     );
     const floor = median(times.single);
     const goals = { spare: 2 };

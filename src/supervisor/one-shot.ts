@@ -113,8 +113,7 @@ export class OneShot {
     this.#isTaken = true;
     const settle = (outcome: Outcome) => {
       sink.settle(outcome);
-      // A session that is closed has lost its process: that end comes by itself, and its cause is to be seen.
-      if (this.#link?.session.state !== 'closed') this.stop();
+      this.#finish();
     };
     return this.#gate.send(request, { settle, progress: sink.progress, routed: sink.routed });
   }
@@ -126,6 +125,16 @@ export class OneShot {
 
   stop(): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'stop' });
+  }
+
+  /** Its call has settled. */
+  #finish(): void {
+    const session = this.#link?.session;
+    // A session that is closed has lost its process: that end comes by itself, and its cause is to be seen.
+    if (session?.state === 'closed') return;
+    session?.seal();
+    // Ending a process is work for some milliseconds: the answer goes out before it.
+    setImmediate(() => this.stop());
   }
 
   /** A session is closed when its process has died, and sealed when that is told to go: both before a machine knows. */

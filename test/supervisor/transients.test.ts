@@ -59,7 +59,7 @@ function stage({
   };
   /** I9, as far as processes count that could still take a call. */
   const check = () => {
-    const taking = world.links.filter(({ isAlive, orders }) => isAlive && orders.length === 0).length;
+    const taking = world.links.filter(({ isAlive, session }) => isAlive && session.state === 'open').length;
     const unsettled = callers.filter(({ isSettled }) => !isSettled).length;
     if (taking > unsettled + (changes.spares ?? 0))
       throw new Error(`I9: ${taking} processes for ${unsettled} calls`);
@@ -74,6 +74,7 @@ describe('a transient server', () => {
     check();
     await settled();
     check();
+    await settled();
     expect(callers.map(({ routes }) => routes)).toEqual([[1], [2], [3]]);
     expect(callers.every(({ result }) => result !== undefined)).toBe(true);
     expect(world.links.map(({ calls, orders, life }) => [calls.length, orders, life])).toEqual(
@@ -440,6 +441,7 @@ describe('stopping a transient server', () => {
     });
     transients.start();
     for (let count = 0; count < 3; count += 1) call();
+    await settled();
     await settled();
     expect(transients.lastStops).toEqual([]);
     for (const link of world.alive) link.manners = { goes: 'killed' };
