@@ -8,7 +8,7 @@ import { claimSocket } from '../ipc/socket-owner.js';
 import { serveFleet } from '../ipc/socket-server.js';
 import { systemClock } from '../link/clock.js';
 import type { LinkLog } from '../link/link.js';
-import { openStdio } from '../link/stdio/link.js';
+import { openLink } from '../link/open-link.js';
 import { Logs } from '../log/logs.js';
 import { Herd } from '../supervisor/herd.js';
 import { VERSION } from '../version.js';
@@ -66,7 +66,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         redact: (text: string) => redactor.redact(declared.redact(text)),
         log: ({ source, text }: LinkLog) => logs.server(spec.name).info({ source, incarnation }, text),
       };
-      return openStdio(spec, deps, on);
+      return openLink(spec, deps, on);
     },
   });
 

@@ -1,6 +1,6 @@
 import type { CallParams } from '../ipc/fleet.js';
 import { CancelledError, type MCPError } from '../link/errors.js';
-import { disabled, unknownTool, unsupported } from './errors.js';
+import { disabled, unknownServer, unknownTool } from './errors.js';
 import type { Members } from './members.js';
 
 /** Why a call cannot even be tried; undefined when it can. */
@@ -9,11 +9,9 @@ export function callRefusal(
   { server: name, tool }: CallParams,
   signal: AbortSignal | undefined,
 ): MCPError | undefined {
-  const spec = members.specOf(name);
   const server = members.get(name);
-  if (spec === undefined) return members.unknown(name);
-  if (server === undefined) return unsupported(spec);
-  if (!spec.enabled) return disabled(spec);
+  if (server === undefined) return unknownServer(name, members.names);
+  if (!server.spec.enabled) return disabled(server.spec);
   if (signal?.aborted) {
     return new CancelledError(`${name}: the call was cancelled: ${reasonOf(signal) ?? 'before it began'}`);
   }

@@ -1,4 +1,4 @@
-import type { StdioSpec } from '../config/spec.js';
+import type { ServerSpec } from '../config/spec.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import type { Ending } from '../machines/ending.js';
@@ -7,6 +7,7 @@ import { replaced, stopped } from './errors.js';
 import { Latencies } from './latencies.js';
 import { type Lists, NO_LISTS } from './lists.js';
 import type { RoutedSink } from './routed-sink.js';
+import { startTimeoutMs } from './server-settings.js';
 import { Stall } from './stall.js';
 import type { Surroundings } from './surroundings.js';
 import { toolFilter } from './tool-filter.js';
@@ -15,7 +16,7 @@ import { type View, viewOfStalls, viewOfTransients } from './view.js';
 
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
 export class ConfiguredServer {
-  readonly spec: StdioSpec;
+  readonly spec: ServerSpec;
   readonly catalog: Catalog;
   readonly latencies = new Latencies();
   readonly #clock: Surroundings['clock'];
@@ -28,7 +29,7 @@ export class ConfiguredServer {
   failures = 0;
 
   /** `generation` makes the actors' ids new; `predecessor` has to be gone before anything starts. */
-  constructor(spec: StdioSpec, generation: number, around: Surroundings, predecessor: Promise<unknown>) {
+  constructor(spec: ServerSpec, generation: number, around: Surroundings, predecessor: Promise<unknown>) {
     this.spec = spec;
     this.#clock = around.clock;
     this.#predecessor = predecessor;
@@ -40,7 +41,7 @@ export class ConfiguredServer {
       left: (isTold: boolean) => this.#left(isTold),
     };
     const count = spec.enabled ? spec.replicas : 0;
-    const isTransient = spec.lifecycle === 'transient';
+    const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
     this.#transients =
       isTransient && spec.enabled ? new Transients(id, spec, around, on, predecessor) : undefined;
     this.#stalls = Array.from(
@@ -52,7 +53,7 @@ export class ConfiguredServer {
   /** As its config says: at once, or when it is first needed. */
   begin(): void {
     if (this.spec.start === 'eager') this.start();
-    else if (this.spec.spares > 0) this.#transients?.start();
+    else if (this.#transients?.hasSpares) this.#transients.start();
   }
 
   start(): void {
@@ -111,7 +112,7 @@ export class ConfiguredServer {
     const { catalog } = this;
     if (isFreshWanted) catalog.outdate();
     if (this.spec.enabled && catalog.isWanting) {
-      await catalog.wait(this.spec.startTimeoutMs, (giveUp) => this.#discover(giveUp));
+      await catalog.wait(startTimeoutMs(this.spec), (giveUp) => this.#discover(giveUp));
     }
     return catalog.lists ?? NO_LISTS;
   }

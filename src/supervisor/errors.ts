@@ -29,11 +29,6 @@ export function unknownTool(server: string, tool: string, names: readonly string
   return new MCPToolNotFoundError(`${server} has no tool '${tool}'`, { why, fix });
 }
 
-export function unsupported({ name, transport }: ServerSpec): MCPError {
-  const message = `${name}: transport '${transport}' is not supported by this version`;
-  return new ServerUnavailableError(message, { fix: 'use a stdio server' });
-}
-
 export function disabled({ name, origin }: ServerSpec): MCPError {
   return new ServerUnavailableError(`${name}: is disabled`, { fix: `set 'enabled: true' in ${origin.file}` });
 }

@@ -28,7 +28,7 @@ import { rootMachine } from './root.js';
 import { groupMemory } from './rss.js';
 import { stopAll } from './shutdown.js';
 import { visibleSpec } from './spec-view.js';
-import { type StatusSources, toStatus, unsupportedStatus } from './status.js';
+import { type StatusSources, toStatus } from './status.js';
 import type { Surroundings } from './surroundings.js';
 import { toolEntries } from './tool-list.js';
 import { toToolResult } from './tool-result.js';
@@ -96,7 +96,7 @@ export class Herd {
 
   status(names?: readonly string[]): ServerStatus[] {
     const members = this.#members;
-    for (const name of names ?? []) if (members.specOf(name) === undefined) throw members.unknown(name);
+    for (const name of names ?? []) members.find(name);
     const shown = (name: string) => names === undefined || names.includes(name);
     const servers = members.servers.filter(({ spec }) => shown(spec.name));
     const sources: StatusSources = {
@@ -105,12 +105,7 @@ export class Herd {
       // looked up once for all: it reads the whole process table
       memory: groupMemory(servers.flatMap((server) => server.view().pids)),
     };
-    return [
-      ...servers.map((server) => toStatus(server, sources)),
-      ...members.unsupported
-        .filter(({ name }) => shown(name))
-        .map((spec) => unsupportedStatus(spec, this.#startedAt)),
-    ];
+    return servers.map((server) => toStatus(server, sources));
   }
 
   async order(
@@ -174,14 +169,12 @@ export class Herd {
   }
 
   inspect(name: string): Inspection {
-    const spec = this.#members.specOf(name);
-    if (spec === undefined) throw this.#members.unknown(name);
-    const view = this.#members.get(name)?.view();
+    const server = this.#members.find(name);
     return {
       server: name,
       status: this.status([name])[0]!,
-      spec: visibleSpec(spec, this.#options.redact),
-      snapshot: view?.states ?? { server: 'created', keeper: 'disabled' },
+      spec: visibleSpec(server.spec, this.#options.redact),
+      snapshot: server.view().states,
       journal: this.#journal.of(name),
     };
   }

@@ -1,5 +1,5 @@
 import { fromCallback } from 'xstate';
-import type { StdioSpec } from '../config/spec.js';
+import type { ServerSpec } from '../config/spec.js';
 import { callErrorFor } from '../link/call-error.js';
 import type { Clock } from '../link/clock.js';
 import type { Link, LinkEvents, Opened } from '../link/link.js';
@@ -9,7 +9,7 @@ import { Health } from './health.js';
 import { type Lists, readLists } from './lists.js';
 
 /** How a link to this kind of server is opened; tests and other transports bring their own. */
-export type OpenLink = (spec: StdioSpec, incarnation: number, on: LinkEvents) => Link;
+export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) => Link;
 
 /** Who is told what the link of one incarnation is and knows. */
 export interface LinkHost {
@@ -24,7 +24,7 @@ export interface LinkHost {
 const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 
 /** The link of one server as an actor: the machine's orders in, the link's endings out as reports. */
-export function linkActor(spec: StdioSpec, clock: Clock, open: OpenLink, host: LinkHost): LinkLogic {
+export function linkActor(spec: ServerSpec, clock: Clock, open: OpenLink, host: LinkHost): LinkLogic {
   return fromCallback<LinkOrder, LinkInput>(({ input, sendBack, receive }) => {
     const incarnation = new LinkedIncarnation({ spec, clock, open, host, ...input, report: sendBack });
     receive((order) => incarnation.obey(order));
@@ -33,7 +33,7 @@ export function linkActor(spec: StdioSpec, clock: Clock, open: OpenLink, host: L
 }
 
 interface Setting {
-  spec: StdioSpec;
+  spec: ServerSpec;
   clock: Clock;
   open: OpenLink;
   host: LinkHost;

@@ -1,12 +1,12 @@
-import type { ServerSpec, StdioSpec } from '../config/spec.js';
+import type { ServerSpec } from '../config/spec.js';
 import type { ReloadReport } from '../ipc/fleet.js';
 import type { ConfiguredServer } from './configured-server.js';
-import { unknownServer, unsupported } from './errors.js';
+import { unknownServer } from './errors.js';
 import { identityOf } from './spec-view.js';
 
 export interface MembersOptions {
   /** `predecessor` has to be gone before anything of the new one starts. */
-  create(spec: StdioSpec, predecessor: Promise<unknown>): ConfiguredServer;
+  create(spec: ServerSpec, predecessor: Promise<unknown>): ConfiguredServer;
   /** Nothing is left of a server that is no longer configured. */
   forgotten(name: string): void;
 }
@@ -15,8 +15,6 @@ export interface MembersOptions {
 export class Members {
   readonly #options: MembersOptions;
   #servers = new Map<string, ConfiguredServer>();
-  /** Entries of transports that cannot be reached yet; shown, never started. */
-  #unsupported = new Map<string, ServerSpec>();
   /** Servers whose config is no more, until they are no more: a new one of the same name waits for them. */
   readonly #leaving = new Map<string, Promise<void>>();
 
@@ -28,8 +26,8 @@ export class Members {
     return [...this.#servers.values()];
   }
 
-  get unsupported(): ServerSpec[] {
-    return [...this.#unsupported.values()];
+  get names(): string[] {
+    return [...this.#servers.keys()];
   }
 
   get leaving(): Promise<void>[] {
@@ -40,26 +38,16 @@ export class Members {
     return this.#servers.get(name);
   }
 
-  specOf(name: string): ServerSpec | undefined {
-    return this.#servers.get(name)?.spec ?? this.#unsupported.get(name);
-  }
-
-  /** Throws when there is none that could be ordered about. */
+  /** Throws when there is none. */
   find(name: string): ConfiguredServer {
     const server = this.#servers.get(name);
-    if (server !== undefined) return server;
-    const spec = this.#unsupported.get(name);
-    throw spec === undefined ? this.unknown(name) : unsupported(spec);
-  }
-
-  unknown(name: string) {
-    return unknownServer(name, [...this.#servers.keys(), ...this.#unsupported.keys()]);
+    if (server === undefined) throw unknownServer(name, this.names);
+    return server;
   }
 
   /** What would change. */
   compare(specs: readonly ServerSpec[]): ReloadReport {
-    const known = [...this.servers.map(({ spec }) => spec), ...this.#unsupported.values()];
-    const before = new Map(known.map((spec) => [spec.name, identityOf(spec)]));
+    const before = new Map(this.servers.map(({ spec }) => [spec.name, identityOf(spec)]));
     const report: ReloadReport = { added: [], removed: [], changed: [], unchanged: [] };
     for (const spec of specs) {
       const identity = before.get(spec.name);
@@ -77,14 +65,9 @@ export class Members {
     const unchanged = new Set(report.unchanged);
     const old = this.#servers;
     this.#servers = new Map();
-    this.#unsupported = new Map();
     for (const [name, server] of old) if (!unchanged.has(name)) this.#retire(server);
     const begun: ConfiguredServer[] = [];
     for (const spec of specs) {
-      if (spec.transport !== 'stdio') {
-        this.#unsupported.set(spec.name, spec);
-        continue;
-      }
       const kept = unchanged.has(spec.name) ? old.get(spec.name) : undefined;
       const server = kept ?? this.#create(spec);
       this.#servers.set(spec.name, server);
@@ -94,7 +77,7 @@ export class Members {
     return report;
   }
 
-  #create(spec: StdioSpec): ConfiguredServer {
+  #create(spec: ServerSpec): ConfiguredServer {
     return this.#options.create(spec, this.#leaving.get(spec.name) ?? Promise.resolve());
   }
 

@@ -1,18 +1,27 @@
-import type { StdioSpec } from '../config/spec.js';
+import type { ServerSpec } from '../config/spec.js';
 import type { ServerSettings } from '../machines/server-context.js';
 
 /** The link looks at the start timeout too and knows more of what happened; the machine's is the second net. */
 const MARGIN_MS = 2000;
 const DISCOVER_TIMEOUT_MS = 30_000;
 
+/** A remote server that is told goodbye may take this long to answer. */
+const GOODBYE_MS = 2000;
+
+/** How long a start may take: to the end of the handshake. */
+export function startTimeoutMs(spec: ServerSpec): number {
+  return spec.transport === 'stdio' ? spec.startTimeoutMs : spec.timeoutMs;
+}
+
 /** What the server machine has to know of a spec. */
-export function serverSettings(spec: StdioSpec, idleForMs: () => number): ServerSettings {
+export function serverSettings(spec: ServerSpec, idleForMs: () => number): ServerSettings {
+  const closeMs = spec.transport === 'stdio' ? spec.stop.closeMs + spec.stop.termMs : GOODBYE_MS;
   return {
     name: spec.name,
-    startTimeoutMs: spec.startTimeoutMs + MARGIN_MS,
+    startTimeoutMs: startTimeoutMs(spec) + MARGIN_MS,
     discoverTimeoutMs: DISCOVER_TIMEOUT_MS,
     idleTimeoutMs: spec.idleTimeoutMs,
-    closeTimeoutMs: spec.stop.closeMs + spec.stop.termMs + MARGIN_MS,
+    closeTimeoutMs: closeMs + MARGIN_MS,
     idleForMs,
   };
 }

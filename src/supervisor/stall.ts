@@ -1,5 +1,5 @@
 import { type ActorRefFrom, waitFor } from 'xstate';
-import type { StdioSpec } from '../config/spec.js';
+import type { ServerSpec } from '../config/spec.js';
 import { callErrorFor } from '../link/call-error.js';
 import type { MCPError } from '../link/errors.js';
 import type { Link, Opened } from '../link/link.js';
@@ -23,7 +23,7 @@ import type { Surroundings } from './surroundings.js';
 export class Stall {
   readonly id: string;
   readonly gate: Gate;
-  readonly #spec: StdioSpec;
+  readonly #spec: ServerSpec;
   readonly #around: Surroundings;
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   #link: Link | undefined;
@@ -37,7 +37,7 @@ export class Stall {
 
   constructor(
     id: string,
-    spec: StdioSpec,
+    spec: ServerSpec,
     around: Surroundings,
     on: { listed(lists: Lists): void },
     predecessor: Promise<unknown>,

@@ -1,4 +1,3 @@
-import type { ServerSpec } from '../config/spec.js';
 import type { ServerStatus } from '../ipc/fleet.js';
 import type { ConfiguredServer } from './configured-server.js';
 
@@ -23,7 +22,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     state: view.state,
     detail: view.detail,
     transport: spec.transport,
-    lifecycle: spec.lifecycle,
+    lifecycle: spec.transport === 'stdio' ? spec.lifecycle : 'singleton',
     pids: view.pids,
     incarnation: view.incarnation,
     restarts: view.restarts,
@@ -48,33 +47,5 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     protocol_version: view.opened?.protocolVersion ?? null,
     server_info: view.opened?.serverInfo ?? null,
     rss_bytes: memory === null ? null : view.pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
-  };
-}
-
-export function unsupportedStatus(spec: ServerSpec, since: string): ServerStatus {
-  const message = `transport '${spec.transport}' is not supported by this version`;
-  return {
-    name: spec.name,
-    agent: null,
-    state: 'created',
-    detail: 'disabled',
-    transport: spec.transport,
-    lifecycle: 'singleton',
-    pids: [],
-    incarnation: 0,
-    restarts: 0,
-    next_retry_at: null,
-    last_error: { message, cause: 'spawn', at: since },
-    since,
-    in_flight: 0,
-    calls: 0,
-    failures: 0,
-    latency_ms: { p50: null, p99: null },
-    tools: 0,
-    prompts: 0,
-    resources: 0,
-    protocol_version: null,
-    server_info: null,
-    rss_bytes: 0,
   };
 }

@@ -66,6 +66,10 @@ export class Transients {
     return this.#shots.size > 0 ? 'running' : 'idle';
   }
 
+  get hasSpares(): boolean {
+    return this.#spec.spares > 0;
+  }
+
   get pids(): number[] {
     return [...this.#shots].flatMap((shot) => shot.pids);
   }

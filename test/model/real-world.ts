@@ -9,8 +9,8 @@ import { onTestFinished } from 'vitest';
 import type { StdioSpec } from '../../src/config/spec.js';
 import { type Clock, systemClock } from '../../src/link/clock.js';
 import type { Link } from '../../src/link/link.js';
+import { openLink } from '../../src/link/open-link.js';
 import { ProcessTable } from '../../src/link/process/table.js';
-import { openStdio } from '../../src/link/stdio/link.js';
 import type { OpenLink } from '../../src/supervisor/link-actor.js';
 import { specOf } from '../link/spec.js';
 import { alive } from '../link/support.js';
@@ -118,7 +118,7 @@ export class RealWorld {
       isOpened: false,
       isEnded: false,
     };
-    const link = openStdio(
+    const link = openLink(
       spec,
       {
         clock: systemClock,

@@ -1,22 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpSpec, StdioSpec } from '../../src/config/spec.js';
+import type { StdioSpec } from '../../src/config/spec.js';
 import { failure, type Manners, text } from './fake-link.js';
 import { settled, spec, World } from './world.js';
 
 const GOOD: Manners = { opens: true, answers: true };
 const TOOLS = { 'tools/list': [{ name: 'tool' }, { name: 'x' }] };
-const remote = {
-  ...spec({ name: 'far' }),
-  transport: 'http',
-  url: 'https://x',
-  headers: {},
-} as unknown as HttpSpec;
 
 function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: Manners = GOOD) {
   const world = new World();
   world.manners = () => ({ lists: TOOLS, ...manners });
   const herd = world.herd();
-  herd.apply([...specs.map((changes) => spec(changes)), remote]);
+  herd.apply(specs.map((changes) => spec(changes)));
   const call = (tool = 'tool', more: { server?: string; timeout_ms?: number; request_id?: string } = {}) =>
     herd.call({ server: 'srv', tool, ...more });
   return { world, herd, call };
@@ -49,16 +43,15 @@ describe('a call to the herd', () => {
     expect((await call()).metadata.incarnation).toBeNull();
   });
 
-  test('to a server that is not there, not supported or disabled is told so', async () => {
+  test('to a server that is not there or disabled is told so', async () => {
     const { herd, call } = stage([
       {},
       { name: 'off', enabled: false },
       { name: 'gone', lifecycle: 'transient', enabled: false },
     ]);
-    const errors = await Promise.all(['srvv', 'far', 'off', 'gone'].map((server) => call('x', { server })));
+    const errors = await Promise.all(['srvv', 'off', 'gone'].map((server) => call('x', { server })));
     expect(errors.map(({ error }) => [error?.type, error?.message])).toEqual([
       ['ServerNotFoundError', "no server is called 'srvv'"],
-      ['ServerUnavailableError', "far: transport 'http' is not supported by this version"],
       ['ServerUnavailableError', 'off: is disabled'],
       ['ServerUnavailableError', 'gone: is disabled'],
     ]);
@@ -214,9 +207,6 @@ describe('orders', () => {
     await expect(herd.order('start', { servers: ['srv', 'nobody'] })).rejects.toMatchObject({
       type: 'ServerNotFoundError',
     });
-    await expect(herd.order('start', { servers: ['far'] })).rejects.toMatchObject({
-      type: 'ServerUnavailableError',
-    });
     await settled();
     expect(world.links).toEqual([]);
   });
@@ -334,17 +324,6 @@ describe('what the herd shows', () => {
       },
       protocol_version: null,
       pids: [],
-    });
-  });
-
-  test('a transport that is not supported yet is shown and cannot be started', () => {
-    const { herd } = stage();
-    expect(herd.status(['far'])).toMatchObject([
-      { name: 'far', detail: 'disabled', transport: 'http', last_error: { cause: 'spawn' } },
-    ]);
-    expect(herd.inspect('far')).toMatchObject({
-      snapshot: { server: 'created', keeper: 'disabled' },
-      journal: [],
     });
   });
 

@@ -37,8 +37,9 @@ export class World {
   /** Something goes wrong in the opening itself. */
   throws: Error | undefined;
 
-  readonly open: OpenLink = (spec, incarnation, on) => {
+  readonly open: OpenLink = (any, incarnation, on) => {
     if (this.throws !== undefined) throw this.throws;
+    const spec = any as StdioSpec;
     const link = new FakeLink(spec, incarnation, on, this.clock, this.manners(spec, incarnation));
     this.links.push(link);
     return link;

@@ -12,7 +12,19 @@ export interface CallSink {
   settle(outcome: Outcome): void;
   /** Where it is present, the server is asked for progress, and progress extends the timeout. */
   progress?: ((progress: JsonObject) => void) | undefined;
+  /**
+   * Answers what the server itself asks for while it works on this call (sampling, elicitation): resolves with the
+   * result, rejects with the reason why not. Absent where nobody can be asked.
+   */
+  ask?: Ask | undefined;
 }
+
+/** One question of a server. The signal aborts when the answer is not wanted any more. */
+export type Ask = (
+  method: string,
+  params: JsonObject | undefined,
+  signal: AbortSignal,
+) => Promise<JsonObject>;
 
 export interface CallRequest {
   method: string;
@@ -45,9 +57,11 @@ export interface Limits {
 
 /** The session's own record of a call. */
 export class Call implements Timed, Waiter {
-  readonly id: number;
+  /** A call that is asked again, because the server wanted to know more, gets a new one. */
+  id: number;
+  line: string;
   readonly method: string;
-  readonly line: string;
+  readonly params: JsonObject | undefined;
   readonly sink: CallSink;
   readonly caller: string | undefined;
   readonly timeoutMs: number;
@@ -63,6 +77,7 @@ export class Call implements Timed, Waiter {
     this.line = line;
     this.sink = sink;
     this.method = request.method;
+    this.params = request.params;
     this.caller = request.caller;
     this.timeoutMs = request.timeoutMs ?? limits.timeoutMs;
     this.maxTimeoutMs = request.maxTimeoutMs ?? limits.maxTimeoutMs;
@@ -73,6 +88,11 @@ export class Call implements Timed, Waiter {
   /** UTF-16 units, near enough to bytes for a cap. */
   get bytes(): number {
     return this.line.length;
+  }
+
+  /** It waits for us, not for the server: only its hard limit counts. */
+  hold(): void {
+    this.deadline = this.hardDeadline;
   }
 
   /** Something was heard of it. */

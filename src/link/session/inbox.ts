@@ -1,7 +1,7 @@
 import type { OversizedLine } from '../framer.js';
 import type { Call, Outcome } from './call.js';
 import { answered, misanswered, tooLarge } from './call-errors.js';
-import { type Id, isObject, type JsonObject, type Message, readMessage } from './message.js';
+import { type Id, isObject, type JsonObject, type Message, readMessage, sortMessage } from './message.js';
 import { replyIds } from './reply-ids.js';
 
 /**
@@ -25,7 +25,7 @@ export interface InboxPorts {
   inFlight: ReadonlyMap<number, Call>;
   settle(call: Call, outcome: Outcome): void;
   progress(call: Call, progress: JsonObject): void;
-  other(message: Message, line: Buffer): void;
+  other(message: Message, line: Buffer | undefined): void;
 }
 
 /** Finds the call a line from the server belongs to. The place where replies will be matched by their bytes alone. */
@@ -41,6 +41,11 @@ export class Inbox {
     this.#sort(readMessage(bytes), bytes);
   }
 
+  /** A message that came as an object, not as a line. */
+  deliverParsed(raw: unknown): void {
+    this.#sort(sortMessage(raw), undefined);
+  }
+
   /** True when the line was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
     const call = this.#onlyCall(replyIds(line.head, line.tail));
@@ -49,7 +54,7 @@ export class Inbox {
     return call !== undefined;
   }
 
-  #sort(message: Message, line: Buffer): void {
+  #sort(message: Message, line: Buffer | undefined): void {
     if (message.kind === 'batch') for (const part of message.messages) this.#sort(part, line);
     else if (message.kind === 'result' || message.kind === 'error') this.#reply(message, line);
     else if (message.kind === 'notification' && message.method === 'notifications/progress') {
@@ -60,7 +65,7 @@ export class Inbox {
     }
   }
 
-  #reply(message: Extract<Message, { kind: 'result' | 'error' }>, line: Buffer): void {
+  #reply(message: Extract<Message, { kind: 'result' | 'error' }>, line: Buffer | undefined): void {
     const { name, inFlight } = this.#ports;
     if (typeof message.id === 'string') {
       this.#broken([message.id], 'its id came back as a string');

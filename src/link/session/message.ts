@@ -36,13 +36,19 @@ export function readMessage(line: Buffer): Message {
     const ids = replyIds(bytes.subarray(0, EDGE_BYTES), bytes.subarray(-EDGE_BYTES));
     return broken('not JSON', ids);
   }
-  // 2025-03-26 allowed batches, so an old server may send one
-  if (Array.isArray(value)) return { kind: 'batch', messages: value.map((part) => sort(part)) };
+  if (Array.isArray(value)) return sortMessage(value);
   if (!isUtf8(bytes)) return broken('not valid UTF-8', idsOf(value));
   if (mayRepeatId(bytes)) {
     const ids = topLevelIds(bytes);
     if (ids.length > 1) return broken('more than one id', ids.filter(isId));
   }
+  return sortMessage(value);
+}
+
+/** What came parsed already. */
+export function sortMessage(value: unknown): Message {
+  // 2025-03-26 allowed batches, so an old server may send one
+  if (Array.isArray(value)) return { kind: 'batch', messages: value.map((part) => sort(part)) };
   return sort(value);
 }
 

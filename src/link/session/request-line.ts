@@ -2,15 +2,17 @@ import { isObject, type JsonObject } from './message.js';
 
 /**
  * One request as a line. A caller's own progress token never goes through: tokens share one space per server, and two
- * callers may use the same. Where progress is wanted the token is the call's id. Throws what JSON.stringify throws.
+ * callers may use the same. Where progress is wanted the token is the call's id. `envelope`: what this era of the
+ * protocol says of itself in `_meta` with every request. Throws what JSON.stringify throws.
  */
 export function requestLine(
   id: number,
   method: string,
   params: JsonObject | undefined,
   progress: boolean,
+  envelope?: JsonObject,
 ): string {
-  const sent = withToken(params, progress ? id : undefined);
+  const sent = inEnvelope(withToken(params, progress ? id : undefined), envelope);
   const tail = sent === undefined ? '' : `,"params":${JSON.stringify(sent)}`;
   return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}}`;
 }
@@ -18,6 +20,14 @@ export function requestLine(
 export function cancelLine(id: number, reason: string): string {
   const params = { requestId: id, reason };
   return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+}
+
+function inEnvelope(
+  params: JsonObject | undefined,
+  envelope: JsonObject | undefined,
+): JsonObject | undefined {
+  if (envelope === undefined) return params;
+  return { ...params, _meta: { ...(isObject(params?._meta) ? params._meta : {}), ...envelope } };
 }
 
 function withToken(params: JsonObject | undefined, token: number | undefined): JsonObject | undefined {

@@ -36,8 +36,13 @@ export interface SessionOptions extends Limits {
   maxWaiting?: number | undefined;
   maxWaitingBytes?: number | undefined;
   line?: WaitingLine<Call> | undefined;
-  /** Whatever a server sends that belongs to no call, and the line it came in. */
-  other(message: Message, line: Buffer): void;
+  /**
+   * A result that is none yet: the server wants to know more first (`input_required`). Resolves with what is added to
+   * the params of the next try; rejects with the call's error. Absent where the protocol has no such results.
+   */
+  inputRequired?: ((call: Call, result: JsonObject) => Promise<JsonObject>) | undefined;
+  /** Whatever a server sends that belongs to no call, and the line it came in, if it came in one. */
+  other(message: Message, line: Buffer | undefined): void;
   /** A sink threw: a fault of ours, which must not reach other calls. */
   fault(error: unknown): void;
 }
@@ -55,6 +60,8 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #clock: Clock;
   readonly #inFlight = new Map<number, Call>();
+  /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
+  readonly #asking = new Set<Call>();
   readonly #waiting: WaitingLine<Call>;
   readonly #deadlines: Deadlines<Call>;
   readonly #inbox: Inbox;
@@ -63,6 +70,8 @@ export class Session {
   #accepted = 0;
   #lastActivityAt: number;
   #pumping = false;
+  /** What every request says of itself; known when the handshake is done. */
+  #envelope: JsonObject | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -75,7 +84,7 @@ export class Session {
     this.#inbox = new Inbox({
       name: options.name,
       inFlight: this.#inFlight,
-      settle: (call, outcome) => this.#settle(call, outcome),
+      settle: (call, outcome) => this.#answered(call, outcome),
       progress: (call, progress) => this.#progress(call, progress),
       other: options.other,
     });
@@ -87,7 +96,7 @@ export class Session {
 
   /** Calls the server knows of. */
   get inFlight(): number {
-    return this.#inFlight.size;
+    return this.#inFlight.size + this.#asking.size;
   }
 
   get waiting(): number {
@@ -102,6 +111,11 @@ export class Session {
   /** What the server sent that reached nobody. */
   get strays(): Readonly<StrayCounts> {
     return this.#inbox.counts;
+  }
+
+  /** Calls the server is working on. */
+  get running(): Iterable<Call> {
+    return this.#inFlight.values();
   }
 
   /** Looked at when an idle timer fires, so a call costs no event. */
@@ -139,7 +153,7 @@ export class Session {
     const id = this.#nextId;
     let line: string;
     try {
-      line = requestLine(id, request.method, request.params, sink.progress !== undefined);
+      line = requestLine(id, request.method, request.params, sink.progress !== undefined, this.#envelope);
     } catch (cause) {
       return refuse(unwritable(this.name, request.method, cause));
     }
@@ -153,6 +167,18 @@ export class Session {
     return { id, cancel: (reason = 'cancelled by the caller') => this.#cancel(call, reason) };
   }
 
+  /** From now on every request says this of itself. To be told before the wire is ready: what waits is told anew. */
+  speak(envelope: JsonObject): void {
+    this.#envelope = envelope;
+    const waiting: Call[] = [];
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift())
+      waiting.push(call);
+    for (const call of waiting) {
+      call.line = this.#lineOf(call, call.params);
+      this.#waiting.push(call);
+    }
+  }
+
   /** The wire takes lines again. */
   resume(): void {
     this.#pump();
@@ -161,6 +187,18 @@ export class Session {
   /** One line from the server. */
   deliver(bytes: Buffer): void {
     this.#inbox.deliver(bytes);
+  }
+
+  /** A message that came as an object, not as a line. */
+  deliverParsed(raw: unknown): void {
+    this.#inbox.deliverParsed(raw);
+  }
+
+  /** This request got lost on its way, or its reply did. False when no such call is in flight. */
+  lose(id: number, error: MCPError): boolean {
+    const call = this.#inFlight.get(id);
+    if (call !== undefined) this.#fail(call, error);
+    return call !== undefined;
   }
 
   /** A line that was too long to keep. True when it was the reply to a call. */
@@ -181,7 +219,7 @@ export class Session {
   close(errorFor: (sent: boolean) => MCPError): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    const left = [...this.#inFlight.values()];
+    const left = [...this.#inFlight.values(), ...this.#asking];
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) left.push(call);
     for (const call of left) this.#fail(call, errorFor(call.state === 'sent'));
     this.#deadlines.clear();
@@ -202,6 +240,42 @@ export class Session {
     this.#pumping = false;
   }
 
+  #answered(call: Call, outcome: Outcome): void {
+    const { inputRequired } = this.#options;
+    if (inputRequired === undefined || !outcome.ok || outcome.result.resultType !== 'input_required') {
+      this.#settle(call, outcome);
+      return;
+    }
+    this.#inFlight.delete(call.id);
+    this.#asking.add(call);
+    call.hold();
+    inputRequired(call, outcome.result).then(
+      (added) => this.#askAgain(call, { ...call.params, ...added }),
+      (error: MCPError) => this.#fail(call, error),
+    );
+    this.#pump();
+  }
+
+  /** The protocol's own second try, under a new id: the first has ended without having done its work. */
+  #askAgain(call: Call, params: JsonObject): void {
+    if (!this.#asking.delete(call)) return;
+    call.id = this.#nextId;
+    this.#nextId += 1;
+    call.extend(this.#clock.now());
+    try {
+      call.line = this.#lineOf(call, params);
+    } catch (cause) {
+      this.#fail(call, unwritable(this.name, call.method, cause));
+      return;
+    }
+    this.#inFlight.set(call.id, call);
+    if (!this.#options.wire.write(call.line)) this.#fail(call, unavailable(this.name));
+  }
+
+  #lineOf(call: Call, params: JsonObject | undefined): string {
+    return requestLine(call.id, call.method, params, call.sink.progress !== undefined, this.#envelope);
+  }
+
   #progress(call: Call, progress: JsonObject): void {
     this.#lastActivityAt = this.#clock.now();
     call.extend(this.#lastActivityAt);
@@ -215,14 +289,14 @@ export class Session {
   #expire(call: Call): void {
     if (call.state === 'settled') return;
     const error = timedOut(this.name, call);
-    if (error.sent) this.#options.wire.write(cancelLine(call.id, 'timeout'));
+    if (error.sent && !this.#asking.has(call)) this.#options.wire.write(cancelLine(call.id, 'timeout'));
     this.#fail(call, error);
   }
 
   #cancel(call: Call, reason: string): void {
     if (call.state === 'settled') return;
     const sent = call.state === 'sent';
-    if (sent) this.#options.wire.write(cancelLine(call.id, reason));
+    if (sent && !this.#asking.has(call)) this.#options.wire.write(cancelLine(call.id, reason));
     this.#fail(call, cancelled(this.name, sent, reason));
   }
 
@@ -234,6 +308,7 @@ export class Session {
     if (call.state === 'settled') return;
     call.state = 'settled';
     this.#inFlight.delete(call.id);
+    this.#asking.delete(call);
     this.#waiting.remove(call);
     this.#deadlines.remove(call);
     this.#lastActivityAt = this.#clock.now();

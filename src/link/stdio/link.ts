@@ -132,7 +132,7 @@ class StdioLink implements Link {
     this.session.resume();
   }
 
-  #receive(message: Message, line: Buffer): void {
+  #receive(message: Message, line: Buffer | undefined): void {
     if (message.kind === 'broken') this.#logNoise(line);
     else if (message.kind === 'notification' && message.method !== 'notifications/cancelled') {
       this.#on.notification(message.method, message.params);
@@ -198,7 +198,8 @@ class StdioLink implements Link {
     this.session.close((sent) => callErrorFor(this.#spec.name, ending, sent));
   }
 
-  #logNoise(line: Buffer): void {
+  #logNoise(line: Buffer | undefined): void {
+    if (line === undefined) return;
     this.#noise.push(line);
     this.#noise.push(NEWLINE);
   }

@@ -1,0 +1,27 @@
+import type { Opened } from './link.js';
+import type { JsonObject } from './session/message.js';
+
+/**
+ * How one era of the protocol is spoken, over whatever carries its messages: the handshake, whether the server lives,
+ * and whatever it sends that belongs to no call. Calls and lists are the session's.
+ */
+export interface Upstream {
+  /** Resolves when the server has introduced itself; rejects with the reason why not. */
+  open(): Promise<Opened>;
+  /** A message that belongs to no call. False when it makes no sense. */
+  receive(raw: JsonObject): boolean;
+  /** Resolves when the server has answered, with whatever; rejects when it is silent or gone. */
+  ping(timeoutMs: number): Promise<void>;
+  /** The link has come to its end: whatever is still waited for fails now. */
+  close(): void;
+}
+
+/** What an upstream is given, whatever its era and whatever carries it. */
+export interface UpstreamPorts {
+  /** The server's name, for messages. */
+  name: string;
+  clientInfo: { name: string; version: string };
+  config: Readonly<Record<string, unknown>> | undefined;
+  /** Writes one message. False when it was refused: not a byte of it will reach the server. */
+  write(line: string): boolean;
+}
