@@ -194,6 +194,19 @@ export class Session {
     this.#inbox.deliverParsed(raw);
   }
 
+  /** The server waits for us, not we for it: only the hard limit of this call counts, until `release`. */
+  hold(call: Call): void {
+    call.hold();
+  }
+
+  /** It is the server's turn again. */
+  release(call: Call): void {
+    if (call.state === 'settled') return;
+    this.#deadlines.remove(call);
+    call.extend(this.#clock.now());
+    this.#deadlines.add(call);
+  }
+
   /** This request got lost on its way, or its reply did. False when no such call is in flight. */
   lose(id: number, error: MCPError): boolean {
     const call = this.#inFlight.get(id);
@@ -248,7 +261,7 @@ export class Session {
     }
     this.#inFlight.delete(call.id);
     this.#asking.add(call);
-    call.hold();
+    this.hold(call);
     inputRequired(call, outcome.result).then(
       (added) => this.#askAgain(call, { ...call.params, ...added }),
       (error: MCPError) => this.#fail(call, error),
@@ -261,7 +274,7 @@ export class Session {
     if (!this.#asking.delete(call)) return;
     call.id = this.#nextId;
     this.#nextId += 1;
-    call.extend(this.#clock.now());
+    this.release(call);
     try {
       call.line = this.#lineOf(call, params);
     } catch (cause) {
