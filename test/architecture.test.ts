@@ -22,7 +22,7 @@ const RULES: Record<string, Rule> = {
   machines: { code: ['xstate'], types: ['config'] },
   testing: { code: ['xstate', 'machines'], types: ['config'] },
   link: {
-    code: ['node', 'errors.ts', 'execa', '@modelcontextprotocol/sdk'],
+    code: ['node', 'errors.ts', 'execa', 'ws', '@modelcontextprotocol/sdk', '@modelcontextprotocol/client'],
     types: ['machines', 'config', 'zod'],
   },
   supervisor: {

@@ -1,0 +1,181 @@
+import type { Ending, Failed } from '../../machines/ending.js';
+import { authEnding } from '../auth/errors.js';
+import { callErrorFor } from '../call-error.js';
+import {
+  AuthRequiredError,
+  MCPConnectionError,
+  type MCPError,
+  MCPProtocolError,
+  MCPTimeoutError,
+  ResultTooLargeError,
+} from '../errors.js';
+import { type Trouble, wasRefused } from './trouble.js';
+
+/** What a certificate can have wrong. Another try meets the same one. */
+const BAD_CERTIFICATE =
+  /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|ERR_SSL|EPROTO)/;
+/** What a server says about a request that it will never take: another try meets the same answer. */
+const HOPELESS = new Set([400, 404, 405, 406, 410, 415, 426, 501]);
+const WORDS_LENGTH = 120;
+/** All but the one that brings its own words. */
+type Wordless = Exclude<Trouble, { kind: 'unauthorised' }>;
+
+const MAY_HAVE_RUN = 'the call was with the server and may have run';
+
+/** Whom the sentences are about. */
+export interface Place {
+  /** The server's. */
+  name: string;
+  /** As it may be shown. */
+  url: string;
+}
+
+/** The url as it may be shown: tokens live in userinfo and query. */
+export function shownUrl(text: string): string {
+  const url = new URL(text);
+  return `${url.protocol}//${url.host}${url.pathname}`;
+}
+
+/** How a whole link ends. `opened`: the handshake was done before. */
+export function failureOf(place: Place, trouble: Trouble, opened: boolean): Failed {
+  if (trouble.kind === 'unauthorised') return authEnding(trouble.error);
+  const message = `${place.name}: ${sentence(place, trouble)}${opened ? '' : ', before it had answered initialize'}`;
+  const failed = { kind: 'error', message, fix: fixOf(place, trouble) } as const;
+  if (isAuth(trouble)) return { ...failed, cause: 'auth' };
+  const permanent = !opened && isHopeless(trouble);
+  if (trouble.kind === 'refused' || trouble.kind === 'nonsense' || trouble.kind === 'too-large') {
+    return { ...failed, cause: 'protocol', permanent };
+  }
+  if (trouble.kind === 'no-pong' || trouble.kind === 'silent') return { ...failed, cause: 'hung' };
+  return { ...failed, cause: 'lost', permanent };
+}
+
+/** What one call is told when its request or its reply got lost, whether or not the link lives on. */
+export function callErrorOf(place: Place, method: string, trouble: Trouble): MCPError {
+  if (trouble.kind === 'unauthorised') return trouble.error;
+  const sent = !wasRefused(trouble);
+  const message = `${place.name}: no reply to ${method}: ${sentence(place, trouble)}`;
+  const retryable = trouble.kind !== 'refused' || trouble.status === 429;
+  const why = sent ? MAY_HAVE_RUN : 'the server did not take it, so it did not run';
+  const details = { sent, retryable, why, fix: fixOf(place, trouble) };
+  if (isAuth(trouble)) return new AuthRequiredError(message, details);
+  if (trouble.kind === 'too-large') return new ResultTooLargeError(message, details);
+  if (trouble.kind === 'silent') return new MCPTimeoutError(message, details);
+  if (trouble.kind === 'nonsense') return new MCPProtocolError(message, details);
+  return new MCPConnectionError(message, details);
+}
+
+/** What a call is told whose link came to this end. Whether the server crashed or the way to it, nobody knows. */
+export function closedErrorOf({ name }: Place, ending: Ending, sent: boolean): MCPError {
+  if (ending.kind !== 'error' || ending.cause !== 'lost' || !sent) return callErrorFor(name, ending, sent);
+  const { message, fix } = ending;
+  return new MCPConnectionError(message, { sent, why: MAY_HAVE_RUN, fix });
+}
+
+export function noHandshake(place: Place, timeoutMs: number): Failed {
+  const message = `${place.name}: ${place.url} gave no initialize reply in ${timeoutMs / 1000} s`;
+  const fix = `check that the server runs and is reachable, or raise 'timeout' of ${place.name}`;
+  return { kind: 'error', cause: 'timeout', message, fix };
+}
+
+export function badHandshake(place: Place, why: string): Failed {
+  const message = `${place.name}: the handshake with ${place.url} failed: ${why}`;
+  return { kind: 'error', cause: 'protocol', message, fix: logs(place) };
+}
+
+function sentence(place: Place, trouble: Wordless): string {
+  const { url } = place;
+  switch (trouble.kind) {
+    case 'unreachable':
+      return `${url} cannot be reached: ${whyUnreachable(trouble.code, trouble.message)}`;
+    case 'refused':
+      return `${url} answered HTTP ${trouble.status}${firstWords(trouble.text)}`;
+    case 'forgotten':
+      return `${url} does not know our session any more (HTTP ${trouble.status})`;
+    case 'cut':
+      return `the connection to ${url} broke${trouble.code === undefined ? '' : ` (${trouble.code})`}`;
+    case 'no-reply':
+      return `${url} ended the stream of its answer without a reply`;
+    case 'silent':
+      return `${url} sent nothing for ${trouble.ms / 1000} s, the sse_read_timeout`;
+    case 'no-pong':
+      return `${url} did not answer a WebSocket ping in ${trouble.ms / 1000} s`;
+    case 'closed':
+      return `${url} closed the WebSocket with code ${trouble.code}${firstWords(trouble.reason)}`;
+    case 'too-large':
+      return `${url} sent a message of ${trouble.bytes} bytes or more, which max_message_bytes does not allow`;
+    case 'nonsense':
+      return `${url} answered with ${trouble.why}`;
+  }
+}
+
+function fixOf(place: Place, trouble: Wordless): string {
+  if (isAuth(trouble)) return `check the credentials in 'headers' of ${place.name}`;
+  switch (trouble.kind) {
+    case 'unreachable':
+      return fixUnreachable(place, trouble.code);
+    case 'refused':
+      if (trouble.status === 404 || trouble.status === 405) {
+        return `check 'url' and 'transport' of ${place.name}: an MCP server answers at one path, in one way`;
+      }
+      if (trouble.status >= 300 && trouble.status < 400) {
+        return `set 'url' of ${place.name} to where it has moved; headers are not sent to another origin`;
+      }
+      return trouble.status === 429 ? 'try again later' : `see the log of the server behind ${place.name}`;
+    case 'too-large':
+      return 'ask for less, or raise max_message_bytes of this server';
+    case 'silent':
+      return `raise sse_read_timeout of ${place.name} if its calls are silent for longer`;
+    case 'nonsense':
+      return `check 'url' and 'transport' of ${place.name}`;
+    case 'forgotten':
+      return 'try again: a new session is being opened';
+    default:
+      return `see "toolherd why ${place.name}", and the log of the server itself`;
+  }
+}
+
+function whyUnreachable(code: string | undefined, message: string): string {
+  if (code === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
+  if (code === 'ENOTFOUND') return 'its host is not known (ENOTFOUND)';
+  if (code === 'EAI_AGAIN') return 'its name could not be looked up (EAI_AGAIN)';
+  if (code === 'ETIMEDOUT') return 'no answer from its host (ETIMEDOUT)';
+  if (code !== undefined && BAD_CERTIFICATE.test(code)) return `the TLS connection failed (${code})`;
+  return code === undefined ? message : `the connection failed (${code})`;
+}
+
+function fixUnreachable(place: Place, code: string | undefined): string {
+  if (code === 'EPROTO') return `check 'url' of ${place.name}: does the server speak TLS at that port?`;
+  if (code !== undefined && BAD_CERTIFICATE.test(code)) {
+    return 'mend the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `check the host in 'url' of ${place.name}, and the network`;
+  return `start the server, or check 'url' of ${place.name}`;
+}
+
+function isAuth(trouble: Trouble): boolean {
+  return trouble.kind === 'refused' && (trouble.status === 401 || trouble.status === 403);
+}
+
+function isHopeless(trouble: Trouble): boolean {
+  if (trouble.kind === 'unreachable') return trouble.code !== undefined && BAD_CERTIFICATE.test(trouble.code);
+  if (trouble.kind === 'refused') {
+    return HOPELESS.has(trouble.status) || (trouble.status >= 300 && trouble.status < 400);
+  }
+  return trouble.kind === 'nonsense';
+}
+
+/** Enough of a body to recognise it; a page of HTML helps nobody. */
+function firstWords(text: string): string {
+  const line = text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (line === '') return '';
+  return `: ${line.length > WORDS_LENGTH ? `${line.slice(0, WORDS_LENGTH)}…` : line}`;
+}
+
+function logs(place: Place): string {
+  return `see "toolherd logs ${place.name}"`;
+}

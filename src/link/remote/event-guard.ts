@@ -1,0 +1,76 @@
+import { EDGE_BYTES, type OversizedLine } from '../framer.js';
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+/** What an event has beside its message: its id, its name, the names of the fields. */
+const FIELDS_BYTES = 1024;
+const NOTHING = Buffer.alloc(0);
+/** Ends the line that was begun and gives the event a name that nobody listens to. */
+const DISCARD = Buffer.from('\nevent: oversized\n');
+
+/**
+ * Stands before a parser of server-sent events, which would keep an event of any size. One that is too large is cut
+ * and made void; those before and after it pass untouched. Its two ends are kept, since one of them holds the id of
+ * the call that has to be told.
+ */
+export class EventGuard {
+  readonly #maxBytes: number;
+  readonly #oversized: (event: OversizedLine) => void;
+  #lineBytes = 0;
+  #lineBegin: number | undefined;
+  #eventBytes = 0;
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer | undefined;
+
+  constructor(maxMessageBytes: number, oversized: (event: OversizedLine) => void) {
+    this.#maxBytes = maxMessageBytes + FIELDS_BYTES;
+    this.#oversized = oversized;
+  }
+
+  /** What of this chunk may be read on. */
+  pass(chunk: Buffer): Buffer[] {
+    const passed: Buffer[] = [];
+    for (let start = 0; start < chunk.length; ) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline === -1 ? chunk.length : newline + 1;
+      const piece = chunk.subarray(start, end);
+      start = end;
+      if (this.#lineBytes === 0) this.#lineBegin = piece[0];
+      this.#lineBytes += piece.length;
+      if (newline !== -1 && this.#isBlank()) {
+        passed.push(piece);
+        this.#endEvent();
+      } else this.#take(piece, passed);
+      if (newline !== -1) this.#lineBytes = 0;
+    }
+    return passed;
+  }
+
+  #isBlank(): boolean {
+    return this.#lineBytes === 1 || (this.#lineBytes === 2 && this.#lineBegin === CARRIAGE_RETURN);
+  }
+
+  #take(piece: Buffer, passed: Buffer[]): void {
+    this.#eventBytes += piece.length;
+    if (this.#headBytes < EDGE_BYTES) {
+      this.#head.push(piece.subarray(0, EDGE_BYTES - this.#headBytes));
+      this.#headBytes += piece.length;
+    }
+    if (this.#tail === undefined && this.#eventBytes <= this.#maxBytes) passed.push(piece);
+    else {
+      if (this.#tail === undefined) passed.push(DISCARD);
+      this.#tail = Buffer.concat([this.#tail ?? NOTHING, piece.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
+    }
+  }
+
+  #endEvent(): void {
+    const tail = this.#tail;
+    const event = { bytes: this.#eventBytes, head: Buffer.concat(this.#head) };
+    this.#eventBytes = 0;
+    this.#head = [];
+    this.#headBytes = 0;
+    this.#tail = undefined;
+    if (tail !== undefined) this.#oversized({ ...event, tail });
+  }
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock.js';
+
+export interface HeartbeatOptions {
+  clock: Clock;
+  /** 0 = off, each. */
+  intervalMs: number;
+  timeoutMs: number;
+  ping(): void;
+  /** No answer in time. */
+  stopped(): void;
+}
+
+/** A timer that fires later than this tells that we slept, not that the other side does. */
+const LATE_MS = 500;
+
+/**
+ * Asks the other side of a connection for a sign of life. What lies between may have vanished without a word: TCP
+ * itself would notice after many minutes.
+ */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  #timer: unknown;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    if (options.intervalMs > 0 && options.timeoutMs > 0) this.#wait();
+  }
+
+  /** The answer came. */
+  answered(): void {
+    this.stop();
+    this.#wait();
+  }
+
+  stop(): void {
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    this.#timer = this.#options.clock.setTimeout(() => this.#ask(), this.#options.intervalMs);
+  }
+
+  #ask(): void {
+    const { clock, timeoutMs, ping, stopped } = this.#options;
+    const askedAt = clock.now();
+    this.#timer = clock.setTimeout(() => {
+      if (clock.now() - askedAt > timeoutMs + LATE_MS) this.#ask();
+      else stopped();
+    }, timeoutMs);
+    ping();
+  }
+}

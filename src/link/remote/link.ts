@@ -1,0 +1,295 @@
+import type { RemoteSpec } from '../../config/spec.js';
+import type { Ending, Failed } from '../../machines/ending.js';
+import { Negotiation } from '../era/negotiation.js';
+import { MCPConnectionError } from '../errors.js';
+import type { OversizedLine } from '../framer.js';
+import { LegacyDriver } from '../legacy/driver.js';
+import type { Link, LinkEvents, Opened } from '../link.js';
+import { type ListMethod, listAll } from '../list.js';
+import { ModernDriver } from '../modern/driver.js';
+import { InputRequired } from '../modern/input-required.js';
+import type { Rung } from '../process/ladder.js';
+import { ALL_PERMITTED } from '../requests.js';
+import type { Call } from '../session/call.js';
+import { FIRST_CALL_ID } from '../session/inbox.js';
+import type { JsonObject, Message } from '../session/message.js';
+import { Session, type Wire } from '../session/session.js';
+import type { StdioDeps } from '../stdio/link.js';
+import { isForUpstream } from '../upstream.js';
+import { type Carrier, type CarrierPorts, makeCarrier } from './carrier.js';
+import {
+  badHandshake,
+  callErrorOf,
+  closedErrorOf,
+  failureOf,
+  noHandshake,
+  type Place,
+  shownUrl,
+} from './endings.js';
+import { cleaned, endsLink, type Trouble, TroubleError } from './trouble.js';
+
+export interface RemoteDeps extends Omit<StdioDeps, 'table' | 'env'> {
+  /** Puts a server's authorisation on top of the fetch that everything is sent with. */
+  authorize?: CarrierPorts['authorize'];
+}
+
+/** A doubt is settled in this time, or left to the regular pings. */
+const DOUBT_MS = 10_000;
+/** Of the range that JSON-RPC leaves to implementations. */
+const LOST = -32000;
+
+/** Connects to a remote server and shakes hands with it. Everything that follows is told through `on`. */
+export function openRemote(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents): Link {
+  return new RemoteLink(spec, deps, on);
+}
+
+/** One incarnation of a remote server, whatever carries it. A link that has ended is never connected again. */
+class RemoteLink implements Link {
+  readonly session: Session;
+  readonly pids: readonly number[] = [];
+  readonly #spec: RemoteSpec;
+  readonly #deps: RemoteDeps;
+  readonly #on: LinkEvents;
+  readonly #place: Place;
+  readonly #startTimer: unknown;
+  #carrier: Carrier | undefined;
+  #upstream: Negotiation | undefined;
+  #opened: Opened | undefined;
+  /** What became of the last request of a handshake that is not done. */
+  #handshakeTrouble: Trouble | undefined;
+  #isDoubting = false;
+  /** Decided once, by whatever comes first; told when nothing of the connection is left. */
+  #ending: Ending | undefined;
+  #isOver = false;
+
+  constructor(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents) {
+    this.#spec = spec;
+    this.#deps = deps;
+    this.#on = on;
+    this.#place = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
+    this.session = this.#newSession();
+    this.#startTimer = deps.clock.setTimeout(
+      () => this.#fail(noHandshake(this.#place, spec.timeoutMs)),
+      spec.timeoutMs,
+    );
+    void this.#begin();
+  }
+
+  ping(timeoutMs: number): Promise<void> {
+    const gone = () => Promise.reject(new MCPConnectionError(`${this.#spec.name}: is not connected`));
+    return this.#upstream?.ping(timeoutMs) ?? gone();
+  }
+
+  async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
+    const { items, ttlMs } = await listAll(this.session, this.#opened?.capabilities ?? {}, method);
+    if (ttlMs !== undefined) onTtl?.(ttlMs);
+    return items;
+  }
+
+  close(from: Rung = 'close'): void {
+    this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
+    this.session.seal();
+    void this.#end(from === 'close');
+  }
+
+  #newSession(): Session {
+    const { name, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = this.#spec;
+    const { clock, incarnation, permissions = ALL_PERMITTED } = this.#deps;
+    const link = this;
+    const wire: Wire = {
+      get ready() {
+        return link.#opened !== undefined && (link.#carrier?.ready ?? false);
+      },
+      write: (line) => this.#write(line),
+    };
+    const session: Session = new Session({
+      ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight },
+      other: (message, line) => this.#receive(message, line),
+      fault: (error) => this.#log(`a caller's own code failed: ${reasonOf(error)}`),
+      get inputRequired() {
+        return link.#upstream?.era === 'modern' ? answer : undefined;
+      },
+    });
+    const { roots } = this.#spec;
+    const input = new InputRequired({ name, roots, permissions, session }, clock);
+    const answer = (call: Call, result: JsonObject) => input.answer(call, result);
+    return session;
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      const carrier = await makeCarrier(this.#spec, {
+        clock: this.#deps.clock,
+        authorize: this.#deps.authorize,
+        isBusy: () => this.session.inFlight > 0,
+        on: {
+          line: (bytes) => this.session.deliver(bytes),
+          message: (raw) => this.session.deliverParsed(raw),
+          oversized: (line) => this.#oversized(line),
+          drained: () => this.session.resume(),
+          lost: (id, trouble) => this.#lost(id, cleaned(trouble, this.#deps.redact)),
+          doubtful: () => void this.#doubt(),
+          broke: (trouble) => this.#broke(trouble),
+          goodbye: () => this.#goodbye(),
+          log: (text) => this.#log(text),
+        },
+      });
+      if (this.#ending !== undefined) return;
+      this.#carrier = carrier;
+      await carrier.dial();
+      if (this.#ending !== undefined) return;
+      this.#upstream = this.#newUpstream();
+      this.#open(await this.#upstream.open());
+    } catch (error) {
+      this.#notOpened(error);
+    }
+  }
+
+  #newUpstream(): Negotiation {
+    const { name, roots, config } = this.#spec;
+    const { clock, clientInfo, permissions = ALL_PERMITTED, logLevel, era: memory } = this.#deps;
+    const { session } = this;
+    const write = (line: string) => this.#write(line);
+    const ports = { name, config, clock, clientInfo, logLevel, write };
+    return new Negotiation({
+      ...{ name, clock, memory },
+      legacy: () => new LegacyDriver({ ...ports, requests: { roots, permissions, session } }),
+      modern: () =>
+        new ModernDriver({
+          ...{ ...ports, roots, permissions },
+          speak: (envelope) => session.speak(envelope),
+          notify: (method) => this.#on.notification(method, undefined),
+        }),
+    });
+  }
+
+  #open(opened: Opened): void {
+    if (this.#ending !== undefined) return;
+    this.#deps.clock.clearTimeout(this.#startTimer);
+    this.#opened = opened;
+    this.#on.opened(opened);
+    this.session.resume();
+  }
+
+  #notOpened(error: unknown): void {
+    const trouble =
+      error instanceof TroubleError ? cleaned(error.trouble, this.#deps.redact) : this.#handshakeTrouble;
+    if (trouble !== undefined) this.#fail(failureOf(this.#place, trouble, false));
+    else this.#fail(badHandshake(this.#place, this.#deps.redact(reasonOf(error))));
+  }
+
+  #write(line: string): boolean {
+    return !this.#isOver && (this.#carrier?.write(line) ?? false);
+  }
+
+  #receive(message: Message, line: Buffer | undefined): void {
+    this.#handshakeTrouble = undefined;
+    if (message.kind === 'broken') this.#noise(line);
+    else if (message.kind === 'notification' && !isForUpstream(message.method)) {
+      if (!this.#isOver) this.#on.notification(message.method, message.params);
+    } else if (message.kind !== 'batch' && this.#upstream?.receive(message.raw) === false) this.#noise(line);
+  }
+
+  #oversized(line: OversizedLine): void {
+    if (this.session.deliverOversized(line)) return;
+    this.#log(`(a message of ${line.bytes} bytes dropped: more than max_message_bytes)`);
+    if (this.#opened === undefined) {
+      this.#fail(failureOf(this.#place, { kind: 'too-large', bytes: line.bytes }, false));
+    }
+  }
+
+  /** One request did not come through. Whether others would, its trouble tells. */
+  #lost(id: number, trouble: Trouble): void {
+    if (this.#ending?.kind === 'error') return;
+    const opened = this.#opened !== undefined;
+    if (id >= FIRST_CALL_ID) this.#loseCall(id, trouble);
+    else if (this.#isDoubting && trouble.kind === 'cut') this.#fail(failureOf(this.#place, trouble, opened));
+    else if (!endsLink(trouble)) this.#loseOwn(id, trouble);
+    if (endsLink(trouble)) this.#fail(failureOf(this.#place, trouble, opened));
+  }
+
+  /** A request of the handshake, or a ping. An upstream that knows nothing of losses is given an error for a reply. */
+  #loseOwn(id: number, trouble: Trouble): void {
+    this.#handshakeTrouble = trouble;
+    const error = callErrorOf(this.#place, 'a request of toolherd itself', trouble);
+    const status = trouble.kind === 'refused' ? trouble.status : undefined;
+    if (this.#upstream?.lose(id, error, status)) return;
+    this.#upstream?.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+  }
+
+  #loseCall(id: number, trouble: Trouble): void {
+    for (const call of this.session.running) {
+      if (call.id !== id) continue;
+      this.session.lose(id, callErrorOf(this.#place, call.method, trouble));
+      return;
+    }
+  }
+
+  /** A connection broke, which may be the first sign that the server is gone: asked at once, it is known at once. */
+  async #doubt(): Promise<void> {
+    if (this.#isDoubting || this.#opened === undefined || this.#ending !== undefined) return;
+    this.#isDoubting = true;
+    await this.ping(DOUBT_MS).catch(() => undefined);
+    this.#isDoubting = false;
+  }
+
+  #broke(trouble: Trouble): void {
+    this.#fail(failureOf(this.#place, cleaned(trouble, this.#deps.redact), this.#opened !== undefined));
+  }
+
+  #goodbye(): void {
+    if (this.#opened === undefined) {
+      this.#broke({ kind: 'cut', code: undefined });
+      return;
+    }
+    if (!this.#decide({ kind: 'disconnected', reason: 'ended', killed: false })) return;
+    this.session.seal();
+    void this.#end(false);
+  }
+
+  /** True for the first reason to end; every later one is a consequence. */
+  #decide(ending: Ending): boolean {
+    if (this.#ending !== undefined) return false;
+    this.#ending = ending;
+    this.#deps.clock.clearTimeout(this.#startTimer);
+    return true;
+  }
+
+  /** Something is wrong with it: what waits or runs is told at once, and the connection has to go. */
+  #fail(failed: Failed): void {
+    if (!this.#decide(failed)) return;
+    this.#closeSession(failed);
+    this.#upstream?.close();
+    void this.#end(false);
+  }
+
+  /** Waits until nothing of the connection is left. A second order in a hurry overtakes a first one that waits. */
+  async #end(politely: boolean): Promise<void> {
+    await this.#carrier?.close(politely);
+    const ending = this.#ending;
+    if (this.#isOver || ending === undefined) return;
+    this.#isOver = true;
+    this.#closeSession(ending);
+    this.#upstream?.close();
+    this.#on.ended(ending);
+  }
+
+  #closeSession(ending: Ending): void {
+    this.session.close((sent) => closedErrorOf(this.#place, ending, sent));
+  }
+
+  #noise(line: Buffer | undefined): void {
+    const shown = line?.toString('utf8', 0, 200) ?? '';
+    this.#log(`it sent something that is no message${shown === '' ? '' : `: ${shown}`}`);
+  }
+
+  #log(text: string): void {
+    this.#deps.log({ source: 'link', text: this.#deps.redact(text) });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // the SDK's schemas explain themselves in a page of JSON
+  return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf, shownUrl } from '../../../src/link/remote/endings.js';
+import { freePort, type Remote } from '../../support/remote-servers.js';
+import { open, remoteSpec, timed } from './support.js';
+import { type Answer, deafServer, tinyHttp } from './tiny-server.js';
+
+const place = { name: 'far', url: 'https://example.com/mcp' };
+
+const whenRefused = async (answer: Answer, changes: Parameters<typeof remoteSpec>[2] = {}) => {
+  const { url } = await tinyHttp({ on: { initialize: answer, 'server/discover': answer } });
+  return open(remoteSpec('http', url, changes)).ended;
+};
+
+describe('a remote server that cannot be opened says what happened, why, and what to do', () => {
+  it.each<Remote>(['http', 'sse', 'websocket'])('US5: nothing listens there: %s', async (transport) => {
+    const url = `${transport === 'websocket' ? 'ws' : 'http'}://127.0.0.1:${await freePort()}/mcp`;
+    const ending = await open(remoteSpec(transport, `${url}?token=s3cret-value`)).ended;
+    expect(ending).toEqual({
+      kind: 'error',
+      cause: 'lost',
+      permanent: false,
+      message: `far: ${url} cannot be reached: nothing listens there (ECONNREFUSED), before it had answered initialize`,
+      fix: "start the server, or check 'url' of far",
+    });
+  });
+
+  it.each<Remote>(['http', 'sse', 'websocket'])('US5: its host is not known: %s', async (transport) => {
+    const url = `${transport === 'websocket' ? 'wss' : 'https'}://nowhere.invalid/mcp`;
+    const ending = await open(remoteSpec(transport, url)).ended;
+    expect(ending).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+    expect(JSON.stringify(ending)).toMatch(/ENOTFOUND|EAI_AGAIN/);
+  });
+
+  it.each<Remote>(['http', 'sse', 'websocket'])('US5: no TLS there: %s', async (transport) => {
+    const { port } = await tinyHttp();
+    const url = `${transport === 'websocket' ? 'wss' : 'https'}://127.0.0.1:${port}/mcp`;
+    const ending = await open(remoteSpec(transport, url)).ended;
+    expect(ending).toMatchObject({ kind: 'error', cause: 'lost', permanent: true });
+    expect(JSON.stringify(ending)).toContain('does the server speak TLS at that port?');
+  });
+
+  it.each<Remote>(['http', 'sse', 'websocket'])('US5: it does not answer: %s', async (transport) => {
+    const port = await deafServer();
+    const url = `${transport === 'websocket' ? 'ws' : 'http'}://127.0.0.1:${port}/mcp`;
+    const [ms, ending] = await timed(open(remoteSpec(transport, url, { timeoutMs: 400 })).ended);
+    expect(ending).toMatchObject({ kind: 'error', cause: 'timeout' });
+    expect(JSON.stringify(ending)).toContain('gave no initialize reply in 0.4 s');
+    expect(ms).toBeLessThan(1400);
+  });
+
+  it('US5: credentials are wanted: the fix names the headers, and shows no value', async () => {
+    const headers = { Authorization: 'Bearer s3cret-value' };
+    const ending = await whenRefused((_message, response) => response.writeHead(401).end('who are you?'), {
+      headers,
+    });
+    expect(ending).toMatchObject({
+      kind: 'error',
+      cause: 'auth',
+      fix: "check the credentials in 'headers' of far",
+    });
+    expect(JSON.stringify(ending)).toContain('answered HTTP 401: who are you?');
+    expect(JSON.stringify(ending)).not.toContain('s3cret-value');
+    expect(await whenRefused((_message, response) => response.writeHead(403).end())).toMatchObject({
+      cause: 'auth',
+    });
+  });
+
+  it.each([404, 405])('US5: HTTP %i at the handshake will not change by trying', async (status) => {
+    const ending = await whenRefused((_message, response) => response.writeHead(status).end('nothing here'));
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(JSON.stringify(ending)).toContain(`answered HTTP ${status}: nothing here`);
+  });
+
+  it('HTTP 503 may change', async () => {
+    const ending = await whenRefused((_message, response) => response.writeHead(503).end('busy'));
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: false });
+  });
+
+  it('a page for people is no server', async () => {
+    const ending = await whenRefused((_message, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    );
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(JSON.stringify(ending)).toContain('text/html');
+  });
+
+  it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
+    'a certificate that nobody vouches for stays so: %s',
+    (code) => {
+      const failed = failureOf(place, { kind: 'unreachable', code, message: '' }, false);
+      expect(failed).toMatchObject({ permanent: true });
+      expect(failed.fix).toContain('NODE_EXTRA_CA_CERTS');
+    },
+  );
+
+  it('of a url only what is no secret is shown', () => {
+    expect(shownUrl('https://user:pass@example.com:8443/a/b?token=x#y')).toBe('https://example.com:8443/a/b');
+  });
+});

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { deferred, errorOf, open, remoteSpec, timed } from './support.js';
+import { type Answer, event, openStream, saying, type TinyOptions, tinySse } from './tiny-server.js';
+
+type Changes = Parameters<typeof remoteSpec>[2];
+
+async function connect(options: TinyOptions = {}, changes: Changes = {}) {
+  const tiny = await tinySse(options);
+  const one = open(remoteSpec('sse', tiny.url, changes));
+  await one.opened;
+  return { ...one, tiny };
+}
+
+/** Takes calls and does not answer them. */
+function unanswered() {
+  const called = deferred<void>();
+  const answer: Answer = (_message, response) => {
+    response.writeHead(202).end();
+    called.resolve();
+  };
+  return { called: called.promise, on: { 'tools/call': answer } };
+}
+
+describe('the stream of an SSE server', () => {
+  it('U6: when it is cut, calls know it at once, and the link is over: nothing is connected again behind its back', async () => {
+    const { called, on } = unanswered();
+    const { tool, tiny, ended, endings } = await connect({ on });
+    const call = errorOf(tool('any'));
+    await called;
+    tiny.stream?.destroy();
+    const [ms, error] = await timed(call);
+    expect(ms).toBeLessThan(1000);
+    expect(error).toMatchObject({ type: 'MCPConnectionError', sent: true });
+    expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+    // the event source of the SDK would be back after three seconds
+    await sleep(3500);
+    expect(tiny.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(endings).toHaveLength(1);
+  });
+
+  it('its proper end is a goodbye when no call is with the server, and a loss when one is', async () => {
+    const { tiny, ended } = await connect();
+    tiny.stream?.end();
+    expect(await ended).toEqual({ kind: 'disconnected', reason: 'ended', killed: false });
+
+    const { called, on } = unanswered();
+    const other = await connect({ on });
+    const call = errorOf(other.tool('any'));
+    await called;
+    other.tiny.stream?.end();
+    expect(await call).toMatchObject({ sent: true });
+    expect(await other.ended).toMatchObject({ kind: 'error', cause: 'lost' });
+  });
+
+  it('sse_read_timeout: it may be silent for ever, but not while a call waits', async () => {
+    const { called, on } = unanswered();
+    const { tool, ended, endings } = await connect({ on }, { sseReadTimeoutMs: 400 });
+    await sleep(1000);
+    expect(endings).toEqual([]);
+    const call = errorOf(tool('any'));
+    const began = performance.now();
+    await called;
+    expect(await call).toMatchObject({ sent: true });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(390);
+    expect(await ended).toMatchObject({ kind: 'error', cause: 'hung' });
+  });
+
+  it('max_message_bytes: a reply that is too large fails its call; the server lives', async () => {
+    const { tool, link } = await connect(
+      {
+        on: {
+          'tools/call': (message, response) => {
+            response.writeHead(202).end();
+            const size = message.params?.name === 'big' ? 200_000 : 90_000;
+            tinyOf().write(event(saying(message.id, 'x'.repeat(size))));
+          },
+          GET: (_message, response) => {
+            stream = openStream(response);
+            response.write('event: endpoint\ndata: /message\n\n');
+          },
+          initialize: (message, response) => {
+            response.writeHead(202).end();
+            const result = { protocolVersion: '2025-06-18', serverInfo: {}, capabilities: {} };
+            const serverInfo = { name: 'tiny', version: '1' };
+            tinyOf().write(
+              event(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ...result, serverInfo } })),
+            );
+          },
+          'server/discover': (message, response) => {
+            response.writeHead(202).end();
+            const error = { code: -32601, message: 'Method not found' };
+            tinyOf().write(event(JSON.stringify({ jsonrpc: '2.0', id: message.id, error })));
+          },
+        },
+      },
+      { maxMessageBytes: 100_000 },
+    );
+    expect(await errorOf(tool('big'))).toMatchObject({ type: 'ResultTooLargeError', sent: true });
+    expect(await tool('fits')).toHaveLength(90_000);
+    expect(link.session.state).toBe('open');
+  });
+
+  let stream: ReturnType<typeof openStream> | undefined;
+  const tinyOf = () => stream as ReturnType<typeof openStream>;
+});
+
+describe('what is posted to an SSE server', () => {
+  it('has the headers, as the stream has', async () => {
+    const { tiny, tool } = await connect({}, { headers: { 'X-Key': 'k-123456' } });
+    await tool('any');
+    expect(tiny.seen.map(({ method }) => method)).toContain('GET');
+    for (const { headers } of tiny.seen) expect(headers['x-key']).toBe('k-123456');
+  });
+
+  it('U6: 404 means that it has forgotten us: the call was not taken, and the link is over', async () => {
+    const { tool, ended } = await connect({
+      on: { 'tools/call': (_message, response) => response.writeHead(404).end('no such session') },
+    });
+    expect(await errorOf(tool('any'))).toMatchObject({ sent: false, retryable: true });
+    expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+  });
+
+  it('any other refusal concerns the one call', async () => {
+    const { tool, link } = await connect({
+      on: { 'tools/call': (_message, response) => response.writeHead(500).end('oh no') },
+    });
+    const error = await errorOf(tool('any'));
+    expect(error).toMatchObject({ type: 'MCPConnectionError', sent: true });
+    expect(error.message).toContain('answered HTTP 500: oh no');
+    expect(link.session.state).toBe('open');
+  });
+});
+
+describe('an SSE server that cannot be dialled', () => {
+  const endingOf = async (GET: Answer) => open(remoteSpec('sse', (await tinySse({ on: { GET } })).url)).ended;
+
+  it('because it wants credentials', async () => {
+    const ending = await endingOf((_message, response) => response.writeHead(401).end());
+    expect(ending).toMatchObject({
+      kind: 'error',
+      cause: 'auth',
+      fix: "check the credentials in 'headers' of far",
+    });
+  });
+
+  it('because there is no such path', async () => {
+    const ending = await endingOf((_message, response) => response.writeHead(404).end());
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+  });
+
+  it('because it is something else', async () => {
+    const ending = await endingOf((_message, response) => response.writeHead(200).end('<html>'));
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+  });
+
+  it('because its stream breaks or ends before it has named an endpoint', async () => {
+    const cut = await endingOf((_message, response) => openStream(response).destroy());
+    expect(cut).toMatchObject({ kind: 'error', cause: 'lost' });
+    const ended = await endingOf((_message, response) => openStream(response).end());
+    expect(ended).toMatchObject({ kind: 'error', cause: 'protocol' });
+  });
+
+  it('because its endpoint is at another origin', async () => {
+    const ending = await endingOf((_message, response) =>
+      openStream(response).write('event: endpoint\ndata: http://127.0.0.1:9/message\n\n'),
+    );
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol' });
+    expect(JSON.stringify(ending)).toContain('Endpoint origin does not match');
+  });
+});
