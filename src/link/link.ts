@@ -37,8 +37,11 @@ export interface Link {
   readonly pids: readonly number[];
   /** Resolves when the server answers; rejects with MCPTimeoutError or MCPConnectionError. */
   ping(timeoutMs: number): Promise<void>;
-  /** Every item of every page, nothing dropped from it; empty when the server has no such capability. */
-  list(method: ListMethod): Promise<JsonObject[]>;
+  /**
+   * Every item of every page, nothing dropped from it; empty when the server has no such capability. `onTtl` is told
+   * before, where the server says for how long that holds.
+   */
+  list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]>;
   /**
    * Ends it: no new calls, then the ladder from this rung on. Calls in flight may still be answered until the process
    * has gone. A later order can only climb. `ended` tells the result.

@@ -12,6 +12,11 @@ export interface Upstream {
   receive(raw: JsonObject): boolean;
   /** Resolves when the server has answered, with whatever; rejects when it is silent or gone. */
   ping(timeoutMs: number): Promise<void>;
+  /**
+   * A request that it wrote itself got lost on its way, or its reply did. `status`: how HTTP answered it. False when it
+   * waits for no such reply.
+   */
+  lose?(id: number, error: Error, status?: number): boolean;
   /** The link has come to its end: whatever is still waited for fails now. */
   close(): void;
 }
@@ -24,4 +29,11 @@ export interface UpstreamPorts {
   config: Readonly<Record<string, unknown>> | undefined;
   /** Writes one message. False when it was refused: not a byte of it will reach the server. */
   write(line: string): boolean;
+}
+
+/** Notifications that are about a request of the upstream's own, or of the server's: nobody else understands them. */
+const ABOUT_REQUESTS = new Set(['notifications/cancelled', 'notifications/subscriptions/acknowledged']);
+
+export function isForUpstream(method: string): boolean {
+  return ABOUT_REQUESTS.has(method);
 }

@@ -89,7 +89,7 @@ export class RealHerd {
   /** Resolves with the next event that is like this one. */
   next(isLike: (event: StateEvent) => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const end = this.herd.subscribe((event) => {
+      const end = this.herd.subscribe(['state'], (event) => {
         if (!isLike(event)) return;
         end();
         resolve();

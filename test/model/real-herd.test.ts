@@ -62,7 +62,7 @@ describe('a transient server with real processes', () => {
       const taking = world.alive.filter(({ link }) => link.session.state === 'open').length;
       expect(taking).toBeLessThanOrEqual(unsettled + spares);
     };
-    const end = herd.subscribe(check);
+    const end = herd.subscribe(['state'], check);
     const call = async (mark: string) => {
       unsettled += 1;
       const result = await herd.call({ server: 't', tool: 'pid', arguments: { mark } });
@@ -93,7 +93,7 @@ describe('a transient server with real processes', () => {
     await herd.order('start', { servers: ['t'] }, true);
     const [spare] = world.alive;
     const gone = new Promise<void>((resolve) => {
-      const end = herd.subscribe(({ state, incarnation }) => {
+      const end = herd.subscribe(['state'], ({ state, incarnation }) => {
         if (state !== 'error' || incarnation !== spare?.incarnation) return;
         end();
         resolve();
@@ -121,7 +121,7 @@ describe('replicas with real processes', () => {
     const before = herd.status()[0]!.pids;
     expect(before.length).toBe(3);
     const back = new Promise<void>((resolve) => {
-      const end = herd.subscribe(({ state, incarnation }) => {
+      const end = herd.subscribe(['state'], ({ state, incarnation }) => {
         if (state !== 'connected' || incarnation !== 2) return;
         end();
         resolve();

@@ -31,6 +31,7 @@ while IFS= read -r line; do
   id=${id%%[,\}]*}
   case $line in
     *'"method":"initialize"'*) if [ "$words" = open ]; then reply "$id" "$hello"; else shake "$id"; fi ;;
+    *'"method":"server/discover"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id" ;;
     *'"method":"ping"'*) reply "$id" '{}' ;;
     *'"method":"tools/list"'*) if [ "$lists" = held ]; then held=$id; else reply "$id" "$tools"; fi ;;
     *'"method":"tools/call"'*)

@@ -33,6 +33,8 @@ export class RealStage {
   readonly #waiters = new Set<() => void>();
   readonly #heard = new Map<string, number>();
   #broken: Error | undefined;
+  /** How often a process said that its lists have changed. */
+  changes = 0;
 
   /** `walked`: every edge that a server machine took, from where, by what. */
   constructor({ manners = 'held', lists = 'free', spec = {} }: StageOptions, walked: (edge: string) => void) {
@@ -69,7 +71,13 @@ export class RealStage {
         release: (id) => root.send({ type: 'release', id }),
         log: () => undefined,
       },
-      { listed: () => undefined },
+      {
+        listed: () => undefined,
+        outdated: () => {
+          this.changes += 1;
+          this.#look();
+        },
+      },
       Promise.resolve(),
     );
   }
@@ -117,7 +125,14 @@ export class RealStage {
 
   /** Lets the timer of this delay fire. */
   fire(
-    delay: 'startTimeout' | 'discoverTimeout' | 'idleTimeout' | 'closeTimeout' | 'backoff' | 'ping',
+    delay:
+      | 'startTimeout'
+      | 'discoverTimeout'
+      | 'idleTimeout'
+      | 'closeTimeout'
+      | 'backoff'
+      | 'ping'
+      | 'change',
   ): void {
     const { startTimeoutMs, stop } = this.#spec;
     const ms = {
@@ -127,6 +142,7 @@ export class RealStage {
       closeTimeout: stop.closeMs + stop.termMs + MARGIN_MS,
       backoff: Math.max(0, (this.stall.context.nextRetryAt ?? 0) - this.world.clock.now()),
       ping: PING_MS,
+      change: 100,
     }[delay];
     this.world.clock.skip(ms + 1);
   }

@@ -46,6 +46,7 @@ export const steps = {
   changed: async (stage) => {
     stage.call('changed');
     await stage.until('told of a change', () => stage.callers.at(-1)!.isSettled);
+    stage.fire('change');
   },
   served: (stage) => stage.reaches('connected.serving'),
   /** Orders that come when the signal is out and the process is not gone yet. */
@@ -56,9 +57,10 @@ export const steps = {
   }),
   /** Says so in the middle of its handshake, or on its way out. */
   changedEarly: async (stage) => {
-    const heard = stage.heardOf('link.list_changed');
+    const { changes } = stage;
     stage.world.say('changed');
-    await stage.until('an early change', () => stage.heardOf('link.list_changed') > heard);
+    await stage.until('an early change', () => stage.changes > changes);
+    stage.fire('change');
   },
 } satisfies Record<string, Step>;
 

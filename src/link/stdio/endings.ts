@@ -30,6 +30,10 @@ export function notStarted(spec: StdioSpec, path: string | undefined, error: Err
     const fix = `create it, or set 'cwd' of ${name}`;
     return { ...failed, message: `${name}: its working folder ${cwd} does not exist`, fix };
   }
+  if (code === 'ENOENT' && command.includes('/')) {
+    const message = `${name}: command '${command}' does not exist`;
+    return { ...failed, message, fix: `install it, or correct 'command' of ${name}` };
+  }
   if (code === 'ENOENT') {
     const message = `${name}: command '${command}' was not found; PATH is ${path ?? 'not set'}`;
     return { ...failed, message, fix: `install ${command}, or give its full path` };

@@ -1,13 +1,21 @@
 import type { StdioSpec } from '../../config/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import { callErrorFor } from '../call-error.js';
+import { Negotiation } from '../era/negotiation.js';
+import type { EraMemory } from '../era/verdicts.js';
 import { Framer } from '../framer.js';
 import { LegacyDriver } from '../legacy/driver.js';
 import type { Link, LinkEvents, LinkLog, Opened } from '../link.js';
 import { type ListMethod, listAll } from '../list.js';
+import type { McpLevel } from '../log-level.js';
+import { ModernDriver } from '../modern/driver.js';
+import { InputRequired } from '../modern/input-required.js';
 import type { Rung } from '../process/ladder.js';
+import { ALL_PERMITTED, type Permissions } from '../requests.js';
+import type { Call } from '../session/call.js';
 import type { JsonObject, Message } from '../session/message.js';
 import { Session, type Wire } from '../session/session.js';
+import { isForUpstream } from '../upstream.js';
 import type { Exit } from './child.js';
 import { badHandshake, exitedByItself, lostPipe, noHandshake, notGone, notStarted } from './endings.js';
 import { LogLines } from './log-lines.js';
@@ -19,6 +27,12 @@ export interface StdioDeps extends ProcessDeps {
   /** Takes declared values out of what the server says: nobody tells which of them are secret, so none is shown. */
   redact(text: string): string;
   incarnation?: number | undefined;
+  /** What servers may ask of agents. Default: everything. */
+  permissions?: Permissions | undefined;
+  /** From which level on servers are to send log messages. */
+  logLevel?: McpLevel | undefined;
+  /** Which era of the protocol this server was found to speak. Absent: it is found out with every start. */
+  era?: EraMemory | undefined;
 }
 
 /** A server that closed a pipe is given this long to exit before it counts as lost. */
@@ -37,9 +51,11 @@ class StdioLink implements Link {
   readonly #on: LinkEvents;
   readonly #stderr: LogLines;
   readonly #noise: LogLines;
-  readonly #driver: LegacyDriver;
-  readonly #process: ServerProcess;
+  readonly #upstream: Negotiation;
   readonly #startTimer: unknown;
+  /** Of two at most: one that ended because it was asked for its era is followed by another. */
+  #process: ServerProcess;
+  #startsAgain = false;
   #pipeTimer: unknown;
   #opened: Opened | undefined;
   /** Decided once, by whatever comes first; told when the process is gone. */
@@ -49,7 +65,7 @@ class StdioLink implements Link {
     this.#spec = spec;
     this.#deps = deps;
     this.#on = on;
-    const { clock, clientInfo } = deps;
+    const { clock } = deps;
     this.#stderr = new LogLines(clock, (text) => this.#log('stderr', text));
     this.#noise = new LogLines(clock, (text) => this.#log('stdout', text));
     this.session = this.#newSession();
@@ -58,12 +74,10 @@ class StdioLink implements Link {
       () => this.#fail(noHandshake(spec.name, spec.startTimeoutMs)),
       spec.startTimeoutMs,
     );
-    const { name, roots, config } = spec;
-    const write = (line: string) => this.#process.write(line);
-    this.#driver = new LegacyDriver({ name, roots, config, clock, clientInfo, write });
-    this.#driver.open().then(
+    this.#upstream = this.#newUpstream();
+    this.#upstream.open().then(
       (opened) => this.#open(opened),
-      (error: unknown) => this.#fail(badHandshake(name, deps.redact(reasonOf(error)))),
+      (error: unknown) => this.#fail(badHandshake(spec.name, deps.redact(reasonOf(error)))),
     );
   }
 
@@ -73,11 +87,13 @@ class StdioLink implements Link {
   }
 
   ping(timeoutMs: number): Promise<void> {
-    return this.#driver.ping(timeoutMs);
+    return this.#upstream.ping(timeoutMs);
   }
 
-  list(method: ListMethod): Promise<JsonObject[]> {
-    return listAll(this.session, this.#opened?.capabilities ?? {}, method);
+  async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
+    const { items, ttlMs } = await listAll(this.session, this.#opened?.capabilities ?? {}, method);
+    if (ttlMs !== undefined) onTtl?.(ttlMs);
+    return items;
   }
 
   close(from: Rung = 'close'): void {
@@ -88,7 +104,7 @@ class StdioLink implements Link {
 
   #newSession(): Session {
     const { name, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = this.#spec;
-    const { clock, incarnation } = this.#deps;
+    const { clock, incarnation, permissions = ALL_PERMITTED } = this.#deps;
     const link = this;
     const wire: Wire = {
       get ready() {
@@ -96,10 +112,41 @@ class StdioLink implements Link {
       },
       write: (line) => this.#process.write(line),
     };
-    return new Session({
+    const session: Session = new Session({
       ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight },
       other: (message, line) => this.#receive(message, line),
       fault: (error) => this.#log('link', `a caller's own code failed: ${reasonOf(error)}`),
+      get inputRequired() {
+        return link.#upstream.era === 'modern' ? answer : undefined;
+      },
+    });
+    const { roots } = this.#spec;
+    const input = new InputRequired({ name, roots, permissions, session }, clock);
+    const answer = (call: Call, result: JsonObject) => input.answer(call, result);
+    return session;
+  }
+
+  #newUpstream(): Negotiation {
+    const { name, roots, config } = this.#spec;
+    const { clock, clientInfo, permissions = ALL_PERMITTED, logLevel, era: memory } = this.#deps;
+    const session = this.session;
+    const ports = {
+      name,
+      config,
+      clock,
+      clientInfo,
+      logLevel,
+      write: (line: string) => this.#process.write(line),
+    };
+    return new Negotiation({
+      ...{ name, clock, memory },
+      legacy: () => new LegacyDriver({ ...ports, requests: { roots, permissions, session } }),
+      modern: () =>
+        new ModernDriver({
+          ...{ ...ports, roots, permissions },
+          speak: (envelope) => session.speak(envelope),
+          notify: (method) => this.#on.notification(method, undefined),
+        }),
     });
   }
 
@@ -113,15 +160,17 @@ class StdioLink implements Link {
         if (this.#opened === undefined) this.#fail(badHandshake(name, 'a message over max_message_bytes'));
       },
     });
-    return new ServerProcess(this.#spec, this.#deps, {
+    const process: ServerProcess = new ServerProcess(this.#spec, this.#deps, {
       failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error)),
       stdout: (chunk) => framer.push(chunk),
       stderr: (chunk) => this.#stderr.push(chunk),
       drained: () => this.session.resume(),
-      pipeClosed: (pipe) => this.#pipeClosed(pipe),
+      // the pipes of one that is being replaced matter to nobody
+      pipeClosed: (pipe) => process === this.#process && !this.#startsAgain && this.#pipeClosed(pipe),
       died: (exit) => this.#died(exit),
       gone: (end) => this.#gone(end),
     });
+    return process;
   }
 
   #open(opened: Opened): void {
@@ -134,9 +183,9 @@ class StdioLink implements Link {
 
   #receive(message: Message, line: Buffer | undefined): void {
     if (message.kind === 'broken') this.#logNoise(line);
-    else if (message.kind === 'notification' && message.method !== 'notifications/cancelled') {
+    else if (message.kind === 'notification' && !isForUpstream(message.method)) {
       this.#on.notification(message.method, message.params);
-    } else if (message.kind !== 'batch' && !this.#driver.receive(message.raw)) this.#logNoise(line);
+    } else if (message.kind !== 'batch' && !this.#upstream.receive(message.raw)) this.#logNoise(line);
   }
 
   /** True for the first reason to end; every later one is a consequence. */
@@ -158,18 +207,29 @@ class StdioLink implements Link {
   #pipeClosed(pipe: 'stdin' | 'stdout'): void {
     if (this.#ending !== undefined) return;
     const { clock } = this.#deps;
-    this.#pipeTimer ??= clock.setTimeout(() => this.#fail(lostPipe(this.#spec.name, pipe)), PIPE_GRACE_MS);
+    const process = this.#process;
+    const lost = () => {
+      if (process === this.#process && process.pid !== undefined) this.#fail(lostPipe(this.#spec.name, pipe));
+    };
+    // a daemon that was busy with other things for all that time hears of an exit in its next turn
+    this.#pipeTimer ??= clock.setTimeout(() => setImmediate(lost), PIPE_GRACE_MS);
   }
 
   #notStarted(failed: Failed): void {
     this.#decide(failed);
-    this.#driver.close();
+    this.#upstream.close();
     const ending = this.#ending ?? failed;
     this.#closeSession(ending);
     this.#on.ended(ending);
   }
 
   #died(exit: Exit): void {
+    if (this.#ending === undefined && this.#upstream.diedOfProbe()) {
+      this.#deps.clock.clearTimeout(this.#pipeTimer);
+      this.#pipeTimer = undefined;
+      this.#startsAgain = true;
+      return;
+    }
     const { name } = this.#spec;
     const opened = this.#opened !== undefined;
     const clean = exit.code === 0 && opened && this.session.inFlight === 0;
@@ -177,7 +237,15 @@ class StdioLink implements Link {
       clean ? { kind: 'disconnected', reason: 'ended', killed: false } : exitedByItself(name, exit, opened),
     );
     if (this.#ending !== undefined) this.#closeSession(this.#ending);
-    this.#driver.close();
+    this.#upstream.close();
+  }
+
+  /** It ended when it was asked for its era. Nobody has heard of it yet, so nobody has to know. */
+  #startAgain(): void {
+    this.#startsAgain = false;
+    this.#log('link', 'it ended on server/discover and is started again, to be greeted with initialize');
+    this.#process = this.#newProcess();
+    this.#upstream.startAgain();
   }
 
   #gone(end: ProcessEnd): void {
@@ -188,9 +256,13 @@ class StdioLink implements Link {
       this.#log('link', `${end.containers} containers outlived their client and were removed`);
     }
     const decided = this.#ending;
+    if (this.#startsAgain && decided === undefined && end.gone) {
+      this.#startAgain();
+      return;
+    }
     const ending: Ending = !end.gone || decided === undefined ? notGone(this.#spec.name) : decided;
     this.#closeSession(ending);
-    this.#driver.close();
+    this.#upstream.close();
     this.#on.ended(ending.kind === 'disconnected' ? { ...ending, killed: end.killed } : ending);
   }
 

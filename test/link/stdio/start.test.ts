@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { remembering } from '../era/remembering.js';
 import { errorOf, openLink, specOf } from '../support.js';
 
 describe('a server that cannot be started', () => {
@@ -59,7 +60,7 @@ describe('what a server prints', () => {
   it('is logged line by line until its last word, without the secrets it was given (U1, X1)', async () => {
     const script = 'echo "token is $TOKEN" >&2; echo "out: $TOKEN"; printf "no newline" >&2; exit 1';
     const spec = specOf('', { command: '/bin/sh', args: ['-c', script], env: { TOKEN: 'sk-canary-123' } });
-    const { ended, logs } = openLink(spec);
+    const { ended, logs } = openLink(spec, { era: remembering('legacy') });
     await ended;
     expect(logs).toEqual(
       expect.arrayContaining([
