@@ -1,0 +1,36 @@
+import type { AuthorizeParams, AuthorizeReport, LogoutReport } from '../ipc/fleet.js';
+import type { Authorizations } from '../link/auth/authorizations.js';
+import type { Herd } from '../supervisor/herd.js';
+
+/** What the fleet does about authorisations. */
+export function authorizing(herd: Herd, authorizations: Authorizations) {
+  return {
+    async authorize({ server, wait, client_id, client_secret }: AuthorizeParams): Promise<AuthorizeReport> {
+      const given = client_id === undefined ? undefined : { id: client_id, secret: client_secret };
+      const progress = await authorizations.authorize(herd.specOf(server), given);
+      if (progress.state === 'waiting' && wait !== true) {
+        return { server, state: 'waiting', authorization_url: progress.url };
+      }
+      if (progress.state === 'waiting') await progress.done;
+      if (wait === true) await herd.order('start', { servers: [server] }, true);
+      return { server, state: 'authorized', authorization_url: null };
+    },
+
+    async logout(server: string): Promise<LogoutReport> {
+      const forgotten = authorizations.forget(herd.specOf(server));
+      const isRunning = herd.status([server])[0]?.detail === 'running';
+      // a session goes on with what it was opened with
+      if (forgotten && isRunning) await herd.order('restart', { servers: [server] });
+      return { server, forgotten };
+    },
+  };
+}
+
+/** A server that was let in has nothing to be blamed for any more, and is wanted. */
+export function letIn(herd: Herd, name: string): void {
+  const selection = { servers: [name] };
+  void herd.order('reset', selection).then(
+    () => herd.order('start', selection),
+    () => undefined,
+  );
+}

@@ -1,0 +1,89 @@
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { RemoteSpec, ServerSpec } from '../../config/spec.js';
+import type { Clock } from '../clock.js';
+import { AuthFile } from './auth-file.js';
+import { authorizedFetch, ownHeader } from './authorized-fetch.js';
+import { headerRefused, headersOnly } from './errors.js';
+import { probe } from './probe.js';
+import { type GivenClient, recordKey } from './record.js';
+import { ServerAuthorization } from './server-authorization.js';
+
+export interface AuthorizationsOptions {
+  /** Where tokens are kept. */
+  file: string;
+  clock: Clock;
+  log(text: string): void;
+  /** A server may go on. */
+  granted(name: string): void;
+}
+
+/** How an authorisation stands. `url`: what a person has to open. */
+export type Progress = { state: 'authorized' } | { state: 'waiting'; url: string; done: Promise<void> };
+
+/** Shorter values stand in too many innocent places. */
+const LEAST_SECRET = 6;
+
+/** The authorisations at all servers of a daemon, and the one file that keeps them. */
+export class Authorizations {
+  readonly #options: AuthorizationsOptions;
+  readonly #file: AuthFile;
+  readonly #servers = new Map<string, ServerAuthorization>();
+
+  constructor(options: AuthorizationsOptions) {
+    this.#options = options;
+    this.#file = new AuthFile(options.file, options.log);
+  }
+
+  /** Puts the authorisation of a server on top of the fetch that its requests are sent with. */
+  layer(spec: ServerSpec): ((send: FetchLike) => FetchLike) | undefined {
+    if (spec.transport === 'stdio' || spec.transport === 'websocket') return undefined;
+    return (send) => authorizedFetch(spec, this.#of(spec), send);
+  }
+
+  /** Asks for an authorisation where one is needed, or tells of the one that is waited for. */
+  async authorize(spec: ServerSpec, given?: GivenClient): Promise<Progress> {
+    if (spec.transport === 'stdio') return { state: 'authorized' };
+    if (spec.transport === 'websocket') throw headersOnly(spec);
+    const own = ownHeader(spec);
+    const authorization = this.#of(spec);
+    if (own === undefined && given === undefined && authorization.isGranted) return { state: 'authorized' };
+    if (!authorization.hasChallenge || own !== undefined) {
+      const challenge = await probe(spec, this.#options.clock);
+      if (challenge === undefined) return { state: 'authorized' };
+      if (own !== undefined) throw headerRefused(spec, own);
+      authorization.challenged(challenge);
+    }
+    const { url, done } = await authorization.begin(given);
+    return { state: 'waiting', url, done };
+  }
+
+  /** Forgets all that is known. False when that was nothing. */
+  forget(spec: ServerSpec): boolean {
+    return spec.transport === 'stdio' ? false : this.#of(spec).forget();
+  }
+
+  /** Takes tokens and client secrets out of a text. */
+  redact(text: string): string {
+    let result = text;
+    for (const authorization of this.#servers.values()) {
+      for (const secret of authorization.secrets) {
+        if (secret.length >= LEAST_SECRET) result = result.replaceAll(secret, '[redacted:token]');
+      }
+    }
+    return result;
+  }
+
+  close(): void {
+    for (const authorization of this.#servers.values()) authorization.cancel();
+  }
+
+  #of(spec: RemoteSpec): ServerAuthorization {
+    const key = recordKey(spec);
+    const known = this.#servers.get(key);
+    if (known !== undefined) return known;
+    const { clock, granted } = this.#options;
+    const made = new ServerAuthorization(spec, { file: this.#file, clock, granted });
+    this.#servers.set(key, made);
+    return made;
+  }
+}

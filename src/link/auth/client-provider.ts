@@ -1,0 +1,111 @@
+import type {
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+} from '@modelcontextprotocol/client';
+import type { GivenClient } from './record.js';
+import { isSecure } from './secure-url.js';
+
+export interface ProviderPorts {
+  redirectUrl: string;
+  state: string;
+  discovery: OAuthDiscoveryState;
+  given: GivenClient | undefined;
+  client: StoredOAuthClientInformation | undefined;
+  saveClient(client: StoredOAuthClientInformation): void;
+}
+
+/**
+ * What the SDK's `auth` asks and is told while it makes the address that the user is sent to: it registers us where
+ * that is needed, and chooses scopes and resource. The rest of the flow is done step by step, so no token passes here.
+ */
+export class ClientProvider implements OAuthClientProvider {
+  readonly redirectUrl: string;
+  readonly clientMetadataUrl?: string;
+  readonly clientMetadata: OAuthClientMetadata;
+  readonly #ports: ProviderPorts;
+  verifier = '';
+  resource: string | undefined;
+  authorizationUrl: URL | undefined;
+
+  constructor(ports: ProviderPorts) {
+    this.#ports = ports;
+    this.redirectUrl = ports.redirectUrl;
+    if (isDocument(ports.given)) this.clientMetadataUrl = ports.given.id;
+    const methods = ports.discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported;
+    this.clientMetadata = {
+      client_name: 'toolherd',
+      redirect_uris: [ports.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      // a program on somebody's machine keeps no secret from them; where that is allowed, it need not have one
+      ...(methods?.includes('none') ? { token_endpoint_auth_method: 'none' } : {}),
+    };
+  }
+
+  state(): string {
+    return this.#ports.state;
+  }
+
+  clientInformation(context?: OAuthClientInformationContext): StoredOAuthClientInformation | undefined {
+    const { client, given } = this.#ports;
+    if (client !== undefined || given === undefined || isDocument(given)) return client;
+    const { id, secret } = given;
+    const own = {
+      client_id: id,
+      ...(secret === undefined ? {} : { client_secret: secret }),
+      ...(context === undefined ? {} : { issuer: context.issuer }),
+    };
+    // bound to the first who asked for it: no other is ever shown the secret
+    this.saveClientInformation(own);
+    return own;
+  }
+
+  saveClientInformation(client: StoredOAuthClientInformation): void {
+    this.#ports.client = client;
+    this.#ports.saveClient(client);
+  }
+
+  get client(): StoredOAuthClientInformation | undefined {
+    return this.#ports.client;
+  }
+
+  discoveryState(): OAuthDiscoveryState {
+    return this.#ports.discovery;
+  }
+
+  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+    this.#ports.discovery = discovery;
+  }
+
+  saveResourceUrl(resource: string): void {
+    this.resource = resource;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.verifier;
+  }
+
+  redirectToAuthorization(url: URL): void {
+    // a browser opens whatever it is given
+    if (!isSecure(url)) throw new Error(`${url.origin} does not use https`);
+    this.authorizationUrl = url;
+  }
+
+  tokens(): undefined {}
+
+  saveTokens(): void {
+    throw new Error('tokens are exchanged elsewhere');
+  }
+}
+
+/** A client id that is the address of a document needs no registration where the server can read it. */
+function isDocument(given: GivenClient | undefined): given is GivenClient {
+  return given?.id.startsWith('https://') === true;
+}

@@ -1,0 +1,84 @@
+import type { RemoteSpec } from '../../config/spec.js';
+import type { Failed } from '../../machines/ending.js';
+import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../errors.js';
+
+/** One request wants a scope that the token has not; others may do without. */
+export class ScopeRequiredError extends AuthRequiredError {}
+
+/** How a link ends that nobody lets in. */
+export function authEnding({ message, fix }: AuthRequiredError): Failed {
+  return { kind: 'error', cause: 'auth', message, permanent: true, ...(fix === undefined ? {} : { fix }) };
+}
+
+export function noToken(name: string): AuthRequiredError {
+  return required(name, 'wants an authorisation', 'it answered 401, and there is no token for it');
+}
+
+export function tokenRefused(name: string): AuthRequiredError {
+  return required(name, 'wants a new authorisation', 'it answered 401 to the token that we have');
+}
+
+/** `code`: the authorization server's own word for it. */
+export function renewalRefused(name: string, code: string): AuthRequiredError {
+  return required(name, 'wants a new authorisation', `its token could not be renewed (${word(code)})`);
+}
+
+export function notGranted(name: string, why: string, cause?: unknown): AuthRequiredError {
+  return required(name, 'was not authorised', why, cause);
+}
+
+export function notRenewedNow(name: string, host: string, cause: unknown): MCPConnectionError {
+  return new MCPConnectionError(`${name}: its token could not be renewed now`, {
+    why: `${host} gave no usable answer`,
+    fix: `try again; if it stays so: toolherd auth ${name}`,
+    retryable: true,
+    cause,
+  });
+}
+
+export function scopeRequired(name: string, scope: string | undefined): ScopeRequiredError {
+  const wanted = scope === undefined ? 'another scope' : `the scope ${words(scope)}`;
+  return new ScopeRequiredError(`${name}: wants more than it was authorised for`, {
+    why: `it answered 403 and asks for ${wanted}; the call was not taken`,
+    fix: `toolherd auth ${name}`,
+  });
+}
+
+/** It was asked for, granted or not, and it did not help: asking again would go on for ever. */
+export function scopeNotEnough(name: string, scope: string | undefined): ScopeRequiredError {
+  const asked = scope === undefined ? '' : ` for ${words(scope)}`;
+  return new ScopeRequiredError(`${name}: refuses what it was authorised for`, {
+    why: `it answered 403 and asks${asked}, which the authorisation asked for already`,
+    fix: `check what your account may do there; another account: toolherd auth ${name} --logout`,
+  });
+}
+
+/** The user's own header is the authorisation; no other is tried beside it. */
+export function headerRefused({ name, origin }: RemoteSpec, header: string): AuthRequiredError {
+  return new AuthRequiredError(`${name}: does not accept the credentials that it was given`, {
+    why: `it answered 401 to 'headers.${header}' of its config`,
+    fix: `mend the value of 'headers.${header}' (${origin.file}:${origin.line}) or the variable in it, then: toolherd reset ${name}`,
+  });
+}
+
+/** No specification says how a WebSocket would be authorised. */
+export function headersOnly({ name, origin }: RemoteSpec): AuthRequiredError {
+  return new AuthRequiredError(`${name}: a WebSocket server is authorised by its headers`, {
+    fix: `set 'headers.Authorization' of ${name} (${origin.file}:${origin.line})`,
+  });
+}
+
+function required(name: string, what: string, why: string, cause?: unknown): AuthRequiredError {
+  const details: MCPErrorDetails = { why, fix: `toolherd auth ${name}`, cause };
+  return new AuthRequiredError(`${name}: ${what}`, details);
+}
+
+/** Of what a stranger sends only a plain word is shown. */
+export function word(text: string): string {
+  return /^[\w.-]{1,60}$/.test(text) ? text : 'no reason given';
+}
+
+function words(scope: string): string {
+  const names = scope.split(/\s+/).filter((name) => /^[\x21-\x7e]{1,80}$/.test(name));
+  return `'${names.slice(0, 10).join(' ')}'`;
+}

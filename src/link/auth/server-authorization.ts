@@ -1,0 +1,223 @@
+import type { OAuthTokens } from '@modelcontextprotocol/client';
+import type { RemoteSpec } from '../../config/spec.js';
+import type { Clock } from '../clock.js';
+import { AuthRequiredError } from '../errors.js';
+import { Attempt } from './attempt.js';
+import type { AuthFile } from './auth-file.js';
+import type { Challenge } from './challenge.js';
+import {
+  noToken,
+  notRenewedNow,
+  renewalRefused,
+  scopeNotEnough,
+  scopeRequired,
+  tokenRefused,
+} from './errors.js';
+import { oauthFetch } from './oauth-fetch.js';
+import { type AuthRecord, type GivenClient, hasEnded, recordKey, renewAt, secretsOf } from './record.js';
+
+export interface AuthorizationPorts {
+  file: AuthFile;
+  clock: Clock;
+  /** New tokens are there: whatever waits for them can go on. */
+  granted(name: string): void;
+}
+
+/** The authorisation at one server: its tokens, kept fresh, and the way to new ones. */
+export class ServerAuthorization {
+  readonly #spec: RemoteSpec;
+  readonly #ports: AuthorizationPorts;
+  readonly #key: string;
+  #record: AuthRecord | undefined;
+  #renewal: Promise<string> | undefined;
+  #beginning: Promise<Attempt> | undefined;
+  #attempt: Attempt | undefined;
+  #challenge: Challenge | undefined;
+  /** What a request was refused for want of, and was not asked for yet. */
+  #wantedScope: string | undefined;
+
+  constructor(spec: RemoteSpec, ports: AuthorizationPorts) {
+    this.#spec = spec;
+    this.#ports = ports;
+    this.#key = recordKey(spec);
+  }
+
+  /** For the next request. One that is about to end is renewed first; undefined where there is none. */
+  async token(): Promise<string | undefined> {
+    const record = this.#known();
+    const { tokens } = record;
+    const dueAt = renewAt(record);
+    if (tokens === undefined || dueAt === undefined || tokens.refresh_token === undefined) {
+      return tokens?.access_token;
+    }
+    const { clock } = this.#ports;
+    if (clock.now() < dueAt) return tokens.access_token;
+    try {
+      return await this.renew(tokens.access_token);
+    } catch (error) {
+      if (error instanceof AuthRequiredError || hasEnded(record, clock.now())) throw error;
+      return tokens.access_token;
+    }
+  }
+
+  /**
+   * A token that works where this one did not. Whoever comes while one is being fetched waits for the same; who
+   * comes late, with the one before, is given the new one. Throws AuthRequiredError when a person is needed.
+   */
+  async renew(refused: string): Promise<string> {
+    const current = this.#known().tokens?.access_token;
+    if (current !== undefined && current !== refused) return current;
+    if (this.#renewal === undefined) {
+      this.#renewal = this.#renew(refused).finally(() => {
+        this.#renewal = undefined;
+      });
+    }
+    return this.#renewal;
+  }
+
+  /** It answered 401. What it said with it is needed to ask for an authorisation. */
+  challenged(challenge: Challenge): AuthRequiredError {
+    this.#challenge = challenge;
+    return noToken(this.#spec.name);
+  }
+
+  /** It answered 401 to a token that is as good as any we can get without a person. */
+  refused(token: string, challenge: Challenge): AuthRequiredError {
+    this.#challenge = challenge;
+    if (this.#known().tokens?.access_token === token) this.#change({ tokens: undefined });
+    return tokenRefused(this.#spec.name);
+  }
+
+  /** It answered 403 insufficient_scope. Asked for once, in addition to all before; never twice the same. */
+  async lacksScope(challenge: Challenge): Promise<AuthRequiredError> {
+    const sdk = await import('@modelcontextprotocol/client');
+    const { scope, tokens } = this.#known();
+    const had = sdk.computeScopeUnion(scope, tokens?.scope);
+    const wanted = sdk.computeScopeUnion(had, this.#wantedScope, challenge.scope);
+    if (!sdk.isStrictScopeSuperset(wanted, had)) return scopeNotEnough(this.#spec.name, challenge.scope);
+    this.#wantedScope = wanted;
+    this.#challenge = { ...this.#challenge, ...challenge };
+    return scopeRequired(this.#spec.name, challenge.scope);
+  }
+
+  /** True when nothing is missing, as far as is known. */
+  get isGranted(): boolean {
+    return this.#known().tokens !== undefined && this.#wantedScope === undefined;
+  }
+
+  get hasChallenge(): boolean {
+    return this.#challenge !== undefined;
+  }
+
+  /** The attempt that waits for a person; begun here if none does. */
+  begin(given: GivenClient | undefined): Promise<Attempt> {
+    if (given !== undefined) {
+      this.cancel();
+      this.#change({ given, client: undefined, tokens: undefined });
+    } else if (this.#attempt !== undefined) return Promise.resolve(this.#attempt);
+    this.#beginning ??= this.#begin().finally(() => {
+      this.#beginning = undefined;
+    });
+    return this.#beginning;
+  }
+
+  /** Nobody waits for the person any more. */
+  cancel(): void {
+    this.#attempt?.end(new AuthRequiredError(`${this.#spec.name}: the authorisation was given up`));
+  }
+
+  /** Forgets everything about it, also a client that was given. False when nothing was known. */
+  forget(): boolean {
+    this.cancel();
+    this.#wantedScope = undefined;
+    this.#record = {};
+    return this.#ports.file.write(this.#key, {});
+  }
+
+  /** What must not be read anywhere. */
+  get secrets(): string[] {
+    return this.#record === undefined ? [] : secretsOf(this.#record);
+  }
+
+  async #begin(): Promise<Attempt> {
+    const { clock } = this.#ports;
+    const record = this.#known();
+    const scope = this.#wantedScope ?? this.#challenge?.scope;
+    const attempt = await Attempt.begin({
+      spec: this.#spec,
+      clock,
+      record,
+      challenge: { ...this.#challenge, scope },
+      keep: (changes) => this.#change(changes),
+      granted: (changes) => {
+        this.#wantedScope = undefined;
+        this.#change(changes);
+        this.#ports.granted(this.#spec.name);
+      },
+    });
+    this.#attempt = attempt;
+    const over = () => {
+      if (this.#attempt === attempt) this.#attempt = undefined;
+    };
+    attempt.done.then(over, over);
+    return attempt;
+  }
+
+  async #renew(refused: string): Promise<string> {
+    // another daemon of this user may have been here before
+    this.#record = this.#ports.file.read(this.#key);
+    const record = this.#record;
+    const { tokens } = record;
+    const { name } = this.#spec;
+    if (tokens === undefined) throw noToken(name);
+    if (tokens.access_token !== refused) return tokens.access_token;
+    if (tokens.refresh_token === undefined) {
+      this.#change({ tokens: undefined });
+      throw tokenRefused(name);
+    }
+    const renewed = await this.#refresh(record, tokens.refresh_token);
+    const kept = { ...tokens, ...renewed };
+    this.#change({ tokens: kept, obtainedAt: this.#ports.clock.now() });
+    return kept.access_token;
+  }
+
+  async #refresh({ discovery, client, resource }: AuthRecord, refreshToken: string): Promise<OAuthTokens> {
+    const { name, url, timeoutMs } = this.#spec;
+    if (discovery === undefined || client === undefined) throw renewalRefused(name, 'no-client');
+    const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery;
+    const sdk = await import('@modelcontextprotocol/client');
+    try {
+      return await sdk.refreshAuthorization(authorizationServerUrl, {
+        clientInformation: client,
+        refreshToken,
+        fetchFn: oauthFetch(url, timeoutMs, this.#ports.clock),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(resource === undefined ? {} : { resource }),
+      });
+    } catch (error) {
+      if (!(error instanceof sdk.OAuthError) || PASSING.has(error.code)) {
+        throw notRenewedNow(name, new URL(authorizationServerUrl).host, error);
+      }
+      const isClientGone = error.code === 'invalid_client' || error.code === 'unauthorized_client';
+      this.#change({ tokens: undefined, ...(isClientGone ? { client: undefined } : {}) });
+      throw renewalRefused(name, error.code);
+    }
+  }
+
+  #known(): AuthRecord {
+    this.#record ??= this.#ports.file.read(this.#key);
+    return this.#record;
+  }
+
+  #change(changes: AuthRecord): void {
+    this.#record = { ...this.#known(), ...changes };
+    this.#ports.file.write(this.#key, this.#record);
+  }
+}
+
+/** The authorization server has a bad moment; the tokens may be as good as before. */
+const PASSING: ReadonlySet<string> = new Set([
+  'server_error',
+  'temporarily_unavailable',
+  'too_many_requests',
+]);
