@@ -1,5 +1,13 @@
 import type { Ending } from '../machines/ending.js';
-import { type MCPError, MCPTimeoutError, ServerCrashedError, ServerUnavailableError } from './errors.js';
+import {
+  AuthRequiredError,
+  MCPConnectionError,
+  type MCPError,
+  MCPProtocolError,
+  MCPTimeoutError,
+  ServerCrashedError,
+  ServerUnavailableError,
+} from './errors.js';
 
 /** What a call is told when its incarnation came to this end. `sent`: the call was with the server. */
 export function callErrorFor(name: string, ending: Ending, sent: boolean): MCPError {
@@ -16,5 +24,8 @@ export function callErrorFor(name: string, ending: Ending, sent: boolean): MCPEr
   const details = { sent, retryable: ending.permanent !== true, why, fix: ending.fix };
   if (ending.cause === 'timeout') return new MCPTimeoutError(ending.message, details);
   if (ending.cause === 'spawn') return new ServerUnavailableError(ending.message, details);
+  if (ending.cause === 'auth') return new AuthRequiredError(ending.message, details);
+  if (ending.cause === 'lost' && !sent) return new MCPConnectionError(ending.message, details);
+  if (ending.cause === 'protocol') return new MCPProtocolError(ending.message, details);
   return new ServerCrashedError(ending.message, details);
 }

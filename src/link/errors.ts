@@ -77,3 +77,8 @@ export class OverloadedError extends MCPError {
 export class CancelledError extends MCPError {
   override readonly type: string = 'CancelledError';
 }
+
+/** The server lets nobody in without an authorisation that we do not have. */
+export class AuthRequiredError extends MCPError {
+  override readonly type: string = 'AuthRequiredError';
+}

@@ -1,76 +1,73 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import {
-  ErrorCode,
-  ListRootsRequestSchema,
-  McpError,
-  ResultSchema,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { Root } from '../../config/spec.js';
+import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../clock.js';
 import { MCPConnectionError, MCPTimeoutError } from '../errors.js';
 import type { Opened } from '../link.js';
+import type { McpLevel } from '../log-level.js';
+import { clientCapabilities, type RequestPorts } from '../requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
+import type { Upstream, UpstreamPorts } from '../upstream.js';
+import { ServerRequests } from './server-requests.js';
 import { ClientTransport } from './transport.js';
 
-export interface DriverOptions {
-  name: string;
+export interface DriverOptions extends UpstreamPorts {
   clock: Clock;
-  clientInfo: { name: string; version: string };
-  roots: readonly Root[];
-  config: Readonly<Record<string, unknown>> | undefined;
-  write(line: string): boolean;
+  /** For what the server itself asks. */
+  requests: Omit<RequestPorts, 'name'>;
+  /** From which level on the server is to send log messages; undefined: as it likes. */
+  logLevel?: McpLevel | undefined;
 }
 
 /** The SDK counts with timers of its own; ours decide, so its own must never fire. */
 const NEVER_MS = 2 ** 31 - 1;
+const ROOTS_PATIENCE_MS = 1000;
+const ROOTS_MOMENT_MS = 100;
 
 /**
- * Protocol versions up to 2025-11-25 by the SDK's client: handshake, ping, and the server's own requests. Calls and
- * lists do not come through here: `callTool` and `listTools` drop what they do not know.
+ * Protocol versions up to 2025-11-25 by the SDK's client: handshake and ping. Calls and lists do not come through here:
+ * `callTool` and `listTools` drop what they do not know.
  */
-export class LegacyDriver {
+export class LegacyDriver implements Upstream {
   readonly #options: DriverOptions;
   readonly #client: Client;
   readonly #transport: ClientTransport;
+  readonly #requests: ServerRequests;
   #closed = false;
 
   constructor(options: DriverOptions) {
     this.#options = options;
-    const { name, roots, config, clientInfo } = options;
+    const { name, config, clientInfo, requests } = options;
     const meta = config === undefined ? undefined : { 'toolherd/config': config };
-    this.#transport = new ClientTransport((line) => options.write(line), meta);
+    const write = (line: string) => options.write(line);
+    this.#transport = new ClientTransport(write, meta);
+    this.#requests = new ServerRequests({ name, ...requests }, write);
     this.#client = new Client(clientInfo, {
-      capabilities: roots.length > 0 ? { roots: {} } : {},
+      capabilities: clientCapabilities(requests),
       // no list goes through the client, so nothing is ever validated; the default builds an Ajv per server
       jsonSchemaValidator: {
         getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'unused' }),
       },
     });
-    if (roots.length > 0) {
-      this.#client.setRequestHandler(ListRootsRequestSchema, () => ({
-        roots: roots.map((root) => ({ ...root })),
-      }));
-    }
-    this.#client.fallbackRequestHandler = async ({ method }) => {
-      throw new McpError(ErrorCode.MethodNotFound, `toolherd cannot answer ${method} for ${name}`);
-    };
   }
 
   /** Resolves when the server has answered `initialize`; rejects with the reason why not. */
   async open(): Promise<Opened> {
     await this.#client.connect(this.#transport, { timeout: NEVER_MS });
     const raw = this.#transport.initialized ?? {};
+    const capabilities = isObject(raw.capabilities) ? raw.capabilities : {};
+    if (isObject(capabilities.logging)) this.#setLevel();
+    await this.#settleRoots();
     return {
       protocolVersion: String(raw.protocolVersion),
       serverInfo: isObject(raw.serverInfo) ? raw.serverInfo : {},
-      capabilities: isObject(raw.capabilities) ? raw.capabilities : {},
+      capabilities,
       instructions: typeof raw.instructions === 'string' ? raw.instructions : undefined,
     };
   }
 
   /** A message that belongs to no call. False when it makes no sense to the SDK either. */
   receive(raw: JsonObject): boolean {
-    return this.#transport.receive(raw);
+    return this.#requests.receive(raw) || this.#transport.receive(raw);
   }
 
   /** Resolves when the server has answered, with whatever; rejects when it is silent or gone. */
@@ -98,7 +95,28 @@ export class LegacyDriver {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#requests.close();
     this.#transport.onclose?.();
+  }
+
+  /**
+   * A server that is led by its roots asks for them as soon as it is greeted, and knows nothing until it has looked at
+   * them: its first call would fail. Its answer to a ping tells whether it has asked; then it is given a moment.
+   */
+  async #settleRoots(): Promise<void> {
+    const { clock, requests } = this.#options;
+    if (requests.roots.length === 0) return;
+    await this.ping(ROOTS_PATIENCE_MS).catch(() => undefined);
+    if (!this.#requests.hasAskedForRoots) return;
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, ROOTS_MOMENT_MS));
+  }
+
+  /** Nobody waits for it: a server that does not obey says more, or less, and that is all. */
+  #setLevel(): void {
+    const { logLevel: level } = this.#options;
+    if (level === undefined) return;
+    const request = { method: 'logging/setLevel', params: { level } } as const;
+    this.#client.request(request, ResultSchema, { timeout: NEVER_MS }).catch(() => undefined);
   }
 }
 

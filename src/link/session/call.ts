@@ -71,6 +71,8 @@ export class Call implements Timed, Waiter {
   tick = 0;
   /** `waiting`: not a byte was written. `sent`: it may run. `settled`: the sink has its outcome. */
   state: 'waiting' | 'sent' | 'settled' = 'waiting';
+  #holds = 0;
+  #ended: AbortController | undefined;
 
   constructor(id: number, line: string, request: CallRequest, sink: CallSink, limits: Limits, now: number) {
     this.id = id;
@@ -90,13 +92,32 @@ export class Call implements Timed, Waiter {
     return this.line.length;
   }
 
-  /** It waits for us, not for the server: only its hard limit counts. */
+  /** Aborts when the call has its outcome. Made when it is asked for: most servers ask nothing. */
+  get ended(): AbortSignal {
+    this.#ended ??= new AbortController();
+    if (this.state === 'settled') this.#ended.abort();
+    return this.#ended.signal;
+  }
+
+  /** It waits for us, not for the server: only its hard limit counts, until each hold was released. */
   hold(): void {
+    this.#holds += 1;
     this.deadline = this.hardDeadline;
+  }
+
+  release(now: number): void {
+    this.#holds -= 1;
+    this.extend(now);
   }
 
   /** Something was heard of it. */
   extend(now: number): void {
-    this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
+    if (this.#holds === 0) this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
+  }
+
+  /** Nobody waits for it any more. */
+  end(): void {
+    this.state = 'settled';
+    this.#ended?.abort();
   }
 }

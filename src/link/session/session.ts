@@ -47,6 +47,9 @@ export interface SessionOptions extends Limits {
   fault(error: unknown): void;
 }
 
+/** What a request says of itself, which may depend on whether somebody can be asked on its behalf. */
+export type Envelope = (sink: Pick<CallSink, 'ask'>) => JsonObject;
+
 /**
  * The calls of one incarnation: `open` → `sealed` (no new ones; those in flight may finish) → `closed`.
  *
@@ -71,7 +74,7 @@ export class Session {
   #lastActivityAt: number;
   #pumping = false;
   /** What every request says of itself; known when the handshake is done. */
-  #envelope: JsonObject | undefined;
+  #envelope: Envelope | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -153,7 +156,8 @@ export class Session {
     const id = this.#nextId;
     let line: string;
     try {
-      line = requestLine(id, request.method, request.params, sink.progress !== undefined, this.#envelope);
+      const { method, params } = request;
+      line = requestLine(id, method, params, sink.progress !== undefined, this.#envelope?.(sink));
     } catch (cause) {
       return refuse(unwritable(this.name, request.method, cause));
     }
@@ -168,8 +172,8 @@ export class Session {
   }
 
   /** From now on every request says this of itself. To be told before the wire is ready: what waits is told anew. */
-  speak(envelope: JsonObject): void {
-    this.#envelope = envelope;
+  speak(envelope: JsonObject | Envelope): void {
+    this.#envelope = typeof envelope === 'function' ? envelope : () => envelope;
     const waiting: Call[] = [];
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift())
       waiting.push(call);
@@ -203,7 +207,7 @@ export class Session {
   release(call: Call): void {
     if (call.state === 'settled') return;
     this.#deadlines.remove(call);
-    call.extend(this.#clock.now());
+    call.release(this.#clock.now());
     this.#deadlines.add(call);
   }
 
@@ -286,7 +290,8 @@ export class Session {
   }
 
   #lineOf(call: Call, params: JsonObject | undefined): string {
-    return requestLine(call.id, call.method, params, call.sink.progress !== undefined, this.#envelope);
+    const { id, method, sink } = call;
+    return requestLine(id, method, params, sink.progress !== undefined, this.#envelope?.(sink));
   }
 
   #progress(call: Call, progress: JsonObject): void {
@@ -319,7 +324,7 @@ export class Session {
 
   #settle(call: Call, outcome: Outcome): void {
     if (call.state === 'settled') return;
-    call.state = 'settled';
+    call.end();
     this.#inFlight.delete(call.id);
     this.#asking.delete(call);
     this.#waiting.remove(call);

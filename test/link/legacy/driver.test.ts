@@ -16,12 +16,16 @@ describe('the legacy driver', () => {
     const roots = [{ uri: 'file:///work', name: 'work' }];
     const { tool } = openLink(specOf('asks.mjs', { roots }));
     expect(JSON.parse(await tool('ask', { method: 'roots/list' }))).toEqual({ result: { roots } });
-    expect(JSON.parse(await tool('hello')).capabilities).toEqual({ roots: {} });
+    expect(JSON.parse(await tool('hello')).capabilities).toEqual({
+      roots: { listChanged: false },
+      sampling: {},
+      elicitation: { form: {}, url: {} },
+    });
   });
 
   it('refuses what it cannot answer, clearly', async () => {
     const { tool } = openLink(specOf('asks.mjs'));
-    for (const method of ['roots/list', 'sampling/createMessage', 'no/such/thing']) {
+    for (const method of ['roots/list', 'no/such/thing', 'toString']) {
       const { error } = JSON.parse(await tool('ask', { method }));
       expect(error.code).toBe(-32601);
       expect(error.message).toContain(`toolherd cannot answer ${method} for asks`);

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { errorIn, harness } from './harness.js';
+
+/** A call that the server works on, as the session itself keeps it. */
+function running() {
+  const stage = harness();
+  const sent = stage.send('tools/call', {}, { progress: () => undefined });
+  const [call] = stage.session.running;
+  return { ...stage, sent, call: call! };
+}
+
+describe('a call that waits for us', () => {
+  it('has no timeout but the hard one, also when there is progress meanwhile', () => {
+    const { clock, session, call, sent, progress } = running();
+    session.hold(call);
+    progress(sent.id);
+    clock.advance(4000);
+    expect(sent.outcomes).toEqual([]);
+    clock.advance(1100);
+    expect(errorIn(sent.outcomes).message).toContain('its hard limit');
+  });
+
+  it('gets its timeout back when the last who held it lets go', () => {
+    const { clock, session, call, sent } = running();
+    session.hold(call);
+    session.hold(call);
+    clock.advance(1500);
+    session.release(call);
+    clock.advance(1500);
+    expect(sent.outcomes).toEqual([]);
+    session.release(call);
+    clock.advance(1100);
+    expect(errorIn(sent.outcomes).message).toContain('in 1 s');
+  });
+
+  it('tells whoever asks on its behalf when it has ended, also who comes late', () => {
+    const { call, sent, reply } = running();
+    const { ended } = call;
+    expect(ended.aborted).toBe(false);
+    reply(sent.id);
+    expect(ended.aborted).toBe(true);
+    expect(running().call.ended.aborted).toBe(false);
+    const late = running();
+    late.reply(late.sent.id);
+    expect(late.call.ended.aborted).toBe(true);
+  });
+});
