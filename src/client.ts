@@ -4,6 +4,7 @@ import { connectSocket } from './ipc/connect-socket.js';
 import type { Fleet } from './ipc/fleet.js';
 import { remoteFleet } from './ipc/remote-fleet.js';
 import { findSocketPath } from './ipc/socket-path.js';
+import { type TextResult, withText } from './ipc/tool-text.js';
 import { findPaths } from './paths.js';
 import { API_VERSION, VERSION } from './version.js';
 
@@ -13,8 +14,10 @@ export { DaemonNotRunningError, DaemonUnreachableError } from './ipc/connect-soc
 export type * from './ipc/fleet.js';
 export { ConnectionLostError, RemoteError } from './ipc/remote-error.js';
 export { SocketPathError } from './ipc/socket-path.js';
+export type { TextResult } from './ipc/tool-text.js';
 
 export interface ConnectedFleet extends Fleet, AsyncDisposable {
+  call(...call: Parameters<Fleet['call']>): Promise<TextResult>;
   close(): void;
 }
 
@@ -37,7 +40,13 @@ export async function connect({ socket, agent }: ConnectOptions = {}): Promise<C
     throw error;
   }
   const close = () => peer.destroy();
-  return { ...remoteFleet(peer), close, [Symbol.asyncDispose]: async () => close() };
+  const fleet = remoteFleet(peer);
+  return {
+    ...fleet,
+    call: async (params, context) => withText(await fleet.call(params, context)),
+    close,
+    [Symbol.asyncDispose]: async () => close(),
+  };
 }
 
 function checkVersion(hello: unknown): void {

@@ -6,10 +6,14 @@ export interface Paths {
   configFile: string;
   stateFolder: string;
   logFolder: string;
+  /** What can be found out again. */
+  cacheFolder: string;
   /** What the daemon's processes are, for the next start after it was killed. */
   ledgerFile: string;
   /** Which agent files the user allowed. */
   trustFile: string;
+  /** Tokens of remote servers; the only file that holds any. */
+  authFile: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,8 +28,10 @@ export function findPaths(environment: Environment, userHome: string): Paths {
     configFile: join(configFolder, 'config.yaml'),
     stateFolder,
     logFolder: join(stateFolder, 'logs'),
+    cacheFolder: home ? join(resolve(home), 'cache') : xdg('XDG_CACHE_HOME', '.cache'),
     ledgerFile: join(stateFolder, 'ledger'),
     trustFile: join(stateFolder, 'trust.json'),
+    authFile: join(stateFolder, 'auth.json'),
   };
 }
 

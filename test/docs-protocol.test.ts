@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { connectSocket } from '../src/ipc/connect-socket.js';
 import { startHerd } from './support/herd.js';
 
-const FIXTURE = join(import.meta.dirname, 'fixtures', 'good.mjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'offers.mjs');
 const CONFIG = `version: "1.0"
 security: {allowed_commands: ["${process.execPath}"]}
 mcp_servers:

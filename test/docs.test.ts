@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERBS } from '../src/cli/verb-table.js';
 import { FIELDS } from '../src/config/fields.js';
@@ -9,15 +7,9 @@ import { METHODS } from '../src/ipc/methods.js';
 import { mermaid } from '../src/machines/chart.js';
 import { keeperMachine } from '../src/machines/keeper.js';
 import { serverMachine } from '../src/machines/server.js';
-
-const ROOT = join(import.meta.dirname, '..');
-const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-/** `npm run docs` writes the regions anew instead of comparing them. */
-const isUpdate = process.env.UPDATE_DOCS === '1';
+import { expectRegion, readDoc as read, markdownTable as table } from './support/docs.js';
 
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
-const table = (rows: readonly (readonly string[])[]) =>
-  rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
 
 const REGIONS: Record<string, { file: string; text(): string }> = {
   statechart: { file: 'README.md', text: () => fence(mermaid(serverMachine)) },
@@ -61,17 +53,7 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
 describe('the docs', () => {
   it.each(Object.entries(REGIONS))(
     'the region "%s" is what the code says (npm run docs)',
-    (name, { file, text }) => {
-      const begin = `<!-- generated: ${name} -->\n`;
-      const whole = read(file);
-      const start = whole.indexOf(begin);
-      const end = whole.indexOf('<!-- end -->', start);
-      expect(start).toBeGreaterThan(-1);
-      const fresh = `\n${text()}\n\n`;
-      if (isUpdate)
-        writeFileSync(join(ROOT, file), whole.slice(0, start + begin.length) + fresh + whole.slice(end));
-      else expect(whole.slice(start + begin.length, end)).toBe(fresh);
-    },
+    (name, { file, text }) => expectRegion(file, name, text()),
   );
 
   it('every method of the socket is described, with an example that is JSON', () => {

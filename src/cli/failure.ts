@@ -43,6 +43,8 @@ const STATUS: Readonly<Record<string, number>> = {
   DaemonNotRunningError: EXIT.notRunning,
   ServerNotFoundError: EXIT.notFound,
   MCPToolNotFoundError: EXIT.notFound,
+  MCPPromptNotFoundError: EXIT.notFound,
+  MCPResourceNotFoundError: EXIT.notFound,
   MCPTimeoutError: EXIT.timeout,
 };
 

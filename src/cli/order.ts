@@ -24,8 +24,11 @@ export function orderVerb(
       const servers = await fleet[order](selection, flags.wait === true);
       output.json({ servers });
       output.print(statusTable(servers, Date.now()));
-      const isWell = servers.every(({ detail }) => detail !== 'quarantined' && detail !== 'waiting');
-      return isWell || flags.wait !== true ? EXIT.ok : EXIT.failed;
+      if (flags.wait !== true) return EXIT.ok;
+      if (servers.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
+      return servers.some(({ detail }) => detail === 'quarantined' || detail === 'waiting')
+        ? EXIT.failed
+        : EXIT.ok;
     },
   };
 }

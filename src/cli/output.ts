@@ -8,6 +8,8 @@ export interface Output {
   print(text: string): void;
   /** What a tool said: to a pipe byte for byte, to a terminal without control characters. */
   printRaw(text: string): void;
+  /** Bytes that are no text: to a pipe as they are; a terminal gets the words for them. Nothing with --json. */
+  printBytes(bytes: Uint8Array, words: string): void;
   /** The data for scripts. Nothing without --json. */
   json(value: Record<string, unknown>): void;
   /** Words beside the data: progress, warnings. Nothing with -q. */
@@ -17,7 +19,7 @@ export interface Output {
 }
 
 interface Streams {
-  stdout: { write(text: string): unknown; isTTY?: boolean | undefined };
+  stdout: { write(text: string | Uint8Array): unknown; isTTY?: boolean | undefined };
   stderr: { write(text: string): unknown };
 }
 
@@ -29,6 +31,8 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
     print: (text) => void (flags.json || streams.stdout.write(`${printable(text)}\n`)),
     printRaw: (text) =>
       void (flags.json || streams.stdout.write(streams.stdout.isTTY ? printable(text) : text)),
+    printBytes: (bytes, words) =>
+      void (flags.json || streams.stdout.write(streams.stdout.isTTY ? `${printable(words)}\n` : bytes)),
     json: (value) =>
       void (
         flags.json &&

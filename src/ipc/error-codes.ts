@@ -13,6 +13,8 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
   MCPProtocolError: 1013,
   MCPToolNotFoundError: 1014,
   MCPToolError: 1015,
+  MCPPromptNotFoundError: 1016,
+  MCPResourceNotFoundError: 1017,
   ServerNotFoundError: 1020,
   ServerUnavailableError: 1021,
   ServerCrashedError: 1022,

@@ -77,14 +77,101 @@ export interface ToolEntry {
   exposed_name: string;
   description: string | null;
   input_schema: unknown;
+  /** What is wrong with its definition. It is listed and can be called all the same. */
+  problem?: string;
+  /** True when this is what its server offered before the daemon began, and it has not run since. */
+  cached?: boolean;
   [more: string]: unknown;
 }
 
+/** `problem` and `cached`: as those of a tool. */
+export interface PromptEntry {
+  server: string;
+  name: string;
+  exposed_name: string;
+  description: string | null;
+  /** As the server describes them: `name`, `description`, `required`. */
+  arguments: unknown[];
+  problem?: string;
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+export interface ResourceEntry {
+  server: string;
+  uri: string;
+  name: string;
+  description: string | null;
+  mime_type: string | null;
+  problem?: string;
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+/** Many resources at once: the names in braces are to be filled in. */
+export interface TemplateEntry {
+  server: string;
+  uri_template: string;
+  name: string;
+  description: string | null;
+  mime_type: string | null;
+  problem?: string;
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+export interface ResourceLists {
+  resources: ResourceEntry[];
+  templates: TemplateEntry[];
+}
+
+export interface PromptParams {
+  server: string;
+  /** Its own name, or its exposed one. */
+  name: string;
+  arguments?: Record<string, unknown> | undefined;
+  timeout_ms?: number | undefined;
+}
+
+export interface ResourceParams {
+  server: string;
+  uri: string;
+  timeout_ms?: number | undefined;
+}
+
+/** A result of MCP, as it came from the server. */
+export type McpResult = Record<string, unknown>;
+
+/** What a block holds beside its content, as it came. */
+export interface BlockExtras {
+  annotations?: unknown;
+  /** Its `_meta`. */
+  meta?: unknown;
+  /** Every other field; `more.resource` has those of an embedded resource. */
+  more?: Record<string, unknown>;
+}
+
 export type ContentBlock =
-  | { type: 'text'; text: string }
-  | { type: 'image' | 'audio'; data: string; mime_type: string }
-  | { type: 'binary'; data: string | null; mime_type: string | null; uri: string | null; name?: string }
+  | ({ type: 'text'; text: string } & BlockExtras)
+  | ({ type: 'image' | 'audio'; data: string; mime_type: string } & BlockExtras)
+  | ({
+      type: 'binary';
+      /** Base64, also of text; null for a link. */
+      data: string | null;
+      mime_type: string | null;
+      uri: string | null;
+      name?: string;
+    } & BlockExtras)
   | { type: 'unknown'; original_type: string; raw: unknown };
+
+/** Where `result_limit` was in the way. */
+export interface Truncation {
+  /** Characters of text that the tool gave, and how many of them are in `content`. */
+  characters: number;
+  given: number;
+  /** The file that holds all of the text; null when it could not be written. */
+  uri: string | null;
+}
 
 export interface ToolResult {
   success: boolean;
@@ -99,6 +186,7 @@ export interface ToolResult {
     is_error: boolean;
     structured_content?: unknown;
     meta?: unknown;
+    truncated?: Truncation;
   };
 }
 
@@ -113,7 +201,18 @@ export interface CallParams {
 export interface CallContext {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Record<string, unknown>) => void) | undefined;
+  /** Answers what the server asks for while it works on this call (sampling, elicitation). Absent: nobody can. */
+  onRequest?: OnRequest | undefined;
+  /** On whose behalf. Calls that do not say are taken for those of one caller. */
+  caller?: string | undefined;
 }
+
+/** Resolves with the result, or rejects with the reason why not. The signal: the answer is not wanted any more. */
+export type OnRequest = (
+  method: string,
+  params: Record<string, unknown> | undefined,
+  signal: AbortSignal,
+) => Promise<Record<string, unknown>>;
 
 /** Which servers an order is for. */
 export type Selection = { servers: string[] } | { all: true };
@@ -131,7 +230,48 @@ export interface StateEvent {
   at: string;
 }
 
-export type FleetEvent = StateEvent;
+/** What a server offers is not what it was: topic `catalog`. Names are tools' and prompts' own, and resources' URIs. */
+export interface CatalogEvent {
+  topic: 'catalog';
+  server: string;
+  /** `resources`: these and their templates. */
+  list: 'tools' | 'prompts' | 'resources';
+  /** How many there are now. */
+  count: number;
+  added: string[];
+  removed: string[];
+  changed: string[];
+  /** ISO 8601. */
+  at: string;
+}
+
+/** A line of a server's log: topic `log`. */
+export interface LogEvent {
+  topic: 'log';
+  server: string;
+  incarnation: number;
+  level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  /** As the server names it; `stderr`, `stdout`: how else it came; `toolherd`: a note about it. */
+  logger: string | null;
+  /** Redacted, and cut where it is very long. */
+  message: string;
+  /** ISO 8601. */
+  at: string;
+}
+
+/** What a server said to nobody in particular, and what went wrong with it: topic `notification`. */
+export interface NotificationEvent {
+  topic: 'notification';
+  server: string;
+  incarnation: number;
+  /** The server's own, or `toolherd/error` with `params` of `cause`, `message` and perhaps `fix`. */
+  method: string;
+  params: Record<string, unknown>;
+  /** ISO 8601. */
+  at: string;
+}
+
+export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent;
 
 /** One line of a server's story. */
 export interface JournalEntry {
@@ -155,6 +295,29 @@ export interface Inspection {
   journal: JournalEntry[];
 }
 
+export interface AuthorizeParams {
+  server: string;
+  /** Answers when a person has authorised it, instead of where that is done. */
+  wait?: boolean | undefined;
+  /** A client that was registered by hand, or the https address of a client metadata document. */
+  client_id?: string | undefined;
+  client_secret?: string | undefined;
+}
+
+export interface AuthorizeReport {
+  server: string;
+  /** `authorized`: nothing is missing, as far as is known. */
+  state: 'waiting' | 'authorized';
+  /** What a person has to open; it leads back to the daemon. */
+  authorization_url: string | null;
+}
+
+export interface LogoutReport {
+  server: string;
+  /** False when nothing was known. */
+  forgotten: boolean;
+}
+
 export interface ShutdownReport {
   /** Servers that went by themselves. */
   stopped: string[];
@@ -176,8 +339,17 @@ export interface Fleet {
   restart(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   reset(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   tools(server?: string, refresh?: boolean): Promise<ToolEntry[]>;
+  prompts(server?: string, refresh?: boolean): Promise<PromptEntry[]>;
+  resources(server?: string, refresh?: boolean): Promise<ResourceLists>;
+  /** Rejects with a typed error when it cannot be had. */
+  prompt(params: PromptParams, context?: CallContext): Promise<McpResult>;
+  resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;
   call(params: CallParams, context?: CallContext): Promise<ToolResult>;
   inspect(server: string): Promise<Inspection>;
+  /** Asks for an authorisation at a remote server that wants one. */
+  authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
+  /** Forgets everything that the authorisation of a server left here. */
+  logout(server: string): Promise<LogoutReport>;
   reload(dryRun?: boolean): Promise<ReloadReport>;
   /** Tells of every later event of these topics; answers with the way to end it. */
   subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void): () => void;

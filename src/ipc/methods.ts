@@ -1,6 +1,6 @@
 import { API_VERSION } from '../version.js';
 import type { RequestContext } from './answers.js';
-import type { CallParams, Fleet } from './fleet.js';
+import type { CallContext, CallParams, Fleet } from './fleet.js';
 import { type Params, wrong } from './params.js';
 import type { Peer } from './peer.js';
 import { type Subscriptions, TOPICS } from './subscriptions.js';
@@ -16,6 +16,8 @@ export interface Identity {
 
 /** One client of the socket. */
 export interface Connection {
+  /** On whose behalf it calls: no other connection has this name. */
+  caller: string;
   fleet: Fleet;
   peer: Peer;
   identity: Identity;
@@ -54,17 +56,35 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     return { tools: await untilCancelled(signal, list) };
   },
 
-  'fleet/call': ({ fleet, peer }, params, context) => {
-    const token = params.progressToken();
-    const tellProgress = (progress: Record<string, unknown>) => {
-      // a server may go on about a call that is answered
-      if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
-    };
-    return fleet.call(callParams(params), {
-      signal: context.signal,
-      onProgress: token === undefined ? undefined : tellProgress,
-    });
+  'fleet/prompts': async ({ fleet }, params, { signal }) => {
+    const list = fleet.prompts(params.optionalText('server'), params.optionalFlag('refresh'));
+    return { prompts: await untilCancelled(signal, list) };
   },
+
+  'fleet/resources': ({ fleet }, params, { signal }) =>
+    untilCancelled(signal, fleet.resources(params.optionalText('server'), params.optionalFlag('refresh'))),
+
+  'fleet/prompt': (connection, params, context) => {
+    const prompt = {
+      server: params.text('server'),
+      name: params.text('name'),
+      arguments: params.optionalRecord('arguments'),
+      timeout_ms: params.optionalMs('timeout_ms', 1),
+    };
+    return connection.fleet.prompt(prompt, callContext(connection, params, context));
+  },
+
+  'fleet/resource': (connection, params, context) => {
+    const resource = {
+      server: params.text('server'),
+      uri: params.text('uri'),
+      timeout_ms: params.optionalMs('timeout_ms', 1),
+    };
+    return connection.fleet.resource(resource, callContext(connection, params, context));
+  },
+
+  'fleet/call': (connection, params, context) =>
+    connection.fleet.call(callParams(params), callContext(connection, params, context)),
 
   'fleet/subscribe': ({ subscriptions }, params) => {
     subscriptions.begin(params.choices('topics', TOPICS), params.optionalTexts('servers'));
@@ -78,6 +98,19 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
 
   'fleet/inspect': ({ fleet }, params, { signal }) =>
     untilCancelled(signal, fleet.inspect(params.text('server'))),
+
+  'fleet/authorize': ({ fleet }, params, { signal }) => {
+    const authorized = fleet.authorize({
+      server: params.text('server'),
+      wait: params.optionalFlag('wait'),
+      client_id: params.optionalText('client_id'),
+      client_secret: params.optionalText('client_secret'),
+    });
+    return untilCancelled(signal, authorized);
+  },
+
+  'fleet/logout': ({ fleet }, params, { signal }) =>
+    untilCancelled(signal, fleet.logout(params.text('server'))),
 
   'fleet/reload': ({ fleet }, params, { signal }) =>
     untilCancelled(signal, fleet.reload(params.optionalFlag('dry_run'))),
@@ -94,6 +127,15 @@ function order(verb: 'start' | 'stop' | 'restart' | 'reset'): FleetMethod {
     const done = fleet[verb](params.selection(), params.optionalFlag('wait'));
     return { servers: await untilCancelled(signal, done) };
   };
+}
+
+function callContext({ peer, caller }: Connection, params: Params, context: RequestContext): CallContext {
+  const token = params.progressToken();
+  const tellProgress = (progress: Record<string, unknown>) => {
+    // a server may go on about a call that is answered
+    if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
+  };
+  return { caller, signal: context.signal, onProgress: token === undefined ? undefined : tellProgress };
 }
 
 function callParams(params: Params): CallParams {

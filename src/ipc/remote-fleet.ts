@@ -1,11 +1,16 @@
 import type {
+  AuthorizeReport,
   CallContext,
   CallParams,
   Fleet,
   FleetEvent,
   FleetStatus,
   Inspection,
+  LogoutReport,
+  McpResult,
+  PromptEntry,
   ReloadReport,
+  ResourceLists,
   Selection,
   ServerStatus,
   ShutdownReport,
@@ -24,6 +29,16 @@ export function remoteFleet(peer: Peer): Fleet {
     return (answer as { servers: ServerStatus[] }).servers;
   };
 
+  const ask = async (method: string, params: object, { signal, onProgress }: CallContext = {}) => {
+    const progress = onProgress && listeners.listenToProgress(onProgress);
+    const _meta = progress && { progressToken: progress.token };
+    try {
+      return await peer.request(method, { ...params, _meta }, { signal });
+    } finally {
+      progress?.end();
+    }
+  };
+
   return {
     status: (servers) => peer.request('fleet/status', { servers }) as Promise<FleetStatus>,
     start: order('start'),
@@ -34,17 +49,21 @@ export function remoteFleet(peer: Peer): Fleet {
       const answer = await peer.request('fleet/tools', { server, refresh });
       return (answer as { tools: ToolEntry[] }).tools;
     },
-    async call(params, { signal, onProgress }: CallContext = {}) {
-      if (signal?.aborted) return cancelledResult(params);
-      const progress = onProgress && listeners.listenToProgress(onProgress);
-      const _meta = progress && { progressToken: progress.token };
-      try {
-        return (await peer.request('fleet/call', { ...params, _meta }, { signal })) as ToolResult;
-      } finally {
-        progress?.end();
-      }
+    async prompts(server, refresh) {
+      const answer = await peer.request('fleet/prompts', { server, refresh });
+      return (answer as { prompts: PromptEntry[] }).prompts;
+    },
+    resources: (server, refresh) =>
+      peer.request('fleet/resources', { server, refresh }) as Promise<ResourceLists>,
+    prompt: (params, context) => ask('fleet/prompt', params, context) as Promise<McpResult>,
+    resource: (params, context) => ask('fleet/resource', params, context) as Promise<McpResult>,
+    async call(params, context = {}) {
+      if (context.signal?.aborted) return cancelledResult(params);
+      return (await ask('fleet/call', params, context)) as ToolResult;
     },
     inspect: (server) => peer.request('fleet/inspect', { server }) as Promise<Inspection>,
+    authorize: (params) => peer.request('fleet/authorize', params) as Promise<AuthorizeReport>,
+    logout: (server) => peer.request('fleet/logout', { server }) as Promise<LogoutReport>,
     reload: (dryRun) => peer.request('fleet/reload', { dry_run: dryRun }) as Promise<ReloadReport>,
     subscribe: (topics, listen: (event: FleetEvent) => void) => listeners.listenToEvents(topics, listen),
     shutdown: (graceMs) => peer.request('fleet/shutdown', { grace_ms: graceMs }) as Promise<ShutdownReport>,
@@ -54,10 +73,12 @@ export function remoteFleet(peer: Peer): Fleet {
 /** What the herd itself answers; the daemon need not hear of a call that was taken back before it was made. */
 function cancelledResult({ server, tool, request_id }: CallParams): ToolResult {
   const message = `${server}.${tool}: cancelled before it was sent`;
+  const why = 'the call was not sent';
+  const fix = 'call it again, if it is still wanted';
   return {
     success: false,
     content: [],
-    error: { type: 'CancelledError', message, retryable: false, sent: false },
+    error: { type: 'CancelledError', message, why, fix, retryable: false, sent: false },
     metadata: {
       server,
       tool,

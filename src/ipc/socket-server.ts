@@ -31,6 +31,7 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
   const { clock = systemClock, report, limits, onShutdown = () => undefined } = options;
   const identity = options.identity ?? describeProcess();
   const connections = new Set<Peer>();
+  let accepted = 0;
   let isShutDown = false;
   let isClosing = false;
 
@@ -44,7 +45,9 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
   function accept(stream: Duplex): Peer {
     const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
     const subscriptions = new Subscriptions(fleet, (event) => peer.notify('fleet/event', event));
-    const connection: Connection = { fleet, peer, identity, subscriptions, shutDown };
+    accepted += 1;
+    const caller = `connection ${accepted}`;
+    const connection: Connection = { caller, fleet, peer, identity, subscriptions, shutDown };
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }

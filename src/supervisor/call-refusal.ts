@@ -1,5 +1,6 @@
 import type { CallParams } from '../ipc/fleet.js';
-import { CancelledError, type MCPError } from '../link/errors.js';
+import type { MCPError } from '../link/errors.js';
+import { cancelled } from '../link/session/call-errors.js';
 import { disabled, unknownServer, unknownTool } from './errors.js';
 import type { Members } from './members.js';
 
@@ -12,11 +13,9 @@ export function callRefusal(
   const server = members.get(name);
   if (server === undefined) return unknownServer(name, members.names);
   if (!server.spec.enabled) return disabled(server.spec);
-  if (signal?.aborted) {
-    return new CancelledError(`${name}: the call was cancelled: ${reasonOf(signal) ?? 'before it began'}`);
-  }
+  if (signal?.aborted) return cancelled(name, false, reasonOf(signal) ?? 'before it began');
   const { catalog } = server;
-  return catalog.hasTool(tool) ? undefined : unknownTool(name, tool, [...(catalog.toolNames ?? [])]);
+  return catalog.hasTool(tool) ? undefined : unknownTool(name, tool, [...(catalog.keysOf('tools') ?? [])]);
 }
 
 export function reasonOf(signal: AbortSignal | undefined): string | undefined {

@@ -1,33 +1,70 @@
 import type { Clock } from '../link/clock.js';
 import type { JsonObject } from '../link/session/message.js';
-import { type Lists, NO_LISTS } from './lists.js';
+import { type CatalogChange, changeOf } from './catalog-change.js';
+import { type Definitions, sift } from './definitions.js';
+import { LIST_NAMES, type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
+
+export interface CatalogOptions {
+  /** Whether the config lets a tool of this name be seen. */
+  isVisible(tool: string): boolean;
+  clock: Clock;
+  log(text: string): void;
+  /** What was known when the server last ran; looked for when somebody first wants to know. */
+  recall?: (() => Lists | undefined) | undefined;
+  keep?: ((lists: Lists) => void) | undefined;
+  changed?: ((change: CatalogChange) => void) | undefined;
+}
 
 /** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
 export class Catalog {
-  readonly #isVisible: (tool: string) => boolean;
-  readonly #clock: Clock;
+  readonly #options: CatalogOptions;
   readonly #waiting = new Set<() => void>();
+  #memory: 'unasked' | 'asked' = 'unasked';
   #lists: Lists | undefined;
-  #toolNames: ReadonlySet<string> | undefined;
+  /** Nothing of `#lists` was said in this life of ours. */
+  #isCached = false;
+  #isKept = false;
+  readonly #definitions: Partial<Record<keyof Lists, Definitions>> = {};
+  /** What may not be as it was: remembered from an earlier life, or the server said that it has changed. */
+  readonly #doubted = new Set<ListName>();
+  readonly #goodUntil: Partial<Record<ListName, number>> = {};
   #isStale = false;
 
-  constructor(isVisible: (tool: string) => boolean, clock: Clock) {
-    this.#isVisible = isVisible;
-    this.#clock = clock;
+  constructor(options: CatalogOptions) {
+    this.#options = options;
   }
 
   get lists(): Lists | undefined {
+    this.#recall();
     return this.#lists;
   }
 
-  /** Tools that may be called; undefined while nobody knows. */
-  get toolNames(): ReadonlySet<string> | undefined {
-    return this.#toolNames;
+  /** It is what the server offered before this daemon began, and nobody has asked since. */
+  get isCached(): boolean {
+    this.#recall();
+    return this.#isCached;
   }
 
-  /** Nothing was read yet, or it is to be read again. */
-  get isWanting(): boolean {
+  /** What may be used of a list, by its key; undefined while nobody knows. */
+  keysOf(list: keyof Lists): ReadonlySet<string> | undefined {
+    this.#recall();
+    return this.#definitions[list]?.keys;
+  }
+
+  /** What is wrong with a definition. */
+  problemOf(list: keyof Lists, key: string): string | undefined {
+    return this.#definitions[list]?.problems.get(key);
+  }
+
+  /** Nothing is known, or it is to be read again: whoever asks has to wait. */
+  get isMissing(): boolean {
+    this.#recall();
     return this.#lists === undefined || this.#isStale;
+  }
+
+  /** There is a reason to read it; nobody need wait. */
+  get isWanting(): boolean {
+    return this.isMissing || this.#doubted.size > 0;
   }
 
   /** What is known was read before. */
@@ -39,37 +76,62 @@ export class Catalog {
     return this.#waiting.size > 0;
   }
 
-  /** Where the tools are not known, the server is to say whether it has one. */
-  hasTool(name: string): boolean {
-    return this.#isVisible(name) && this.#toolNames?.has(name) !== false;
+  isDoubted(list: ListName): boolean {
+    this.#recall();
+    return this.#doubted.has(list);
   }
 
-  /** A list that could not be read stays what it was. */
-  take(lists: Lists): void {
+  /** The server said how long it would be good for, and that is over. */
+  isExpired(list: ListName): boolean {
+    return this.#options.clock.now() >= (this.#goodUntil[list] ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Where the tools are not known for certain, the server is to say whether it has one. */
+  hasTool(name: string): boolean {
+    if (!this.#options.isVisible(name)) return false;
+    return this.keysOf('tools')?.has(name) !== false || this.isDoubted('tools');
+  }
+
+  /** A list that was not read, or could not be, stays what it was. */
+  take(reading: Reading): void {
+    this.#recall();
     const before = this.#lists ?? NO_LISTS;
-    this.#lists = {
-      tools: lists.tools === undefined ? before.tools : this.#visible(lists.tools),
-      prompts: lists.prompts ?? before.prompts,
-      resources: lists.resources ?? before.resources,
-    };
+    const asked = LIST_NAMES.filter((name) => name in reading);
+    this.#lists = this.#sifted(reading, before, this.#options.log);
+    for (const name of asked) {
+      this.#doubted.delete(name);
+      const ttlMs = reading.ttlMs?.[name];
+      if (ttlMs === undefined) delete this.#goodUntil[name];
+      else this.#goodUntil[name] = this.#options.clock.now() + ttlMs;
+    }
+    this.#isCached &&= asked.length < LIST_NAMES.length;
+    this.#tell(before, this.#lists);
+    // who wants it all afresh is not served by a part
+    if (asked.length < LIST_NAMES.length) return;
     this.#isStale = false;
     this.giveUp();
   }
 
   /** It is to be read again; until then what is known stands. */
   outdate(): void {
-    this.#isStale = this.#lists !== undefined;
+    this.#isStale = this.lists !== undefined;
+  }
+
+  /** The server says that this has changed, and will be asked what it is now. */
+  doubt(list: ListName): void {
+    if (this.lists !== undefined) this.#doubted.add(list);
   }
 
   /** Resolves when the lists are there, nobody will bring them, or the time is up. */
   wait(ms: number, ask: (giveUp: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
+      const { clock } = this.#options;
       const done = () => {
         this.#waiting.delete(done);
-        this.#clock.clearTimeout(timer);
+        clock.clearTimeout(timer);
         resolve();
       };
-      const timer = this.#clock.setTimeout(done, ms);
+      const timer = clock.setTimeout(done, ms);
       this.#waiting.add(done);
       ask(done);
     });
@@ -80,13 +142,39 @@ export class Catalog {
     for (const done of [...this.#waiting]) done();
   }
 
-  /** A name that comes twice means the first: nobody could call the second. */
-  #visible(tools: readonly JsonObject[]): JsonObject[] {
-    const names = new Set<string>();
-    this.#toolNames = names;
-    return tools.filter(({ name }) => {
-      if (typeof name !== 'string' || names.has(name) || !this.#isVisible(name)) return false;
-      return names.add(name);
-    });
+  #recall(): void {
+    if (this.#memory === 'asked') return;
+    this.#memory = 'asked';
+    const recalled = this.#options.recall?.();
+    if (recalled === undefined) return;
+    this.#isCached = true;
+    this.#isKept = true;
+    // its faults were said when it was read
+    this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
+    for (const name of LIST_NAMES) this.#doubted.add(name);
+  }
+
+  #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
+    const lists = { ...before };
+    for (const list of Object.keys(NO_LISTS) as (keyof Lists)[]) {
+      const found = reading[list];
+      if (found === undefined) continue;
+      const definitions = sift(list, list === 'tools' ? found.filter(this.#isShown) : found, log);
+      this.#definitions[list] = definitions;
+      lists[list] = definitions.items;
+    }
+    return lists;
+  }
+
+  readonly #isShown = ({ name }: JsonObject): boolean =>
+    typeof name !== 'string' || this.#options.isVisible(name);
+
+  #tell(before: Lists, after: Lists): void {
+    const changes = LIST_NAMES.flatMap((name) => changeOf(name, before, after) ?? []);
+    if (changes.length > 0 || !this.#isKept) {
+      this.#isKept = true;
+      this.#options.keep?.(after);
+    }
+    for (const change of changes) this.#options.changed?.(change);
   }
 }

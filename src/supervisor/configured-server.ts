@@ -2,15 +2,15 @@ import type { ServerSpec } from '../config/spec.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import type { Ending } from '../machines/ending.js';
-import { Catalog } from './catalog.js';
+import type { Catalog } from './catalog.js';
+import { catalogOf } from './catalog-of.js';
 import { replaced, stopped } from './errors.js';
 import { Latencies } from './latencies.js';
-import { type Lists, NO_LISTS } from './lists.js';
+import { type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
 import type { RoutedSink } from './routed-sink.js';
 import { startTimeoutMs } from './server-settings.js';
 import { Stall } from './stall.js';
 import type { Surroundings } from './surroundings.js';
-import { toolFilter } from './tool-filter.js';
 import { Transients } from './transients.js';
 import { type View, viewOfStalls, viewOfTransients } from './view.js';
 
@@ -33,10 +33,11 @@ export class ConfiguredServer {
     this.spec = spec;
     this.#clock = around.clock;
     this.#predecessor = predecessor;
-    this.catalog = new Catalog(toolFilter(spec.tools), around.clock);
+    this.catalog = catalogOf(spec, around);
     const id = `${spec.name}@${generation}`;
     const on = {
-      listed: (lists: Lists) => this.catalog.take(lists),
+      listed: (reading: Reading) => this.catalog.take(reading),
+      outdated: (list: ListName) => this.catalog.doubt(list),
       wantsLists: () => this.catalog.isWanting,
       left: (isTold: boolean) => this.#left(isTold),
     };
@@ -101,18 +102,24 @@ export class ConfiguredServer {
       if (!outcome.ok) this.failures += 1;
       sink.settle(outcome);
     };
-    return this.#send(request, { settle, progress: sink.progress, routed: sink.routed });
+    return this.#send(request, { ...sink, settle });
   }
 
   /**
-   * What it offers. A cold server is started for it; for what is `fresh` one that runs is asked again. Waits for the
-   * answer, or for the end of the try.
+   * What it offers. A cold server of which nothing is known is started for it; for what is `fresh` one that runs is
+   * asked again, as it is when `wanted` is older than it said it would be good for. Waits for the answer, or for the
+   * end of the try.
    */
-  async readLists(isFreshWanted = false): Promise<Lists> {
+  async readLists(
+    isFreshWanted = false,
+    wanted?: ListName,
+    withinMs = startTimeoutMs(this.spec),
+  ): Promise<Lists> {
     const { catalog } = this;
-    if (isFreshWanted) catalog.outdate();
-    if (this.spec.enabled && catalog.isWanting) {
-      await catalog.wait(startTimeoutMs(this.spec), (giveUp) => this.#discover(giveUp));
+    const isOld = wanted !== undefined && catalog.isExpired(wanted) && this.#isUp;
+    if (isFreshWanted || isOld) catalog.outdate();
+    if (this.spec.enabled && catalog.isMissing) {
+      await catalog.wait(withinMs, (giveUp) => this.#discover(giveUp));
     }
     return catalog.lists ?? NO_LISTS;
   }
@@ -126,6 +133,11 @@ export class ConfiguredServer {
   get lastStops(): Ending[] {
     const endings = this.#stalls.map((stall) => stall.lastStop).filter((ending) => ending !== undefined);
     return [...endings, ...(this.#transients?.lastStops ?? [])];
+  }
+
+  /** Somebody is there who can be asked. */
+  get #isUp(): boolean {
+    return this.#stalls.some(({ gate }) => gate.isOpen);
   }
 
   #send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {

@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../config/spec.js';
-import { MCPError, ServerUnavailableError } from '../link/errors.js';
+import { MCPError, MCPTimeoutError, ServerUnavailableError } from '../link/errors.js';
 import { didYouMean } from '../near-miss.js';
 
 /** No server of this name is configured. */
@@ -10,6 +10,16 @@ export class ServerNotFoundError extends MCPError {
 /** The server has no such tool. */
 export class MCPToolNotFoundError extends MCPError {
   override readonly type: string = 'MCPToolNotFoundError';
+}
+
+/** The server has no such prompt. */
+export class MCPPromptNotFoundError extends MCPError {
+  override readonly type: string = 'MCPPromptNotFoundError';
+}
+
+/** The server says that it has no such resource. */
+export class MCPResourceNotFoundError extends MCPError {
+  override readonly type: string = 'MCPResourceNotFoundError';
 }
 
 /** The tool ran and said that it failed. */
@@ -29,14 +39,46 @@ export function unknownTool(server: string, tool: string, names: readonly string
   return new MCPToolNotFoundError(`${server} has no tool '${tool}'`, { why, fix });
 }
 
+export function unknownPrompt(server: string, prompt: string, names: readonly string[]): MCPError {
+  const why = names.length === 0 ? 'it has no prompts' : `it has: ${names.slice(0, 20).join(', ')}`;
+  const fix = didYouMean(prompt, names) || `see "toolherd prompts ${server}"`;
+  return new MCPPromptNotFoundError(`${server} has no prompt '${prompt}'`, { why, fix });
+}
+
+/** `said`: the server's own words. */
+export function unknownResource(
+  server: string,
+  uri: string,
+  uris: readonly string[],
+  said: string,
+): MCPError {
+  const fix = didYouMean(uri, uris) || `see "toolherd resources ${server}"`;
+  const details = { sent: true, why: `the server said: ${said}`, fix };
+  return new MCPResourceNotFoundError(`${server} has no resource '${uri}'`, details);
+}
+
+/** The time of a request was over before it was known what the server has. */
+export function listsTooLate(server: string, timeoutMs: number): MCPError {
+  return new MCPTimeoutError(
+    `${server}: did not say what it offers within the ${timeoutMs / 1000} s of this call`,
+    {
+      retryable: true,
+      why: 'the call was not sent',
+      fix: `see "toolherd why ${server}"`,
+    },
+  );
+}
+
 export function disabled({ name, origin }: ServerSpec): MCPError {
-  return new ServerUnavailableError(`${name}: is disabled`, { fix: `set 'enabled: true' in ${origin.file}` });
+  const why = `its entry says 'enabled: false'`;
+  const fix = `set 'enabled: true' in ${origin.file}`;
+  return new ServerUnavailableError(`${name}: is disabled`, { why, fix });
 }
 
 /** The server was stopped, and calls do not start it. */
 export function stopped(name: string): MCPError {
   return new ServerUnavailableError(`${name}: was stopped`, {
-    why: 'by order',
+    why: 'somebody stopped it, and calls do not start what was stopped',
     fix: `toolherd start ${name}`,
   });
 }

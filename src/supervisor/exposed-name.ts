@@ -10,6 +10,11 @@ export function exposedName(server: string, tool: string): string {
   return name.length <= LONGEST ? name : withHash(name, server, tool);
 }
 
+/** How the names of a server's tools begin, as far as there is room. */
+export function exposedPrefix(server: string): string {
+  return `${normalise(server)}__`.slice(0, LONGEST - HASH_LENGTH - 1);
+}
+
 export function normalise(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_.-]/g, '-');
 }

@@ -6,7 +6,8 @@ import type { Link, LinkEvents, Opened } from '../link/link.js';
 import { type Ending, failed } from '../machines/ending.js';
 import type { LinkInput, LinkLogic, LinkOrder, LinkReport } from '../machines/link-protocol.js';
 import { Health } from './health.js';
-import { type Lists, readLists } from './lists.js';
+import { ListChanges } from './list-changes.js';
+import { LIST_NAMES, type ListName, type Reading, readLists } from './lists.js';
 
 /** How a link to this kind of server is opened; tests and other transports bring their own. */
 export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) => Link;
@@ -15,7 +16,9 @@ export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) =
 export interface LinkHost {
   linked(link: Link, incarnation: number): void;
   opened(opened: Opened): void;
-  listed(lists: Lists): void;
+  listed(reading: Reading): void;
+  /** The server says that a list has changed; it will be read again soon. */
+  outdated?: ((list: ListName) => void) | undefined;
   /** False when the lists are known and need not be read again. Default: they are read. */
   wantsLists?(): boolean;
   log(text: string): void;
@@ -47,11 +50,20 @@ class LinkedIncarnation {
   #health: Health | undefined;
   #isClosing = false;
   #ending: Ending | undefined;
-  /** One reading of the lists runs at a time; a second wish is remembered. */
-  #reading: 'no' | 'yes' | 'again' = 'no';
+  /** One reading of the lists runs at a time; what is wished for meanwhile is remembered. */
+  #reading: 'no' | 'yes' = 'no';
+  readonly #wished = new Set<ListName>();
+  readonly #changes: ListChanges;
+  /** What the server itself wants to be read again. Whoever else wants that means all of it. */
+  #changed: readonly ListName[] = [];
+  #hasRead = false;
 
   constructor(setting: Setting) {
     this.#setting = setting;
+    this.#changes = new ListChanges(setting.clock, (lists) => {
+      this.#changed = lists;
+      setting.report({ type: 'link.list_changed' });
+    });
   }
 
   obey(order: LinkOrder): void {
@@ -69,6 +81,7 @@ class LinkedIncarnation {
   /** The actor was stopped: nothing may be left behind. */
   dispose(): void {
     this.#health?.stop();
+    this.#changes.stop();
     if (this.#ending === undefined) this.#link?.close('kill');
   }
 
@@ -89,42 +102,56 @@ class LinkedIncarnation {
     host.opened(opened);
     const hung = (message: string) => {
       report({ type: 'link.hung', message });
+      const fix = `see "toolherd logs ${spec.name}", or raise ping.timeout`;
       // to the link this is a stop like any other; its callers are to know why
-      link.session.close((sent) => callErrorFor(spec.name, failed({ cause: 'hung', message }), sent));
+      link.session.close((sent) => callErrorFor(spec.name, failed({ cause: 'hung', message, fix }), sent));
     };
     this.#health = new Health({ link, clock, ping: spec.ping, hung });
     report({ type: 'link.opened' });
   }
 
   #notified(method: string): void {
-    if (LIST_CHANGED.test(method)) this.#setting.report({ type: 'link.list_changed' });
+    const list = LIST_CHANGED.exec(method)?.[1] as ListName | undefined;
+    if (list === undefined) return;
+    this.#setting.host.outdated?.(list);
+    this.#changes.note(list);
   }
 
   async #discover(): Promise<void> {
     const { spec, host, report } = this.#setting;
+    const wished = this.#takeChanged();
     if (this.#link === undefined) return;
     if (host.wantsLists?.() === false) {
       report({ type: 'link.discovered' });
       return;
     }
-    if (this.#reading !== 'no') {
-      this.#reading = 'again';
-      return;
-    }
-    do {
-      this.#reading = 'yes';
-      const lists = await readLists(this.#link, spec, (text) => host.log(text));
+    for (const list of wished) this.#wished.add(list);
+    if (this.#reading === 'yes') return;
+    this.#reading = 'yes';
+    while (this.#wished.size > 0) {
+      const lists = [...this.#wished];
+      this.#wished.clear();
+      const reading = await readLists(this.#link, spec, (text) => host.log(text), lists);
       // what was read while it died is not what it offers
       if (this.#isClosing || this.#link.session.state === 'closed') return;
-      host.listed(lists);
-    } while ((this.#reading as string) === 'again');
+      this.#hasRead = true;
+      host.listed(reading);
+    }
     this.#reading = 'no';
     report({ type: 'link.discovered' });
+  }
+
+  /** An order to read comes of a change that the server told, or means everything. */
+  #takeChanged(): readonly ListName[] {
+    const changed = this.#changed;
+    this.#changed = [];
+    return changed.length > 0 && this.#hasRead ? changed : LIST_NAMES;
   }
 
   #close(from: 'close' | 'kill'): void {
     this.#isClosing = true;
     this.#health?.stop();
+    this.#changes.stop();
     if (this.#link === undefined || this.#ending !== undefined) this.#reportClosed();
     else this.#link.close(from);
   }
@@ -132,6 +159,7 @@ class LinkedIncarnation {
   #ended(ending: Ending): void {
     this.#ending = ending;
     this.#health?.stop();
+    this.#changes.stop();
     if (this.#isClosing) this.#reportClosed();
     else this.#setting.report(toReport(ending));
   }

@@ -8,7 +8,7 @@ import { type ServerMachine, serverMachine } from '../machines/server.js';
 import { stateName } from '../machines/state-name.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
-import type { Lists } from './lists.js';
+import type { ListName, Reading } from './lists.js';
 import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
 import type { Surroundings } from './surroundings.js';
@@ -16,7 +16,9 @@ import type { Surroundings } from './surroundings.js';
 export interface OneShotEvents {
   /** The handshake is done. */
   ready(): void;
-  listed(lists: Lists): void;
+  listed(reading: Reading): void;
+  /** The server says that this list has changed. */
+  outdated?(list: ListName): void;
   /** Whether the lists have to be read: once for a server is enough. */
   wantsLists(): boolean;
   /** Nothing of it is left. */
@@ -50,6 +52,7 @@ export class OneShot {
         this.#opened = opened;
       },
       listed: on.listed,
+      outdated: on.outdated,
       wantsLists: on.wantsLists,
       log: (text) => around.log(spec.name, text),
     });
@@ -115,7 +118,7 @@ export class OneShot {
       sink.settle(outcome);
       this.#finish();
     };
-    return this.#gate.send(request, { settle, progress: sink.progress, routed: sink.routed });
+    return this.#gate.send(request, { ...sink, settle });
   }
 
   /** Reads the lists anew, if it can be asked. */

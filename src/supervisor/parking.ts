@@ -1,7 +1,8 @@
 import type { Clock } from '../link/clock.js';
 import { Deadlines, type Timed } from '../link/deadlines.js';
-import { CancelledError, type MCPError, MCPTimeoutError, OverloadedError } from '../link/errors.js';
+import { type MCPError, MCPTimeoutError, OverloadedError } from '../link/errors.js';
 import type { CallHandle, CallRequest, CallSink } from '../link/session/call.js';
+import { cancelled } from '../link/session/call-errors.js';
 
 /** As many as may wait in a session, and as much, for the same reason. */
 const MOST_PARKED = 10_000;
@@ -45,8 +46,7 @@ export class Parking<Sink extends CallSink = CallSink> {
     this.#bytes += parked.bytes;
     if (parked.deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(parked);
     const cancel = (reason = 'cancelled by the caller') => {
-      const error = () => new CancelledError(`${this.#name}: the call was cancelled: ${reason}`);
-      if (this.#parked.has(parked)) this.#fail(parked, error());
+      if (this.#parked.has(parked)) this.#fail(parked, cancelled(this.#name, false, reason));
       else parked.handle?.cancel(reason);
     };
     return { id: 0, cancel };
@@ -80,7 +80,8 @@ export class Parking<Sink extends CallSink = CallSink> {
   #overload(): MCPError | undefined {
     if (this.#parked.size < MOST_PARKED && this.#bytes < MOST_BYTES) return undefined;
     const message = `${this.#name}: ${this.#parked.size} calls wait for it already`;
-    return new OverloadedError(message, { retryable: true, fix: 'try again when it runs' });
+    const why = 'it is not connected, or busy with as many as max_in_flight allows';
+    return new OverloadedError(message, { retryable: true, why, fix: 'try again when it runs' });
   }
 
   #expire(parked: Parked<Sink>): void {

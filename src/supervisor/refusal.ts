@@ -1,4 +1,4 @@
-import { type MCPError, ServerUnavailableError } from '../link/errors.js';
+import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../link/errors.js';
 import type { KeeperContext } from '../machines/keeper-context.js';
 
 /** A keeper's state, as it is shown. */
@@ -30,11 +30,13 @@ export function refusalOf({ name, detail, context, now, farewell }: Waited): MCP
       const message = `${name}: could not be started; the next try is in ${(inMs / 1000).toFixed(1)} s`;
       return new ServerUnavailableError(message, { retryable: true, why, fix: `see "toolherd why ${name}"` });
     }
+    case 'needs_auth': {
+      const fix = lastError?.fix ?? `toolherd auth ${name}`;
+      return new AuthRequiredError(`${name}: needs an authorisation`, { why, fix });
+    }
     default: {
-      const state =
-        detail === 'needs_auth' ? 'needs an authorisation' : `is quarantined (${quarantineReason})`;
       const fix = `mend the cause, then: toolherd reset ${name}`;
-      return new ServerUnavailableError(`${name}: ${state}`, { why, fix });
+      return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
     }
   }
 }

@@ -11,7 +11,7 @@ import { stateName, topName } from '../machines/state-name.js';
 import { stopped } from './errors.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
-import type { Lists } from './lists.js';
+import type { ListName, Reading } from './lists.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
 import type { Surroundings } from './surroundings.js';
@@ -39,7 +39,7 @@ export class Stall {
     id: string,
     spec: ServerSpec,
     around: Surroundings,
-    on: { listed(lists: Lists): void },
+    on: { listed(reading: Reading): void; outdated?(list: ListName): void },
     predecessor: Promise<unknown>,
   ) {
     this.id = id;
@@ -61,6 +61,7 @@ export class Stall {
         this.#opened = opened;
       },
       listed: on.listed,
+      outdated: on.outdated,
       log: (text) => around.log(spec.name, text),
     });
     const reap = () => this.#reap();

@@ -1,5 +1,7 @@
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
 import type { Clock } from '../link/clock.js';
+import type { CatalogChange } from './catalog-change.js';
+import type { CatalogStore } from './catalog-store.js';
 import type { OpenLink } from './link-actor.js';
 import type { Permits } from './permits.js';
 
@@ -15,4 +17,8 @@ export interface Surroundings {
   /** Takes one away that has come to its end. */
   release(id: string): void;
   log(server: string, text: string): void;
+  /** Absent where nothing is remembered from one life to the next. */
+  catalogs?: CatalogStore | undefined;
+  /** What a server offers is not what it was. */
+  offersChanged?: ((server: string, change: CatalogChange) => void) | undefined;
 }

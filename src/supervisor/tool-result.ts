@@ -19,7 +19,7 @@ export interface Circumstances {
 export function toToolResult(outcome: Outcome, about: Circumstances): ToolResult {
   const { params, requestId, incarnation, elapsedMs } = about;
   const result: JsonObject = outcome.ok ? outcome.result : {};
-  const content = convertContent(result.content, about.unknown);
+  const content = convertContent(contentOf(result), about.unknown);
   const isError = result.isError === true;
   const failure = outcome.ok ? (isError ? toolError(params, content) : undefined) : outcome.error;
   return {
@@ -51,11 +51,18 @@ export function toWireError(error: MCPError, redact: (text: string) => string): 
   };
 }
 
+/** Servers of 2024-10-07 answer with a `toolResult` of any shape instead. */
+function contentOf({ content, toolResult }: JsonObject): unknown {
+  if (content !== undefined || toolResult === undefined) return content;
+  return [{ type: 'toolResult', toolResult }];
+}
+
 /** The tool's own words are its message. */
 function toolError({ server, tool }: CallParams, content: readonly ContentBlock[]): MCPToolError {
   const said = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   return new MCPToolError(said === '' ? `${server}.${tool} failed and did not say why` : said, {
     sent: true,
     why: `${server}.${tool} ran and reported an error`,
+    fix: `do as it says, or see what it takes with "toolherd tools ${server} --schema"`,
   });
 }

@@ -2,7 +2,7 @@ import type { StdioSpec } from '../config/spec.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest } from '../link/session/call.js';
 import type { Ending, Failed } from '../machines/ending.js';
-import type { Lists } from './lists.js';
+import type { ListName, Reading } from './lists.js';
 import { OneShot } from './one-shot.js';
 import { Parking } from './parking.js';
 import { RetryTimer } from './retry-timer.js';
@@ -10,7 +10,9 @@ import type { RoutedSink } from './routed-sink.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface TransientEvents {
-  listed(lists: Lists): void;
+  listed(reading: Reading): void;
+  /** The server says that this list has changed. */
+  outdated?(list: ListName): void;
   wantsLists(): boolean;
   /** A process came to its end; `isTold`: as it was told to. Who waits for lists may have waited for it. */
   left(isTold: boolean): void;
@@ -161,10 +163,11 @@ export class Transients {
     const id = `${this.#id}.${this.incarnation}`;
     const shot: OneShot = new OneShot(id, this.incarnation, this.#spec, this.#around, {
       ready: () => this.#rest(shot),
-      listed: (lists) => {
-        this.#on.listed(lists);
+      listed: (reading) => {
+        this.#on.listed(reading);
         this.#rest(shot);
       },
+      outdated: (list) => this.#on.outdated?.(list),
       wantsLists: () => this.#on.wantsLists(),
       ended: (ending) => this.#ended(shot, ending),
     });

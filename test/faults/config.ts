@@ -29,7 +29,9 @@ export function config(servers: readonly Entry[], daemon: Record<string, unknown
 
 /** The same, a server a line: each line more is a whole config again. What is in the lines is JSON, which is YAML. */
 export function lines(servers: readonly Entry[], daemon: Record<string, unknown> = {}): string[] {
-  const allowed = new Set(servers.map((entry) => entry.command).filter((program) => program !== 'npx'));
+  const allowed = new Set(
+    servers.map((entry) => entry.command).filter((program) => program !== undefined && program !== 'npx'),
+  );
   return [
     'version: "1.0"\n',
     `daemon: ${JSON.stringify(daemon)}\n`,

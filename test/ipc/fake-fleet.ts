@@ -1,8 +1,11 @@
 import type {
+  AuthorizeParams,
   CallContext,
   CallParams,
   Fleet,
   FleetEvent,
+  PromptParams,
+  ResourceParams,
   ServerStatus,
   ToolResult,
 } from '../../src/ipc/fleet.js';
@@ -87,6 +90,30 @@ export class FakeFleet implements Fleet {
     return [{ server: 'a', name: 't', exposed_name: 'a__t', description: null, input_schema: {} }];
   }
 
+  async prompts(server?: string, refresh?: boolean) {
+    this.heard.push(['prompts', server, refresh]);
+    return [{ server: 'a', name: 'p', exposed_name: 'a__p', description: null, arguments: [] }];
+  }
+
+  async resources(server?: string, refresh?: boolean) {
+    this.heard.push(['resources', server, refresh]);
+    const resource = { server: 'a', name: 'r', description: null, mime_type: null };
+    return {
+      resources: [{ ...resource, uri: 'file:///r' }],
+      templates: [{ ...resource, uri_template: 'file:///{r}' }],
+    };
+  }
+
+  async prompt(params: PromptParams) {
+    this.heard.push(['prompt', params]);
+    return { messages: [] };
+  }
+
+  async resource(params: ResourceParams) {
+    this.heard.push(['resource', params]);
+    return { contents: [] };
+  }
+
   call(params: CallParams, context: CallContext = {}) {
     this.heard.push(['call', params]);
     return this.onCall(params, context);
@@ -101,6 +128,16 @@ export class FakeFleet implements Fleet {
       snapshot: { server: 'created', keeper: 'idle' },
       journal: [],
     };
+  }
+
+  async authorize({ server, wait }: AuthorizeParams) {
+    this.heard.push(['authorize', server, wait]);
+    return { server, state: 'authorized' as const, authorization_url: null };
+  }
+
+  async logout(server: string) {
+    this.heard.push(['logout', server]);
+    return { server, forgotten: false };
   }
 
   async reload(dryRun?: boolean) {

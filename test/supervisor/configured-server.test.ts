@@ -162,7 +162,7 @@ describe('the lists of a server', () => {
     const { world, server } = stage({}, tools('a'));
     const [one, two] = await Promise.all([server.readLists(), server.readLists()]);
     expect([one, two === one, world.links.length]).toEqual([
-      { tools: [{ name: 'a' }], prompts: [], resources: [] },
+      { tools: [{ name: 'a' }], prompts: [], resources: [], templates: [] },
       true,
       1,
     ]);
@@ -230,7 +230,7 @@ describe('the lists of a server', () => {
     world.links[0]?.goes({ kind: 'disconnected', reason: 'ended', killed: false });
     await settled();
     await server.readLists(true);
-    expect([world.links.length, world.links[1]?.reads.length]).toEqual([2, 6]);
+    expect([world.links.length, world.links[1]?.reads.length]).toEqual([2, 8]);
   });
 });
 
@@ -247,9 +247,9 @@ describe('the lists of a transient server', () => {
     await server.readLists();
     call();
     await settled();
-    expect(world.links.map(({ reads }) => reads.length)).toEqual([3, 0]);
+    expect(world.links.map(({ reads }) => reads.length)).toEqual([4, 0]);
     await server.readLists(true);
-    expect(world.links.at(-1)?.reads.length).toBe(3);
+    expect(world.links.at(-1)?.reads.length).toBe(4);
   });
 
   test('a call that takes the process away from them does not leave them waiting', async () => {

@@ -10,7 +10,12 @@ const uri = 'file:///a';
 
 describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
   test.each([
-    ['text', { type: 'text', text: 'hello', annotations: {} }, { type: 'text', text: 'hello' }],
+    ['text', { type: 'text', text: 'hello' }, { type: 'text', text: 'hello' }],
+    [
+      'text with all that may stand beside it',
+      { type: 'text', text: 'x', annotations: { priority: 1 }, _meta: { a: 1 }, unheardOf: [2] },
+      { type: 'text', text: 'x', annotations: { priority: 1 }, meta: { a: 1 }, more: { unheardOf: [2] } },
+    ],
     ['an empty text', { type: 'text', text: '' }, { type: 'text', text: '' }],
     [
       'an image',
@@ -44,8 +49,20 @@ describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
     ],
     [
       'a link to a resource',
-      { type: 'resource_link', uri, name: 'a', mimeType: 'a/b', description: 'x' },
-      { type: 'binary', data: null, mime_type: 'a/b', uri, name: 'a' },
+      { type: 'resource_link', uri, name: 'a', mimeType: 'a/b', description: 'x', size: 3 },
+      { type: 'binary', data: null, mime_type: 'a/b', uri, name: 'a', more: { description: 'x', size: 3 } },
+    ],
+    [
+      'an embedded resource with both, and with fields inside and outside',
+      { type: 'resource', resource: { uri, blob: 'AAAA', text: 't', _meta: { in: 1 } }, _meta: { out: 1 } },
+      {
+        type: 'binary',
+        data: 'AAAA',
+        mime_type: null,
+        uri,
+        meta: { out: 1 },
+        more: { resource: { _meta: { in: 1 }, text: 't' } },
+      },
     ],
   ])('%s', (_, raw, block) => {
     expect(convert([raw])).toEqual({ blocks: [block], unknown: [] });
@@ -65,6 +82,10 @@ describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
       blocks: [{ type: 'unknown', original_type: type, raw }],
       unknown: [type],
     });
+  });
+
+  test('each type is reported once, however often it comes', () => {
+    expect(convert([{ type: 'a' }, { type: 'b' }, { type: 'a' }]).unknown).toEqual(['a', 'b']);
   });
 
   test('one that is no list is kept as well', () => {

@@ -24,6 +24,8 @@ export interface Manners {
   /** What it takes to make it go: to be asked, to be killed, or the test. */
   goes?: 'asked' | 'killed' | 'never';
   lists?: Partial<Record<ListMethod, JsonObject[] | Error | Promise<JsonObject[]>>>;
+  /** For how long it says that a list is good. */
+  ttlMs?: number;
   ping?: () => Promise<void>;
   /** Shows no pid, so that nobody looks for one in the system: for tests that ask for the status ten thousand times. */
   isInvisible?: boolean;
@@ -99,8 +101,9 @@ export class FakeLink implements Link {
     return this.manners.ping?.() ?? Promise.resolve();
   }
 
-  async list(method: ListMethod): Promise<JsonObject[]> {
+  async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
     this.reads.push(method);
+    if (this.manners.ttlMs !== undefined) onTtl?.(this.manners.ttlMs);
     const list = await (this.manners.lists?.[method] ?? []);
     if (list instanceof Error) throw list;
     return list;

@@ -13,7 +13,7 @@ function stage(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T):
   const herd = world.herd({ redact });
   herd.apply([spec(changes)]);
   const events: StateEvent[] = [];
-  herd.subscribe((event) => events.push(event));
+  herd.subscribe(['state'], (event) => events.push(event));
   const journal = () => herd.inspect('srv').journal;
   return { world, herd, journal, events };
 }
@@ -122,11 +122,11 @@ describe('since when', () => {
     await settled();
     world.clock.advance(60_000);
     world.newest.says('notifications/tools/list_changed');
-    await settled();
+    await world.passes(100);
     expect(herd.status()[0]?.since).toBe(new Date(0).toISOString());
     world.newest.crashes();
     await settled();
-    expect(herd.status()[0]?.since).toBe(new Date(60_000).toISOString());
+    expect(herd.status()[0]?.since).toBe(new Date(60_100).toISOString());
   });
 });
 
@@ -153,7 +153,7 @@ describe('whoever listens', () => {
 
   test('and throws does not hurt the herd, nor the others who listen', async () => {
     const { world, herd, events } = stage();
-    const end = herd.subscribe(() => {
+    const end = herd.subscribe(['state'], () => {
       throw new Error('my own fault');
     });
     await herd.order('start', { servers: ['srv'] }, true);
@@ -170,7 +170,7 @@ describe('whoever listens', () => {
   test('a listener hears of the others no more when it has ended', async () => {
     const { herd } = stage();
     const heard: StateEvent[] = [];
-    const end = herd.subscribe((event) => heard.push(event));
+    const end = herd.subscribe(['state'], (event) => heard.push(event));
     end();
     await herd.order('start', { servers: ['srv'] }, true);
     expect(heard).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createActor, createMachine } from 'xstate';
 import type { LinkOrder, LinkReport } from '../../src/machines/link-protocol.js';
 import { linkActor } from '../../src/supervisor/link-actor.js';
-import type { Lists } from '../../src/supervisor/lists.js';
+import type { Reading } from '../../src/supervisor/lists.js';
 import { failure, type Manners } from './fake-link.js';
 import { Caller, request, settled, spec, World } from './world.js';
 
@@ -12,7 +12,7 @@ function stage(manners: Manners = {}, changes: Parameters<typeof spec>[0] = {}) 
   world.manners = () => manners;
   const told: string[] = [];
   const state = { wantsLists: true };
-  const lists: Lists[] = [];
+  const lists: Reading[] = [];
   const logic = linkActor(spec(changes), world.clock, world.open, {
     linked: (_, incarnation) => told.push(`linked ${incarnation}`),
     opened: ({ protocolVersion }) => told.push(`opened ${protocolVersion}`),
@@ -148,10 +148,10 @@ describe('the link as an actor', () => {
     world.newest.opens();
     for (let count = 0; count < 3; count += 1) order('discover');
     await settled();
-    expect(world.newest.reads.length).toBe(3);
+    expect(world.newest.reads.length).toBe(4);
     finish([]);
     await settled();
-    expect([lists.length, world.newest.reads.length]).toEqual([2, 6]);
+    expect([lists.length, world.newest.reads.length]).toEqual([2, 8]);
     expect(reports.filter(({ type }) => type === 'link.discovered').length).toBe(1);
     order('discover');
     await settled();

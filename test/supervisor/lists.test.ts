@@ -12,18 +12,19 @@ async function read(changes: Partial<StdioSpec>, lists: Manners['lists']) {
 }
 
 describe('reading the lists of a server', () => {
-  test('FR-013 FR-014: all three', async () => {
+  test('FR-013 FR-014: all of them', async () => {
     const { lists, logs } = await read(
       {},
       { 'tools/list': [{ name: 'a' }], 'prompts/list': [{ name: 'b' }] },
     );
-    expect(lists).toEqual({ tools: [{ name: 'a' }], prompts: [{ name: 'b' }], resources: [] });
+    expect(lists).toEqual({ tools: [{ name: 'a' }], prompts: [{ name: 'b' }], resources: [], templates: [] });
     expect(logs).toEqual([]);
   });
 
   test('FR-013 FR-014: what is not wanted is not asked for, and nobody knows it', async () => {
     const { lists, reads } = await read({ loadTools: false, loadPrompts: false }, {});
-    expect([lists.tools, lists.prompts, reads]).toEqual([undefined, undefined, ['resources/list']]);
+    expect([lists.tools, lists.prompts]).toEqual([undefined, undefined]);
+    expect(reads).toEqual(['resources/list', 'resources/templates/list']);
   });
 
   test('one that cannot be read is logged and is not empty but unknown; the others are still of use', async () => {
@@ -31,7 +32,7 @@ describe('reading the lists of a server', () => {
       {},
       { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'b' }] },
     );
-    expect(lists).toEqual({ tools: undefined, prompts: [{ name: 'b' }], resources: [] });
+    expect(lists).toEqual({ tools: undefined, prompts: [{ name: 'b' }], resources: [], templates: [] });
     expect(logs).toEqual(['tools/list could not be read: no']);
   });
 });

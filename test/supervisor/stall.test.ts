@@ -311,12 +311,12 @@ describe('an idle server', () => {
 
 describe('the lists', () => {
   test('FR-016: are read when it is connected, and again when the server says that they changed', async () => {
-    const { stall, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
+    const { world, stall, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
     const link = await up();
     expect(listed.map(({ tools }) => tools)).toEqual([[{ name: 'one' }]]);
     link.manners = { lists: { 'tools/list': [{ name: 'two' }] } };
     link.says('notifications/tools/list_changed');
-    await settled();
+    await world.passes(100);
     expect(listed.at(-1)?.tools).toEqual([{ name: 'two' }]);
     link.says('notifications/message');
     await settled();

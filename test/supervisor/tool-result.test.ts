@@ -49,6 +49,14 @@ describe('the result of a call', () => {
     expect(resultOf(ok({})).metadata).not.toHaveProperty('meta');
   });
 
+  test('in the form of 2024-10-07 is kept as it came', () => {
+    const { content, success } = resultOf(ok({ toolResult: [1] }));
+    expect([success, content]).toEqual([
+      true,
+      [{ type: 'unknown', original_type: 'toolResult', raw: { type: 'toolResult', toolResult: [1] } }],
+    ]);
+  });
+
   test('reports content of a type that is not known', () => {
     expect(resultOf(ok({ content: [{ type: 'video' }] })).unknown).toEqual(['video']);
   });
@@ -64,6 +72,7 @@ describe('the result of a call', () => {
       type: 'MCPToolError',
       message: 'no such file\nline two',
       why: 'srv.tool ran and reported an error',
+      fix: 'do as it says, or see what it takes with "toolherd tools srv --schema"',
       retryable: false,
       sent: true,
     });

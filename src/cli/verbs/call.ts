@@ -3,6 +3,7 @@ import type { Fleet, ToolEntry, ToolResult } from '../../ipc/fleet.js';
 import { parseArguments } from '../arguments.js';
 import { parseDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
+import { findTarget } from '../target.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {
@@ -36,24 +37,16 @@ Exit status: 0 ok, 1 the tool or the server failed, 4 no such server or tool, 12
   },
 };
 
-/** In SERVER.TOOL the longest configured server name wins. The schema is asked for only when a value may need it. */
+/** The schema is asked for only when a value may need it. */
 async function findTool(
   fleet: Fleet,
   target: string,
   wantsSchema: boolean,
 ): Promise<{ server: string; tool: string; schema: unknown }> {
-  const { servers } = await fleet.status();
-  const names = servers.map(({ name }) => name).filter((name) => target.startsWith(`${name}.`));
-  const longest = names.sort((a, b) => b.length - a.length)[0];
-  const dot = target.indexOf('.');
-  if (longest === undefined && dot === -1) {
-    throw new UsageError(`'${target}' names no tool`, 'write SERVER.TOOL; see "toolherd tools"');
-  }
-  const server = longest ?? target.slice(0, dot);
-  const tool = target.slice(server.length + 1);
-  if (!wantsSchema || longest === undefined) return { server, tool, schema: undefined };
+  const { server, name: tool, isKnown } = await findTarget(fleet, target, 'tool');
+  if (!wantsSchema || !isKnown) return { server, tool, schema: undefined };
   const known: ToolEntry[] = await fleet.tools(server);
-  const found = known.find((entry) => entry.name === tool || entry.exposed_name === tool);
+  const found = known.find(({ name }) => name === tool) ?? known.find((entry) => entry.exposed_name === tool);
   return { server, tool: found?.name ?? tool, schema: found?.input_schema };
 }
 

@@ -53,8 +53,10 @@ function read({ paths }: Call, server: string | null): Entry[] {
   const file = server === null ? 'daemon.log' : join('servers', `${serverLogName(server)}.log`);
   return readSmallTail(join(paths.logFolder, file)).flatMap((line) => {
     try {
-      const { time, level, source = null, msg = '' } = JSON.parse(line);
-      return [{ time: String(time), level: LEVELS[level] ?? 'info', server, source, text: String(msg) }];
+      const { time, level, source = null, logger = source, msg = '' } = JSON.parse(line);
+      return [
+        { time: String(time), level: LEVELS[level] ?? 'info', server, source: logger, text: String(msg) },
+      ];
     } catch {
       // the first line of what was read is usually half of one
       return [];

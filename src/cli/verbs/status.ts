@@ -12,7 +12,8 @@ export const verb: Verb = {
   toolherd status --exit-code       exit 1 unless every enabled server is well
 
 States: created, connecting, connected, error, disconnected (of the newest process).
-Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled.`,
+Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled,
+needs_auth (see toolherd help auth).`,
   options: { wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
   most: Number.POSITIVE_INFINITY,
   async run(call) {

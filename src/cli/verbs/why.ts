@@ -58,6 +58,7 @@ function next({ detail, state, next_retry_at }: Inspection['status'], now: numbe
 function advice({ name, detail, last_error }: Inspection['status']): string {
   const fix = last_error?.fix === undefined ? '' : `${last_error.fix}; then `;
   if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
+  if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
   if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
   if (detail === 'stopped') return `"toolherd start ${name}".`;
   if (detail === 'disabled') return 'set "enabled: true" in its config.';

@@ -1,0 +1,42 @@
+import type { PromptEntry } from '../../ipc/fleet.js';
+import { EXIT } from '../exit-codes.js';
+import { firstLine } from '../first-line.js';
+import { noteMarks } from '../list-notes.js';
+import { table } from '../table.js';
+import type { Verb } from '../verb.js';
+
+export const verb: Verb = {
+  usage: 'prompts [SERVER] [--refresh]',
+  about: `Lists the prompts of the herd, or of one server, with their arguments: those in [brackets] may be left out.
+A server that has never run is started for it; of one that rests, what it last offered is shown.`,
+  help: `Examples:
+  toolherd prompts
+  toolherd prompts everything
+  toolherd prompts everything --refresh      ask the server again; start it if need be
+
+Exit status: 0 ok, 4 no such server.`,
+  options: { refresh: { type: 'boolean' } },
+  most: 1,
+  async run(call) {
+    const { args, flags, output } = call;
+    const fleet = await call.fleet();
+    const prompts = await fleet.prompts(args[0], flags.refresh === true);
+    output.json({ prompts });
+    noteMarks(output, prompts, (index) => `${prompts[index]?.server}.${prompts[index]?.name}`);
+    const rows = prompts.map((prompt) => [
+      `${prompt.server}.${prompt.name}${prompt.problem === undefined ? '' : ' !'}`,
+      argumentsOf(prompt),
+      firstLine(prompt.description),
+    ]);
+    output.print(rows.length === 0 ? 'no prompts' : table(['PROMPT', 'ARGUMENTS', 'DESCRIPTION'], rows));
+    return EXIT.ok;
+  },
+};
+
+function argumentsOf({ arguments: wanted }: PromptEntry): string {
+  const names = wanted.map((one) => {
+    const { name, required } = (one ?? {}) as { name?: unknown; required?: unknown };
+    return required === true ? String(name) : `[${String(name)}]`;
+  });
+  return names.length === 0 ? '-' : names.join(' ');
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isObject, type JsonObject } from '../link/session/message.js';
+import { type Lists, NO_LISTS } from './lists.js';
+
+/** What servers offered when they last ran, kept for the time when they do not. */
+export interface CatalogStore {
+  /** Undefined when there is nothing, or nothing that makes sense. */
+  load(identity: string): Lists | undefined;
+  save(identity: string, lists: Lists): void;
+  /** These are configured now; others are forgotten when that was long ago. */
+  seen(identities: readonly string[]): Promise<void>;
+}
+
+const FORMAT = 1;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const FORGOTTEN_AFTER_MS = 90 * DAY_MS;
+/** What is larger is not worth reading at every start. */
+const MOST_BYTES = 16 * 2 ** 20;
+
+/**
+ * One file a server, named after the hash of its spec: a server that is started with anything else is another one. A
+ * file's time says when its server was last configured. It is a cache: what cannot be written or read is done without.
+ */
+export class CatalogFiles implements CatalogStore {
+  readonly #folder: string;
+  readonly #now: () => number;
+
+  constructor(folder: string, now: () => number) {
+    this.#folder = folder;
+    this.#now = now;
+  }
+
+  load(identity: string): Lists | undefined {
+    try {
+      const kept: unknown = JSON.parse(readFileSync(this.#file(identity), 'utf8'));
+      if (!isObject(kept) || kept.format !== FORMAT || !isObject(kept.lists)) return undefined;
+      const lists = { ...NO_LISTS };
+      for (const key of Object.keys(NO_LISTS) as (keyof Lists)[]) lists[key] = listOf(kept.lists[key]);
+      return lists;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whole or not at all: it is written beside its place and then moved there. */
+  save(identity: string, lists: Lists): void {
+    const file = this.#file(identity);
+    const draft = `${file}.${process.pid}`;
+    try {
+      const text = JSON.stringify({ format: FORMAT, at: new Date(this.#now()).toISOString(), lists });
+      if (text.length > MOST_BYTES) {
+        rmSync(file, { force: true });
+        return;
+      }
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      writeFileSync(draft, text, { mode: 0o600 });
+      renameSync(draft, file);
+    } catch {
+      // what is left of it is forgotten like any other file here
+    }
+  }
+
+  async seen(identities: readonly string[]): Promise<void> {
+    const now = new Date(this.#now());
+    const configured = new Set(identities.map((identity) => this.#file(identity)));
+    const names = await readdir(this.#folder).catch(() => []);
+    for (const file of names.map((name) => join(this.#folder, name))) {
+      if (configured.has(file)) await utimes(file, now, now).catch(() => undefined);
+      else if (await this.#isForgotten(file)) await rm(file, { force: true }).catch(() => undefined);
+    }
+  }
+
+  async #isForgotten(file: string): Promise<boolean> {
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    return this.#now() - mtimeMs > FORGOTTEN_AFTER_MS;
+  }
+
+  #file(identity: string): string {
+    return join(this.#folder, `${identity}.json`);
+  }
+}
+
+function listOf(value: unknown): JsonObject[] | undefined {
+  return Array.isArray(value) && value.every(isObject) ? value : undefined;
+}

@@ -1,0 +1,146 @@
+import type { ServerSpec } from '../config/spec.js';
+import type { Clock } from '../link/clock.js';
+import type { LinkEvents, LinkLog } from '../link/link.js';
+import { type LogLevel, levelOf } from '../link/log-level.js';
+import type { JsonObject } from '../link/session/message.js';
+import { Allowance } from './allowance.js';
+import type { OpenLink } from './link-actor.js';
+import type { News } from './news.js';
+
+/** One message of a server for its log. */
+export interface Saying {
+  server: string;
+  incarnation: number;
+  level: LogLevel;
+  /** Who in the server said it, or how it came: `stderr`, `toolherd`. */
+  logger: string | null;
+  text: string;
+}
+
+export interface EarOptions {
+  clock: Clock;
+  /** Writes down what toolherd has to say about a server. */
+  log(server: string, text: string): void;
+  /** Writes down what a server said by itself, redacted already. */
+  said?(saying: Saying): void;
+  /** Takes secrets out of every string of a value. */
+  redact<T>(value: T): T;
+  /** The same for what this server said: no value that was declared for it is shown. */
+  redactSaid?<T>(spec: ServerSpec, value: T): T;
+}
+
+const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+/** What is told under `notification` of what went wrong. A server that sends this name itself is not heard. */
+const SERVER_ERROR = 'toolherd/error';
+const LONGEST_TEXT = 8192;
+const LONGEST_NAME = 200;
+const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
+
+/** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
+export class Ears {
+  readonly #options: EarOptions;
+  readonly #news: News;
+  readonly #incarnationOf: (server: string) => number;
+
+  constructor(options: EarOptions, news: News, incarnationOf: (server: string) => number) {
+    this.#options = options;
+    this.#news = news;
+    this.#incarnationOf = incarnationOf;
+  }
+
+  /** Opens links as before, and listens in on what they report. Their own listener hears it all. */
+  overhear(open: OpenLink): OpenLink {
+    return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, incarnation, on));
+  }
+
+  /** A line that a server printed: it is in the log already. */
+  printed(server: string, incarnation: number, { source, text }: LinkLog): void {
+    const isNoise = source === 'stdout';
+    const logger = source === 'link' ? 'toolherd' : source;
+    this.#tellLog({ server, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
+    if (isNoise) this.#tell(server, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
+  }
+
+  /** What toolherd itself has to say about a server. */
+  note(server: string, text: string): void {
+    const { log, redact } = this.#options;
+    log(server, text);
+    const incarnation = this.#incarnationOf(server);
+    this.#tellLog({ server, incarnation, level: 'warn', logger: 'toolherd', text: redact(text) });
+  }
+
+  #listenIn(spec: ServerSpec, incarnation: number, on: LinkEvents): LinkEvents {
+    const { name: server } = spec;
+    const allowance = new Allowance(this.#options.clock, LOG_RATE);
+    return {
+      opened: (opened) => on.opened(opened),
+      notification: (method, params) => {
+        if (method === 'notifications/message') this.#hearLog(spec, incarnation, params ?? {}, allowance);
+        else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
+          this.#tell(server, incarnation, method, () => this.#redact(spec, params ?? {}));
+        }
+        on.notification(method, params);
+      },
+      ended: (ending) => {
+        if (ending.kind === 'error') {
+          const { cause, message, fix } = ending;
+          const params = { cause, message, ...(fix === undefined ? {} : { fix }) };
+          this.#tell(server, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
+        }
+        on.ended(ending);
+      },
+    };
+  }
+
+  #hearLog(spec: ServerSpec, incarnation: number, params: JsonObject, allowance: Allowance): void {
+    const { name: server } = spec;
+    const { level, logger, data } = params;
+    const text = cut(typeof data === 'string' ? data : jsonOf(data), LONGEST_TEXT);
+    if (!allowance.take(text.length)) return;
+    const dropped = allowance.takeDropped();
+    if (dropped > 0) this.note(server, `${dropped} log messages dropped: more than the log takes`);
+    const saying: Saying = {
+      server,
+      incarnation,
+      level: levelOf(level),
+      logger: typeof logger === 'string' ? this.#redact(spec, cut(logger, LONGEST_NAME)) : null,
+      text: this.#redact(spec, text),
+    };
+    this.#options.said?.(saying);
+    this.#tellLog(saying);
+  }
+
+  #tell(server: string, incarnation: number, method: string, params: () => JsonObject): void {
+    this.#news.tell('notification', server, () => ({
+      incarnation,
+      method,
+      params: params(),
+      at: this.#now(),
+    }));
+  }
+
+  #tellLog({ server, incarnation, level, logger, text }: Saying): void {
+    this.#news.tell('log', server, () => ({ incarnation, level, logger, message: text, at: this.#now() }));
+  }
+
+  #redact<T>(spec: ServerSpec, said: T): T {
+    const { redact, redactSaid } = this.#options;
+    return redactSaid === undefined ? redact(said) : redactSaid(spec, said);
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.now()).toISOString();
+  }
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)} … (${text.length - longest} more)`;
+}
+
+function jsonOf(data: unknown): string {
+  try {
+    return JSON.stringify(data) ?? '';
+  } catch {
+    return '(nested too deep to be shown)';
+  }
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../link/session/message.js';
+import type { ConfiguredServer } from './configured-server.js';
+import { exposedNames } from './exposed-name.js';
+
+type Source = Pick<ConfiguredServer, 'spec' | 'catalog'>;
+
+/** One tool or prompt, and what it is called in the whole herd. */
+export interface Exposed {
+  server: Source;
+  name: string;
+  exposedName: string;
+  definition: JsonObject;
+}
+
+/**
+ * Everything of one kind that is known of the herd, under the names that the whole herd gives it: what something is
+ * called must not depend on who asks.
+ */
+export class Exposure {
+  readonly all: readonly Exposed[];
+  readonly #byName: ReadonlyMap<string, Exposed>;
+
+  constructor(list: 'tools' | 'prompts', servers: readonly Source[]) {
+    const known = servers.flatMap((server) =>
+      (server.catalog.lists?.[list] ?? []).map((definition) => ({
+        server,
+        name: String(definition.name),
+        definition,
+      })),
+    );
+    const names = exposedNames(known.map(({ server, name }) => ({ server: server.spec.name, name })));
+    this.all = known.map((one, index) => ({ ...one, exposedName: names[index]! }));
+    this.#byName = new Map(this.all.map((one) => [one.exposedName, one]));
+  }
+
+  /** What a server itself calls the one that has this name in the herd. */
+  ownName(server: string, exposedName: string): string | undefined {
+    const found = this.#byName.get(exposedName);
+    return found?.server.spec.name === server ? found.name : undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+export interface ResultFilesOptions {
+  folder: string;
+  /** Milliseconds since 1970. */
+  now(): number;
+  log(text: string): void;
+  maxAgeMs?: number;
+  maxBytes?: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_BYTES = 256 * 2 ** 20;
+const SUFFIX = '.txt';
+
+/** Texts that were too long for an agent, each in a file that only the user may read. Old ones go. */
+export class ResultFiles {
+  readonly #options: ResultFilesOptions;
+  /** One tidying at a time: two would count what the other removes. */
+  #tidying: Promise<void> = Promise.resolve();
+
+  constructor(options: ResultFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Answers with the file's address; undefined when the disk does not take it, which the log explains. */
+  async keep(text: string): Promise<string | undefined> {
+    const { folder, log } = this.#options;
+    const path = join(folder, `${randomBytes(12).toString('hex')}${SUFFIX}`);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      log(`a result over result_limit could not be kept: ${String(error)}`);
+      return undefined;
+    }
+    await this.tidy();
+    return pathToFileURL(path).href;
+  }
+
+  /** Removes what is too old, and the oldest while there is too much. The newest always stays. */
+  tidy(): Promise<void> {
+    this.#tidying = this.#tidying.then(() => this.#tidy()).catch(() => undefined);
+    return this.#tidying;
+  }
+
+  async #tidy(): Promise<void> {
+    const { folder, now, maxAgeMs = DAY_MS, maxBytes = DEFAULT_BYTES } = this.#options;
+    const names = await readdir(folder).catch(() => []);
+    const found = await Promise.all(
+      names.filter((name) => name.endsWith(SUFFIX)).map((name) => look(folder, name)),
+    );
+    const files = found.filter((file) => file !== undefined).sort((a, b) => b.writtenAt - a.writtenAt);
+    let bytes = 0;
+    for (const [age, { path, size, writtenAt }] of files.entries()) {
+      bytes += size;
+      const isTooMuch = bytes > maxBytes || now() - writtenAt > maxAgeMs;
+      if (isTooMuch && age > 0) await rm(path, { force: true });
+    }
+  }
+}
+
+async function look(folder: string, name: string) {
+  const path = join(folder, name);
+  try {
+    const { size, mtimeMs: writtenAt } = await stat(path);
+    return { path, size, writtenAt };
+  } catch {
+    // another tidying was faster
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.js';
+import { authorizing, letIn } from '../../src/daemon/authorize.js';
+import { Authorizations } from '../../src/link/auth/authorizations.js';
+import { systemClock as clock } from '../../src/link/clock.js';
+import { openLink } from '../../src/link/open-link.js';
+import { ProcessTable } from '../../src/link/process/table.js';
+import { Herd } from '../../src/supervisor/herd.js';
+
+export const SERVER = 'it';
+
+/** A herd of one remote server, in this process: everything that toolherd does towards a server, without the socket. */
+export async function openHerd(url: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'toolherd-conformance-'));
+  const configFile = join(folder, 'config.yaml');
+  const entry = { name: SERVER, description: 'it', server: SERVER, transport: 'http', url, restart: 'never' };
+  writeFileSync(configFile, `version: "1.0"\nmcp_servers:\n  - ${JSON.stringify(entry)}\n`);
+  const loaded = await loadConfig({
+    configFile,
+    configRequired: true,
+    ownFolder: folder,
+    trustFile: join(folder, 'trust.json'),
+    environment: {},
+    userHome: folder,
+  });
+  const log = (text: string) => console.error(text);
+  const authorizations = new Authorizations({
+    file: join(folder, 'auth.json'),
+    clock,
+    log,
+    granted: (name) => letIn(herd, name),
+  });
+  const table = new ProcessTable({ daemonId: 'conformance', clock });
+  const herd = new Herd({
+    clock,
+    random: Math.random,
+    maxStarting: 4,
+    redact: (value) => value,
+    log: (_, text) => log(text),
+    open: (spec, incarnation, on) =>
+      openLink(
+        spec,
+        {
+          clock,
+          table,
+          env: {},
+          incarnation,
+          clientInfo: { name: 'toolherd', version: '0.0.0' },
+          permissions: loaded.settings.security,
+          redact: (text) => text,
+          authorize: authorizations.layer(spec),
+          log: ({ text }) => log(text),
+        },
+        on,
+      ),
+  });
+  herd.apply(loaded.servers);
+  return {
+    herd,
+    ...authorizing(herd, authorizations),
+    async close() {
+      authorizations.close();
+      await herd.shutdown(3000, () => table.killAll());
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
