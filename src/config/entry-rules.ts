@@ -107,7 +107,7 @@ function checkCombinations(draft: Draft, fail: Fail): void {
     if (fields[field] === undefined || fields.plugin_dir !== undefined) continue;
     fail(draft.at(field), `'${field}' needs 'plugin_dir'`, 'add plugin_dir, or remove it', 'key');
   }
-  const policy = restartPolicy(fields);
+  const policy = restartPolicy(draft);
   if (policy.backoff.maxMs < policy.backoff.minMs) {
     const fix = `set min to at most ${policy.backoff.maxMs / 1000}, or raise max`;
     fail(draft.at('backoff'), "'backoff.max' must not be less than 'backoff.min'", fix);

@@ -113,7 +113,7 @@ export const FIELDS = {
   max_restarts: {
     for: ALL,
     shape: whole(0, 1000),
-    about: 'Restarts in the window before quarantine; default 5.',
+    about: 'Restarts in the window before quarantine; default 5, for remote servers no limit.',
   },
   restart_window: { for: ALL, shape: seconds(), about: 'Seconds; default 60.' },
   backoff: {

@@ -81,7 +81,7 @@ function commonSpec(draft: Draft) {
   const tools = isMap(fields.tools) ? fields.tools : {};
   const requestTimeoutMs = ms(fields.request_timeout, 60);
   return {
-    ...restartPolicy(fields),
+    ...restartPolicy(draft),
     name: draft.name,
     description: fields.description as string | undefined,
     server: draft.server,

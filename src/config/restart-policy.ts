@@ -2,15 +2,18 @@ import { isMap } from './document.js';
 import type { Draft } from './draft.js';
 import type { RestartPolicy } from './spec.js';
 
-/** The restart policy of an entry, in milliseconds, with the defaults filled in. */
-export function restartPolicy(fields: Draft['fields']): RestartPolicy {
+/**
+ * The restart policy of an entry, in milliseconds, with the defaults filled in. A remote server is never given up
+ * unless its entry says so: nothing of it runs here, it is only asked again, and it may be back any time.
+ */
+export function restartPolicy({ fields, transport }: Pick<Draft, 'fields' | 'transport'>): RestartPolicy {
   const backoff = isMap(fields.backoff) ? fields.backoff : {};
   const ms = (value: unknown, seconds: number) =>
     Math.round((typeof value === 'number' ? value : seconds) * 1000);
   const share = (value: unknown, fallback: number) => (typeof value === 'number' ? value : fallback);
   return {
     restart: (fields.restart ?? 'on-failure') as RestartPolicy['restart'],
-    maxRestarts: share(fields.max_restarts, 5),
+    maxRestarts: share(fields.max_restarts, transport === 'stdio' ? 5 : Number.POSITIVE_INFINITY),
     restartWindowMs: ms(fields.restart_window, 60),
     backoff: {
       minMs: ms(backoff.min, 0.5),

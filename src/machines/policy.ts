@@ -113,8 +113,8 @@ function plainBackoffMs(attempt: number, { minMs, maxMs, factor }: Backoff): num
  * config promises a limit that cannot be reached, so it is refused when it is loaded.
  */
 export function intensityUnreachable(policy: RestartPolicy): string | undefined {
-  if (policy.restart === 'never') return undefined;
   const { backoff, maxRestarts, restartWindowMs } = policy;
+  if (policy.restart === 'never' || maxRestarts === Number.POSITIVE_INFINITY) return undefined;
   let spanMs = 0;
   for (let attempt = 1; attempt < maxRestarts; attempt += 1) {
     const leastMs = plainBackoffMs(attempt, backoff) * (1 - backoff.jitter);

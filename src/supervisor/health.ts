@@ -6,6 +6,8 @@ export interface HealthOptions {
   link: Link;
   clock: Clock;
   ping: { intervalMs: number; timeoutMs: number };
+  /** Nothing of it runs here: whether it is suspended cannot be seen, and a server on a network serves many at once. */
+  isRemote: boolean;
   /** It does not answer, and there is no good reason why it should not. */
   hung(message: string): void;
 }
@@ -20,6 +22,9 @@ const LATE_MS = 500;
  *
  * A call that ended while the ping was under way is an excuse too: the answer to the ping comes right behind its
  * reply. And a daemon that was itself asleep has not listened, so it asks again.
+ *
+ * A remote server has no such excuse, unless something was heard of it meanwhile: a connection that was cut without a
+ * word looks just like a server that is busy, and the calls on it would wait for ever.
  */
 export class Health {
   readonly #options: HealthOptions;
@@ -43,21 +48,26 @@ export class Health {
   }
 
   async #check(): Promise<void> {
-    const { link, clock, ping, hung } = this.#options;
+    const { clock, ping, hung } = this.#options;
     const askedAt = clock.now();
     try {
-      await link.ping(ping.timeoutMs);
+      await this.#options.link.ping(ping.timeoutMs);
     } catch (error) {
       if (this.#isOver) return;
       const wasAsleep = clock.now() - askedAt > ping.timeoutMs + LATE_MS;
-      const hadCalls = link.session.inFlight > 0 || link.session.lastActivityAt >= askedAt;
-      const isBusy = hadCalls && !link.pids.some(isSuspended);
-      if (!isBusy && !wasAsleep) {
+      if (!this.#isExcused(askedAt) && !wasAsleep) {
         this.stop();
         hung(error instanceof Error ? error.message : String(error));
         return;
       }
     }
     this.#schedule();
+  }
+
+  #isExcused(askedAt: number): boolean {
+    const { link, isRemote } = this.#options;
+    const { inFlight, lastActivityAt, heardAt } = link.session;
+    if (isRemote) return heardAt >= askedAt;
+    return (inFlight > 0 || lastActivityAt >= askedAt) && !link.pids.some(isSuspended);
   }
 }

@@ -106,7 +106,7 @@ class LinkedIncarnation {
       // to the link this is a stop like any other; its callers are to know why
       link.session.close((sent) => callErrorFor(spec.name, failed({ cause: 'hung', message, fix }), sent));
     };
-    this.#health = new Health({ link, clock, ping: spec.ping, hung });
+    this.#health = new Health({ link, clock, ping: spec.ping, isRemote: spec.transport !== 'stdio', hung });
     report({ type: 'link.opened' });
   }
 

@@ -143,7 +143,7 @@ export function stdioConfig(...lines: string[]): string {
   return `version: "1.0"\nmcp_servers:\n  - name: a\n    description: d\n    server: s\n    command: npx\n${indent(lines)}`;
 }
 
-/** The contract's defaults, durations in milliseconds. */
+/** The defaults of every transport, durations in milliseconds. */
 const COMMON_DEFAULTS = {
   registryName: undefined,
   enabled: true,
@@ -182,8 +182,11 @@ export const STDIO_DEFAULTS = {
   maxRss: 0,
 };
 
+/** A remote server is asked again for as long as it takes. */
+const REMOTE_DEFAULTS = { ...COMMON_DEFAULTS, maxRestarts: Number.POSITIVE_INFINITY };
+
 export const SSE_DEFAULTS = {
-  ...COMMON_DEFAULTS,
+  ...REMOTE_DEFAULTS,
   transport: 'sse',
   headers: {},
   timeoutMs: 30_000,
@@ -193,7 +196,7 @@ export const SSE_DEFAULTS = {
 export const HTTP_DEFAULTS = { ...SSE_DEFAULTS, transport: 'http', terminateOnClose: true };
 
 export const WEBSOCKET_DEFAULTS = {
-  ...COMMON_DEFAULTS,
+  ...REMOTE_DEFAULTS,
   transport: 'websocket',
   headers: {},
   timeoutMs: 30_000,

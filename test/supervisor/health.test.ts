@@ -4,7 +4,7 @@ import { VirtualClock } from '../../src/testing/index.js';
 import { FakeLink } from './fake-link.js';
 import { Caller, request, settled, spec } from './world.js';
 
-function stage(ping = { intervalMs: 1000, timeoutMs: 300 }) {
+function stage(ping = { intervalMs: 1000, timeoutMs: 300 }, isRemote = false) {
   const clock = new VirtualClock();
   const state = { answers: true, pings: 0, hung: [] as string[] };
   const on = { opened: () => {}, notification: () => {}, ended: () => {} };
@@ -18,7 +18,7 @@ function stage(ping = { intervalMs: 1000, timeoutMs: 300 }) {
     },
   });
   link.opens();
-  const health = new Health({ link, clock, ping, hung: (message) => state.hung.push(message) });
+  const health = new Health({ link, clock, ping, isRemote, hung: (message) => state.hung.push(message) });
   const passes = async (ms: number) => {
     for (let done = 0; done < ms; done += 50) {
       clock.advance(50);
@@ -55,6 +55,21 @@ describe('the health of a server', () => {
     link.answers();
     await passes(2700);
     expect(state.hung).toEqual(['no answer to ping']);
+  });
+
+  test('U6: a remote one that is silent is gone, calls or not, unless something is heard of it', async () => {
+    const { state, link, passes } = stage(undefined, true);
+    state.answers = false;
+    link.session.send(request(), { settle: () => {}, progress: () => {} });
+    const heard = { jsonrpc: '2.0', method: 'notifications/message', params: {} };
+    await passes(1100);
+    link.session.deliverParsed(heard);
+    await passes(1000);
+    expect([state.pings, state.hung]).toEqual([1, []]);
+    // a call more is no sign of life of the server
+    link.session.send(request(), new Caller());
+    await passes(1300);
+    expect([state.pings, state.hung]).toEqual([2, ['no answer to ping']]);
   });
 
   test('P8: it is not the server that hangs when we were asleep', async () => {

@@ -5,7 +5,7 @@ import { startHerd, until } from '../support/herd.js';
 import { type Moves, VARIANTS } from './variants.js';
 
 /** The same twelve behaviours, whatever carries the messages and whichever version of the protocol is spoken. */
-describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, prepare }) => {
+describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }) => {
   async function stage() {
     const prepared = await prepare();
     const entry = {
@@ -30,8 +30,9 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, prepare }) => {
     return { ...prepared, ...herd, listen, call, first };
   }
 
-  it('FR-002 FR-005 FR-006 FR-007 FR-013: lists, calls, and says what it speaks', async () => {
+  it('FR-002 FR-005 FR-006 FR-007 FR-013 FR-014 FR-022 US4.2 US5.3: lists, calls, errors, prompts and resources', async () => {
     const { fleet, call, status } = await stage();
+    const { prompt, resource } = moves;
     const tools = await fleet.tools('it');
     expect(tools.map(({ name }) => name)).toContain(moves.tool);
     const result = await call(moves.call);
@@ -40,36 +41,35 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, prepare }) => {
       state: 'connected',
       protocol_version: expect.stringMatching(version),
     });
-  });
 
-  it('US5.3 FR-022: an error result is the tool’s, a protocol error the server’s', async () => {
-    const { fleet, call } = await stage();
     const failed = await call(moves.fails);
     expect(failed).toMatchObject({
       success: false,
       metadata: { is_error: true },
       error: { type: 'MCPToolError' },
     });
-    await expect(
-      fleet.prompt({ server: 'it', name: moves.prompt.name, arguments: {} }),
-    ).rejects.toMatchObject({
-      type: 'MCPProtocolError',
-    });
+    const missing = fleet.prompt({ server: 'it', name: prompt.name, arguments: {} });
+    await expect(missing).rejects.toMatchObject({ type: 'MCPProtocolError' });
+
+    expect((await fleet.prompts('it')).map(({ name }) => name)).toContain(prompt.name);
+    const got = await fleet.prompt({ server: 'it', name: prompt.name, arguments: prompt.arguments });
+    expect(JSON.stringify(got.messages)).toContain(prompt.text);
+    expect((await fleet.resources('it')).resources.map(({ uri }) => uri)).toContain(resource.uri);
+    const read = await fleet.resource({ server: 'it', uri: resource.uri });
+    expect(JSON.stringify(read.contents)).toContain(resource.text);
   });
 
-  it('progress comes while it works, and the result after it', async () => {
-    const { call } = await stage();
+  it('FR-016 FR-027 FR-028 US4.4 US5.4: progress, cancelling, timeouts, logs and changed lists', async () => {
+    const { fleet, call, status, listen, first } = await stage();
+    await fleet.tools('it');
+    await fleet.resources('it');
     const progress: number[] = [];
-    const result = await call(moves.progress, {
+    const slow = await call(moves.progress, {
       onProgress: (step: Record<string, unknown>) => void progress.push(Number(step.progress)),
     });
-    expect(result.success).toBe(true);
+    expect(slow.success).toBe(true);
     expect(progress).toEqual(Array.from({ length: moves.progress.steps }, (_, index) => index + 1));
-  });
 
-  it('US5.4: a call that is cancelled or takes too long ends at once, and the next is served', async () => {
-    const { call, status } = await stage();
-    await call(moves.call);
     const cancelling = new AbortController();
     const cancelled = call(moves.endless, { signal: cancelling.signal });
     await until(async () => (await status('it')).in_flight === 1);
@@ -79,39 +79,20 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, prepare }) => {
     expect(late.error).toMatchObject({ type: 'MCPTimeoutError', sent: true });
     expect((await call(moves.call)).success).toBe(true);
     await until(async () => (await status('it')).in_flight === 0);
-  });
 
-  it('FR-027 FR-028: what it logs is heard', async () => {
-    const { call, listen, first } = await stage();
     listen('log');
     await call(moves.logs);
-    const event = await first('log', ({ logger }) => logger !== 'stderr' && logger !== 'toolherd');
-    expect(event).toMatchObject({ server: 'it', level: expect.any(String), message: expect.any(String) });
-  });
+    const said = await first('log', ({ logger }) => logger !== 'stderr' && logger !== 'toolherd');
+    expect(said).toMatchObject({ server: 'it', level: expect.any(String), message: expect.any(String) });
 
-  it('FR-016 US4.4: a changed list is read again, and told', async () => {
-    const { call, listen, first, fleet } = await stage();
-    await fleet.tools('it');
-    await fleet.resources('it');
     listen('catalog');
     expect((await call(moves.changes)).success).toBe(true);
-    const event = await first(
+    const change = await first(
       'catalog',
       ({ list, added }) => list === moves.changes.list && added.length > 0,
     );
     const names = await namesIn(fleet, moves.changes.list);
-    expect(names).toEqual(expect.arrayContaining((event as { added: string[] }).added));
-  });
-
-  it('FR-014 US4.2: prompts and resources are there', async () => {
-    const { fleet } = await stage();
-    const { prompt, resource } = moves;
-    expect((await fleet.prompts('it')).map(({ name }) => name)).toContain(prompt.name);
-    const got = await fleet.prompt({ server: 'it', name: prompt.name, arguments: prompt.arguments });
-    expect(JSON.stringify(got.messages)).toContain(prompt.text);
-    expect((await fleet.resources('it')).resources.map(({ uri }) => uri)).toContain(resource.uri);
-    const read = await fleet.resource({ server: 'it', uri: resource.uri });
-    expect(JSON.stringify(read.contents)).toContain(resource.text);
+    expect(names).toEqual(expect.arrayContaining((change as { added: string[] }).added));
   });
 
   it('U6 FR-023 SC-006: a crash in mid-call is told within a second, and the next call after its return is served', async () => {
@@ -123,7 +104,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, prepare }) => {
     await crash((await status('it')).pids);
     const { error } = await lost;
     expect(performance.now() - before).toBeLessThan(3000);
-    expect(error).toMatchObject({ type: 'ServerCrashedError', sent: true });
+    expect(error).toMatchObject({ type: loss, sent: true });
     await revive();
     await until(async () => (await call(moves.call)).success);
   });

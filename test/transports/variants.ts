@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { type Entry, fixturePath, server } from '../faults/config.js';
+import { command, type Entry, fixturePath, server } from '../faults/config.js';
 import { killNow } from '../support/herd.js';
 import { EVERYTHING, everything, freePort, type Remote } from '../support/remote-servers.js';
 
@@ -31,6 +31,8 @@ export interface Moves {
 export interface Variant {
   name: string;
   version: RegExp;
+  /** What its end is to a call: a process is seen to die, of a connection only its end is known. */
+  loss: 'ServerCrashedError' | 'MCPConnectionError';
   moves: Moves;
   prepare(): Promise<Prepared>;
 }
@@ -67,33 +69,36 @@ export const VARIANTS: readonly Variant[] = [
   {
     name: 'stdio',
     version: /^2025-/,
+    loss: 'ServerCrashedError',
     moves: EVERYTHING_MOVES,
-    prepare: async () =>
-      stdio(server('it', '', { args: [], command: process.execPath }), [EVERYTHING, 'stdio']),
+    prepare: async () => stdio(command('it', process.execPath, [EVERYTHING, 'stdio'])),
   },
   ...(['sse', 'websocket', 'http'] as const).map((transport) => ({
     name: transport,
     version: /^202[45]-/,
+    loss: 'MCPConnectionError' as const,
     moves: EVERYTHING_MOVES,
     prepare: () => remote(transport),
   })),
   {
     name: 'stdio, modern',
     version: /^2026-07-28$/,
+    loss: 'ServerCrashedError',
     moves: MODERN_MOVES,
-    prepare: async () => stdio(server('it', 'modern.mjs'), [fixturePath('modern.mjs')]),
+    prepare: async () => stdio(server('it', 'modern.mjs')),
   },
   {
     name: 'http, modern',
     version: /^2026-07-28$/,
+    loss: 'MCPConnectionError',
     moves: MODERN_MOVES,
     prepare: modernHttp,
   },
 ];
 
-function stdio(entry: Entry, args: readonly string[]): Prepared {
+function stdio(entry: Entry): Prepared {
   return {
-    entry: { ...entry, args },
+    entry,
     crash: async (pids) => pids.forEach(killNow),
     revive: async () => undefined,
   };

@@ -13,6 +13,7 @@ import { isObject, type JsonObject } from '../session/message.js';
 import { replyIds } from '../session/reply-ids.js';
 import { type Carrier, type CarrierPorts, GOODBYE_MS } from './carrier.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './exchange.js';
+import { ToolHeaders } from './tool-headers.js';
 import { endsLink, type Trouble, troubleIn } from './trouble.js';
 
 /** A request that has no reply yet. */
@@ -48,6 +49,7 @@ export class HttpCarrier implements Carrier {
   readonly #transport: StreamableHTTPClientTransport;
   readonly #pending = new Map<number, Pending>();
   readonly #timers = new Set<unknown>();
+  readonly #toolHeaders: ToolHeaders;
   #state: 'new' | 'open' | 'closed' = 'new';
   #initializeId: number | undefined;
   /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
@@ -60,6 +62,7 @@ export class HttpCarrier implements Carrier {
     this.#spec = spec;
     this.#ports = ports;
     const { clock } = ports;
+    this.#toolHeaders = new ToolHeaders((text) => ports.on.log(text));
     this.#exchanges = new Exchanges({
       clock,
       maxMessageBytes: spec.maxMessageBytes,
@@ -113,13 +116,15 @@ export class HttpCarrier implements Carrier {
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
     const stream = new AbortController();
-    const pending: Pending = { stream, isModern: isModern(message), hasStream: false, trouble: undefined };
+    const isNew = isModern(message);
+    const pending: Pending = { stream, isModern: isNew, hasStream: false, trouble: undefined };
     this.#pending.set(id, pending);
+    if (isNew) this.#toolHeaders.asked(id, message);
     const onRequestStreamEnd = () => {
       this.#gaveUp = false;
       this.#lose(id, pending.trouble ?? { kind: 'no-reply' });
     };
-    const headers = { [REQUEST_ID]: String(id) };
+    const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.of(message)) };
     this.#transport
       .send(message as JSONRPCMessage, { requestSignal: stream.signal, headers, onRequestStreamEnd })
       .then(
@@ -166,7 +171,7 @@ export class HttpCarrier implements Carrier {
         this.#transport.setProtocolVersion(version);
       }
     }
-    this.#ports.on.message(message);
+    this.#ports.on.message('result' in message ? this.#toolHeaders.heard(message) : message);
   }
 
   /** A refusal may have the reply in its body, as a JSON-RPC error. */
@@ -183,6 +188,7 @@ export class HttpCarrier implements Carrier {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
+    this.#toolHeaders.lost(id);
     pending.stream.abort();
     this.#ports.on.lost(id, trouble);
   }

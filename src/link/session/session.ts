@@ -72,6 +72,7 @@ export class Session {
   #nextId = FIRST_CALL_ID;
   #accepted = 0;
   #lastActivityAt: number;
+  #heardAt = 0;
   #pumping = false;
   /** What every request says of itself; known when the handshake is done. */
   #envelope: Envelope | undefined;
@@ -188,13 +189,20 @@ export class Session {
     this.#pump();
   }
 
+  /** When the server was last heard; the clock's time. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
   /** One line from the server. */
   deliver(bytes: Buffer): void {
+    this.#heardAt = this.#clock.now();
     this.#inbox.deliver(bytes);
   }
 
   /** A message that came as an object, not as a line. */
   deliverParsed(raw: unknown): void {
+    this.#heardAt = this.#clock.now();
     this.#inbox.deliverParsed(raw);
   }
 
