@@ -81,12 +81,12 @@ function report(result: ToolResult): ToolResult {
 }
 
 /** Agrees to everything, and leaves every answer at its default, as an agent does whose user only says yes. */
-const answer: OnRequest = async (method, params) => {
+async function answer(...[method, params]: Parameters<OnRequest>): ReturnType<OnRequest> {
   if (method === 'elicitation/create')
     return { action: 'accept', content: defaultsOf(params?.requestedSchema) };
   const content = { type: 'text', text: 'ok' };
   return { role: 'assistant', content, model: 'none', stopReason: 'endTurn' };
-};
+}
 
 function defaultsOf(schema: unknown): Record<string, unknown> {
   const { properties = {} } = schema as { properties?: Record<string, { default?: unknown }> };

@@ -2,6 +2,7 @@
  * The real world: real child processes, and the truth about them as the system tells it. Time is real too, but the
  * supervisor's own timers fire only when the test skips to them, so that nothing happens by itself.
  */
+
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import type { Link } from '../../src/link/link.js';
 import { openLink } from '../../src/link/open-link.js';
 import { ProcessTable } from '../../src/link/process/table.js';
 import type { OpenLink } from '../../src/supervisor/link-actor.js';
+import { remembering } from '../link/era/remembering.js';
 import { specOf } from '../link/spec.js';
 import { alive } from '../link/support.js';
 import { makeFolder } from '../support/folder.js';
@@ -128,6 +130,8 @@ export class RealWorld {
         log: () => undefined,
         redact: (text) => text,
         incarnation,
+        // what is walked here are the machines' edges; how an era is found out has tests of its own
+        era: remembering('legacy'),
       },
       {
         opened: (opened) => {

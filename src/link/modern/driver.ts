@@ -8,7 +8,13 @@ import type { Envelope } from '../session/session.js';
 import type { Upstream, UpstreamPorts } from '../upstream.js';
 import { Listening } from './listening.js';
 import { gone, OwnRequests } from './own-requests.js';
-import { envelopeOf, METHOD_NOT_FOUND, MODERN_VERSION, SERVER_INFO_KEY } from './wire.js';
+import {
+  envelopeOf,
+  METHOD_NOT_FOUND,
+  MODERN_VERSION,
+  SERVER_INFO_KEY,
+  UNSUPPORTED_VERSION,
+} from './wire.js';
 
 export interface ModernPorts extends UpstreamPorts {
   clock: Clock;
@@ -48,7 +54,12 @@ export class ModernDriver implements Upstream {
 
   /** Rejects with MCPProtocolError where the server is of another era. Nothing is spoken to it before `engage`. */
   async open(): Promise<Opened> {
-    return this.#readDiscovery(await this.#send('server/discover').reply);
+    const discover = () => this.#send('server/discover').reply;
+    const result = await discover().catch((error: unknown) => {
+      if (isMistaken(error)) return discover();
+      throw error;
+    });
+    return this.#readDiscovery(result);
   }
 
   /** This is how it is spoken to from now on. */
@@ -110,14 +121,14 @@ export class ModernDriver implements Upstream {
   }
 
   #readDiscovery(result: JsonObject): Opened {
-    const { supportedVersions, capabilities, instructions, _meta: meta } = result;
+    const { supportedVersions, capabilities, instructions, serverInfo: plain, _meta: meta } = result;
     if (!Array.isArray(supportedVersions) || !isObject(capabilities)) {
       throw this.#unusable('it does not say what the server is');
     }
     if (!supportedVersions.includes(MODERN_VERSION)) {
       throw this.#unusable(`the server speaks ${supportedVersions.join(', ')}`);
     }
-    const serverInfo = isObject(meta) ? meta[SERVER_INFO_KEY] : undefined;
+    const serverInfo = (isObject(meta) ? meta[SERVER_INFO_KEY] : undefined) ?? plain;
     return {
       protocolVersion: MODERN_VERSION,
       serverInfo: isObject(serverInfo) ? serverInfo : {},
@@ -129,4 +140,11 @@ export class ModernDriver implements Upstream {
   #unusable(why: string): MCPError {
     return new MCPProtocolError(`${this.#ports.name}: the reply to server/discover is unusable: ${why}`);
   }
+}
+
+/** A server that refuses our version and offers it in the same breath is asked once more, as the protocol has it. */
+function isMistaken(error: unknown): boolean {
+  if (!(error instanceof MCPProtocolError) || error.rpc?.code !== UNSUPPORTED_VERSION) return false;
+  const { data } = error.rpc;
+  return isObject(data) && Array.isArray(data.supported) && data.supported.includes(MODERN_VERSION);
 }
