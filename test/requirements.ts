@@ -36,12 +36,13 @@ export const ALL_IDS: readonly string[] = [
 
 /** What is built. Only grows. */
 export const CLAIMED: readonly string[] = [
-  ...['FR-001', 'FR-002', 'FR-004', 'FR-008', 'FR-009', 'FR-010', 'FR-012'],
-  ...['FR-021', 'FR-023', 'FR-024', 'FR-025', 'FR-026'],
-  ...['SC-004', 'SC-005', 'SC-006'],
-  ...['US1.2', 'US2.1', 'US2.3', 'US5.1', 'US5.2'],
+  ...range('FR-', 1, 28, 3),
+  ...range('SC-', 3, 8, 3),
+  ...['US1.2', 'US1.3', ...scenarios(2, 4), ...scenarios(3, 5), ...scenarios(4, 4), ...scenarios(5, 4)],
+  ...[...scenarios(6, 3), ...scenarios(7, 2), ...scenarios(8, 2)],
   ...range('P', 1, 13),
   ...range('S', 1, 5),
+  ...['U6', 'U7'],
   ...['C2', 'C3', 'X3'],
   ...range('I', 1, 10),
 ];

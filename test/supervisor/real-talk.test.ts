@@ -67,7 +67,7 @@ describe('a server that speaks another encoding', () => {
     ['latin1', 'windows-1252', 'äöü ÿ'],
     ['utf-16le', 'utf-16le', 'ä ☃ 表 😀'],
     ['shift_jis', 'shift_jis', '表ソ plain'],
-  ])('FR-004: is understood through the daemon: %s', async (encoding, label, value) => {
+  ])('FR-004 US2.4: is understood through the daemon: %s', async (encoding, label, value) => {
     const { say } = await startHerd(
       config([server('talks', 'talks.mjs', { encoding, args: [label], load_tools: false })]),
     );
@@ -76,7 +76,7 @@ describe('a server that speaks another encoding', () => {
 });
 
 describe('the configuration of a server', () => {
-  test('FR-011: the filesystem server of the specification, with no folder in its args, is led by config.allowed_directories', async () => {
+  test('FR-011 US2.2: the filesystem server of the specification, with no folder in its args, is led by config.allowed_directories', async () => {
     const { home, say, fleet } = await startHerd('version: "1.0"\n');
     mkdirSync(join(home.folder, 'data'));
     mkdirSync(join(home.folder, 'output'));

@@ -68,7 +68,7 @@ describe('a result on its way through the daemon', () => {
     });
   });
 
-  test('structured content alone, nothing at all, and the form of 2024-10-07 are successes', async () => {
+  test('US1.3: structured content alone, nothing at all, and the form of 2024-10-07 are successes', async () => {
     const { call } = await stage();
     const structured = await call('structured');
     expect(structured).toMatchObject({ success: true, content: [] });

@@ -106,7 +106,7 @@ describe('a call over HTTP whose answer does not come', () => {
     expect(await errorOf(tool('any'))).toMatchObject({ type: 'MCPProtocolError', rpc: { code: -32602 } });
   });
 
-  it('sse_read_timeout: a stream that is silent for that long is lost, with its call', async () => {
+  it('US6.3: sse_read_timeout: a stream that is silent for that long is lost, with its call', async () => {
     const { tool, link } = await connect(
       { on: { 'tools/call': (_message, response) => openStream(response) } },
       { sseReadTimeoutMs: 300 },
@@ -286,7 +286,7 @@ describe('max_message_bytes over HTTP', () => {
 });
 
 describe('what is sent', () => {
-  it('headers go with every request, and the protocol version with all that follow initialize', async () => {
+  it('US6.2: headers go with every request, and the protocol version with all that follow initialize', async () => {
     const { tiny, tool, link, ended } = await connect({}, { headers: { 'X-Key': 'k-123456' } });
     await tool('any');
     link.close();
@@ -390,7 +390,7 @@ describe('terminate_on_close', () => {
   const deletes = (seen: { method: string; headers: Record<string, unknown> }[]) =>
     seen.filter(({ method }) => method === 'DELETE').map(({ headers }) => headers['mcp-session-id']);
 
-  it('the session is ended with DELETE, once', async () => {
+  it('US8.2: the session is ended with DELETE, once', async () => {
     const { link, ended, tiny } = await connect();
     link.close();
     expect(await ended).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });

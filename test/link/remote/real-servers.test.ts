@@ -15,7 +15,7 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('FR-002: a real server over 
     return { ...one, opened };
   };
 
-  it('shakes hands, lists, answers, and is left properly', async () => {
+  it('US6.1 US7.1 US7.2 US8.1: shakes hands, lists, answers, and is left properly', async () => {
     const { opened, link, tool, ended, logs } = await connect();
     expect(opened).toMatchObject({ protocolVersion: '2025-11-25', capabilities: { tools: {} } });
     const tools = await link.list('tools/list');

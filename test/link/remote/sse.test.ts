@@ -53,7 +53,7 @@ describe('the stream of an SSE server', () => {
     expect(await other.ended).toMatchObject({ kind: 'error', cause: 'lost' });
   });
 
-  it('sse_read_timeout: it may be silent for ever, but not while a call waits', async () => {
+  it('US6.3: sse_read_timeout: it may be silent for ever, but not while a call waits', async () => {
     const { called, on } = unanswered();
     const { tool, ended, endings } = await connect({ on }, { sseReadTimeoutMs: 400 });
     await sleep(1000);
@@ -106,7 +106,7 @@ describe('the stream of an SSE server', () => {
 });
 
 describe('what is posted to an SSE server', () => {
-  it('has the headers, as the stream has', async () => {
+  it('US6.2: has the headers, as the stream has', async () => {
     const { tiny, tool } = await connect({}, { headers: { 'X-Key': 'k-123456' } });
     await tool('any');
     expect(tiny.seen.map(({ method }) => method)).toContain('GET');
