@@ -76,10 +76,36 @@ describe('the timer wheel', () => {
     expect(expired.map(({ name }) => name)).toEqual(['early', 'late']);
   });
 
+  it('has one timer at a time: none more for items of the same moment, or for an earlier one', () => {
+    const { clock, add } = wheel();
+    for (let count = 0; count < 100; count += 1) add('together', 1000);
+    expect(clock.armed).toBe(1);
+    add('earlier', 100);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('arms it once for each moment that comes, however many items wait behind', () => {
+    const { clock, expired, add } = wheel();
+    for (let second = 50; second > 0; second -= 1) add(String(second), second * 1000);
+    const armed = clock.armed;
+    clock.advance(60_000);
+    expect(expired).toHaveLength(50);
+    expect(clock.armed - armed).toBeLessThanOrEqual(50);
+  });
+
   it('lets go of its timer when it is cleared', () => {
     const { clock, deadlines, add } = wheel();
     add('cleared', 100);
     deadlines.clear();
     expect(clock.pending).toBe(0);
+  });
+
+  it('forgets everything when it is cleared, and serves what comes after as if it were new', () => {
+    const { clock, expired, deadlines, add } = wheel();
+    add('cleared', 100);
+    deadlines.clear();
+    add('after', 200);
+    clock.advance(1000);
+    expect(expired.map(({ name }) => name)).toEqual(['after']);
   });
 });

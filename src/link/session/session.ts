@@ -141,7 +141,7 @@ export class Session {
         if (outcome.ok) resolve(outcome.result);
         else reject(outcome.error);
       };
-      signal?.addEventListener('abort', abort, { once: true });
+      signal?.addEventListener('abort', abort);
       handle = this.send({ method, params, ...limits }, { settle, progress: onProgress });
     });
   }

@@ -5,21 +5,15 @@
 export function topLevelIds(bytes: Buffer): unknown[] {
   const ids: unknown[] = [];
   let depth = 0;
-  let keyNext = false;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       const end = stringEnd(bytes, at);
-      if (depth === 1 && keyNext) {
-        keyNext = false;
-        if (textOf(bytes, at, end) === 'id') ids.push(valueAfter(bytes, end));
-      }
+      if (depth === 1 && isKey(bytes, end) && textOf(bytes, at, end) === 'id')
+        ids.push(valueAfter(bytes, end));
       at = end - 1;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      keyNext = depth === 1;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
-    else if (byte === COMMA) keyNext = depth === 1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
   }
   return ids;
 }
@@ -40,7 +34,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
+const COLON = 0x3a;
+const WHITESPACE: readonly unknown[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** The position behind the closing quote of the string that begins at `start`. */
 function stringEnd(bytes: Buffer, start: number): number {
@@ -51,6 +46,13 @@ function stringEnd(bytes: Buffer, start: number): number {
     while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
     if (backslashes % 2 === 0) return at + 1;
   }
+}
+
+/** In valid JSON a colon follows a key, and no other string. */
+function isKey(bytes: Buffer, end: number): boolean {
+  let at = end;
+  while (WHITESPACE.includes(bytes[at])) at += 1;
+  return bytes[at] === COLON;
 }
 
 function textOf(bytes: Buffer, start: number, end: number): unknown {

@@ -57,7 +57,7 @@ export class InOrder<T extends Waiter> implements WaitingLine<T> {
     this.#places.delete(item);
     this.#items[place] = undefined;
     this.#bytes -= item.bytes;
-    if (this.#items.length > 64 && this.#items.length > 2 * this.#places.size) this.#sweep();
+    if (this.#items.length > 2 * this.#places.size + 64) this.#sweep();
     return true;
   }
 

@@ -33,6 +33,16 @@ describe('a call that waits for us', () => {
     expect(errorIn(sent.outcomes).message).toContain('in 1 s');
   });
 
+  it('leaves no deadline behind when it was let go and has its outcome', () => {
+    const { clock, session, call, sent, reply } = running();
+    session.hold(call);
+    clock.advance(1500);
+    session.release(call);
+    reply(sent.id);
+    clock.advance(1100);
+    expect(clock.pending).toBe(0);
+  });
+
   it('tells whoever asks on its behalf when it has ended, also who comes late', () => {
     const { call, sent, reply } = running();
     const { ended } = call;

@@ -24,12 +24,19 @@ describe('a line from a server', () => {
     expect(read('\ufeff{"jsonrpc":"2.0","id":1,"result":{}}')).toMatchObject({ kind: 'result' });
   });
 
+  // each shares bytes with the mark
+  it.each(['\uff58', '\ufec0', '\u0eff', '\u0fff'])('may begin with no other character: %j (U2)', (first) => {
+    const broken = { kind: 'broken', why: 'not JSON', ids: [1] };
+    expect(read(`${first}{"jsonrpc":"2.0","id":1,"result":{}}`)).toEqual(broken);
+  });
+
   it.each([
     ['hello', 'not JSON', []],
     ['42', 'not a JSON-RPC message', []],
     ['null', 'not a JSON-RPC message', []],
     ['{"level":30}', 'not a JSON-RPC 2.0 message', []],
     ['{"id":7,"result":{}}', 'not a JSON-RPC 2.0 message', [7]],
+    ['{"id":null,"result":{}}', 'not a JSON-RPC 2.0 message', []],
     ['{"jsonrpc":"2.0"}', 'not a JSON-RPC message', []],
     ['{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}', 'a reply without a usable id', []],
     ['{"jsonrpc":"2.0","id":1.5,"result":{}}', 'a reply without a usable id', []],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CancelledError, MCPProtocolError, ServerCrashedError } from '../../../src/link/errors.js';
+import { FIRST_CALL_ID } from '../../../src/link/session/inbox.js';
 import type { JsonObject } from '../../../src/link/session/message.js';
 import { errorIn, harness } from './harness.js';
 
@@ -29,6 +30,45 @@ describe('a call whose server wants to know more', () => {
     expect(second?.params).toEqual({ name: 'x', inputResponses: { a: 1 } });
     reply(Number(second?.id), { done: true });
     expect(call.outcomes).toEqual([{ ok: true, result: { done: true } }]);
+  });
+
+  it('I10: and one that comes after it never share an id, however often it is asked again', async () => {
+    const { send, asked, wants, settled, requests } = asking();
+    wants(send('first').id);
+    asked[0]?.answer({});
+    await settled();
+    send('between');
+    wants(requests()[1]?.id);
+    asked[1]?.answer({});
+    await settled();
+    send('last');
+    expect(requests().map(({ method }) => method)).toEqual(['first', 'first', 'between', 'first', 'last']);
+    // and none is wasted
+    expect(requests().map(({ id }) => Number(id) - FIRST_CALL_ID)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('fails when what was added cannot be written, and the server hears nothing of it', async () => {
+    const { send, asked, wants, settled, requests, session } = asking();
+    const call = send();
+    wants(call.id);
+    asked[0]?.answer({ inputResponses: { count: 7n } });
+    await settled();
+    expect(errorIn(call.outcomes)).toMatchObject({ type: 'MCPProtocolError', retryable: false });
+    expect([requests().length, session.inFlight]).toEqual([1, 0]);
+  });
+
+  it('may get an error all the same', () => {
+    const { send, deliver } = asking();
+    const call = send();
+    deliver({ jsonrpc: '2.0', id: call.id, error: { code: -32603, message: 'broke' } });
+    expect(errorIn(call.outcomes)).toMatchObject({ rpc: { code: -32603 } });
+  });
+
+  it('gets that wish as its result where the protocol knows no such wishes', () => {
+    const { send, reply } = harness();
+    const call = send();
+    reply(call.id, { resultType: 'input_required' });
+    expect(call.outcomes).toEqual([{ ok: true, result: { resultType: 'input_required' } }]);
   });
 
   it('U4: is reached by no reply while it is asked', async () => {

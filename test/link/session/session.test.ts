@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ServerCrashedError } from '../../../src/link/errors.js';
 import { FIRST_CALL_ID } from '../../../src/link/session/inbox.js';
+import { requestLine } from '../../../src/link/session/request-line.js';
 import { errorOf } from '../support.js';
 import { errorIn, harness } from './harness.js';
 
@@ -24,6 +25,18 @@ describe('a session', () => {
     send();
     expect(requests().map(({ id }) => id)).toEqual([FIRST_CALL_ID, FIRST_CALL_ID + 1]);
     expect(FIRST_CALL_ID).toBeLessThan(2 ** 31);
+  });
+
+  it('is that of the first life of its server, unless it is told of another', () => {
+    expect(harness().session.incarnation).toBe(1);
+    expect(harness({ incarnation: 7 }).session.incarnation).toBe(7);
+  });
+
+  it('knows on whose behalf each running call is', () => {
+    const { session } = harness();
+    for (const caller of ['a', 'b', undefined])
+      session.send({ method: 'x', caller }, { settle: () => undefined });
+    expect([...session.running].map(({ caller }) => caller)).toEqual(['a', 'b', undefined]);
   });
 
   it('passes a server error on unchanged', () => {
@@ -170,6 +183,19 @@ describe('a session', () => {
       clock.advance(530);
       expect(errorIn(call.outcomes).type).toBe('MCPTimeoutError');
     });
+
+    it('names the setting that helps: the hard total only where it is the longer one', () => {
+      for (const [maxTimeoutMs, setting] of [
+        [500, 'request_timeout'],
+        [501, 'max_timeout'],
+      ] as const) {
+        const { send, session, clock } = harness({ timeoutMs: 500, maxTimeoutMs });
+        const call = send();
+        for (const running of session.running) session.hold(running);
+        clock.advance(530);
+        expect(errorIn(call.outcomes).fix).toContain(`raise ${setting}`);
+      }
+    });
   });
 
   describe('cancellation', () => {
@@ -203,9 +229,16 @@ describe('a session', () => {
       expect(requests()).toEqual([]);
       const control = new AbortController();
       const call = errorOf(session.call('x', {}, { signal: control.signal }));
-      control.abort();
-      expect(await call).toMatchObject({ type: 'CancelledError', sent: true });
+      control.abort('the user went home');
+      const during = await call;
+      expect(during).toMatchObject({ type: 'CancelledError', sent: true });
       expect(cancels()).toHaveLength(1);
+      // why is told to both sides
+      expect([before, during].map(({ message }) => message.split(': ').at(-1))).toEqual([
+        'too late',
+        'the user went home',
+      ]);
+      expect(cancels()[0]?.params?.reason).toBe('the user went home');
     });
 
     it('leaves no listener on the signal behind', async () => {
@@ -250,6 +283,15 @@ describe('a session', () => {
         why: 'it reads no input',
       });
       expect(byBytes.session.waiting).toBe(1);
+    });
+
+    it('is full when the bytes that wait reach the cap exactly (U5)', () => {
+      const line = requestLine(FIRST_CALL_ID, 'x', {}, false);
+      const { send, wire, session } = harness({ maxWaitingBytes: line.length });
+      wire.ready = false;
+      send('x');
+      expect(errorIn(send('x').outcomes).type).toBe('OverloadedError');
+      expect(session.waiting).toBe(1);
     });
 
     it('holds calls back while the wire takes none, and goes on when it does', () => {
@@ -303,6 +345,15 @@ describe('a session', () => {
       expect(session.strays.progress).toBe(4);
       progress(asked.id);
       expect(heard).toBe(1);
+    });
+
+    it('passes no progress on that does not say how much (U4)', () => {
+      const { send, deliver, session } = harness();
+      let heard = 0;
+      const { id: progressToken } = send('a', {}, { progress: () => heard++ });
+      for (const params of [{}, { progress: '1' }, { progress: null }])
+        deliver({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, ...params } });
+      expect([heard, session.strays.progress]).toEqual([0, 3]);
     });
 
     it('fails the one call that a broken reply can mean, and none where it could be two (U8)', () => {
@@ -408,9 +459,10 @@ describe('a session', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('tells when it was last used, with no event per call', () => {
+  it('tells when it was last used, with no event per call; a fresh one was used when it began', () => {
     const { session, send, clock, reply } = harness();
     const start = clock.now();
+    expect(session.lastActivityAt).toBe(start);
     clock.advance(100);
     const call = send();
     expect(session.lastActivityAt).toBe(start + 100);
