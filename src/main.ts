@@ -66,6 +66,14 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output, 
   return call;
 }
 
+/** Who stops reading (`| head`) has what it wanted; a file that takes no more is a failure. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.ok);
+  process.stderr.write(`error: the output could not be written: ${error.message}\n`);
+  process.exit(EXIT.failed);
+});
+process.stderr.on('error', () => undefined);
+
 main(process.argv.slice(2)).then(
   (status) => {
     process.exitCode = status;

@@ -2,6 +2,7 @@ import type { ConfigError } from '../config/problem.js';
 import type { TrustRequiredError } from '../config/trust.js';
 import { EXIT } from './exit-codes.js';
 import type { Output } from './output.js';
+import { quoted } from './plain-text.js';
 import { describeWouldRun, wouldRunJson } from './would-run.js';
 
 /** Says what happened, why, where and how to fix it, and answers with the exit status. */
@@ -9,11 +10,11 @@ export function explainFailure(error: unknown, output: Output): number {
   const { type, message, why, fix, status, ...more } = describe(error);
   output.json({ ok: false, error: { type, message, why, fix, ...more } });
   if (output.isJson) return status;
-  output.error(more.problems === undefined ? `error: ${message}` : message);
+  output.error(more.problems === undefined ? `error: ${quoted(message)}` : message);
   if (isOf<TrustRequiredError>(error, 'TrustRequiredError')) {
     output.error(describeWouldRun(error.file, error.wouldRun));
   }
-  if (why !== undefined) output.error(`  why: ${why}`);
+  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
   if (fix !== undefined) output.error(`  fix: ${fix}`);
   return status;
 }

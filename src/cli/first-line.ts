@@ -1,5 +1,8 @@
+import { fitted } from './plain-text.js';
+
+const LONGEST = 80;
+
 /** As much of a description as fits into a table. */
 export function firstLine(text: string | null): string {
-  const line = (text ?? '').split('\n').find((part) => part.trim() !== '') ?? '';
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+  return fitted((text ?? '').split('\n').find((part) => part.trim() !== '') ?? '', LONGEST);
 }

@@ -1,6 +1,16 @@
 import { EXIT } from './exit-codes.js';
 import { statusTable } from './status-table.js';
 import { UsageError, type Verb } from './verb.js';
+import { within } from './within.js';
+
+const TRIED = `With --wait the answer comes when it is decided how it went, and what the servers offer is known (or does not come
+within seconds). Exit status: 0 ok, 1 one of them does not run, 4 no such server, 77 one needs authorisation, 124 --timeout.`;
+const EXITS = {
+  start: TRIED,
+  restart: TRIED,
+  reset: TRIED,
+  stop: 'With --wait the answer comes when they are gone. Exit status: 0 ok, 4 no such server, 124 --timeout.',
+};
 
 /** start, stop, restart and reset are one verb in four words. */
 export function orderVerb(
@@ -11,7 +21,9 @@ export function orderVerb(
   return {
     usage: `${order} SERVER…|--all [--wait]`,
     about,
-    help: `Examples:\n  toolherd ${order} ${example}\n  toolherd ${order} --all --wait`,
+    help: `Examples:\n  toolherd ${order} ${example}\n  toolherd ${order} --all --wait
+
+${EXITS[order]}`,
     options: { all: { type: 'boolean' }, wait: { type: 'boolean' } },
     most: Number.POSITIVE_INFINITY,
     async run(call) {
@@ -21,9 +33,12 @@ export function orderVerb(
       }
       const fleet = await call.fleet();
       const selection = args.length > 0 ? { servers: [...args] } : { all: true as const };
-      const servers = await fleet[order](selection, flags.wait === true);
+      const servers = await within(call, fleet[order](selection, flags.wait === true));
       output.json({ servers });
-      output.print(statusTable(servers, Date.now()));
+      output.print(statusTable(servers, Date.now(), output.columns));
+      const disabled = servers.filter(({ name, detail }) => detail === 'disabled' && args.includes(name));
+      for (const { name } of disabled)
+        output.note(`warning: ${name} is disabled in its config: nothing was done`);
       if (flags.wait !== true) return EXIT.ok;
       if (servers.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
       return servers.some(({ detail }) => detail === 'quarantined' || detail === 'waiting')

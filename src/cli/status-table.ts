@@ -1,10 +1,13 @@
 import type { ServerStatus } from '../ipc/fleet.js';
+import { oneLine, widthOf } from './plain-text.js';
 import { ago, bytes, table } from './table.js';
 
 const HEADER = ['NAME', 'STATE', 'DETAIL', 'PID', 'SINCE', 'RESTARTS', 'CALLS', 'P50', 'MEMORY', 'TOOLS'];
+/** What a narrow terminal does without, in this order. */
+const DISPENSABLE = ['P50', 'MEMORY', 'RESTARTS', 'SINCE', 'PID', 'CALLS', 'TOOLS'];
 
 /** The herd as a table, and under it what went wrong last. */
-export function statusTable(servers: readonly ServerStatus[], now: number): string {
+export function statusTable(servers: readonly ServerStatus[], now: number, columns?: number): string {
   if (servers.length === 0) return 'no servers are configured';
   const rows = servers.map((server) => [
     server.name,
@@ -18,11 +21,33 @@ export function statusTable(servers: readonly ServerStatus[], now: number): stri
     server.pids.length === 0 ? '-' : bytes(server.rss_bytes),
     String(server.tools),
   ]);
-  const notes = servers.flatMap(({ name, last_error, detail, next_retry_at }) => {
-    if (last_error === null || (detail !== 'waiting' && detail !== 'quarantined' && detail !== 'disabled'))
-      return [];
-    const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
-    return [`${name}: ${last_error.message.replace(`${name}: `, '')}${next}`];
-  });
-  return [table(HEADER, rows), ...notes].join('\n');
+  const notes = servers.flatMap((server) => noteOf(server) ?? []);
+  return [narrowed(rows, columns), ...notes].join('\n');
+}
+
+/** Why a server does not run, where that is not what somebody wanted. */
+export function noteOf({ name, last_error, detail, next_retry_at }: ServerStatus): string | undefined {
+  const isInTrouble = detail === 'waiting' || detail === 'quarantined' || detail === 'needs_auth';
+  if (last_error === null || !isInTrouble) return undefined;
+  const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
+  const remedy = detail === 'needs_auth' ? `; see "toolherd auth ${name}"` : next;
+  return oneLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
+}
+
+function narrowed(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
+  const hidden = new Set<string>();
+  const isShown = (_: string, column: number) => !hidden.has(HEADER[column]!);
+  for (const title of [...DISPENSABLE, '']) {
+    const text = table(
+      HEADER.filter(isShown),
+      rows.map((row) => row.filter(isShown)),
+    );
+    if (text.split('\n').every((line) => widthOf(line) <= columns)) return text;
+    hidden.add(title);
+  }
+  return table(
+    HEADER.filter(isShown),
+    rows.map((row) => row.filter(isShown)),
+    columns,
+  );
 }

@@ -1,14 +1,23 @@
-/** Columns that line up, as wide as their widest cell; the last one is not padded. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+import { fitted, oneLine, widthOf } from './plain-text.js';
+
+/** Columns that line up, as wide as their widest cell; the last one is not padded. A line that is longer than `columns` is cut. */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): string {
+  const lines = [header, ...rows].map((cells) => cells.map(oneLine));
+  const widths = header.map((_, column) =>
+    lines.reduce((most, cells) => Math.max(most, widthOf(cells[column] ?? '')), 0),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column]!)))
+      .map((cell, column) =>
+        column === cells.length - 1 ? cell : cell + ' '.repeat(widths[column]! - widthOf(cell)),
+      )
       .join('  ')
       .trimEnd();
-  return [line(header), ...rows.map(line)].join('\n');
+  return lines.map((cells) => fitted(line(cells), columns)).join('\n');
 }
 
 export function ago(iso: string, now: number): string {

@@ -20,6 +20,12 @@ export async function findTarget(fleet: Fleet, target: string, kind: 'tool' | 'p
   const owner = names.find((name) => target.startsWith(`${name.replaceAll(/[^A-Za-z0-9_.-]/g, '-')}__`));
   if (owner !== undefined) return { server: owner, name: target, isKnown: true };
   const dot = target.indexOf('.');
+  if (names.includes(target)) {
+    throw new UsageError(
+      `'${target}' is a server`,
+      `name one of its ${kind}s: see "toolherd ${kind}s ${target}"`,
+    );
+  }
   if (dot === -1) {
     const fix = `write SERVER.${kind.toUpperCase()}; see "toolherd ${kind}s"`;
     throw new UsageError(`'${target}' names no ${kind}`, fix);

@@ -16,7 +16,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   resource: 'read a resource',
   why: 'tell what happened to a server, and what to do',
   inspect: 'show everything about a server',
-  logs: 'show what servers wrote to stderr',
+  logs: 'show what servers wrote and logged',
   validate: 'check config files without running anything',
   schema: 'print the JSON Schema of the config files',
   allow: "let a project's agent.yaml run what it says",

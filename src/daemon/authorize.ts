@@ -29,8 +29,9 @@ export function authorizing(herd: Herd, authorizations: Authorizations) {
 /** A server that was let in has nothing to be blamed for any more, and is wanted. */
 export function letIn(herd: Herd, name: string): void {
   const selection = { servers: [name] };
-  void herd.order('reset', selection).then(
-    () => herd.order('start', selection),
-    () => undefined,
-  );
+  // one that was removed meanwhile, or a herd that is shut down, needs nothing
+  herd
+    .order('reset', selection)
+    .then(() => herd.order('start', selection))
+    .catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../link/session/message.js';
 import { KEY } from './definitions.js';
-import type { ListName, Lists } from './lists.js';
+import { LIST_NAMES, type ListName, type Lists, NO_LISTS } from './lists.js';
 
 /** How one list differs from what it was, by the keys of its entries. */
 export interface CatalogChange {
@@ -12,7 +12,7 @@ export interface CatalogChange {
 }
 
 /** Undefined when the list offers what it did: in which order does not matter. */
-export function changeOf(list: ListName, before: Lists, after: Lists): CatalogChange | undefined {
+function changeOf(list: ListName, before: Lists, after: Lists): CatalogChange | undefined {
   const old = entriesOf(list, before);
   const now = entriesOf(list, after);
   const added = [...now.keys()].filter((key) => !old.has(key));
@@ -20,6 +20,25 @@ export function changeOf(list: ListName, before: Lists, after: Lists): CatalogCh
   const changed = [...now].filter(([key, text]) => old.has(key) && old.get(key) !== text).map(([key]) => key);
   if (added.length + removed.length + changed.length === 0) return undefined;
   return { list, count: now.size, added, removed, changed };
+}
+
+/** How all lists of one server differ. */
+export function changesOf(before: Lists, after: Lists): CatalogChange[] {
+  return LIST_NAMES.flatMap((name) => changeOf(name, before, after) ?? []);
+}
+
+/** How what is known of several servers differs; one that is not there offers nothing. */
+export function differences(
+  before: ReadonlyMap<string, Lists>,
+  after: ReadonlyMap<string, Lists>,
+): [server: string, change: CatalogChange][] {
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((server) => {
+    const [old = NO_LISTS, now = NO_LISTS] = [before.get(server), after.get(server)];
+    // servers that were not touched have the very same lists
+    return old === now
+      ? []
+      : changesOf(old, now).map((change) => [server, change] as [string, CatalogChange]);
+  });
 }
 
 /** A server has one notification for its resources and their templates, so they are told as one. */

@@ -58,7 +58,8 @@ export class CatalogFiles implements CatalogStore {
       writeFileSync(draft, text, { mode: 0o600 });
       renameSync(draft, file);
     } catch {
-      // what is left of it is forgotten like any other file here
+      // half a file would only fill a full disk further; where even this fails it is forgotten like any other here
+      rmQuietly(draft);
     }
   }
 
@@ -79,6 +80,14 @@ export class CatalogFiles implements CatalogStore {
 
   #file(identity: string): string {
     return join(this.#folder, `${identity}.json`);
+  }
+}
+
+function rmQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // it is a cache
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../link/clock.js';
 import type { JsonObject } from '../link/session/message.js';
-import { type CatalogChange, changeOf } from './catalog-change.js';
+import { type CatalogChange, changesOf } from './catalog-change.js';
 import { type Definitions, sift } from './definitions.js';
 import { LIST_NAMES, type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
 
@@ -99,7 +99,8 @@ export class Catalog {
     const asked = LIST_NAMES.filter((name) => name in reading);
     this.#lists = this.#sifted(reading, before, this.#options.log);
     for (const name of asked) {
-      this.#doubted.delete(name);
+      // what was known before and could not be read again may still have changed
+      if (!isLost(name, reading, before)) this.#doubted.delete(name);
       const ttlMs = reading.ttlMs?.[name];
       if (ttlMs === undefined) delete this.#goodUntil[name];
       else this.#goodUntil[name] = this.#options.clock.now() + ttlMs;
@@ -170,11 +171,17 @@ export class Catalog {
     typeof name !== 'string' || this.#options.isVisible(name);
 
   #tell(before: Lists, after: Lists): void {
-    const changes = LIST_NAMES.flatMap((name) => changeOf(name, before, after) ?? []);
+    const changes = changesOf(before, after);
     if (changes.length > 0 || !this.#isKept) {
       this.#isKept = true;
       this.#options.keep?.(after);
     }
     for (const change of changes) this.#options.changed?.(change);
   }
+}
+
+/** It was known, and this reading did not bring it. */
+function isLost(name: ListName, reading: Reading, before: Lists): boolean {
+  const parts: readonly (keyof Lists)[] = name === 'resources' ? ['resources', 'templates'] : [name];
+  return parts.some((part) => before[part] !== undefined && reading[part] === undefined);
 }

@@ -89,6 +89,11 @@ export class ConfiguredServer {
     await Promise.all([this.#transients?.whenDecided(), ...stalls]);
   }
 
+  /** Resolves when no process that runs is still saying what it offers. */
+  async whenTold(): Promise<void> {
+    await Promise.all([this.#transients?.whenTold(), ...this.#stalls.map((stall) => stall.whenTold())]);
+  }
+
   async whenGone(): Promise<void> {
     await Promise.all([this.#transients?.whenGone(), ...this.#stalls.map((stall) => stall.whenGone())]);
   }

@@ -34,6 +34,8 @@ const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 const SERVER_ERROR = 'toolherd/error';
 const LONGEST_TEXT = 8192;
 const LONGEST_NAME = 200;
+/** No environment variable and no header is longer. */
+const LONGEST_SECRET = 2 ** 17;
 const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
 
 /** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
@@ -95,16 +97,16 @@ export class Ears {
   #hearLog(spec: ServerSpec, incarnation: number, params: JsonObject, allowance: Allowance): void {
     const { name: server } = spec;
     const { level, logger, data } = params;
-    const text = cut(typeof data === 'string' ? data : jsonOf(data), LONGEST_TEXT);
-    if (!allowance.take(text.length)) return;
+    const said = typeof data === 'string' ? data : jsonOf(data);
+    if (!allowance.take(Math.min(said.length, LONGEST_TEXT))) return;
     const dropped = allowance.takeDropped();
     if (dropped > 0) this.note(server, `${dropped} log messages dropped: more than the log takes`);
     const saying: Saying = {
       server,
       incarnation,
       level: levelOf(level),
-      logger: typeof logger === 'string' ? this.#redact(spec, cut(logger, LONGEST_NAME)) : null,
-      text: this.#redact(spec, text),
+      logger: typeof logger === 'string' ? this.#shown(spec, logger, LONGEST_NAME) : null,
+      text: this.#shown(spec, said, LONGEST_TEXT),
     };
     this.#options.said?.(saying);
     this.#tellLog(saying);
@@ -123,6 +125,12 @@ export class Ears {
     this.#news.tell('log', server, () => ({ incarnation, level, logger, message: text, at: this.#now() }));
   }
 
+  /** Redacted before it is cut: of a secret that the cut goes through, nobody would know the half that is left. */
+  #shown(spec: ServerSpec, said: string, longest: number): string {
+    const clean = this.#redact(spec, said.slice(0, longest + LONGEST_SECRET));
+    return cut(clean, longest, said.length - longest);
+  }
+
   #redact<T>(spec: ServerSpec, said: T): T {
     const { redact, redactSaid } = this.#options;
     return redactSaid === undefined ? redact(said) : redactSaid(spec, said);
@@ -133,8 +141,8 @@ export class Ears {
   }
 }
 
-function cut(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)} … (${text.length - longest} more)`;
+function cut(text: string, longest: number, more: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)} … (${more} more)`;
 }
 
 function jsonOf(data: unknown): string {

@@ -29,7 +29,7 @@ export class MCPToolError extends MCPError {
 
 export function unknownServer(name: string, names: readonly string[]): MCPError {
   const known = names.length === 0 ? 'no server is configured' : `there are: ${names.join(', ')}`;
-  const fix = didYouMean(name, names) || known;
+  const fix = didYouMean(name, names) || 'see "toolherd status", or add it to the config';
   return new ServerNotFoundError(`no server is called '${name}'`, { why: known, fix });
 }
 

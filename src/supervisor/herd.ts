@@ -1,4 +1,3 @@
-import { type AnyActorLogic, type AnyActorRef, createActor } from 'xstate';
 import type { ServerSpec } from '../config/spec.js';
 import type {
   CallContext,
@@ -19,31 +18,30 @@ import type {
   ToolEntry,
   ToolResult,
 } from '../ipc/fleet.js';
-import type { Clock } from '../link/clock.js';
-import { type MCPError, ServerUnavailableError } from '../link/errors.js';
+import { ServerUnavailableError } from '../link/errors.js';
 import type { LinkLog } from '../link/link.js';
-import type { CallHandle, Outcome } from '../link/session/call.js';
 import { topName } from '../machines/state-name.js';
-import { callRefusal, reasonOf } from './call-refusal.js';
-import type { CatalogChange } from './catalog-change.js';
+import { atMost } from './at-most.js';
+import { Calls } from './calls.js';
+import { type CatalogChange, differences } from './catalog-change.js';
 import type { CatalogStore } from './catalog-store.js';
 import { ConfiguredServer } from './configured-server.js';
 import { type EarOptions, Ears } from './ears.js';
 import { type Change, Journal } from './journal.js';
 import type { OpenLink } from './link-actor.js';
+import { type Lists, NO_LISTS } from './lists.js';
 import { Lookups } from './lookups.js';
 import { Members } from './members.js';
 import { News, type Topic } from './news.js';
 import { Offers } from './offers.js';
 import { Permits } from './permits.js';
-import { type KeepText, limitResult } from './result-limit.js';
-import { rootMachine } from './root.js';
+import type { KeepText } from './result-limit.js';
 import { groupMemory } from './rss.js';
 import { stopAll } from './shutdown.js';
 import { identityOf, visibleSpec } from './spec-view.js';
+import { startRoot } from './start-root.js';
 import { type StatusSources, toStatus } from './status.js';
 import type { Surroundings } from './surroundings.js';
-import { toToolResult } from './tool-result.js';
 
 export interface HerdOptions extends EarOptions {
   random(): number;
@@ -55,13 +53,15 @@ export interface HerdOptions extends EarOptions {
   catalogs?: CatalogStore;
 }
 
+/** For how long an order that waits also waits for lists. */
+const LISTS_MS = 5000;
+
 /** Whoever calls without a name. */
 const LOCAL = 'local';
 
 /** Every configured server, under one root actor. The order of the config is the order of the herd. */
 export class Herd {
   readonly #options: HerdOptions;
-  readonly #root;
   readonly #journal: Journal;
   readonly #news = new News((server, error) =>
     this.#options.log(server, `a listener failed: ${String(error)}`),
@@ -71,8 +71,8 @@ export class Herd {
   readonly #members: Members;
   readonly #offers: Offers;
   readonly #lookups: Lookups;
+  readonly #calls: Calls;
   #generation = 0;
-  #requests = 0;
   #state: 'open' | 'ending' = 'open';
 
   constructor(options: HerdOptions) {
@@ -87,14 +87,11 @@ export class Herd {
       (text) => options.redact(text),
       (change) => this.#changed(change),
     );
-    this.#root = createActor(rootMachine, { clock: timers(clock), inspect: this.#journal.inspect });
-    this.#root.on('child.broke', ({ id, error }) => log(id, `a fault in toolherd itself: ${String(error)}`));
-    this.#root.start();
-    const keep = (id: string, logic: AnyActorLogic, input: unknown): AnyActorRef => {
-      this.#root.send({ type: 'keep', id, logic, input });
-      return this.#root.getSnapshot().context.children.get(id)!;
-    };
-    const release = (id: string) => this.#root.send({ type: 'release', id });
+    const { keep, release } = startRoot({
+      clock,
+      inspect: this.#journal.inspect,
+      broke: (server, error) => log(server, `a fault in toolherd itself: ${String(error)}`),
+    });
     const around: Surroundings = {
       clock,
       random,
@@ -112,15 +109,21 @@ export class Herd {
     });
     this.#offers = new Offers(this.#members, clock);
     const redact = (text: string) => options.redact(text);
-    this.#lookups = new Lookups({ members: this.#members, offers: this.#offers, redact });
+    const common = { members: this.#members, offers: this.#offers, redact };
+    const { keepText = async () => undefined } = options;
+    this.#lookups = new Lookups(common);
+    this.#calls = new Calls({ ...common, clock, keepText, note: log });
   }
 
   /** Makes the herd what these specs say. Servers whose spec is the same are not touched. */
   apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
     if (isDryRun) return this.#members.compare(specs);
     this.#checkOpen();
+    const before = this.#known();
     const report = this.#members.replace(specs);
     this.#offers.changed();
+    // who goes takes along what it offered, as does one that begins anew
+    for (const [name, change] of differences(before, this.#known())) this.#offersChanged(name, change);
     void this.#options.catalogs?.seen(specs.map(identityOf));
     return report;
   }
@@ -155,10 +158,7 @@ export class Herd {
       'all' in selection ? members.servers : selection.servers.map((name) => members.find(name));
     const enabled = servers.filter(({ spec }) => spec.enabled);
     for (const server of enabled) server[order]();
-    if (wait)
-      await Promise.all(
-        enabled.map((server) => (order === 'stop' ? server.whenGone() : server.whenDecided())),
-      );
+    if (wait) await this.#obeyed(order, enabled);
     return this.status(servers.map(({ spec }) => spec.name));
   }
 
@@ -183,51 +183,7 @@ export class Herd {
   }
 
   call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {
-    const { signal, onProgress, onRequest, caller = LOCAL } = context;
-    const { clock, redact } = this.#options;
-    const begun = clock.now();
-    const requestId = params.request_id ?? `${process.pid}-${++this.#requests}`;
-    return new Promise((resolve) => {
-      let incarnation: number | null = null;
-      const settle = (outcome: Outcome) => {
-        signal?.removeEventListener('abort', abort);
-        const elapsedMs = clock.now() - begun;
-        const unknown = (type: string) =>
-          this.#ears.note(params.server, `content of unknown type '${type}' was kept as it came`);
-        const about = { params, requestId, incarnation, elapsedMs, redact, unknown };
-        resolve(this.#limited(params.server, toToolResult(outcome, about)));
-      };
-      let handle: CallHandle | undefined;
-      const abort = () => handle?.cancel(reasonOf(signal));
-      const begin = (timeoutMs: number | undefined) => {
-        const server = this.#members.get(params.server);
-        const tool = server === undefined ? params.tool : this.#offers.ownName('tools', server, params.tool);
-        const refusal = callRefusal(this.#members, { server: params.server, tool }, signal);
-        if (refusal !== undefined) {
-          settle({ ok: false, error: refusal });
-          return;
-        }
-        signal?.addEventListener('abort', abort, { once: true });
-        const request = {
-          method: 'tools/call',
-          params: { name: tool, arguments: params.arguments ?? {} },
-          timeoutMs,
-          caller,
-        };
-        const routed = (to: number) => {
-          incarnation = to;
-        };
-        const sink = { settle, progress: onProgress, ask: onRequest, routed };
-        handle = server?.call(request, sink);
-      };
-      const server = this.#members.get(params.server);
-      const isSure = server === undefined || !this.#offers.isUnsure('tools', server, params.tool);
-      if (isSure || signal?.aborted) begin(params.timeout_ms);
-      else {
-        const known = this.#offers.makeSure(server, params.timeout_ms, signal);
-        void known.then(begin, (error: MCPError) => settle({ ok: false, error }));
-      }
-    });
+    return this.#calls.call(params, { caller: LOCAL, ...context });
   }
 
   inspect(name: string): Inspection {
@@ -260,16 +216,25 @@ export class Herd {
     return stopAll(servers, { clock: this.#options.clock, graceMs, kill, leaving });
   }
 
-  #limited(server: string, result: ToolResult): ToolResult | Promise<ToolResult> {
-    const limit = this.#members.get(server)?.spec.resultLimit ?? 0;
-    const { keepText = async () => undefined } = this.#options;
-    return limit === 0 ? result : limitResult(result, limit, keepText);
+  async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {
+    const isStop = order === 'stop';
+    await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
+    if (isStop) return;
+    // what it offers is part of how a start went; one that does not say it has started all the same
+    const told = Promise.all(servers.map((server) => server.whenTold()));
+    await atMost(LISTS_MS, told, this.#options.clock);
   }
 
   /** An order that came in the middle of the end would begin it all anew. */
   #checkOpen(): void {
     if (this.#state === 'open') return;
     throw new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
+  }
+
+  /** What each server is known to offer. Looked up only for whoever wants to hear of changes: it may be on the disk. */
+  #known(): Map<string, Lists> {
+    const servers = this.#news.isHeard('catalog') ? this.#members.servers : [];
+    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists ?? NO_LISTS]));
   }
 
   #offersChanged(server: string, change: CatalogChange): void {
@@ -292,12 +257,4 @@ export class Herd {
       return { incarnation, state, detail, cause, at };
     });
   }
-}
-
-/** XState knows timers only; the clock is ours. */
-function timers(clock: Clock) {
-  return {
-    setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),
-    clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
-  };
 }

@@ -14,8 +14,9 @@ export interface LookupOptions {
   redact(text: string): string;
 }
 
-/** What a server says when it has no such resource. */
-const NO_SUCH_RESOURCE = -32002;
+const INVALID_PARAMS = -32602;
+/** What a server says when it has no such resource: the code of 2025, and that of 2026-07-28 and of the SDKs before. */
+const NO_SUCH_RESOURCE: readonly unknown[] = [-32002, INVALID_PARAMS];
 
 /** Prompts and resources: they wait for a server that starts, are cancelled and run out of time as calls do. */
 export class Lookups {
@@ -38,7 +39,12 @@ export class Lookups {
       throw unknownPrompt(params.server, params.name, [...known]);
     }
     const given = params.arguments === undefined ? {} : { arguments: params.arguments };
-    return this.#send(server, { method: 'prompts/get', params: { name, ...given }, timeoutMs }, context);
+    const request = { method: 'prompts/get', params: { name, ...given }, timeoutMs };
+    return this.#send(server, request, context, (error) => {
+      if (codeOf(error) !== INVALID_PARAMS) return error;
+      const { message, sent, why } = error;
+      return new MCPProtocolError(message, { sent, why, fix: `see "toolherd prompts ${params.server}"` });
+    });
   }
 
   /** A server may have more resources than it lists: whether it has this one is for it to say. */
@@ -49,8 +55,9 @@ export class Lookups {
     const server = this.#find(name);
     const request = { method: 'resources/read', params: { uri }, timeoutMs: timeout_ms };
     return this.#send(server, request, context, (error) => {
-      if (!(error instanceof MCPProtocolError) || error.rpc?.code !== NO_SUCH_RESOURCE) return error;
-      return unknownResource(name, uri, [...(server.catalog.keysOf('resources') ?? [])], error.rpc.message);
+      if (!NO_SUCH_RESOURCE.includes(codeOf(error))) return error;
+      const { rpc } = error as MCPProtocolError;
+      return unknownResource(name, uri, [...(server.catalog.keysOf('resources') ?? [])], rpc!.message);
     });
   }
 
@@ -91,6 +98,10 @@ export class Lookups {
   #told(error: MCPError): MCPError {
     return new ToldError(toWireError(error, this.#options.redact));
   }
+}
+
+function codeOf(error: MCPError): number | undefined {
+  return error instanceof MCPProtocolError ? error.rpc?.code : undefined;
 }
 
 /** An error in the words in which it may be told. */

@@ -25,18 +25,22 @@ export class News {
     };
   }
 
+  /** Somebody listens: what costs something to find out is worth finding out. */
+  isHeard(topic: Topic): boolean {
+    return (this.#listeners.get(topic)?.size ?? 0) > 0;
+  }
+
   tell<T extends Topic>(
     topic: T,
     server: string,
     describe: () => Omit<EventOf<T>, 'topic' | 'server'> | undefined,
   ): void {
-    const listening = this.#listeners.get(topic);
-    if (listening === undefined || listening.size === 0) return;
+    if (!this.isHeard(topic)) return;
     this.#guard(server, () => {
       const told = describe();
       if (told === undefined) return;
       const event = { topic, server, ...told } as EventOf<T>;
-      for (const listen of [...listening]) this.#guard(server, () => listen(event));
+      for (const listen of [...this.#listeners.get(topic)!]) this.#guard(server, () => listen(event));
     });
   }
 

@@ -12,6 +12,7 @@ import type { ListName, Reading } from './lists.js';
 import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
 import type { Surroundings } from './surroundings.js';
+import { whenTold } from './when-told.js';
 
 export interface OneShotEvents {
   /** The handshake is done. */
@@ -124,6 +125,10 @@ export class OneShot {
   /** Reads the lists anew, if it can be asked. */
   rediscover(): void {
     if (this.isReady) this.#actor.send({ type: 'link.list_changed' });
+  }
+
+  whenTold(): Promise<void> {
+    return whenTold(this.#actor);
   }
 
   stop(): void {

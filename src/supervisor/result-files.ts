@@ -21,6 +21,8 @@ export class ResultFiles {
   readonly #options: ResultFilesOptions;
   /** One tidying at a time: two would count what the other removes. */
   #tidying: Promise<void> = Promise.resolve();
+  /** The next one, which serves everybody who asks before it begins: it looks at every file. */
+  #next: Promise<void> | undefined;
 
   constructor(options: ResultFilesOptions) {
     this.#options = options;
@@ -35,6 +37,8 @@ export class ResultFiles {
       await writeFile(path, text, { mode: 0o600, flag: 'wx' });
     } catch (error) {
       log(`a result over result_limit could not be kept: ${String(error)}`);
+      // half of it would only fill a full disk further
+      await rm(path, { force: true }).catch(() => undefined);
       return undefined;
     }
     await this.tidy();
@@ -43,8 +47,12 @@ export class ResultFiles {
 
   /** Removes what is too old, and the oldest while there is too much. The newest always stays. */
   tidy(): Promise<void> {
-    this.#tidying = this.#tidying.then(() => this.#tidy()).catch(() => undefined);
-    return this.#tidying;
+    this.#next ??= this.#tidying.then(() => {
+      this.#next = undefined;
+      this.#tidying = this.#tidy().catch(() => undefined);
+      return this.#tidying;
+    });
+    return this.#next;
   }
 
   async #tidy(): Promise<void> {

@@ -10,7 +10,8 @@ export type KeepText = (text: string) => Promise<string | undefined>;
 export async function limitResult(result: ToolResult, limit: number, keep: KeepText): Promise<ToolResult> {
   const characters = lengthOf(result.content);
   if (limit === 0 || characters <= limit) return result;
-  const uri = await keep(textOf(result.content));
+  // whatever becomes of the file, the call has its result
+  const uri = await keep(textOf(result.content)).catch(() => undefined);
   const { blocks, given } = cutBlocks(result.content, limit, (left) => noteOf(left, characters, uri));
   const link: ContentBlock[] = uri === undefined ? [] : [linkTo(uri)];
   return {

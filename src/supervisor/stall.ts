@@ -15,6 +15,7 @@ import type { ListName, Reading } from './lists.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
 import type { Surroundings } from './surroundings.js';
+import { whenTold } from './when-told.js';
 
 /**
  * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
@@ -162,6 +163,12 @@ export class Stall {
     await this.#when(
       (name) => !name.startsWith('running') || name === 'running.up' || name === 'running.recalled',
     );
+  }
+
+  /** Resolves when the present incarnation is reading no lists (any more). */
+  async whenTold(): Promise<void> {
+    const { incumbent } = this.context;
+    if (incumbent !== undefined) await whenTold(incumbent);
   }
 
   /** Resolves when no incarnation is left. */

@@ -120,6 +120,11 @@ export class Transients {
     return this.#when(() => this.#free.every((shot) => shot.isReady));
   }
 
+  /** Resolves when no spare is reading lists. */
+  async whenTold(): Promise<void> {
+    await Promise.all(this.#free.map((shot) => shot.whenTold()));
+  }
+
   whenGone(): Promise<void> {
     return this.#when(() => this.#shots.size === 0);
   }

@@ -167,7 +167,7 @@ describe('the command and the daemon', () => {
     );
     expect((await run('logs', 'good', '-n', '1')).status).toBe(0);
     expect((await run('logs', 'good', '-n', 'x')).status).toBe(2);
-    expect((await run('logs', 'nobody')).stderr).toBe('nothing was logged\n');
+    expect((await run('logs', 'nobody')).stderr).toBe("nothing was logged about 'nobody'.\n");
   });
 
   it('a verb that needs the daemon starts it, unless told not to', async () => {

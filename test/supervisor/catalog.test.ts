@@ -161,6 +161,26 @@ describe('FR-016: lists that have changed', () => {
     expect((await call('b')).success).toBe(true);
   });
 
+  test('one that could not be read again is still in doubt: what it now has can be called', async () => {
+    const { world, names, call } = stage(tools('a'));
+    await names();
+    world.newest.manners = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
+    world.newest.says('notifications/tools/list_changed');
+    await world.passes(100);
+    expect((await call('b')).success).toBe(true);
+    expect(await names()).toEqual(['a']);
+  });
+
+  test('one that is not wanted is in no doubt', async () => {
+    const { world, call } = stage(tools('a'), { lifecycle: 'transient', loadPrompts: false });
+    await call('a');
+    world.newest.says('notifications/prompts/list_changed');
+    await settled();
+    await call('a');
+    await call('a');
+    expect(world.links.at(-1)?.reads).toEqual([]);
+  });
+
   test('a transient process that says so and goes leaves it to the next to look', async () => {
     const { world, names, call, events } = stage(tools('a'), { lifecycle: 'transient' });
     await names();
@@ -189,6 +209,36 @@ describe('FR-016: lists that have changed', () => {
     world.newest.says('notifications/tools/list_changed');
     await world.passes(100);
     expect(events).toMatchObject([{ list: 'tools', count: 1, added: [], removed: [], changed: ['a'] }]);
+  });
+});
+
+describe('FR-016: a config that changes', () => {
+  test('a server that is taken out takes along what it offered, and that is told', async () => {
+    const { herd, names, events } = stage(tools('a', 'b'));
+    await names();
+    events.length = 0;
+    herd.apply([spec()]);
+    expect(events).toEqual([]);
+    herd.apply([]);
+    expect(events).toMatchObject([
+      { server: 'srv', list: 'tools', count: 0, added: [], removed: ['a', 'b'] },
+    ]);
+  });
+
+  test('one that is started with something else offers nothing until it is asked, or what it last did', async () => {
+    const { herd, names, events, world } = stage(tools('a', 'b'));
+    await names();
+    events.length = 0;
+    world.manners = () => tools('b', 'c');
+    herd.apply([spec({ args: ['other'] })]);
+    await settled();
+    await names();
+    herd.apply([spec()]);
+    expect(events.map(({ added, removed }) => [added, removed])).toEqual([
+      [[], ['a', 'b']],
+      [['b', 'c'], []],
+      [['a'], ['c']],
+    ]);
   });
 });
 

@@ -104,6 +104,17 @@ describe('what a server says by itself', () => {
     expect(JSON.stringify(events)).toContain('[redacted:API_TOKEN]');
   });
 
+  test('X1: nor is the half of one that stands where a long message is cut', async () => {
+    const { say, heard, events } = await listen({ env: { API_TOKEN: 'hunter2hunter2' } });
+    const message = { level: 'error', logger: `${'l'.repeat(195)}hunter2hunter2` };
+    const data = `${'x'.repeat(8185)}hunter2hunter2${'y'.repeat(500)}`;
+    await say('chatty', 'log', { messages: [{ ...message, data }] });
+    const told = await heard<LogEvent>(({ topic }) => topic === 'log');
+    expect(told.message).toMatch(/^x{8185}\[redact … \(507 more\)$/);
+    expect(told.logger).toMatch(/^l{195}\[reda … \(9 more\)$/);
+    expect(JSON.stringify(events)).not.toContain('hunter');
+  });
+
   test('a flood of log messages is cut down, and it is said how many are missing', async () => {
     const { say, written } = await listen();
     await say('chatty', 'flood', { count: 2000 });

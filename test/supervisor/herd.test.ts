@@ -357,7 +357,7 @@ describe('a fault of our own', () => {
       world.alive.find(({ spec: { name } }) => name === 'a')?.crashes();
       await settled();
     }
-    expect(world.logs).toEqual(['a@1#0: a fault in toolherd itself: Error: no chance']);
+    expect(world.logs).toEqual(['a: a fault in toolherd itself: Error: no chance']);
     expect(herd.status().map(({ name, detail }) => [name, detail])).toEqual([
       ['a', 'quarantined'],
       ['b', 'running'],

@@ -58,5 +58,7 @@ describe('a limited result', () => {
       { type: 'text', text: 'ab\n[4 of 6 characters cut by result_limit; the rest could not be kept]' },
     ]);
     expect(result.metadata.truncated?.uri).toBeNull();
+    const broken = await limitResult(resultOf(['abcdef']), 2, () => Promise.reject(new Error('no disk')));
+    expect(broken).toEqual(result);
   });
 });

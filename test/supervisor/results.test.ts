@@ -146,6 +146,20 @@ describe('the files of cut results', () => {
     expect(logs).toEqual([]);
   });
 
+  test('many at once are looked through a few times, not once for each', async () => {
+    const folder = makeFolder({});
+    let looks = 0;
+    const now = () => {
+      looks += 1;
+      return Date.now();
+    };
+    const files = new ResultFiles({ folder, now, log: () => {} });
+    await Promise.all(Array.from({ length: 100 }, () => files.keep('x')));
+    // each tidying looks at the age of every file
+    expect(looks).toBeLessThan(100 * 50);
+    expect(readdirSync(folder)).toHaveLength(100);
+  });
+
   test('a disk that takes none is said in the log and in the result', async () => {
     const folder = makeFolder({ taken: '' });
     writeFileSync(join(folder, 'taken'), 'a file, not a folder');

@@ -3,6 +3,8 @@ import type { Fleet, ToolEntry, ToolResult } from '../../ipc/fleet.js';
 import { parseArguments } from '../arguments.js';
 import { parseDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
+import { quoted } from '../plain-text.js';
+import { progressLine } from '../progress-line.js';
 import { findTarget } from '../target.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
@@ -26,12 +28,15 @@ Exit status: 0 ok, 1 the tool or the server failed, 4 no such server or tool, 12
     const { server, tool, schema } = await findTool(fleet, target, words.length > 0);
     const whole = call.flags.args === '-' ? readFileSync(0, 'utf8') : (call.flags.args as string | undefined);
     const timeout = call.flags.timeout as string | undefined;
-    const result = await fleet.call({
+    const params = {
       server,
       tool,
       arguments: parseArguments(words, whole, schema),
       timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
-    });
+    };
+    const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressLine(progress));
+    const result = await fleet.call(params, { onProgress });
+    call.output.progress(undefined);
     show(call, result);
     return statusOf(result);
   },
@@ -65,8 +70,8 @@ function show({ flags, output }: Call, result: ToolResult): void {
     output.note('error: the tool said that it failed');
     return;
   }
-  output.error(`error: ${type}: ${message}`);
-  if (why !== undefined) output.error(`  why: ${why}`);
+  output.error(`error: ${type}: ${quoted(message)}`);
+  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
   output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
   if (fix !== undefined) output.error(`  fix: ${fix}`);
 }

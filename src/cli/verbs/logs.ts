@@ -1,6 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { serverLogName } from '../../log/server-log-name.js';
+import { didYouMean } from '../../near-miss.js';
 import { EXIT } from '../exit-codes.js';
+import { quoted } from '../plain-text.js';
 import { readSmallTail } from '../tail.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
@@ -42,12 +45,29 @@ The files are read as they are, also when no daemon runs.`,
     output.json({ entries });
     for (const { time, level, server, source, text } of entries) {
       const who = server === null || args.length < 2 ? '' : ` ${server}`;
-      output.print(`${time} ${level}${who}${source === null ? '' : ` ${source}:`} ${text}`);
+      output.print(`${time} ${level}${who}${source === null ? '' : ` ${source}:`} ${quoted(text)}`);
     }
-    if (entries.length === 0) output.note('nothing was logged');
+    const silent = args.filter((name) => !found.some(({ server }) => server === name));
+    for (const name of silent)
+      output.note(`nothing was logged about '${name}'. ${nearName(call, name)}`.trim());
+    if (args.length === 0 && entries.length === 0) output.note('nothing was logged');
     return EXIT.ok;
   },
 };
+
+/** Of those that have a log: the files are all that is asked. */
+function nearName({ paths }: Call, name: string): string {
+  try {
+    const files = readdirSync(join(paths.logFolder, 'servers'));
+    const encoded = files
+      .filter((file) => file.endsWith('.log'))
+      .map((file) => file.slice(0, -'.log'.length));
+    return didYouMean(name, encoded.map(decodeURIComponent));
+  } catch {
+    // no server has run here, or a file is none of ours
+    return '';
+  }
+}
 
 function read({ paths }: Call, server: string | null): Entry[] {
   const file = server === null ? 'daemon.log' : join('servers', `${serverLogName(server)}.log`);

@@ -2,6 +2,7 @@ import type { McpResult } from '../../ipc/fleet.js';
 import { parseArguments } from '../arguments.js';
 import { parseDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
+import { oneLine } from '../plain-text.js';
 import { findTarget } from '../target.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
@@ -36,15 +37,20 @@ Exit status: 0 ok, 1 the server failed, 4 no such server or prompt, 124 timeout.
   },
 };
 
+/** As the server made it: any part may be missing. */
+interface Message {
+  role?: unknown;
+  content?: { type?: unknown; text?: unknown } | null;
+}
+
 function show({ output }: Call, result: McpResult): void {
   output.json({ result });
   const messages = Array.isArray(result.messages) ? result.messages : [];
-  for (const { role, content } of messages as {
-    role?: unknown;
-    content?: { type?: unknown; text?: unknown };
-  }[]) {
-    if (messages.length > 1) output.print(`[${String(role)}]`);
+  for (const message of messages as (Message | null)[]) {
+    const { role, content } = message ?? {};
+    if (messages.length > 1) output.print(oneLine(`[${String(role)}]`));
     if (typeof content?.text === 'string') output.printRaw(`${content.text}\n`);
-    else output.note(`(${String(content?.type)} content; see --json)`);
+    else output.note(oneLine(`(${String(content?.type)} content; see --json)`));
   }
+  if (messages.length === 0) output.note('it is empty');
 }

@@ -1,9 +1,9 @@
 import type { PromptEntry } from '../../ipc/fleet.js';
-import { EXIT } from '../exit-codes.js';
 import { firstLine } from '../first-line.js';
-import { noteMarks } from '../list-notes.js';
+import { noteMarks, noteSilent } from '../list-notes.js';
 import { table } from '../table.js';
 import type { Verb } from '../verb.js';
+import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'prompts [SERVER] [--refresh]',
@@ -14,22 +14,24 @@ A server that has never run is started for it; of one that rests, what it last o
   toolherd prompts everything
   toolherd prompts everything --refresh      ask the server again; start it if need be
 
-Exit status: 0 ok, 4 no such server.`,
+Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server, 77 it needs authorisation.`,
   options: { refresh: { type: 'boolean' } },
   most: 1,
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const prompts = await fleet.prompts(args[0], flags.refresh === true);
+    const prompts = await within(call, fleet.prompts(args[0], flags.refresh === true));
     output.json({ prompts });
     noteMarks(output, prompts, (index) => `${prompts[index]?.server}.${prompts[index]?.name}`);
+    const status = await noteSilent(output, fleet, prompts, args[0]);
     const rows = prompts.map((prompt) => [
       `${prompt.server}.${prompt.name}${prompt.problem === undefined ? '' : ' !'}`,
       argumentsOf(prompt),
       firstLine(prompt.description),
     ]);
-    output.print(rows.length === 0 ? 'no prompts' : table(['PROMPT', 'ARGUMENTS', 'DESCRIPTION'], rows));
-    return EXIT.ok;
+    const header = ['PROMPT', 'ARGUMENTS', 'DESCRIPTION'];
+    output.print(rows.length === 0 ? 'no prompts' : table(header, rows, output.columns));
+    return status;
   },
 };
 

@@ -1,5 +1,6 @@
 import { parseDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
+import { oneLine } from '../plain-text.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {
@@ -24,8 +25,8 @@ Exit status: 0 ok, 1 the server failed, 4 no such server or resource, 124 timeou
     const timeout_ms = timeout === undefined ? undefined : parseDuration(timeout);
     const result = await fleet.resource({ server, uri, timeout_ms });
     call.output.json({ result });
-    const contents = Array.isArray(result.contents) ? (result.contents as Content[]) : [];
-    for (const content of contents) show(call, content);
+    const contents = Array.isArray(result.contents) ? (result.contents as (Content | null)[]) : [];
+    for (const content of contents) show(call, content ?? {});
     if (contents.length === 0) call.output.note('it is empty');
     return EXIT.ok;
   },
@@ -42,7 +43,7 @@ function show({ output }: Call, { uri, mimeType, text, blob }: Content): void {
   if (typeof text === 'string') output.printRaw(text);
   else if (typeof blob === 'string') {
     const bytes = Buffer.from(blob, 'base64');
-    const about = `${String(uri)}: ${bytes.length} bytes of ${String(mimeType ?? 'unknown type')}`;
+    const about = oneLine(`${String(uri)}: ${bytes.length} bytes of ${String(mimeType ?? 'unknown type')}`);
     output.printBytes(bytes, `${about}; to have them, send the output to a file`);
-  } else output.note(`(${String(uri)} has neither text nor bytes; see --json)`);
+  } else output.note(oneLine(`(${String(uri)} has neither text nor bytes; see --json)`));
 }

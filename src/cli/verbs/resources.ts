@@ -1,9 +1,9 @@
 import type { ResourceEntry, TemplateEntry } from '../../ipc/fleet.js';
-import { EXIT } from '../exit-codes.js';
 import { firstLine } from '../first-line.js';
-import { noteMarks } from '../list-notes.js';
+import { noteMarks, noteSilent } from '../list-notes.js';
 import { table } from '../table.js';
 import type { Verb } from '../verb.js';
+import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'resources [SERVER] [--refresh]',
@@ -14,24 +14,26 @@ A server that has never run is started for it; of one that rests, what it last o
   toolherd resources everything
   toolherd resources everything --refresh      ask the server again; start it if need be
 
-Exit status: 0 ok, 4 no such server.`,
+Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server, 77 it needs authorisation.`,
   options: { refresh: { type: 'boolean' } },
   most: 1,
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const { resources, templates } = await fleet.resources(args[0], flags.refresh === true);
+    const { resources, templates } = await within(call, fleet.resources(args[0], flags.refresh === true));
     output.json({ resources, templates });
     const entries = [...resources, ...templates];
     noteMarks(output, entries, (index) => `${entries[index]?.server} ${uriOf(entries[index]!)}`);
+    const status = await noteSilent(output, fleet, entries, args[0]);
     const rows = entries.map((entry) => [
       entry.server,
       `${uriOf(entry)}${entry.problem === undefined ? '' : ' !'}`,
       entry.mime_type ?? '-',
       firstLine(entry.description ?? entry.name),
     ]);
-    output.print(rows.length === 0 ? 'no resources' : table(['SERVER', 'URI', 'TYPE', 'DESCRIPTION'], rows));
-    return EXIT.ok;
+    const header = ['SERVER', 'URI', 'TYPE', 'DESCRIPTION'];
+    output.print(rows.length === 0 ? 'no resources' : table(header, rows, output.columns));
+    return status;
   },
 };
 

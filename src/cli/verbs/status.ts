@@ -1,6 +1,7 @@
 import { EXIT } from '../exit-codes.js';
 import { statusTable } from '../status-table.js';
 import type { Verb } from '../verb.js';
+import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'status [SERVER…] [--wait] [--exit-code]',
@@ -20,10 +21,10 @@ needs_auth (see toolherd help auth).`,
     const { args, flags, output } = call;
     const fleet = await call.fleet({ autostart: false });
     const names = args.length === 0 ? undefined : [...args];
-    if (flags.wait === true) await untilSettled(fleet, names);
+    if (flags.wait === true) await within(call, untilSettled(fleet, names));
     const { servers, daemon } = await fleet.status(names);
     output.json({ servers, daemon });
-    output.print(statusTable(servers, Date.now()));
+    output.print(statusTable(servers, Date.now(), output.columns));
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     const isWell = servers.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
@@ -41,14 +42,15 @@ async function untilSettled(fleet: Fleet, names: readonly string[] | undefined):
       ({ state, detail }) => detail === 'running' && (state === 'connecting' || state === 'created'),
     );
   };
-  if (!(await isBusy())) return;
+  // it listens before it looks: what happens in between is not missed
   await new Promise<void>((resolve, reject) => {
-    const end = fleet.subscribe(['state'], () => {
+    const look = () =>
       isBusy().then((busy) => {
         if (busy) return;
         end();
         resolve();
       }, reject);
-    });
+    const end = fleet.subscribe(['state'], look);
+    void look();
   });
 }

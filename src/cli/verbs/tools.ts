@@ -1,8 +1,9 @@
-import { EXIT } from '../exit-codes.js';
 import { firstLine } from '../first-line.js';
-import { noteMarks } from '../list-notes.js';
+import { noteMarks, noteSilent } from '../list-notes.js';
+import { oneLine } from '../plain-text.js';
 import { table } from '../table.js';
 import type { Verb } from '../verb.js';
+import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'tools [SERVER] [--schema] [--refresh]',
@@ -14,26 +15,28 @@ what it last offered is shown. A tool whose definition is bad is marked with '!'
   toolherd tools memory --refresh      ask the server again; start it if need be
   toolherd tools --json | jq -r '.tools[].exposed_name'
 
-Exit status: 0 ok, 4 no such server.`,
+Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server, 77 it needs authorisation.`,
   options: { schema: { type: 'boolean' }, refresh: { type: 'boolean' } },
   most: 1,
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const tools = await fleet.tools(args[0], flags.refresh === true);
+    const tools = await within(call, fleet.tools(args[0], flags.refresh === true));
     output.json({ tools });
     noteMarks(output, tools, (index) => `${tools[index]?.server}.${tools[index]?.name}`);
+    const status = await noteSilent(output, fleet, tools, args[0]);
     if (flags.schema === true) {
       for (const tool of tools) {
-        output.print(`${tool.server}.${tool.name}\n${JSON.stringify(tool.input_schema, null, 2)}`);
+        const name = oneLine(`${tool.server}.${tool.name}`);
+        output.print(`${name}\n${JSON.stringify(tool.input_schema, null, 2)}`);
       }
-      return EXIT.ok;
+      return status;
     }
     const rows = tools.map(({ server, name, description, problem }) => [
       `${server}.${name}${problem === undefined ? '' : ' !'}`,
       firstLine(description),
     ]);
-    output.print(rows.length === 0 ? 'no tools' : table(['TOOL', 'DESCRIPTION'], rows));
-    return EXIT.ok;
+    output.print(rows.length === 0 ? 'no tools' : table(['TOOL', 'DESCRIPTION'], rows, output.columns));
+    return status;
   },
 };

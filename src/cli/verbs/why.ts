@@ -1,5 +1,6 @@
 import type { Inspection, JournalEntry } from '../../ipc/fleet.js';
 import { EXIT } from '../exit-codes.js';
+import { oneLine } from '../plain-text.js';
 import { ago, duration } from '../table.js';
 import { UsageError, type Verb } from '../verb.js';
 
@@ -40,7 +41,7 @@ export function tell({ server, status, journal }: Inspection, now: number): stri
 function line({ at, chart, incarnation, from, to, cause }: JournalEntry, now: number): string {
   const who = chart === 'keeper' ? 'keeper' : `process ${incarnation}`;
   const step = from === '' ? to : `${from} → ${to}`;
-  return `${`${ago(at, now)} ago`.padEnd(11)} ${who}: ${step}, because: ${cause}`;
+  return `${`${ago(at, now)} ago`.padEnd(11)} ${who}: ${step}, because: ${oneLine(cause)}`;
 }
 
 function next({ detail, state, next_retry_at }: Inspection['status'], now: number): string {

@@ -16,7 +16,7 @@ export interface AttemptPorts {
   record: AuthRecord;
   challenge: Challenge;
   /** A registration is kept at once, whatever becomes of the attempt. */
-  keep(changes: AuthRecord): void;
+  keep(changes: AuthRecord): unknown;
   /** The tokens are there. */
   granted(changes: AuthRecord): void;
 }
@@ -34,6 +34,8 @@ export class Attempt {
   readonly #callback: Callback;
   readonly #timer: unknown;
   #settle!: { resolve(): void; reject(error: Error): void };
+  /** Why it was ended, where it was. */
+  #endedBy: Error | undefined;
 
   private constructor(ports: AttemptPorts, provider: ClientProvider, callback: Callback, url: URL) {
     this.#ports = ports;
@@ -83,6 +85,7 @@ export class Attempt {
 
   /** Ends it, and tells those who wait why. */
   end(error: Error): void {
+    this.#endedBy ??= error;
     this.#close();
     this.#settle.reject(error);
   }
@@ -92,6 +95,7 @@ export class Attempt {
     const { name } = this.#ports.spec;
     try {
       const tokens = await this.#exchange(params);
+      if (this.#endedBy !== undefined) throw this.#endedBy;
       const scope = new URL(this.url).searchParams.get('scope') ?? undefined;
       this.#ports.granted({
         tokens: { ...tokens, ...(this.#issuer === undefined ? {} : { issuer: this.#issuer }) },

@@ -30,7 +30,8 @@ export class AuthFile {
 
   read(key: string): AuthRecord {
     const records = this.#readAll();
-    return Object.hasOwn(records, key) ? records[key]! : {};
+    const record: unknown = records[key];
+    return isObject(record) ? record : {};
   }
 
   /** An empty record is taken out. False when there was nothing to change. */

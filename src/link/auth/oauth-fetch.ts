@@ -17,11 +17,25 @@ export function oauthFetch(own: string, timeoutMs: number, clock: Clock, send: F
     try {
       const response = await send(url, { ...init, signal: silence.signal });
       // the timer covers the body too
-      return new Response(WITHOUT_BODY.has(response.status) ? null : await response.arrayBuffer(), response);
+      return new Response(WITHOUT_BODY.has(response.status) ? null : await bodyOf(response), response);
     } finally {
       clock.clearTimeout(timer);
     }
   };
 }
+
+/** Metadata and tokens are small; what never ends is none. */
+async function bodyOf({ body, url }: Response): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > MOST_BYTES) throw new Error(`${new URL(url).origin} answered with more than 1 MiB`);
+  }
+  return Buffer.concat(parts);
+}
+
+const MOST_BYTES = 2 ** 20;
 
 const WITHOUT_BODY = new Set([204, 205, 304]);

@@ -32,6 +32,8 @@ export class ServerAuthorization {
   #renewal: Promise<string> | undefined;
   #beginning: Promise<Attempt> | undefined;
   #attempt: Attempt | undefined;
+  /** Counts what was given up: whatever was begun before is not wanted any more. */
+  #round = 0;
   #challenge: Challenge | undefined;
   /** What a request was refused for want of, and was not asked for yet. */
   #wantedScope: string | undefined;
@@ -115,15 +117,19 @@ export class ServerAuthorization {
       this.cancel();
       this.#change({ given, client: undefined, tokens: undefined });
     } else if (this.#attempt !== undefined) return Promise.resolve(this.#attempt);
-    this.#beginning ??= this.#begin().finally(() => {
-      this.#beginning = undefined;
+    if (this.#beginning !== undefined) return this.#beginning;
+    const beginning = this.#begin().finally(() => {
+      if (this.#beginning === beginning) this.#beginning = undefined;
     });
-    return this.#beginning;
+    this.#beginning = beginning;
+    return beginning;
   }
 
-  /** Nobody waits for the person any more. */
+  /** Nobody waits for the person any more, nor for the address that one would be sent to. */
   cancel(): void {
-    this.#attempt?.end(new AuthRequiredError(`${this.#spec.name}: the authorisation was given up`));
+    this.#beginning = undefined;
+    this.#round += 1;
+    this.#attempt?.end(givenUp(this.#spec.name));
   }
 
   /** Forgets everything about it, also a client that was given. False when nothing was known. */
@@ -143,18 +149,24 @@ export class ServerAuthorization {
     const { clock } = this.#ports;
     const record = this.#known();
     const scope = this.#wantedScope ?? this.#challenge?.scope;
+    const round = this.#round;
     const attempt = await Attempt.begin({
       spec: this.#spec,
       clock,
       record,
       challenge: { ...this.#challenge, scope },
-      keep: (changes) => this.#change(changes),
+      keep: (changes) => round === this.#round && this.#change(changes),
       granted: (changes) => {
         this.#wantedScope = undefined;
         this.#change(changes);
         this.#ports.granted(this.#spec.name);
       },
     });
+    if (round !== this.#round) {
+      const error = givenUp(this.#spec.name);
+      attempt.end(error);
+      throw error;
+    }
     this.#attempt = attempt;
     const over = () => {
       if (this.#attempt === attempt) this.#attempt = undefined;
@@ -176,12 +188,21 @@ export class ServerAuthorization {
       throw tokenRefused(name);
     }
     const renewed = await this.#refresh(record, tokens.refresh_token);
+    // a logout, or a person's new authorisation, has the last word
+    if (this.#record !== record) return this.#current();
     const kept = { ...tokens, ...renewed };
     this.#change({ tokens: kept, obtainedAt: this.#ports.clock.now() });
     return kept.access_token;
   }
 
-  async #refresh({ discovery, client, resource }: AuthRecord, refreshToken: string): Promise<OAuthTokens> {
+  #current(): string {
+    const token = this.#record?.tokens?.access_token;
+    if (token === undefined) throw noToken(this.#spec.name);
+    return token;
+  }
+
+  async #refresh(record: AuthRecord, refreshToken: string): Promise<OAuthTokens> {
+    const { discovery, client, resource } = record;
     const { name, url, timeoutMs } = this.#spec;
     if (discovery === undefined || client === undefined) throw renewalRefused(name, 'no-client');
     const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery;
@@ -195,6 +216,7 @@ export class ServerAuthorization {
         ...(resource === undefined ? {} : { resource }),
       });
     } catch (error) {
+      if (this.#record !== record) throw noToken(name);
       if (!(error instanceof sdk.OAuthError) || PASSING.has(error.code)) {
         throw notRenewedNow(name, new URL(authorizationServerUrl).host, error);
       }
@@ -213,6 +235,10 @@ export class ServerAuthorization {
     this.#record = { ...this.#known(), ...changes };
     this.#ports.file.write(this.#key, this.#record);
   }
+}
+
+function givenUp(name: string): AuthRequiredError {
+  return new AuthRequiredError(`${name}: the authorisation was given up`, { fix: `toolherd auth ${name}` });
 }
 
 /** The authorization server has a bad moment; the tokens may be as good as before. */

@@ -112,8 +112,9 @@ export class Negotiation implements Upstream {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // what was known has not helped this time; the next start finds out
-    if (this.#era === undefined && this.#known === 'modern') this.#ports.memory?.forget();
+    // what was known has not helped this time; the next start finds out. One that was not spoken to has proved nothing
+    const hasFailed = this.#settle !== undefined && this.#era === undefined;
+    if (hasFailed && this.#known === 'modern') this.#ports.memory?.forget();
     this.#closeDrivers();
   }
 

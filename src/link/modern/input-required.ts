@@ -6,6 +6,8 @@ import { isObject, type JsonObject } from '../session/message.js';
 
 /** A server that has not learned enough by then never will. */
 const MOST_ROUNDS = 10;
+/** More questions at a time than any agent would answer. */
+const MOST_REQUESTS = 100;
 /** A server that asks nothing, only to be asked again, works on it meanwhile. */
 const PACE_MS = 1000;
 
@@ -39,7 +41,11 @@ export class InputRequired {
 
   #read(call: Call, { inputRequests = {}, requestState }: JsonObject): [string, InputRequest][] {
     if (!isObject(inputRequests)) throw this.#wrong(call, 'its input requests are no object');
-    const requests = Object.entries(inputRequests).map(([key, request]): [string, InputRequest] => {
+    const entries = Object.entries(inputRequests);
+    if (entries.length > MOST_REQUESTS) {
+      throw this.#wrong(call, `it asks for ${entries.length} things at a time`);
+    }
+    const requests = entries.map(([key, request]): [string, InputRequest] => {
       if (!isObject(request) || typeof request.method !== 'string') {
         throw this.#wrong(call, `its input request '${key}' has no method`);
       }

@@ -16,8 +16,11 @@ export interface CarrierEvents {
   drained(): void;
   /** This request or its reply got lost; others may fare better. */
   lost(id: number, trouble: Trouble): void;
-  /** Something broke that may have been the server's end, or a matter of one exchange: worth a ping. */
-  doubtful(): void;
+  /**
+   * Something broke that may have been the server's end, or a matter of one exchange: worth a ping. `stream`: the
+   * request whose answer had begun.
+   */
+  doubtful(stream?: number): void;
   /** The connection is at its end. */
   broke(trouble: Trouble): void;
   /** The server closed the connection properly. */

@@ -17,6 +17,8 @@ const BAD_CERTIFICATE =
 /** What a server says about a request that it will never take: another try meets the same answer. */
 const HOPELESS = new Set([400, 404, 405, 406, 410, 415, 426, 501]);
 const WORDS_LENGTH = 120;
+/** Where the first words are looked for: a body can be of any size, and of nothing but brackets. */
+const BODY_LENGTH = 4096;
 /** All but the one that brings its own words. */
 type Wordless = Exclude<Trouble, { kind: 'unauthorised' }>;
 
@@ -169,6 +171,7 @@ function isHopeless(trouble: Trouble): boolean {
 /** Enough of a body to recognise it; a page of HTML helps nobody. */
 function firstWords(text: string): string {
   const line = text
+    .slice(0, BODY_LENGTH)
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();

@@ -17,7 +17,8 @@ export class EventGuard {
   readonly #maxBytes: number;
   readonly #oversized: (event: OversizedLine) => void;
   #lineBytes = 0;
-  #lineBegin: number | undefined;
+  /** A line feed that comes now belongs to the end of the line before. */
+  #afterReturn = false;
   #eventBytes = 0;
   #head: Buffer[] = [];
   #headBytes = 0;
@@ -31,24 +32,32 @@ export class EventGuard {
   /** What of this chunk may be read on. */
   pass(chunk: Buffer): Buffer[] {
     const passed: Buffer[] = [];
+    let newline = -1;
+    let carriageReturn = -1;
     for (let start = 0; start < chunk.length; ) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      const end = newline === -1 ? chunk.length : newline + 1;
-      const piece = chunk.subarray(start, end);
+      if (newline < start) newline = indexOf(chunk, NEWLINE, start);
+      if (carriageReturn < start) carriageReturn = indexOf(chunk, CARRIAGE_RETURN, start);
+      const lineEnd = Math.min(newline, carriageReturn);
+      const end = Math.min(lineEnd + 1, chunk.length);
+      this.#read(chunk.subarray(start, end), lineEnd < chunk.length, passed);
       start = end;
-      if (this.#lineBytes === 0) this.#lineBegin = piece[0];
-      this.#lineBytes += piece.length;
-      if (newline !== -1 && this.#isBlank()) {
-        passed.push(piece);
-        this.#endEvent();
-      } else this.#take(piece, passed);
-      if (newline !== -1) this.#lineBytes = 0;
     }
     return passed;
   }
 
-  #isBlank(): boolean {
-    return this.#lineBytes === 1 || (this.#lineBytes === 2 && this.#lineBegin === CARRIAGE_RETURN);
+  #read(piece: Buffer, endsLine: boolean, passed: Buffer[]): void {
+    const isSecondHalf = this.#afterReturn && piece[0] === NEWLINE;
+    this.#afterReturn = endsLine && piece.at(-1) === CARRIAGE_RETURN;
+    if (isSecondHalf) {
+      if (this.#tail === undefined) passed.push(piece);
+      return;
+    }
+    this.#lineBytes += piece.length;
+    if (endsLine && this.#lineBytes === 1) {
+      passed.push(piece);
+      this.#endEvent();
+    } else this.#take(piece, passed);
+    if (endsLine) this.#lineBytes = 0;
   }
 
   #take(piece: Buffer, passed: Buffer[]): void {
@@ -73,4 +82,10 @@ export class EventGuard {
     this.#tail = undefined;
     if (tail !== undefined) this.#oversized({ ...event, tail });
   }
+}
+
+/** Beyond the end where there is none. */
+function indexOf(chunk: Buffer, byte: number, start: number): number {
+  const at = chunk.indexOf(byte, start);
+  return at === -1 ? chunk.length : at;
 }

@@ -17,6 +17,8 @@ export interface Exchange {
   id: number | undefined;
   /** It takes up a stream where it was left. */
   isResumed: boolean;
+  /** Nobody waits for it any more. */
+  isDropped: boolean;
 }
 
 export interface ExchangeEvents {
@@ -37,11 +39,17 @@ export interface ExchangeOptions {
   on: ExchangeEvents;
   /** For how long the stream of this exchange may be silent; 0 for ever. */
   silenceMs(exchange: Exchange): number;
+  /** Whose stream is taken up after this event, where that is known; `nobody`: it is not wanted any more. */
+  resumed?(lastEvent: string): number | 'nobody' | undefined;
+  /** Whether anybody waits for this request: an authorisation may take longer than a caller's patience. */
+  isWanted?(id: number): boolean;
 }
 
 /** Shorter than any server keeps an idle connection, so that no request is written to one that is just being closed. */
 const IDLE_SOCKET_MS = 2000;
 const WITHOUT_BODY = new Set([204, 205, 304]);
+/** As a `Response` has it; a server can say anything. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * A `fetch` for the SDK's transports on Node's own http. The global one gives up after five minutes without a byte,
@@ -50,6 +58,8 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  */
 export class Exchanges {
   readonly #options: ExchangeOptions;
+  /** What ends the exchange that carries this request. */
+  readonly #open = new Map<number, () => void>();
   readonly #plain = new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
   readonly #secure = new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
 
@@ -61,7 +71,9 @@ export class Exchanges {
     new Promise((resolve, reject) => {
       const url = new URL(target);
       const headers = Object.fromEntries(new Headers(init.headers));
-      const exchange = exchangeOf(init.method ?? 'GET', headers);
+      const exchange = this.#exchangeOf(init.method ?? 'GET', headers);
+      // never settled: whoever tries has been left alone by those who waited for it
+      if (exchange === undefined) return;
       delete headers[REQUEST_ID];
       const { signal } = init;
       if (signal?.aborted) {
@@ -78,31 +90,80 @@ export class Exchanges {
       // a transport has one signal for all of its requests, and Node warns of the eleventh
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', abort, { once: true });
-      request.once('close', () => signal?.removeEventListener('abort', abort));
-
-      const isConnected = connectionOf(request, isSecure);
-      let response: IncomingMessage | undefined;
-      request.on('error', (error) => {
+      let isOver = false;
+      const drop = () => {
+        isOver = true;
+        exchange.isDropped = true;
+        request.destroy();
+      };
+      const { id } = exchange;
+      if (id !== undefined) this.#open.set(id, drop);
+      const fail = (trouble: Trouble) => {
         // once there is a response, its body tells
-        if (response !== undefined) return;
+        if (isOver) return;
+        isOver = true;
         if (signal?.aborted) reject(signal.reason);
         else {
-          const trouble = troubleOf(error, isConnected());
           this.#options.on.broke(exchange, trouble);
           reject(new TroubleError(trouble));
         }
-      });
+      };
+      const isConnected = connectionOf(request, isSecure);
+      request.on('error', (error) => fail(troubleOf(error, isConnected())));
       request.on('response', (incoming) => {
-        response = incoming;
+        const status = incoming.statusCode ?? 0;
+        if (isOver || status < 200 || status > 599) {
+          incoming.destroy();
+          fail({ kind: 'refused', status, text: '' });
+          return;
+        }
+        isOver = true;
+        incoming.once('end', () => this.#ended(id, drop));
         resolve(this.#respond(incoming, exchange, signal ?? undefined));
+      });
+      request.once('close', () => {
+        signal?.removeEventListener('abort', abort);
+        this.#ended(id, drop);
+        // an answer that changes the protocol is followed by neither a response nor an error
+        fail({ kind: 'cut', code: undefined });
       });
       request.end(typeof init.body === 'string' ? init.body : undefined);
     });
+
+  /** Whether this request's exchange goes on. */
+  has(id: number): boolean {
+    return this.#open.has(id);
+  }
+
+  /**
+   * Ends the exchange of a request that nobody waits for any more. Whoever called fetch is told nothing, so nothing is
+   * tried again. False when there is none.
+   */
+  drop(id: number): boolean {
+    const drop = this.#open.get(id);
+    this.#open.delete(id);
+    drop?.();
+    return drop !== undefined;
+  }
 
   /** Ends every connection, also those in use. */
   close(): void {
     this.#plain.destroy();
     this.#secure.destroy();
+  }
+
+  #ended(id: number | undefined, drop: () => void): void {
+    if (id !== undefined && this.#open.get(id) === drop) this.#open.delete(id);
+  }
+
+  #exchangeOf(method: string, headers: Record<string, string>): Exchange | undefined {
+    const lastEvent = headers['last-event-id'];
+    const resumed = lastEvent === undefined ? undefined : this.#options.resumed?.(lastEvent);
+    if (resumed === 'nobody') return undefined;
+    const own = headers[REQUEST_ID];
+    const id = own === undefined ? resumed : Number(own);
+    if (id !== undefined && this.#options.isWanted?.(id) === false) return undefined;
+    return { method, id, isResumed: lastEvent !== undefined, isDropped: false };
   }
 
   #respond(incoming: IncomingMessage, exchange: Exchange, signal: AbortSignal | undefined): Response {
@@ -112,7 +173,8 @@ export class Exchanges {
       if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
     }
     this.#options.on.responded?.(exchange, status, isEventStream(incoming));
-    const init = { status, statusText: incoming.statusMessage ?? '', headers };
+    const { statusMessage: reason = '' } = incoming;
+    const init = { status, statusText: REASON.test(reason) ? reason : '', headers };
     if (!WITHOUT_BODY.has(status)) return new Response(this.#body(incoming, exchange, signal), init);
     incoming.resume();
     return new Response(null, init);
@@ -136,7 +198,7 @@ export class Exchanges {
           if (isOver) return;
           isOver = true;
           watch?.stop();
-          settle();
+          if (!exchange.isDropped) settle();
         };
         const fail = (trouble: Trouble) =>
           end(() => {
@@ -184,11 +246,6 @@ export class Exchanges {
 
 function isEventStream({ headers }: IncomingMessage): boolean {
   return /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '');
-}
-
-function exchangeOf(method: string, headers: Record<string, string>): Exchange {
-  const id = headers[REQUEST_ID];
-  return { method, id: id === undefined ? undefined : Number(id), isResumed: 'last-event-id' in headers };
 }
 
 /** Whether a connection had come about, with TLS where it belongs to it: before that nothing was sent. */

@@ -19,20 +19,24 @@ const LATE_MS = 500;
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
+  #isOn: boolean;
   #timer: unknown;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
-    if (options.intervalMs > 0 && options.timeoutMs > 0) this.#wait();
+    this.#isOn = options.intervalMs > 0 && options.timeoutMs > 0;
+    if (this.#isOn) this.#wait();
   }
 
-  /** The answer came. */
+  /** An answer came, be it that nobody has asked. */
   answered(): void {
-    this.stop();
+    if (!this.#isOn) return;
+    this.#options.clock.clearTimeout(this.#timer);
     this.#wait();
   }
 
   stop(): void {
+    this.#isOn = false;
     this.#options.clock.clearTimeout(this.#timer);
   }
 

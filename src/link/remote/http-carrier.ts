@@ -1,9 +1,6 @@
 import {
-  InsufficientScopeError,
   type JSONRPCMessage,
   PROTOCOL_VERSION_META_KEY,
-  SdkError,
-  SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/spec.js';
@@ -13,17 +10,19 @@ import { isObject, type JsonObject } from '../session/message.js';
 import { replyIds } from '../session/reply-ids.js';
 import { type Carrier, type CarrierPorts, GOODBYE_MS } from './carrier.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './exchange.js';
+import { briefly, httpTrouble, replyIn } from './http-trouble.js';
 import { ToolHeaders } from './tool-headers.js';
-import { endsLink, type Trouble, troubleIn } from './trouble.js';
+import { endsLink, type Trouble } from './trouble.js';
 
 /** A request that has no reply yet. */
 interface Pending {
-  readonly stream: AbortController;
   /** It says which protocol it speaks: from 2026-07-28 on a closed stream cancels, and nothing else. */
   readonly isModern: boolean;
   hasStream: boolean;
   /** Why its stream broke, where it did. */
   trouble: Trouble | undefined;
+  /** The last event of its stream, from which on it could be taken up. */
+  lastEvent: string | undefined;
 }
 
 /** How often a broken stream is tried again before its call is lost, and how soon the first time. */
@@ -35,6 +34,10 @@ const RESUMING = {
 };
 /** A stream that was cut is taken up at once: a server's own `retry` is for those that it ended on purpose. */
 const AFTER_CUT_MS = 50;
+/** A stream that goes on after the reply, which nobody waits for, is let go. */
+const LINGER_MS = 1000;
+/** More that is not taken yet than any honest server asks for. */
+const MOST_TOLD = 256;
 /** A server that lives without its stream of notifications is asked for it now and then. */
 const REOPEN_MS = 30_000;
 
@@ -48,12 +51,15 @@ export class HttpCarrier implements Carrier {
   readonly #exchanges: Exchanges;
   readonly #transport: StreamableHTTPClientTransport;
   readonly #pending = new Map<number, Pending>();
+  /** Whose stream is taken up after which event. */
+  readonly #lastEvents = new Map<string, number>();
   readonly #timers = new Set<unknown>();
   readonly #toolHeaders: ToolHeaders;
   #state: 'new' | 'open' | 'closed' = 'new';
   #initializeId: number | undefined;
   /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
   #isIntroducing = false;
+  #telling = 0;
   #hadStream = false;
   #wasCut = false;
   #gaveUp = false;
@@ -68,6 +74,8 @@ export class HttpCarrier implements Carrier {
       maxMessageBytes: spec.maxMessageBytes,
       silenceMs: ({ id, isResumed }) =>
         isResumed || (id !== undefined && id >= FIRST_CALL_ID) ? spec.sseReadTimeoutMs : 0,
+      resumed: (lastEvent) => this.#resumed(lastEvent),
+      isWanted: (id) => this.#pending.has(id),
       on: {
         oversized: (event) => this.#oversized(event),
         broke: (exchange, trouble) => this.#broke(exchange, trouble),
@@ -100,6 +108,7 @@ export class HttpCarrier implements Carrier {
     if (message.method === 'notifications/cancelled') this.#cancel(message);
     else if (typeof message.method === 'string' && typeof message.id === 'number')
       this.#request(message, message.id);
+    else if (this.#telling >= MOST_TOLD) return false;
     else void this.#tell(message);
     return true;
   }
@@ -115,9 +124,13 @@ export class HttpCarrier implements Carrier {
 
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
-    const stream = new AbortController();
     const isNew = isModern(message);
-    const pending: Pending = { stream, isModern: isNew, hasStream: false, trouble: undefined };
+    const pending: Pending = {
+      isModern: isNew,
+      hasStream: false,
+      trouble: undefined,
+      lastEvent: undefined,
+    };
     this.#pending.set(id, pending);
     if (isNew) this.#toolHeaders.asked(id, message);
     const onRequestStreamEnd = () => {
@@ -125,29 +138,47 @@ export class HttpCarrier implements Carrier {
       this.#lose(id, pending.trouble ?? { kind: 'no-reply' });
     };
     const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.of(message)) };
-    this.#transport
-      .send(message as JSONRPCMessage, { requestSignal: stream.signal, headers, onRequestStreamEnd })
-      .then(
-        () => {
-          if (!pending.hasStream) this.#lose(id, { kind: 'no-reply' });
-        },
-        (error: unknown) => {
-          if (!this.#deliverError(id, error)) this.#lose(id, pending.trouble ?? this.#troubleIn(error));
-        },
-      );
+    const onresumptiontoken = (event: string) => this.#remember(id, pending, event);
+    // without a signal of its own: the transport would join it with its one signal for all, which forgets none of them
+    this.#transport.send(message as JSONRPCMessage, { headers, onRequestStreamEnd, onresumptiontoken }).then(
+      () => {
+        if (!pending.hasStream) this.#lose(id, { kind: 'no-reply' });
+      },
+      (error: unknown) => {
+        if (!this.#deliverError(id, error)) this.#lose(id, pending.trouble ?? this.#troubleIn(error));
+      },
+    );
+  }
+
+  #remember(id: number, pending: Pending, event: string): void {
+    if (this.#pending.get(id) !== pending) return;
+    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    pending.lastEvent = event;
+    this.#lastEvents.set(event, id);
+  }
+
+  /** Whose stream is taken up; `nobody` where it was waited for, and is not any more. */
+  #resumed(lastEvent: string): number | 'nobody' | undefined {
+    const id = this.#lastEvents.get(lastEvent);
+    if (id === undefined || this.#pending.has(id)) return id;
+    this.#lastEvents.delete(lastEvent);
+    return 'nobody';
   }
 
   /** A message that expects no reply: a notification, or the answer to a question of the server. */
   async #tell(message: JsonObject): Promise<void> {
     const isIntroduction = message.method === 'notifications/initialized';
     if (isIntroduction) this.#isIntroducing = true;
+    this.#telling += 1;
     try {
       await this.#transport.send(message as JSONRPCMessage);
     } catch (error) {
       const trouble = this.#troubleIn(error);
       if (endsLink(trouble)) this.#ports.on.broke(trouble);
-      else this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${reasonOf(error)}`);
+      else
+        this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${briefly(trouble)}`);
     }
+    this.#telling -= 1;
     if (isIntroduction) {
       this.#isIntroducing = false;
       this.#ports.on.drained();
@@ -156,53 +187,70 @@ export class HttpCarrier implements Carrier {
 
   #cancel(message: JsonObject): void {
     const id = isObject(message.params) ? message.params.requestId : undefined;
-    const pending = typeof id === 'number' ? this.#pending.get(id) : undefined;
-    if (typeof id === 'number') this.#pending.delete(id);
-    if (pending?.isModern) pending.stream.abort();
-    else void this.#tell(message).then(() => pending?.stream.abort());
+    const pending = typeof id === 'number' ? this.#forget(id) : undefined;
+    const drop = () => typeof id === 'number' && this.#drop(id, pending);
+    if (pending?.isModern) drop();
+    else void this.#tell(message).then(drop);
+  }
+
+  #forget(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#toolHeaders.lost(id);
+    return pending;
+  }
+
+  /** Lets go of its stream. One that is about to be taken up again is let go of then. */
+  #drop(id: number, pending: Pending | undefined): void {
+    if (this.#exchanges.drop(id) && pending?.lastEvent !== undefined)
+      this.#lastEvents.delete(pending.lastEvent);
   }
 
   #receive(message: JSONRPCMessage): void {
+    const heard = 'result' in message ? this.#toolHeaders.heard(message) : message;
     if (!('method' in message) && typeof message.id === 'number') {
-      this.#pending.delete(message.id);
+      this.#replied(message.id);
       const version = 'result' in message ? message.result.protocolVersion : undefined;
       // every later request has to name it; the client that shakes hands does not know this transport
       if (message.id === this.#initializeId && typeof version === 'string') {
         this.#transport.setProtocolVersion(version);
       }
     }
-    this.#ports.on.message('result' in message ? this.#toolHeaders.heard(message) : message);
+    this.#ports.on.message(heard);
   }
 
-  /** A refusal may have the reply in its body, as a JSON-RPC error. */
+  #replied(id: number): void {
+    const pending = this.#forget(id);
+    if (pending?.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    if (pending !== undefined && this.#exchanges.has(id))
+      this.#later(() => this.#exchanges.drop(id), LINGER_MS);
+  }
+
   #deliverError(id: number, error: unknown): boolean {
-    if (!SdkHttpError.isInstance(error) || this.#isForgotten(error)) return false;
-    const reply = jsonIn(textOf(error));
-    if (!isObject(reply) || reply.id !== id || !isObject(reply.error)) return false;
-    this.#pending.delete(id);
+    const reply = replyIn(error, id, this.#hasSession);
+    if (reply === undefined) return false;
+    this.#forget(id);
     this.#ports.on.message(reply);
     return true;
   }
 
   #lose(id: number, trouble: Trouble): void {
-    const pending = this.#pending.get(id);
+    const pending = this.#forget(id);
     if (pending === undefined) return;
-    this.#pending.delete(id);
-    this.#toolHeaders.lost(id);
-    pending.stream.abort();
+    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
     this.#ports.on.lost(id, trouble);
   }
 
   #oversized(event: OversizedLine): void {
     this.#ports.on.oversized(event);
     for (const id of replyIds(event.head, event.tail)) {
-      this.#pending.get(id)?.stream.abort();
-      this.#pending.delete(id);
+      const pending = this.#forget(id);
+      if (pending !== undefined) this.#drop(id, pending);
     }
   }
 
   #responded({ method, id }: Exchange, status: number, isStream: boolean): void {
-    const pending = id === undefined ? undefined : this.#pending.get(id);
+    const pending = id === undefined || method === 'GET' ? undefined : this.#pending.get(id);
     // a request that was merely accepted may be answered on the stream of notifications
     if (pending !== undefined) pending.hasStream = isStream || status === 202;
     if (method !== 'GET') return;
@@ -215,14 +263,16 @@ export class HttpCarrier implements Carrier {
     const pending = id === undefined ? undefined : this.#pending.get(id);
     if (pending !== undefined) pending.trouble = trouble;
     if (trouble.kind === 'cut') this.#wasCut = true;
-    if (trouble.kind === 'cut' || trouble.kind === 'silent') this.#ports.on.doubtful();
+    if (trouble.kind === 'cut' || trouble.kind === 'silent')
+      this.#ports.on.doubtful(pending?.hasStream ? id : undefined);
     else if (trouble.kind === 'unreachable' && method === 'GET') this.#ports.on.broke(trouble);
   }
 
   #schedule(reconnect: () => void, delayMs: number): () => void {
-    const ms = this.#wasCut ? Math.min(delayMs, AFTER_CUT_MS) : delayMs;
+    const ms = this.#wasCut ? AFTER_CUT_MS : Math.max(delayMs, AFTER_CUT_MS);
     this.#wasCut = false;
-    return this.#later(reconnect, ms);
+    // what a server says in `retry` may be nothing at all, or years
+    return this.#later(reconnect, Math.min(ms, RESUMING.maxReconnectionDelay));
   }
 
   /** The transport's own words are the only sign that it gave up a stream; whose it was shows right after. */
@@ -261,7 +311,8 @@ export class HttpCarrier implements Carrier {
   async #terminate(): Promise<void> {
     const { on } = this.#ports;
     const told = this.#transport.terminateSession().catch((error: unknown) => {
-      if (this.#state === 'open') on.log(`the server did not end our session: ${reasonOf(error)}`);
+      if (this.#state === 'open')
+        on.log(`the server did not end our session: ${briefly(this.#troubleIn(error))}`);
     });
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
@@ -271,61 +322,16 @@ export class HttpCarrier implements Carrier {
     cancel();
   }
 
-  #isForgotten(error: SdkHttpError): boolean {
-    if (this.#transport.sessionId === undefined) return false;
-    // the specification says 404; server-everything says 400
-    return error.status === 404 || (error.status === 400 && /session/i.test(textOf(error)));
+  get #hasSession(): boolean {
+    return this.#transport.sessionId !== undefined;
   }
 
   #troubleIn(error: unknown): Trouble {
-    const known = troubleIn(error);
-    if (known !== undefined) return known;
-    if (InsufficientScopeError.isInstance(error))
-      return { kind: 'refused', status: 403, text: error.message };
-    if (SdkHttpError.isInstance(error)) {
-      const status = error.status ?? 0;
-      if (this.#isForgotten(error)) return { kind: 'forgotten', status };
-      const isRedirect = status >= 300 && status < 400;
-      return {
-        kind: 'refused',
-        status,
-        text: isRedirect ? afterColon(error.message) : saidIn(textOf(error)),
-      };
-    }
-    if (SdkError.isInstance(error)) return { kind: 'nonsense', why: error.message };
-    return { kind: 'nonsense', why: 'something that is no JSON-RPC message' };
+    return httpTrouble(error, this.#hasSession);
   }
 }
 
 function isModern({ params }: JsonObject): boolean {
   const meta = isObject(params) ? params._meta : undefined;
   return isObject(meta) && typeof meta[PROTOCOL_VERSION_META_KEY] === 'string';
-}
-
-function textOf(error: SdkHttpError): string {
-  const text = isObject(error.data) ? error.data.text : undefined;
-  return typeof text === 'string' ? text : '';
-}
-
-/** The sentence in a JSON-RPC error, where the body is one. */
-function saidIn(text: string): string {
-  const body = jsonIn(text);
-  const error = isObject(body) && isObject(body.error) ? body.error : undefined;
-  return typeof error?.message === 'string' ? error.message : text;
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function afterColon(text: string): string {
-  return text.slice(text.indexOf(': ') + 2);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,20 +1,14 @@
 import type { RemoteSpec } from '../../config/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
-import { Negotiation } from '../era/negotiation.js';
-import { MCPConnectionError } from '../errors.js';
+import type { Negotiation } from '../era/negotiation.js';
 import type { OversizedLine } from '../framer.js';
-import { LegacyDriver } from '../legacy/driver.js';
 import type { Link, LinkEvents, Opened } from '../link.js';
 import { type ListMethod, listAll } from '../list.js';
-import { ModernDriver } from '../modern/driver.js';
-import { InputRequired } from '../modern/input-required.js';
 import type { Rung } from '../process/ladder.js';
-import { ALL_PERMITTED } from '../requests.js';
-import type { Call } from '../session/call.js';
 import { FIRST_CALL_ID } from '../session/inbox.js';
 import type { JsonObject, Message } from '../session/message.js';
-import { Session, type Wire } from '../session/session.js';
-import type { StdioDeps } from '../stdio/link.js';
+import type { Session } from '../session/session.js';
+import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
 import { isForUpstream } from '../upstream.js';
 import { type Carrier, type CarrierPorts, makeCarrier } from './carrier.js';
 import {
@@ -28,7 +22,7 @@ import {
 } from './endings.js';
 import { cleaned, endsLink, type Trouble, TroubleError } from './trouble.js';
 
-export interface RemoteDeps extends Omit<StdioDeps, 'table' | 'env'> {
+export interface RemoteDeps extends TalkDeps {
   /** Puts a server's authorisation on top of the fetch that everything is sent with. */
   authorize?: CarrierPorts['authorize'];
 }
@@ -53,11 +47,13 @@ class RemoteLink implements Link {
   readonly #place: Place;
   readonly #startTimer: unknown;
   #carrier: Carrier | undefined;
-  #upstream: Negotiation | undefined;
+  readonly #upstream: Negotiation;
   #opened: Opened | undefined;
   /** What became of the last request of a handshake that is not done. */
   #handshakeTrouble: Trouble | undefined;
   #isDoubting = false;
+  /** The request whose loss was the reason to doubt; it proves no more than it did. */
+  #doubtedOver: number | undefined;
   /** Decided once, by whatever comes first; told when nothing of the connection is left. */
   #ending: Ending | undefined;
   #isOver = false;
@@ -67,7 +63,9 @@ class RemoteLink implements Link {
     this.#deps = deps;
     this.#on = on;
     this.#place = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
-    this.session = this.#newSession();
+    const { session, upstream } = this.#newTalk();
+    this.session = session;
+    this.#upstream = upstream;
     this.#startTimer = deps.clock.setTimeout(
       () => this.#fail(noHandshake(this.#place, spec.timeoutMs)),
       spec.timeoutMs,
@@ -76,8 +74,7 @@ class RemoteLink implements Link {
   }
 
   ping(timeoutMs: number): Promise<void> {
-    const gone = () => Promise.reject(new MCPConnectionError(`${this.#spec.name}: is not connected`));
-    return this.#upstream?.ping(timeoutMs) ?? gone();
+    return this.#upstream.ping(timeoutMs);
   }
 
   async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
@@ -92,28 +89,20 @@ class RemoteLink implements Link {
     void this.#end(from === 'close');
   }
 
-  #newSession(): Session {
-    const { name, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = this.#spec;
-    const { clock, incarnation, permissions = ALL_PERMITTED } = this.#deps;
+  #newTalk(): Talk {
     const link = this;
-    const wire: Wire = {
-      get ready() {
-        return link.#opened !== undefined && (link.#carrier?.ready ?? false);
+    return makeTalk({
+      spec: this.#spec,
+      deps: this.#deps,
+      wire: {
+        get ready() {
+          return link.#opened !== undefined && (link.#carrier?.ready ?? false);
+        },
+        write: (line) => !this.#isOver && (this.#carrier?.write(line) ?? false),
       },
-      write: (line) => this.#write(line),
-    };
-    const session: Session = new Session({
-      ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight },
       other: (message, line) => this.#receive(message, line),
-      fault: (error) => this.#log(`a caller's own code failed: ${reasonOf(error)}`),
-      get inputRequired() {
-        return link.#upstream?.era === 'modern' ? answer : undefined;
-      },
+      notification: (method, params) => this.#on.notification(method, params),
     });
-    const { roots } = this.#spec;
-    const input = new InputRequired({ name, roots, permissions, session }, clock);
-    const answer = (call: Call, result: JsonObject) => input.answer(call, result);
-    return session;
   }
 
   async #begin(): Promise<void> {
@@ -128,7 +117,7 @@ class RemoteLink implements Link {
           oversized: (line) => this.#oversized(line),
           drained: () => this.session.resume(),
           lost: (id, trouble) => this.#lost(id, cleaned(trouble, this.#deps.redact)),
-          doubtful: () => void this.#doubt(),
+          doubtful: (id) => void this.#doubt(id),
           broke: (trouble) => this.#broke(trouble),
           goodbye: () => this.#goodbye(),
           log: (text) => this.#log(text),
@@ -138,29 +127,10 @@ class RemoteLink implements Link {
       this.#carrier = carrier;
       await carrier.dial();
       if (this.#ending !== undefined) return;
-      this.#upstream = this.#newUpstream();
       this.#open(await this.#upstream.open());
     } catch (error) {
       this.#notOpened(error);
     }
-  }
-
-  #newUpstream(): Negotiation {
-    const { name, roots, config } = this.#spec;
-    const { clock, clientInfo, permissions = ALL_PERMITTED, logLevel, era: memory } = this.#deps;
-    const { session } = this;
-    const write = (line: string) => this.#write(line);
-    const ports = { name, config, clock, clientInfo, logLevel, write };
-    return new Negotiation({
-      ...{ name, clock, memory },
-      legacy: () => new LegacyDriver({ ...ports, requests: { roots, permissions, session } }),
-      modern: () =>
-        new ModernDriver({
-          ...{ ...ports, roots, permissions },
-          speak: (envelope) => session.speak(envelope),
-          notify: (method) => this.#on.notification(method, undefined),
-        }),
-    });
   }
 
   #open(opened: Opened): void {
@@ -178,16 +148,12 @@ class RemoteLink implements Link {
     else this.#fail(badHandshake(this.#place, this.#deps.redact(reasonOf(error))));
   }
 
-  #write(line: string): boolean {
-    return !this.#isOver && (this.#carrier?.write(line) ?? false);
-  }
-
   #receive(message: Message, line: Buffer | undefined): void {
     this.#handshakeTrouble = undefined;
     if (message.kind === 'broken') this.#noise(line);
     else if (message.kind === 'notification' && !isForUpstream(message.method)) {
       if (!this.#isOver) this.#on.notification(message.method, message.params);
-    } else if (message.kind !== 'batch' && this.#upstream?.receive(message.raw) === false) this.#noise(line);
+    } else if (message.kind !== 'batch' && this.#upstream.receive(message.raw) === false) this.#noise(line);
   }
 
   #oversized(line: OversizedLine): void {
@@ -203,7 +169,8 @@ class RemoteLink implements Link {
     if (this.#ending?.kind === 'error') return;
     const opened = this.#opened !== undefined;
     if (id >= FIRST_CALL_ID) this.#loseCall(id, trouble);
-    else if (this.#isDoubting && trouble.kind === 'cut') this.#fail(failureOf(this.#place, trouble, opened));
+    else if (this.#isDoubting && id !== this.#doubtedOver && trouble.kind === 'cut')
+      this.#fail(failureOf(this.#place, trouble, opened));
     else if (!endsLink(trouble)) this.#loseOwn(id, trouble);
     if (endsLink(trouble)) this.#fail(failureOf(this.#place, trouble, opened));
   }
@@ -213,8 +180,8 @@ class RemoteLink implements Link {
     this.#handshakeTrouble = trouble;
     const error = callErrorOf(this.#place, 'a request of toolherd itself', trouble);
     const status = trouble.kind === 'refused' ? trouble.status : undefined;
-    if (this.#upstream?.lose(id, error, status)) return;
-    this.#upstream?.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+    if (this.#upstream.lose(id, error, status)) return;
+    this.#upstream.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
   }
 
   #loseCall(id: number, trouble: Trouble): void {
@@ -226,9 +193,10 @@ class RemoteLink implements Link {
   }
 
   /** A connection broke, which may be the first sign that the server is gone: asked at once, it is known at once. */
-  async #doubt(): Promise<void> {
+  async #doubt(id: number | undefined): Promise<void> {
     if (this.#isDoubting || this.#opened === undefined || this.#ending !== undefined) return;
     this.#isDoubting = true;
+    this.#doubtedOver = id;
     await this.ping(DOUBT_MS).catch(() => undefined);
     this.#isDoubting = false;
   }
@@ -259,7 +227,7 @@ class RemoteLink implements Link {
   #fail(failed: Failed): void {
     if (!this.#decide(failed)) return;
     this.#closeSession(failed);
-    this.#upstream?.close();
+    this.#upstream.close();
     void this.#end(false);
   }
 
@@ -270,7 +238,7 @@ class RemoteLink implements Link {
     if (this.#isOver || ending === undefined) return;
     this.#isOver = true;
     this.#closeSession(ending);
-    this.#upstream?.close();
+    this.#upstream.close();
     this.#on.ended(ending);
   }
 
@@ -286,10 +254,4 @@ class RemoteLink implements Link {
   #log(text: string): void {
     this.#deps.log({ source: 'link', text: this.#deps.redact(text) });
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // the SDK's schemas explain themselves in a page of JSON
-  return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
 }

@@ -26,6 +26,8 @@ const SCHEMAS = [
   ],
   ...['propertyNames', 'oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else'],
 ];
+/** Deeper than any honest schema; one without end would be looked through until the stack is full. */
+const MOST_DEPTH = 64;
 const NAMED_SCHEMAS = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 
 /** What a tool asks for, or what is wrong with it. */
@@ -34,6 +36,7 @@ export function paramHeaders(inputSchema: unknown): readonly ParamHeader[] | { p
   const names = new Set<string>();
   const visit = (schema: unknown, path: readonly string[], isReachable: boolean): string | undefined => {
     if (!isObject(schema)) return undefined;
+    if (path.length > MOST_DEPTH) return `the schema is nested more than ${MOST_DEPTH} deep`;
     if (KEY in schema) {
       const problem =
         isReachable && path.length > 0 ? check(schema) : `${KEY} where no single argument is meant`;

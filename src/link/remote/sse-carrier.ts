@@ -47,6 +47,8 @@ export class SseCarrier implements Carrier {
       requestInit: { headers: spec.headers },
     });
     this.#transport.onmessage = (message) => ports.on.message(message);
+    // the one reason for which it closes by itself
+    this.#transport.onclose = () => this.#end({ kind: 'nonsense', why: 'an endpoint at another origin' });
   }
 
   async dial(): Promise<void> {

@@ -91,7 +91,8 @@ export class WebsocketCarrier implements Carrier {
           });
           socket.terminate();
         };
-        response.on('data', (chunk: Buffer) => parts.length < 4 && parts.push(chunk));
+        // its first words are enough, and there may be no last
+        response.on('data', (chunk: Buffer) => parts.push(chunk) === 4 && refuse());
         response.once('end', refuse);
         response.once('error', refuse);
       });

@@ -15,9 +15,10 @@ import { isObject } from './message.js';
 const NOBODY_TO_ASK = -32021;
 
 /** The sentences of a session: what happened, why, and the next step. `name` is the server's. */
-export function unavailable(name: string): MCPError {
+export function unavailable(name: string, sent = false): MCPError {
   const fix = `see "toolherd why ${name}"`;
-  return new ServerUnavailableError(`${name}: takes no more calls, it is stopping`, { retryable: true, fix });
+  const message = `${name}: takes no more calls, it is stopping`;
+  return new ServerUnavailableError(message, { retryable: true, sent, fix });
 }
 
 export function overloaded(name: string, waiting: number, reads: boolean): MCPError {
@@ -26,10 +27,11 @@ export function overloaded(name: string, waiting: number, reads: boolean): MCPEr
   return new OverloadedError(`${name}: ${waiting} calls wait for it already`, { retryable: true, why, fix });
 }
 
-export function unwritable(name: string, method: string, cause: unknown): MCPError {
+export function unwritable(name: string, method: string, cause: unknown, sent = false): MCPError {
   const message = `${name}: the params of ${method} cannot be written as JSON`;
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new MCPProtocolError(message, { cause, why, fix: 'give it values that JSON has, without circles' });
+  const fix = 'give it values that JSON has, without circles';
+  return new MCPProtocolError(message, { cause, sent, why, fix });
 }
 
 export function cancelled(name: string, sent: boolean, reason: string): MCPError {

@@ -1,7 +1,7 @@
 import type { Timed } from '../deadlines.js';
 import type { MCPError } from '../errors.js';
+import type { Waiter } from './fair-line.js';
 import type { JsonObject } from './message.js';
-import type { Waiter } from './waiting-line.js';
 
 /** How a call ended. Exactly one of these reaches its sink. */
 export type Outcome = { ok: true; result: JsonObject } | { ok: false; error: MCPError };
@@ -33,7 +33,7 @@ export interface CallRequest {
   timeoutMs?: number | undefined;
   /** With any amount of progress it fails after this long. */
   maxTimeoutMs?: number | undefined;
-  /** On whose behalf; for a waiting line that is fair between callers. */
+  /** On whose behalf: callers take turns where calls have to wait. */
   caller?: string | undefined;
 }
 

@@ -1,10 +1,14 @@
-import type { Waiter, WaitingLine } from './waiting-line.js';
+/** What waits for a place: how much it weighs, and on whose behalf. */
+export interface Waiter {
+  readonly bytes: number;
+  readonly caller: string | undefined;
+}
 
 /**
- * Takes turns between callers: whoever has one call waiting comes next, however many another has. Within one caller it
+ * The order in which calls over `max_in_flight` get their turn: callers take turns. Whoever has one call waiting comes next, however many another has. Within one caller it
  * is first come, first served.
  */
-export class FairLine<T extends Waiter> implements WaitingLine<T> {
+export class FairLine<T extends Waiter> {
   /** Callers that have something waiting, in the order of their turns; a Map keeps it. */
   readonly #queues = new Map<string | undefined, Set<T>>();
   #size = 0;
@@ -31,6 +35,7 @@ export class FairLine<T extends Waiter> implements WaitingLine<T> {
     this.#bytes += item.bytes;
   }
 
+  /** The next one, taken out. */
   shift(): T | undefined {
     const [turn] = this.#queues;
     if (turn === undefined) return undefined;

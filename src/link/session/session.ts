@@ -12,10 +12,10 @@ import {
   type Outcome,
 } from './call.js';
 import { cancelled, overloaded, timedOut, unavailable, unwritable } from './call-errors.js';
+import { FairLine } from './fair-line.js';
 import { FIRST_CALL_ID, Inbox, type StrayCounts } from './inbox.js';
 import type { JsonObject, Message } from './message.js';
 import { cancelLine, requestLine } from './request-line.js';
-import { InOrder, type WaitingLine } from './waiting-line.js';
 
 /** Where lines go. It never throws. */
 export interface Wire {
@@ -35,7 +35,6 @@ export interface SessionOptions extends Limits {
   maxInFlight: number;
   maxWaiting?: number | undefined;
   maxWaitingBytes?: number | undefined;
-  line?: WaitingLine<Call> | undefined;
   /**
    * A result that is none yet: the server wants to know more first (`input_required`). Resolves with what is added to
    * the params of the next try; rejects with the call's error. Absent where the protocol has no such results.
@@ -65,7 +64,7 @@ export class Session {
   readonly #inFlight = new Map<number, Call>();
   /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
   readonly #asking = new Set<Call>();
-  readonly #waiting: WaitingLine<Call>;
+  readonly #waiting = new FairLine<Call>();
   readonly #deadlines: Deadlines<Call>;
   readonly #inbox: Inbox;
   #state: 'open' | 'sealed' | 'closed' = 'open';
@@ -82,7 +81,6 @@ export class Session {
     this.name = options.name;
     this.incarnation = options.incarnation ?? 1;
     this.#clock = options.clock;
-    this.#waiting = options.line ?? new InOrder();
     this.#deadlines = new Deadlines(options.clock, (call) => this.#expire(call));
     this.#lastActivityAt = options.clock.now();
     this.#inbox = new Inbox({
@@ -150,8 +148,7 @@ export class Session {
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
     const refuse = (error: MCPError): undefined => this.#tell(sink, { ok: false, error });
     if (this.#state !== 'open') return refuse(unavailable(this.name));
-    const { maxWaiting = 10_000, maxWaitingBytes = 64 * 2 ** 20 } = this.#options;
-    if (this.#waiting.size >= maxWaiting || this.#waiting.bytes >= maxWaitingBytes) {
+    if (this.#isFull && this.#waiting.sizeOf(request.caller) > 0) {
       return refuse(overloaded(this.name, this.#waiting.size, this.#options.wire.ready));
     }
     const id = this.#nextId;
@@ -228,6 +225,7 @@ export class Session {
 
   /** A line that was too long to keep. True when it was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
+    this.#heardAt = this.#clock.now();
     return this.#inbox.deliverOversized(line);
   }
 
@@ -248,6 +246,12 @@ export class Session {
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) left.push(call);
     for (const call of left) this.#fail(call, errorFor(call.state === 'sent'));
     this.#deadlines.clear();
+  }
+
+  /** Who has nothing waiting yet is let in all the same: the crowd is another's. */
+  get #isFull(): boolean {
+    const { maxWaiting = 10_000, maxWaitingBytes = 64 * 2 ** 20 } = this.#options;
+    return this.#waiting.size >= maxWaiting || this.#waiting.bytes >= maxWaitingBytes;
   }
 
   #pump(): void {
@@ -290,11 +294,11 @@ export class Session {
     try {
       call.line = this.#lineOf(call, params);
     } catch (cause) {
-      this.#fail(call, unwritable(this.name, call.method, cause));
+      this.#fail(call, unwritable(this.name, call.method, cause, true));
       return;
     }
     this.#inFlight.set(call.id, call);
-    if (!this.#options.wire.write(call.line)) this.#fail(call, unavailable(this.name));
+    if (!this.#options.wire.write(call.line)) this.#fail(call, unavailable(this.name, true));
   }
 
   #lineOf(call: Call, params: JsonObject | undefined): string {

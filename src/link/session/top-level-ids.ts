@@ -61,7 +61,7 @@ function textOf(bytes: Buffer, start: number, end: number): unknown {
 
 /** A number or a string that follows a key; undefined for anything that cannot be an id. */
 function valueAfter(bytes: Buffer, keyEnd: number): unknown {
-  const rest = bytes.toString('latin1', keyEnd, keyEnd + 512);
+  const rest = bytes.toString('utf8', keyEnd, keyEnd + 512);
   const match = /^\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*[,}]/.exec(rest);
   return match?.[1] === undefined ? undefined : JSON.parse(match[1]);
 }

@@ -1,39 +1,21 @@
 import type { StdioSpec } from '../../config/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import { callErrorFor } from '../call-error.js';
-import { Negotiation } from '../era/negotiation.js';
-import type { EraMemory } from '../era/verdicts.js';
+import type { Negotiation } from '../era/negotiation.js';
 import { Framer } from '../framer.js';
-import { LegacyDriver } from '../legacy/driver.js';
 import type { Link, LinkEvents, LinkLog, Opened } from '../link.js';
 import { type ListMethod, listAll } from '../list.js';
-import type { McpLevel } from '../log-level.js';
-import { ModernDriver } from '../modern/driver.js';
-import { InputRequired } from '../modern/input-required.js';
 import type { Rung } from '../process/ladder.js';
-import { ALL_PERMITTED, type Permissions } from '../requests.js';
-import type { Call } from '../session/call.js';
 import type { JsonObject, Message } from '../session/message.js';
-import { Session, type Wire } from '../session/session.js';
+import type { Session } from '../session/session.js';
+import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
 import { isForUpstream } from '../upstream.js';
 import type { Exit } from './child.js';
 import { badHandshake, exitedByItself, lostPipe, noHandshake, notGone, notStarted } from './endings.js';
 import { LogLines } from './log-lines.js';
 import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';
 
-export interface StdioDeps extends ProcessDeps {
-  clientInfo: { name: string; version: string };
-  log(line: LinkLog): void;
-  /** Takes declared values out of what the server says: nobody tells which of them are secret, so none is shown. */
-  redact(text: string): string;
-  incarnation?: number | undefined;
-  /** What servers may ask of agents. Default: everything. */
-  permissions?: Permissions | undefined;
-  /** From which level on servers are to send log messages. */
-  logLevel?: McpLevel | undefined;
-  /** Which era of the protocol this server was found to speak. Absent: it is found out with every start. */
-  era?: EraMemory | undefined;
-}
+export interface StdioDeps extends ProcessDeps, TalkDeps {}
 
 /** A server that closed a pipe is given this long to exit before it counts as lost. */
 const PIPE_GRACE_MS = 500;
@@ -68,14 +50,15 @@ class StdioLink implements Link {
     const { clock } = deps;
     this.#stderr = new LogLines(clock, (text) => this.#log('stderr', text));
     this.#noise = new LogLines(clock, (text) => this.#log('stdout', text));
-    this.session = this.#newSession();
+    const { session, upstream } = this.#newTalk();
+    this.session = session;
+    this.#upstream = upstream;
     this.#process = this.#newProcess();
     this.#startTimer = clock.setTimeout(
       () => this.#fail(noHandshake(spec.name, spec.startTimeoutMs)),
       spec.startTimeoutMs,
     );
-    this.#upstream = this.#newUpstream();
-    this.#upstream.open().then(
+    upstream.open().then(
       (opened) => this.#open(opened),
       (error: unknown) => this.#fail(badHandshake(spec.name, deps.redact(reasonOf(error)))),
     );
@@ -102,51 +85,19 @@ class StdioLink implements Link {
     this.#process.stop(from);
   }
 
-  #newSession(): Session {
-    const { name, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = this.#spec;
-    const { clock, incarnation, permissions = ALL_PERMITTED } = this.#deps;
+  #newTalk(): Talk {
     const link = this;
-    const wire: Wire = {
-      get ready() {
-        return link.#opened !== undefined && link.#process.ready;
+    return makeTalk({
+      spec: this.#spec,
+      deps: this.#deps,
+      wire: {
+        get ready() {
+          return link.#opened !== undefined && link.#process.ready;
+        },
+        write: (line) => this.#process.write(line),
       },
-      write: (line) => this.#process.write(line),
-    };
-    const session: Session = new Session({
-      ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight },
       other: (message, line) => this.#receive(message, line),
-      fault: (error) => this.#log('link', `a caller's own code failed: ${reasonOf(error)}`),
-      get inputRequired() {
-        return link.#upstream.era === 'modern' ? answer : undefined;
-      },
-    });
-    const { roots } = this.#spec;
-    const input = new InputRequired({ name, roots, permissions, session }, clock);
-    const answer = (call: Call, result: JsonObject) => input.answer(call, result);
-    return session;
-  }
-
-  #newUpstream(): Negotiation {
-    const { name, roots, config } = this.#spec;
-    const { clock, clientInfo, permissions = ALL_PERMITTED, logLevel, era: memory } = this.#deps;
-    const session = this.session;
-    const ports = {
-      name,
-      config,
-      clock,
-      clientInfo,
-      logLevel,
-      write: (line: string) => this.#process.write(line),
-    };
-    return new Negotiation({
-      ...{ name, clock, memory },
-      legacy: () => new LegacyDriver({ ...ports, requests: { roots, permissions, session } }),
-      modern: () =>
-        new ModernDriver({
-          ...{ ...ports, roots, permissions },
-          speak: (envelope) => session.speak(envelope),
-          notify: (method) => this.#on.notification(method, undefined),
-        }),
+      notification: (method, params) => this.#on.notification(method, params),
     });
   }
 
@@ -279,10 +230,4 @@ class StdioLink implements Link {
   #log(source: LinkLog['source'], text: string): void {
     this.#deps.log({ source, text: this.#deps.redact(text) });
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // the SDK's schemas explain themselves in a page of JSON
-  return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
 }

@@ -35,6 +35,18 @@ describe('the guard before a stream of events', () => {
     );
   });
 
+  it('knows the end of an event by every sign that the standard allows', () => {
+    for (const end of ['\r\r', '\r\n\r\n', '\n\r', '\r\n\r', '\n\n']) {
+      const text = `data: ${'x'.repeat(500)}${end}`.repeat(100);
+      fc.assert(
+        fc.property(sizes, (cuts) => {
+          expect(pass(text, cuts)).toEqual({ text, dropped: [] });
+        }),
+        { numRuns: 20 },
+      );
+    }
+  });
+
   it('makes one void that is too large, keeps its two ends, and lets those around it pass', () => {
     fc.assert(
       fc.property(sizes, (cut) => {

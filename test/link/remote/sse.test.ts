@@ -166,6 +166,6 @@ describe('an SSE server that cannot be dialled', () => {
       openStream(response).write('event: endpoint\ndata: http://127.0.0.1:9/message\n\n'),
     );
     expect(ending).toMatchObject({ kind: 'error', cause: 'protocol' });
-    expect(JSON.stringify(ending)).toContain('Endpoint origin does not match');
+    expect(JSON.stringify(ending)).toContain('an endpoint at another origin');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FairLine } from '../../../src/link/session/fair-line.js';
+import { harness } from './harness.js';
 
 interface Item {
   name: string;
@@ -63,5 +64,24 @@ describe('a line that is fair', () => {
     line.shift();
     for (const item of items('a2', 'b2')) line.push(item);
     expect(drain(line)).toEqual(['b1', 'a2', 'b2']);
+  });
+});
+
+describe('a session whose server is busy', () => {
+  it('takes turns between callers, and has room for the one call of another however many wait', () => {
+    const { session, requests, reply } = harness({ maxInFlight: 1, maxWaiting: 3 });
+    const errors: string[] = [];
+    const send = (caller: string, mark: string) =>
+      session.send(
+        { method: 'tools/call', params: { mark }, caller },
+        { settle: (outcome) => void (outcome.ok || errors.push(`${mark} ${outcome.error.type}`)) },
+      );
+    for (const mark of ['a1', 'a2', 'a3', 'a4', 'a5']) send('a', mark);
+    expect(errors).toEqual(['a5 OverloadedError']);
+    send('b', 'b1');
+    send('b', 'b2');
+    expect(errors).toEqual(['a5 OverloadedError', 'b2 OverloadedError']);
+    for (let sent = 0; sent < 5; sent += 1) reply(requests()[sent]?.id);
+    expect(requests().map(({ params }) => params?.mark)).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
   });
 });

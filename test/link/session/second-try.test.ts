@@ -127,6 +127,23 @@ describe('a call whose server wants to know more', () => {
   });
 });
 
+describe('a second try that cannot be written', () => {
+  it('fails its call, which was sent once and may have run', async () => {
+    const { send, asked, wants, settled, wire } = asking();
+    const [unwritable, refused] = [send(), send()];
+    wants(unwritable.id);
+    wants(refused.id);
+    asked[0]?.answer({ big: 1n });
+    await settled();
+    wire.accepts = false;
+    asked[1]?.answer({});
+    await settled();
+    for (const { outcomes } of [unwritable, refused]) {
+      expect(errorIn(outcomes)).toMatchObject({ sent: true, retryable: false });
+    }
+  });
+});
+
 describe('an envelope', () => {
   it('goes with every request, also with those that waited for it; a progress token stays', () => {
     const { send, session, requests, wire } = harness();

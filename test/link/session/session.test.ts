@@ -52,6 +52,32 @@ describe('a session', () => {
     });
   });
 
+  it('says what helps against a refusal: the schema for wrong params, the log for anything else', () => {
+    const fixes = [-32602, -32603].map((code) => {
+      const { send, deliver } = harness();
+      const call = send();
+      deliver({ jsonrpc: '2.0', id: call.id, error: { code, message: 'no' } });
+      return errorIn(call.outcomes).fix;
+    });
+    expect(fixes).toEqual(['see "toolherd tools srv --schema"', 'see "toolherd logs srv"']);
+  });
+
+  it.each([
+    [{ requiredCapabilities: { sampling: {}, elicitation: {} } }, 'sampling, elicitation'],
+    [{ requiredCapabilities: {} }, 'it does not say what'],
+    [{}, 'it does not say what'],
+    [undefined, 'it does not say what'],
+    [null, 'it does not say what'],
+  ])('says what the server wanted to ask when nobody can be asked: %j', (data, wanted) => {
+    const { send, deliver } = harness();
+    const call = send();
+    deliver({ jsonrpc: '2.0', id: call.id, error: { code: -32021, message: 'no', data } });
+    expect(errorIn(call.outcomes)).toMatchObject({
+      why: `the server wants to ask something (${wanted}), and nobody can be asked`,
+      fix: 'call it from an agent that can answer',
+    });
+  });
+
   it('settles everything at once when the server is gone, and says what was sent (P4, I2)', () => {
     const { send, session } = harness({ maxInFlight: 2 });
     const calls = [send(), send(), send()];
@@ -457,6 +483,19 @@ describe('a session', () => {
     clock.advance(200_000);
     expect(clock.armed).toBeLessThan(4);
     expect(clock.pending).toBe(0);
+  });
+
+  it('tells when the server was last heard, whatever it said and in whatever form; 0 is never', () => {
+    const { session, send, clock, deliver } = harness();
+    send();
+    expect(session.heardAt).toBe(0);
+    clock.advance(100);
+    deliver({ jsonrpc: '2.0', method: 'notifications/message' });
+    const first = clock.now();
+    expect(session.heardAt).toBe(first);
+    clock.advance(100);
+    session.deliverParsed('nonsense');
+    expect(session.heardAt).toBe(first + 100);
   });
 
   it('tells when it was last used, with no event per call; a fresh one was used when it began', () => {

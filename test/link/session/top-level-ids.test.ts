@@ -16,7 +16,7 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
     fc.integer(),
     fc.constantFrom(null, true, false, 1.5e-7, 'id'),
     fc.array(tie('any'), { maxLength: 4 }),
-    fc.dictionary(fc.oneof(fc.constant('id'), text), tie('any'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.constant('id'), text), tie('any'), { maxKeys: 4 }),
   ),
 })).any;
 

@@ -1,0 +1,55 @@
+/** Without the characters that move the cursor, change colours, or turn text around. */
+const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
+
+export function printable(text: string): string {
+  return text.replaceAll(UNSAFE, (character) =>
+    character === '\n' || character === '\t' ? character : '\uFFFD',
+  );
+}
+
+/** For a place that has one line: what a server calls itself must not look like a line of ours. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\n\t]/g, '\uFFFD');
+}
+
+/** For words of somebody else in the middle of ours: every line of them is seen to belong to them. */
+export function quoted(text: string): string {
+  return text.trimEnd().replaceAll('\n', '\n    | ');
+}
+
+/** The same JSON, in which such characters are written as escapes. */
+export function escaped(json: string): string {
+  return json.replaceAll(UNSAFE, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+const WIDE =
+  /^[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{Emoji_Presentation}\uFF01-\uFF60\u3000-\u303F]$/u;
+const NO_WIDTH = /^[\p{Mn}\p{Me}\u200B-\u200D]$/u;
+
+/** How many columns of a terminal a text takes. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += widthOfOne(character);
+  return width;
+}
+
+/** As much of a text as fits, with a mark where it was cut. */
+export function fitted(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let shown = '';
+  let left = columns - 1;
+  for (const character of text) {
+    left -= widthOfOne(character);
+    if (left < 0) break;
+    shown += character;
+  }
+  return `${shown}…`;
+}
+
+function widthOfOne(character: string): number {
+  if (character < '\u0300') return 1;
+  if (NO_WIDTH.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}

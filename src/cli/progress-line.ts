@@ -1,0 +1,10 @@
+const LENGTH = 20;
+
+/** How far a call is, in a line: a bar where the server says of how much. */
+export function progressLine({ progress, total, message }: Record<string, unknown>): string {
+  const words = typeof message === 'string' ? ` ${message}` : '';
+  if (typeof progress !== 'number') return words.trim();
+  if (typeof total !== 'number' || !(total > 0)) return `${progress}${words}`;
+  const done = Math.round(Math.min(1, Math.max(0, progress / total)) * LENGTH);
+  return `[${'#'.repeat(done)}${'-'.repeat(LENGTH - done)}] ${progress}/${total}${words}`;
+}

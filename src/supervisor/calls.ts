@@ -1,0 +1,97 @@
+import type { CallContext, CallParams, ToolResult } from '../ipc/fleet.js';
+import type { Clock } from '../link/clock.js';
+import type { MCPError } from '../link/errors.js';
+import type { CallHandle, Outcome } from '../link/session/call.js';
+import { callRefusal, reasonOf } from './call-refusal.js';
+import type { Members } from './members.js';
+import type { Offers } from './offers.js';
+import { type KeepText, limitResult } from './result-limit.js';
+import type { RoutedSink } from './routed-sink.js';
+import { toToolResult } from './tool-result.js';
+
+export interface CallsOptions {
+  members: Members;
+  offers: Offers;
+  clock: Clock;
+  redact(text: string): string;
+  keepText: KeepText;
+  /** Writes down what toolherd has to say about a server. */
+  note(server: string, text: string): void;
+}
+
+/** Calls of tools. Whatever becomes of one, its caller is given a result. */
+export class Calls {
+  readonly #options: CallsOptions;
+  #requests = 0;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  call(params: CallParams, context: CallContext): Promise<ToolResult> {
+    const { clock, redact, note } = this.#options;
+    const begun = clock.now();
+    const requestId = params.request_id ?? `${process.pid}-${++this.#requests}`;
+    const unknown = (type: string) =>
+      note(params.server, `content of unknown type '${type}' was kept as it came`);
+    return new Promise((resolve) => {
+      let incarnation: number | null = null;
+      const routed = (to: number) => {
+        incarnation = to;
+      };
+      const settle = (outcome: Outcome) => {
+        const elapsedMs = clock.now() - begun;
+        const about = { params, requestId, incarnation, elapsedMs, redact, unknown };
+        resolve(this.#limited(params.server, toToolResult(outcome, about)));
+      };
+      this.#begin(params, context, { settle, routed });
+    });
+  }
+
+  /** At once where it is certain which tool is meant; else its server is asked first what it has. */
+  #begin(params: CallParams, context: CallContext, sink: RoutedSink): void {
+    const { members, offers } = this.#options;
+    const server = members.get(params.server);
+    const isSure = server === undefined || !offers.isUnsure('tools', server, params.tool);
+    if (isSure || context.signal?.aborted) {
+      this.#send(params, context, sink);
+      return;
+    }
+    void offers.makeSure(server, params.timeout_ms, context.signal).then(
+      (timeout_ms) => this.#send({ ...params, timeout_ms }, context, sink),
+      (error: MCPError) => sink.settle({ ok: false, error }),
+    );
+  }
+
+  #send(params: CallParams, context: CallContext, { settle, routed }: RoutedSink): void {
+    const { members, offers } = this.#options;
+    const { signal, onProgress, onRequest, caller } = context;
+    const server = members.get(params.server);
+    const tool = server === undefined ? params.tool : offers.ownName('tools', server, params.tool);
+    const refusal = callRefusal(members, { server: params.server, tool }, signal);
+    if (refusal !== undefined) {
+      settle({ ok: false, error: refusal });
+      return;
+    }
+    let handle: CallHandle | undefined;
+    const abort = () => handle?.cancel(reasonOf(signal));
+    signal?.addEventListener('abort', abort, { once: true });
+    const request = {
+      method: 'tools/call',
+      params: { name: tool, arguments: params.arguments ?? {} },
+      timeoutMs: params.timeout_ms,
+      caller,
+    };
+    const done = (outcome: Outcome) => {
+      signal?.removeEventListener('abort', abort);
+      settle(outcome);
+    };
+    handle = server?.call(request, { settle: done, progress: onProgress, ask: onRequest, routed });
+  }
+
+  #limited(server: string, result: ToolResult): ToolResult | Promise<ToolResult> {
+    const { members, keepText } = this.#options;
+    const limit = members.get(server)?.spec.resultLimit ?? 0;
+    return limit === 0 ? result : limitResult(result, limit, keepText);
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { createOutput } from '../../src/cli/output.js';
+import type { Call } from '../../src/cli/verb.js';
+import { verb } from '../../src/cli/verbs/status.js';
+
+it('status --wait misses no change, also not one that comes while it begins to listen', async () => {
+  const listeners: (() => void)[] = [];
+  let state = 'connecting';
+  const fleet = {
+    // it has changed by the time the answer is there
+    async status() {
+      const servers = [
+        { name: 'a', state, detail: 'running', pids: [], latency_ms: {}, since: '', last_error: null },
+      ];
+      state = 'connected';
+      for (const listen of listeners.splice(0)) listen();
+      return { servers, daemon: { config_error: null } };
+    },
+    subscribe(_: unknown, listen: () => void) {
+      listeners.push(listen);
+      return () => listeners.splice(0);
+    },
+  };
+  const said = { write: () => true };
+  const output = createOutput({ stdout: said, stderr: said }, { json: true, quiet: false });
+  const call = { args: [], flags: { wait: true }, output, fleet: async () => fleet } as unknown as Call;
+  expect(await verb.run(call)).toBe(0);
+});

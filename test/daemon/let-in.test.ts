@@ -1,0 +1,19 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { letIn } from '../../src/daemon/authorize.js';
+import type { Herd } from '../../src/supervisor/herd.js';
+
+it('a server that is authorised while the herd is shut down fells nobody', async () => {
+  const faults: unknown[] = [];
+  const listen = (error: unknown) => faults.push(error);
+  process.on('unhandledRejection', listen);
+  onTestFinished(() => void process.off('unhandledRejection', listen));
+  const orders: string[] = [];
+  const order = async (what: string) => {
+    orders.push(what);
+    if (what === 'start') throw new Error('shutting down');
+    return [];
+  };
+  letIn({ order } as unknown as Herd, 'guarded');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([orders, faults]).toEqual([['reset', 'start'], []]);
+});
