@@ -21,6 +21,8 @@ it('every example of docs/PROTOCOL.md works as it is written', async () => {
     const result = (await peer.request(method, JSON.parse(params))) as Record<string, unknown>;
     if (method === 'fleet/call')
       expect(result).toMatchObject({ success: true, content: [{ type: 'text', text: 'hi' }] });
+    if (method === 'fleet/call_many' || method === 'fleet/broadcast')
+      expect(result.results).toMatchObject([{ success: true, content: [{ type: 'text', text: 'hi' }] }]);
     if (method === 'fleet/status') expect(result.servers).toHaveLength(1);
     if (method === 'fleet/shutdown') expect(result).toEqual({ stopped: [], killed: [] });
   }

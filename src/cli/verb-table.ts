@@ -10,6 +10,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   auth: 'authorise toolherd at a remote server',
   tools: 'list tools',
   call: 'call a tool',
+  'call-many': 'call many tools at once',
   prompts: 'list prompts',
   prompt: 'fill in a prompt',
   resources: 'list resources',

@@ -156,6 +156,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     prompt: (params, context) => herd.prompt(params, context),
     resource: (params, context) => herd.resource(params, context),
     call: (params, context) => herd.call(params, context),
+    callMany: (params, context) => herd.callMany(params, context),
+    broadcast: (params, context) => herd.broadcast(params, context),
     inspect: async (server) => herd.inspect(server),
     ...authorizing(herd, authorizations),
     reload: apply,

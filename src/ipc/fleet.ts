@@ -214,6 +214,33 @@ export type OnRequest = (
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
+export interface CallManyParams {
+  calls: CallParams[];
+  /** How many are under way at once; default: all of them. */
+  concurrency?: number | undefined;
+  /** `first`: one success is enough; `quorum`: as many as `quorum` says. The rest is cancelled. Default `all`. */
+  mode?: 'all' | 'first' | 'quorum' | undefined;
+  quorum?: number | undefined;
+  /** For all of them together. */
+  timeout_ms?: number | undefined;
+}
+
+/** The same call to every server that has this tool. */
+export interface BroadcastParams {
+  tool: string;
+  arguments?: Record<string, unknown> | undefined;
+  /** Globs of names; default: all. */
+  servers?: string[] | undefined;
+  timeout_ms?: number | undefined;
+}
+
+export interface ManyContext {
+  signal?: AbortSignal | undefined;
+  caller?: string | undefined;
+  /** Each result as it comes; `total`: of how many calls. */
+  onResult?: ((index: number, result: ToolResult, total: number) => void) | undefined;
+}
+
 /** Which servers an order is for. */
 export type Selection = { servers: string[] } | { all: true };
 
@@ -345,6 +372,10 @@ export interface Fleet {
   prompt(params: PromptParams, context?: CallContext): Promise<McpResult>;
   resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;
   call(params: CallParams, context?: CallContext): Promise<ToolResult>;
+  /** The results in the order of the calls. */
+  callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]>;
+  /** One result for each server that has the tool, in the order of the config. */
+  broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]>;
   inspect(server: string): Promise<Inspection>;
   /** Asks for an authorisation at a remote server that wants one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;

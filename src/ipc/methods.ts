@@ -1,6 +1,6 @@
 import { API_VERSION } from '../version.js';
 import type { RequestContext } from './answers.js';
-import type { CallContext, CallParams, Fleet } from './fleet.js';
+import type { CallContext, CallParams, Fleet, ManyContext } from './fleet.js';
 import { type Params, wrong } from './params.js';
 import type { Peer } from './peer.js';
 import { type Subscriptions, TOPICS } from './subscriptions.js';
@@ -86,6 +86,29 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/call': (connection, params, context) =>
     connection.fleet.call(callParams(params), callContext(connection, params, context)),
 
+  'fleet/call_many': async (connection, params, context) => {
+    const many = {
+      calls: params.list('calls', callParams),
+      concurrency: params.optionalWhole('concurrency'),
+      mode: params.optionalChoice('mode', ['all', 'first', 'quorum']),
+      quorum: params.optionalWhole('quorum'),
+      timeout_ms: params.optionalMs('timeout_ms', 1),
+    };
+    if (many.mode === 'quorum' && many.quorum === undefined)
+      throw wrong("'quorum' is missing: how many successes are enough");
+    return { results: await connection.fleet.callMany(many, manyContext(connection, params, context)) };
+  },
+
+  'fleet/broadcast': async (connection, params, context) => {
+    const broadcast = {
+      tool: params.text('tool'),
+      arguments: params.optionalRecord('arguments'),
+      servers: params.optionalTexts('servers'),
+      timeout_ms: params.optionalMs('timeout_ms', 1),
+    };
+    return { results: await connection.fleet.broadcast(broadcast, manyContext(connection, params, context)) };
+  },
+
   'fleet/subscribe': ({ subscriptions }, params) => {
     subscriptions.begin(params.choices('topics', TOPICS), params.optionalTexts('servers'));
     return { topics: subscriptions.topics };
@@ -127,6 +150,19 @@ function order(verb: 'start' | 'stop' | 'restart' | 'reset'): FleetMethod {
     const done = fleet[verb](params.selection(), params.optionalFlag('wait'));
     return { servers: await untilCancelled(signal, done) };
   };
+}
+
+/** Results that come one by one are told as progress. */
+function manyContext(connection: Connection, params: Params, context: RequestContext): ManyContext {
+  const { caller, signal, onProgress } = callContext(connection, params, context);
+  let told = 0;
+  const onResult: ManyContext['onResult'] =
+    onProgress &&
+    ((index, result, total) => {
+      told += 1;
+      onProgress({ progress: told, total, index, result });
+    });
+  return { caller, signal, onResult };
 }
 
 function callContext({ peer, caller }: Connection, params: Params, context: RequestContext): CallContext {

@@ -8,11 +8,42 @@ import { CODE, RpcError } from './rpc-error.js';
 export class Params {
   readonly #fields: Record<string, unknown>;
 
-  constructor(params: unknown) {
+  constructor(params: unknown, name = 'params') {
     if (params !== undefined && params !== null && !isRecord(params)) {
-      throw wrong("'params' must be an object");
+      throw wrong(`'${name}' must be an object`);
     }
     this.#fields = params ?? {};
+  }
+
+  /** A list of objects, each read by `read`; what is wrong with one says which. */
+  list<T>(name: string, read: (params: Params) => T): T[] {
+    const list = this.#fields[name];
+    if (!Array.isArray(list)) throw wrong(`'${name}' must be a list of objects`);
+    return list.map((entry, at) => {
+      const place = `${name}[${at}]`;
+      try {
+        return read(new Params(entry ?? {}, place));
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        throw new RpcError(CODE.invalidParams, `${error.message} (in '${place}')`);
+      }
+    });
+  }
+
+  optionalWhole(name: string): number | undefined {
+    if (!this.has(name)) return undefined;
+    const value = this.#fields[name];
+    if (!Number.isSafeInteger(value) || (value as number) < 1)
+      throw wrong(`'${name}' must be a whole number, 1 or more`);
+    return value as number;
+  }
+
+  optionalChoice<T extends string>(name: string, known: readonly T[]): T | undefined {
+    if (!this.has(name)) return undefined;
+    const value = this.text(name);
+    if (!(known as readonly string[]).includes(value))
+      throw wrong(`'${name}' is '${value}'; known are: ${known.join(', ')}`);
+    return value as T;
   }
 
   has(name: string): boolean {

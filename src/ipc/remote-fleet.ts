@@ -7,6 +7,7 @@ import type {
   FleetStatus,
   Inspection,
   LogoutReport,
+  ManyContext,
   McpResult,
   PromptEntry,
   ReloadReport,
@@ -39,6 +40,15 @@ export function remoteFleet(peer: Peer): Fleet {
     }
   };
 
+  const many = async (method: string, params: object, { signal, onResult }: ManyContext = {}) => {
+    const onProgress =
+      onResult &&
+      ((told: Record<string, unknown>) =>
+        onResult(told.index as number, told.result as ToolResult, told.total as number));
+    const answer = await ask(method, params, { signal, onProgress });
+    return (answer as { results: ToolResult[] }).results;
+  };
+
   return {
     status: (servers) => peer.request('fleet/status', { servers }) as Promise<FleetStatus>,
     start: order('start'),
@@ -61,6 +71,8 @@ export function remoteFleet(peer: Peer): Fleet {
       if (context.signal?.aborted) return cancelledResult(params);
       return (await ask('fleet/call', params, context)) as ToolResult;
     },
+    callMany: (params, context) => many('fleet/call_many', params, context),
+    broadcast: (params, context) => many('fleet/broadcast', params, context),
     inspect: (server) => peer.request('fleet/inspect', { server }) as Promise<Inspection>,
     authorize: (params) => peer.request('fleet/authorize', params) as Promise<AuthorizeReport>,
     logout: (server) => peer.request('fleet/logout', { server }) as Promise<LogoutReport>,

@@ -1,12 +1,21 @@
-import type { CallContext, CallParams, ToolResult } from '../ipc/fleet.js';
+import type {
+  BroadcastParams,
+  CallContext,
+  CallManyParams,
+  CallParams,
+  ManyContext,
+  ToolResult,
+} from '../ipc/fleet.js';
 import type { Clock } from '../link/clock.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, Outcome } from '../link/session/call.js';
 import { callRefusal, reasonOf } from './call-refusal.js';
+import { fanOut } from './fan-out.js';
 import type { Members } from './members.js';
 import type { Offers } from './offers.js';
 import { type KeepText, limitResult } from './result-limit.js';
 import type { RoutedSink } from './routed-sink.js';
+import { nameFilter } from './tool-filter.js';
 import { toToolResult } from './tool-result.js';
 
 export interface CallsOptions {
@@ -28,10 +37,36 @@ export class Calls {
     this.#options = options;
   }
 
+  many({ calls, mode, quorum, ...limits }: CallManyParams, context: ManyContext): Promise<ToolResult[]> {
+    const enough = mode === 'first' ? 1 : mode === 'quorum' ? quorum : undefined;
+    const { concurrency, timeout_ms: timeoutMs } = limits;
+    return fanOut(
+      calls,
+      { ...context, concurrency, enough, timeoutMs },
+      {
+        clock: this.#options.clock,
+        call: (params, one) => this.call(params, one),
+        refuse: (params, error) => this.#refuse(params, error),
+      },
+    );
+  }
+
+  /** Servers that were never seen are asked what they have. */
+  async broadcast(params: BroadcastParams, context: ManyContext): Promise<ToolResult[]> {
+    const isMeant = nameFilter(params.servers ?? ['*']);
+    const tools = await this.#options.offers.tools();
+    const owners = tools.filter(({ server, name }) => name === params.tool && isMeant(server));
+    const { tool, arguments: args, timeout_ms } = params;
+    return this.many(
+      { calls: owners.map(({ server }) => ({ server, tool, arguments: args, timeout_ms })) },
+      context,
+    );
+  }
+
   call(params: CallParams, context: CallContext): Promise<ToolResult> {
     const { clock, redact, note } = this.#options;
     const begun = clock.now();
-    const requestId = params.request_id ?? `${process.pid}-${++this.#requests}`;
+    const requestId = this.#requestId(params);
     const unknown = (type: string) =>
       note(params.server, `content of unknown type '${type}' was kept as it came`);
     return new Promise((resolve) => {
@@ -46,6 +81,17 @@ export class Calls {
       };
       this.#begin(params, context, { settle, routed });
     });
+  }
+
+  /** The result of a call that was not even tried. */
+  #refuse(params: CallParams, error: MCPError): ToolResult {
+    const about = { params, requestId: this.#requestId(params), incarnation: null, elapsedMs: 0 };
+    const { redact } = this.#options;
+    return toToolResult({ ok: false, error }, { ...about, redact, unknown: () => undefined });
+  }
+
+  #requestId({ request_id }: CallParams): string {
+    return request_id ?? `${process.pid}-${++this.#requests}`;
   }
 
   /** At once where it is certain which tool is meant; else its server is asked first what it has. */

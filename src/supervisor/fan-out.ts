@@ -12,7 +12,7 @@ export interface FanOutOptions {
   signal?: AbortSignal | undefined;
   caller?: string | undefined;
   /** Each result as it comes. */
-  onResult?: ((index: number, result: ToolResult) => void) | undefined;
+  onResult?: ((index: number, result: ToolResult, total: number) => void) | undefined;
 }
 
 export interface FanOutPorts {
@@ -39,7 +39,10 @@ class FanOut {
   readonly #options: FanOutOptions;
   readonly #ports: FanOutPorts;
   readonly #results: ToolResult[] = [];
-  readonly #over = new AbortController();
+  /** One for each call that is under way: a signal for a thousand listeners would be taken for a leak. */
+  readonly #running = new Set<AbortController>();
+  /** Why no more are wanted. */
+  #over: { reason: unknown } | undefined;
   readonly #deadline: number;
   #next = 0;
   #successes = 0;
@@ -53,7 +56,7 @@ class FanOut {
 
   async run(): Promise<ToolResult[]> {
     const { signal, concurrency = Number.POSITIVE_INFINITY } = this.#options;
-    const stop = () => this.#over.abort(signal?.reason);
+    const stop = () => this.#end(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop, { once: true });
     const workers = Array.from({ length: Math.min(this.#calls.length, concurrency) }, () => this.#work());
@@ -68,23 +71,36 @@ class FanOut {
       this.#next += 1;
       const result = await this.#callOne(this.#calls[index]!);
       this.#results[index] = result;
-      this.#options.onResult?.(index, result);
+      this.#options.onResult?.(index, result, this.#calls.length);
       if (result.success) this.#successes += 1;
       if (this.#successes === this.#options.enough) {
-        this.#over.abort(new Error(`${this.#successes} of ${this.#calls.length} calls were enough`));
+        this.#end(new Error(`${this.#successes} of ${this.#calls.length} calls were enough`));
       }
     }
   }
 
+  #end(reason: unknown): void {
+    this.#over ??= { reason };
+    for (const running of this.#running) running.abort(reason);
+  }
+
   async #callOne(params: CallParams): Promise<ToolResult> {
-    const { signal } = this.#over;
     const { caller } = this.#options;
     const leftMs = this.#deadline - this.#ports.clock.now();
-    if (signal.aborted) return this.#ports.refuse(params, notBegun(params, signal.reason));
+    if (this.#over !== undefined) return this.#ports.refuse(params, notBegun(params, this.#over.reason));
     if (leftMs <= 0) return this.#ports.refuse(params, tooLate(params, this.#options.timeoutMs ?? 0));
     const timeout_ms = Math.min(params.timeout_ms ?? Number.POSITIVE_INFINITY, leftMs);
     const timed = timeout_ms === Number.POSITIVE_INFINITY ? params : { ...params, timeout_ms };
-    return this.#ports.call(timed, { signal, ...(caller !== undefined && { caller }) });
+    const running = new AbortController();
+    this.#running.add(running);
+    try {
+      return await this.#ports.call(timed, {
+        signal: running.signal,
+        ...(caller !== undefined && { caller }),
+      });
+    } finally {
+      this.#running.delete(running);
+    }
   }
 }
 

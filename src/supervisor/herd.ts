@@ -1,10 +1,13 @@
 import type { ServerSpec } from '../config/spec.js';
 import type {
+  BroadcastParams,
   CallContext,
+  CallManyParams,
   CallParams,
   Detail,
   FleetEvent,
   Inspection,
+  ManyContext,
   McpResult,
   PromptEntry,
   PromptParams,
@@ -184,6 +187,14 @@ export class Herd {
 
   call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {
     return this.#calls.call(params, { caller: LOCAL, ...context });
+  }
+
+  callMany(params: CallManyParams, context: ManyContext = {}): Promise<ToolResult[]> {
+    return this.#calls.many(params, { caller: LOCAL, ...context });
+  }
+
+  broadcast(params: BroadcastParams, context: ManyContext = {}): Promise<ToolResult[]> {
+    return this.#calls.broadcast(params, { caller: LOCAL, ...context });
   }
 
   inspect(name: string): Inspection {

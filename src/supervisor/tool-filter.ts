@@ -11,6 +11,11 @@ export function toolFilter(tools: {
   };
 }
 
+/** Whether one of these globs stands for a name. */
+export function nameFilter(globs: readonly string[]): (name: string) => boolean {
+  return toolFilter({ allow: globs, deny: [] });
+}
+
 const characters = (text: string): readonly string[] => [...text];
 
 /**

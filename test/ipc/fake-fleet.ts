@@ -1,9 +1,12 @@
 import type {
   AuthorizeParams,
+  BroadcastParams,
   CallContext,
+  CallManyParams,
   CallParams,
   Fleet,
   FleetEvent,
+  ManyContext,
   PromptParams,
   ResourceParams,
   ServerStatus,
@@ -78,6 +81,17 @@ export class FakeFleet implements Fleet {
       config_error: null,
     };
     return { servers: (servers ?? ['a', 'b']).map(status), daemon };
+  }
+
+  async callMany({ calls }: CallManyParams, { onResult, ...context }: ManyContext = {}) {
+    this.heard.push(['callMany', calls.length, context.caller !== undefined]);
+    const results = await Promise.all(calls.map((call) => this.onCall(call, context)));
+    for (const [index, result] of results.entries()) onResult?.(index, result, results.length);
+    return results;
+  }
+
+  async broadcast({ tool, servers = ['a', 'b'] }: BroadcastParams, context: ManyContext = {}) {
+    return this.callMany({ calls: servers.map((server) => ({ server, tool })) }, context);
   }
 
   start = this.#order('start');

@@ -26,6 +26,8 @@ describe('the methods of the socket', () => {
       'fleet/prompt',
       'fleet/resource',
       'fleet/call',
+      'fleet/call_many',
+      'fleet/broadcast',
       'fleet/subscribe',
       'fleet/unsubscribe',
       'fleet/inspect',

@@ -14,12 +14,14 @@ export interface Outcome {
 /** Runs the built command as a user would, in a home of its own. */
 export function toolherd(
   args: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {}, input }: { cwd: string; env?: Record<string, string>; input?: string },
 ): Promise<Outcome> {
   const environment = { PATH: process.env.PATH ?? '', HOME: cwd, TOOLHERD_HOME: join(cwd, 'home'), ...env };
   return new Promise((resolve) => {
-    execFile(process.execPath, [COMMAND, ...args], { cwd, env: environment }, (error, stdout, stderr) => {
+    const options = { cwd, env: environment };
+    const child = execFile(process.execPath, [COMMAND, ...args], options, (error, stdout, stderr) => {
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr });
     });
+    if (input !== undefined) child.stdin?.end(input);
   });
 }

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../src/ipc/fleet.js';
+import { toolherd } from '../support/command.js';
+import { startHerd, until } from '../support/herd.js';
+import { config, server } from './config.js';
+
+const NAMES = ['a', 'b', 'c', 'd'];
+const herdOfFour = () => startHerd(config(NAMES.map((name) => server(name, 'good.mjs'))));
+const texts = (results: readonly ToolResult[]) =>
+  results.map(({ content, error }) => error?.type ?? (content[0]?.type === 'text' ? content[0].text : ''));
+const echo = (name: string, value: string) => ({ server: name, tool: 'echo', arguments: { value } });
+
+describe('many calls at once', () => {
+  it('64 calls over 4 servers, one of which hangs: the other 48 come while it hangs; then it is told as it is', async () => {
+    const { fleet } = await herdOfFour();
+    const calls = Array.from({ length: 64 }, (_, index) => {
+      const name = NAMES[index % 4]!;
+      return name === 'd' ? { server: 'd', tool: 'wait' } : echo(name, String(index));
+    });
+    const come: number[] = [];
+    const abort = new AbortController();
+    const all = fleet.callMany(
+      { calls },
+      { signal: abort.signal, onResult: (index) => void come.push(index) },
+    );
+    await until(() => come.length === 48);
+    expect(come.every((index) => index % 4 !== 3)).toBe(true);
+    abort.abort();
+    expect(texts(await all).filter((_, index) => index % 4 === 3)).toEqual(Array(16).fill('CancelledError'));
+    await until(async () => (await fleet.status(['d'])).servers[0]?.in_flight === 0);
+    expect((await fleet.call(echo('d', 'again'))).success).toBe(true);
+  });
+
+  it('the first success is enough, and what runs elsewhere is cancelled there', async () => {
+    const { fleet, status } = await herdOfFour();
+    const calls = [{ server: 'a', tool: 'wait' }, echo('b', 'quick'), { server: 'nobody', tool: 'x' }];
+    expect(texts(await fleet.callMany({ calls, mode: 'first' }))).toEqual([
+      'CancelledError',
+      'quick',
+      'ServerNotFoundError',
+    ]);
+    await until(async () => (await status('a')).in_flight === 0);
+  });
+
+  it('a quorum, a deadline for all, and what is wrong with a request', async () => {
+    const { fleet } = await herdOfFour();
+    const calls = [echo('a', '1'), echo('b', '2'), { server: 'c', tool: 'wait' }];
+    const quorum = await fleet.callMany({ calls, mode: 'quorum', quorum: 2 });
+    expect(texts(quorum)).toEqual(['1', '2', 'CancelledError']);
+    expect(texts(await fleet.callMany({ calls, timeout_ms: 1500 }))).toEqual(['1', '2', 'MCPTimeoutError']);
+    await expect(fleet.callMany({ calls, mode: 'quorum' })).rejects.toThrow("'quorum' is missing");
+    const bad = [echo('a', '1'), { server: 'a' }] as never;
+    await expect(fleet.callMany({ calls: bad })).rejects.toThrow(
+      "'tool' must be a non-empty string (in 'calls[1]')",
+    );
+  });
+
+  it('a broadcast reaches every server that has the tool, of those that are meant', async () => {
+    const { fleet } = await herdOfFour();
+    const broadcast = { tool: 'echo', arguments: { value: 'all' } };
+    expect(texts(await fleet.broadcast(broadcast))).toEqual(['all', 'all', 'all', 'all']);
+    const some = await fleet.broadcast({ ...broadcast, servers: ['[ab]', 'b*', 'd'] });
+    expect(some.map(({ metadata }) => metadata.server)).toEqual(['b', 'd']);
+    expect(await fleet.broadcast({ tool: 'nobody-has-it' })).toEqual([]);
+  });
+
+  it('the command: an array or lines, each result with its number, JSON for scripts', async () => {
+    const { home, fleet } = await herdOfFour();
+    await fleet.tools('a');
+    const run = (input: string, ...args: string[]) =>
+      toolherd(['call-many', '-', ...args], { env: home.environment, cwd: home.folder, input });
+    const lines = [echo('a', 'one'), { server: 'a', tool: 'nope' }]
+      .map((call) => JSON.stringify(call))
+      .join('\n');
+    const both = await run(lines);
+    expect([both.status, both.stdout.split('\n').sort()]).toEqual([
+      1,
+      ['', '1  a.echo  one', expect.stringMatching(/^2 {2}a\.nope {2}MCPToolNotFoundError: /)],
+    ]);
+    const json = await run(`[${JSON.stringify(echo('b', 'two'))}]`, '--json');
+    expect([json.status, JSON.parse(json.stdout).results]).toEqual([
+      0,
+      [expect.objectContaining({ success: true })],
+    ]);
+    const wrong = await run('{"server": ', '--first');
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('line 1 is no JSON')]);
+    expect((await run('[]')).stderr).toContain('there are no calls in it');
+    expect((await run('[1]', '--concurrency', 'x')).status).toBe(2);
+  });
+});
