@@ -9,7 +9,11 @@ import { config, server } from './config.js';
 /** Crashes are what these tests are about: none of them is to end in quarantine. */
 const OFTEN = { max_restarts: 100, backoff: { min: 0.05, max: 0.05 } };
 
-const linesOf = (file: string) => readFileSync(file, 'utf8').trim().split('\n');
+/** A file that was only opened has none. */
+const linesOf = (file: string) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
 
 /** Calls a tool that never answers, kills its server when it runs, and measures how long the caller waits for that. */
 async function killInMidCall({ fleet, home, say }: Herd, round: number) {
