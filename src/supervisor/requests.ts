@@ -1,5 +1,5 @@
 import type { CallContext, McpResult, RequestParams } from '../ipc/fleet.js';
-import { MCPProtocolError } from '../link/errors.js';
+import { type MCPError, MCPProtocolError } from '../link/errors.js';
 import { isObject, type JsonObject } from '../link/session/message.js';
 import { askServer } from './ask-server.js';
 import { callRefusal } from './call-refusal.js';
@@ -33,7 +33,7 @@ export class Requests {
 
   async #named(list: Named, name: string, request: RequestParams, context: CallContext): Promise<McpResult> {
     const { server, own, timeoutMs } = await this.#find(list, name, request, context);
-    this.#check(list, server, own, context);
+    this.#check(list, server, own, context, request.server === undefined ? name : undefined);
     const params = { ...request.params, name: own };
     return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
   }
@@ -69,18 +69,22 @@ export class Requests {
     return { server, own: offers.ownName(list, server, name), timeoutMs };
   }
 
-  #check(list: Named, server: ConfiguredServer, own: string, { signal }: CallContext): void {
-    const { members } = this.#options;
-    const { catalog, spec } = server;
-    if (list === 'tools') {
-      const refusal = callRefusal(members, { server: spec.name, tool: own }, signal);
-      if (refusal !== undefined) throw refusal;
-      return;
-    }
-    const known = catalog.keysOf('prompts');
-    if (known?.has(own) === false && !catalog.isDoubted('prompts')) {
-      throw unknownPrompt(spec.name, own, [...known]);
-    }
+  /** `exposedName`: what it was called, by somebody who knows the names of the herd. */
+  #check(
+    list: Named,
+    server: ConfiguredServer,
+    own: string,
+    { signal }: CallContext,
+    exposedName: string | undefined,
+  ): void {
+    const { members, offers } = this.#options;
+    const refusal =
+      list === 'tools'
+        ? callRefusal(members, { server: server.spec.name, tool: own }, signal)
+        : promptRefusal(server, own);
+    if (refusal === undefined) return;
+    const isUnknown = refusal.type.endsWith('NotFoundError');
+    throw isUnknown && exposedName !== undefined ? nobodyHas(list, exposedName, offers.names(list)) : refusal;
   }
 
   /** Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask. */
@@ -107,6 +111,12 @@ export class Requests {
       )
     );
   }
+}
+
+function promptRefusal({ catalog, spec }: ConfiguredServer, name: string): MCPError | undefined {
+  const known = catalog.keysOf('prompts');
+  if (known?.has(name) !== false || catalog.isDoubted('prompts')) return undefined;
+  return unknownPrompt(spec.name, name, [...known]);
 }
 
 function offersResources(lists: ConfiguredServer['catalog']['lists']): boolean {

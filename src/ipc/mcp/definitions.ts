@@ -1,8 +1,7 @@
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../fleet.js';
+import { acceptableSchema } from './acceptable-schema.js';
 
 type Definition = Record<string, unknown>;
-
-const ANYTHING = { type: 'object' };
 
 /**
  * What the herd offers, in MCP's words again. Clients refuse a whole list for one bad definition: of one that is known
@@ -15,7 +14,7 @@ export function toolDefinition(entry: ToolEntry, name: string): Definition {
     ...more,
     name,
     ...described(description),
-    inputSchema: isObjectSchema(input_schema) ? input_schema : ANYTHING,
+    inputSchema: acceptableSchema(input_schema),
   };
 }
 
@@ -39,8 +38,4 @@ export function templateDefinition(entry: TemplateEntry): Definition {
 
 function described(description: string | null): Definition {
   return description === null ? {} : { description };
-}
-
-function isObjectSchema(schema: unknown): boolean {
-  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'object';
 }
