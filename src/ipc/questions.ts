@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ToolherdError } from '../errors.js';
 import type { IdText } from './message.js';
 import { ConnectionLostError, RemoteError } from './remote-error.js';
@@ -11,7 +10,8 @@ export class CancelledError extends ToolherdError {
   readonly sent: boolean = false;
 }
 
-const RUN = randomUUID().slice(0, 8);
+/** Of this process and no other. */
+const RUN = `${process.pid.toString(36)}-${Date.now().toString(36)}`;
 
 interface Question {
   resolve(result: unknown): void;
