@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, config, server } from '../faults/config.js';
 import { COMMAND, toolherd } from '../support/command.js';
 import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
-import type { Line } from './support.js';
+import { type Line, textOf } from './support.js';
 
 const require = createRequire(import.meta.url);
 const EVERYTHING = join(
@@ -197,6 +197,24 @@ describe('toolherd bridge', () => {
     ]);
     const up = await toolherd(['status', '--json'], { cwd: home.folder, env: home.environment });
     home.adopt((JSON.parse(up.stdout) as { daemon: { pid: number } }).daemon.pid);
+  });
+
+  it('a flood of large lines passes whole and in silence', async () => {
+    const { home } = await startHerd(HERD);
+    const bridge = bridgeByLines(home);
+    let complaints = '';
+    bridge.child.stderr!.on('data', (chunk) => {
+      complaints += chunk;
+    });
+    const value = 'x'.repeat(50_000);
+    for (let id = 0; id < 400; id += 1) {
+      bridge.say({ id, method: 'tools/call', params: { name: 'good__echo', arguments: { value } } });
+    }
+    bridge.child.stdin!.end();
+    expect(await bridge.exit).toBe(0);
+    expect(new Set(bridge.lines.map(({ id }) => id)).size).toBe(400);
+    expect(bridge.lines.every((line) => textOf(line) === value)).toBe(true);
+    expect(complaints).toBe('');
   });
 
   it('--server shows one server with its own names; one that is not there: exit 4', async () => {

@@ -192,6 +192,23 @@ describe('MCP on the socket', () => {
     await until(async () => (await status('good')).in_flight === 0);
   });
 
+  it('a question to a client that leaves is over for its server too', async () => {
+    const { client, status } = await startMcp(config([server('questions', 'questions.mjs')]));
+    const [mine, other] = [client(), client()];
+    await mine.hello({ elicitation: {} });
+    await other.hello({ elicitation: {} });
+    const asks = call('questions__ask', { method: 'elicitation/create' });
+    mine.say({ id: 1, method: 'tools/call', params: asks });
+    await until(() => mine.heard('elicitation/create')[0]);
+    mine.close();
+    await until(async () => (await status('questions')).in_flight === 0);
+    other.say({ id: 1, method: 'tools/call', params: asks });
+    const question = await until(() => other.heard('elicitation/create')[0]);
+    other.say({ id: question.id, result: { action: 'decline' } });
+    await until(() => other.lines.find(({ id, result }) => id === 1 && result !== undefined));
+    expect(other.heard('elicitation/create')).toHaveLength(1);
+  });
+
   it('a changed list is told once, to those who have begun, and not to others', async () => {
     const { client } = await startMcp(config([server('offers', 'offers.mjs')]));
     const [mine, bare] = [client(), client()];

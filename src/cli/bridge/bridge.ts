@@ -85,7 +85,7 @@ export class Bridge {
     this.#ledger.sent(line);
     if (socket.write(line)) return;
     this.#options.input.pause();
-    socket.once('drain', () => this.#options.input.resume());
+    onceDrained(socket, () => this.#options.input.resume());
   }
 
   #toClient(line: Buffer): boolean {
@@ -120,12 +120,14 @@ export class Bridge {
     if (headOf(line)?.id.startsWith(OWN_ID)) return;
     if (this.#toClient(asLine(line))) return;
     socket.pause();
-    this.#options.output.once('drain', () => socket.resume());
+    onceDrained(this.#options.output, () => socket.resume());
   }
 
   #lost(): void {
     this.#socket = undefined;
     this.#failOpen();
+    // it may have been held up by a socket that takes nothing any more
+    if (this.#state === 'open' && this.#waiting.length === 0) this.#options.input.resume();
     if (this.#state === 'ending' && this.#waiting.length === 0) this.#finish();
     else void this.#reconnect();
   }
@@ -209,4 +211,9 @@ export class Bridge {
       };
     });
   }
+}
+
+/** One listener, however many lines wait. */
+function onceDrained(stream: Writable, run: () => void): void {
+  if (stream.listenerCount('drain') === 0) stream.once('drain', run);
 }
