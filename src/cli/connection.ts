@@ -1,4 +1,5 @@
-import { connectSocket } from '../ipc/connect-socket.js';
+import type { Socket } from 'node:net';
+import { connectSocket, openSocket } from '../ipc/connect-socket.js';
 import type { DaemonStatus, Fleet } from '../ipc/fleet.js';
 import { remoteFleet } from '../ipc/remote-fleet.js';
 import { findSocketPath } from '../ipc/socket-path.js';
@@ -21,15 +22,23 @@ export function socketOf({ flags, environment, paths }: Call): string {
 
 /** Connects to the daemon. Where it does not run and may be started, it is. */
 export async function openFleet(call: Call, autostart: boolean): Promise<OpenFleet> {
-  const path = socketOf(call);
+  return orStart(call, autostart, () => open(socketOf(call)));
+}
+
+/** The same, and no more than the connection. */
+export async function openDaemon(call: Call, autostart: boolean): Promise<Socket> {
+  return orStart(call, autostart, () => openSocket({ path: socketOf(call) }));
+}
+
+async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise<T>): Promise<T> {
   try {
-    return await open(path);
+    return await connect();
   } catch (error) {
     if (!isAbsence(error) || !autostart || call.flags['no-autostart'] === true) throw error;
   }
   call.output.note('starting the daemon …');
   await startOrFind(call);
-  return open(path);
+  return connect();
 }
 
 /**

@@ -15,6 +15,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   prompt: 'fill in a prompt',
   resources: 'list resources',
   resource: 'read a resource',
+  bridge: 'offer the herd to an agent as one MCP server',
   why: 'tell what happened to a server, and what to do',
   inspect: 'show everything about a server',
   logs: 'show what servers wrote and logged',

@@ -155,6 +155,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     resources: (server, refresh) => herd.resources(server, refresh),
     prompt: (params, context) => herd.prompt(params, context),
     resource: (params, context) => herd.resource(params, context),
+    request: (params, context) => herd.request(params, context),
     call: (params, context) => herd.call(params, context),
     callMany: (params, context) => herd.callMany(params, context),
     broadcast: (params, context) => herd.broadcast(params, context),

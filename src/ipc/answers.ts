@@ -42,8 +42,8 @@ export class Answers {
     return this.#running.size;
   }
 
-  /** `reply` is called once, now or later, with the text of the reply. */
-  request(request: Request, reply: (text: string) => void): void {
+  /** `reply` is called once, now or later, with the text of the reply; with none where no reply is wanted any more. */
+  request(request: Request, reply: (text: string | undefined) => void): void {
     const { id, method, params } = request;
     const run = this.#find(method);
     if (run === undefined) {
@@ -60,7 +60,7 @@ export class Answers {
     const settle = (text: string) => {
       // first, so that the id is free when the client has its reply
       this.#running.delete(id);
-      if (running.isOpen) reply(text);
+      if (running.isOpen) reply(running.isUnwanted ? undefined : text);
       running.end();
     };
     this.#run(run, params, running).then(
@@ -85,8 +85,11 @@ export class Answers {
       });
   }
 
-  cancel(id: IdText): void {
-    this.#running.get(id)?.cancel();
+  cancel(id: IdText, wantsReply = true): void {
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    running.isUnwanted = !wantsReply;
+    running.cancel();
   }
 
   close(): void {
@@ -143,6 +146,8 @@ class Running implements RequestContext {
   #controller: AbortController | undefined;
   #afterReply: (() => void)[] = [];
   isCancelled = false;
+  /** Whoever asked has said that it does not wait for the reply. */
+  isUnwanted = false;
   isOpen = true;
 
   /** Made when it is asked for: most requests end before anybody would cancel them. */

@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { ToolherdError } from '../errors.js';
 import { type Clock, systemClock } from './clock.js';
 import { Peer } from './peer.js';
@@ -28,21 +28,24 @@ export interface ConnectOptions {
 }
 
 /** Replies may be large; over this the daemon itself gives a client up. */
-const MAX_REPLY_BYTES = 128 * 2 ** 20;
+export const MAX_REPLY_BYTES = 128 * 2 ** 20;
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 100;
 
-export async function connectSocket({
-  path,
-  retry = {},
-  clock = systemClock,
-}: ConnectOptions): Promise<Peer> {
+export async function connectSocket(options: ConnectOptions): Promise<Peer> {
+  const socket = await openSocket(options);
+  const { clock = systemClock } = options;
+  return new Peer(socket, { maxLineBytes: MAX_REPLY_BYTES, badLines: 'fatal', clock });
+}
+
+/** The bare connection. */
+export async function openSocket({ path, retry = {}, clock = systemClock }: ConnectOptions): Promise<Socket> {
   const { busyMs = 5000, absentMs = 0 } = retry;
   const startedAt = clock.now();
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
     try {
       checkSocketPath(path);
-      return await open(path, clock);
+      return await open(path);
     } catch (error) {
       // reset: it went away while we stood in its queue
       const isAbsent = isCode(error, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET');
@@ -53,12 +56,12 @@ export async function connectSocket({
   }
 }
 
-function open(path: string, clock: Clock): Promise<Peer> {
+function open(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('error', reject);
     socket.once('connect', () => {
-      resolve(new Peer(socket, { maxLineBytes: MAX_REPLY_BYTES, badLines: 'fatal', clock }));
+      resolve(socket);
     });
   });
 }

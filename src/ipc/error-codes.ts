@@ -32,6 +32,7 @@ interface Typed {
   fix?: unknown;
   retryable?: unknown;
   sent?: unknown;
+  rpc?: WireError['rpc'];
 }
 
 /** Told apart by `type`: the classes live where src/ipc may not look. */
@@ -53,6 +54,7 @@ export function toErrorObject(error: unknown): ErrorObject | undefined {
     fix: textOf(error.fix),
     retryable: error.retryable === true,
     sent: error.sent === true,
+    ...(error.rpc === undefined ? {} : { rpc: error.rpc }),
   };
   return { code: codeOf(error.type), message: error.message, data };
 }

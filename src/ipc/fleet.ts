@@ -23,6 +23,8 @@ export interface WireError {
   retryable: boolean;
   /** Whether the request had been written to the server: it may have run. */
   sent: boolean;
+  /** The server's own JSON-RPC error, where that is what went wrong. */
+  rpc?: { code: number; message: string; data?: unknown } | undefined;
 }
 
 export interface ServerStatus {
@@ -136,6 +138,18 @@ export interface PromptParams {
 export interface ResourceParams {
   server: string;
   uri: string;
+  timeout_ms?: number | undefined;
+}
+
+/** The requests of MCP that go through to a server. */
+export const REQUESTS = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'] as const;
+
+export interface RequestParams {
+  /** Absent: whoever has what is asked for, by its exposed name or its URI. */
+  server?: string | undefined;
+  method: (typeof REQUESTS)[number];
+  /** As MCP has them; names are the server's own or exposed. */
+  params: Record<string, unknown>;
   timeout_ms?: number | undefined;
 }
 
@@ -282,6 +296,8 @@ export interface LogEvent {
   logger: string | null;
   /** Redacted, and cut where it is very long. */
   message: string;
+  /** Of an MCP log message: its level there. */
+  mcp_level?: string;
   /** ISO 8601. */
   at: string;
 }
@@ -371,6 +387,8 @@ export interface Fleet {
   /** Rejects with a typed error when it cannot be had. */
   prompt(params: PromptParams, context?: CallContext): Promise<McpResult>;
   resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;
+  /** One request of MCP. Rejects with a typed error; `rpc` is there where it is the server's own, unchanged. */
+  request(params: RequestParams, context?: CallContext): Promise<McpResult>;
   call(params: CallParams, context?: CallContext): Promise<ToolResult>;
   /** The results in the order of the calls. */
   callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]>;

@@ -12,7 +12,8 @@ export type IdText = string;
 export type Incoming =
   | { kind: 'request'; id: IdText; method: string; params: unknown }
   | { kind: 'notification'; method: string; params: unknown }
-  | { kind: 'cancel'; target: IdText }
+  /** `wantsReply`: MCP has it that a cancelled request is not answered. */
+  | { kind: 'cancel'; target: IdText; wantsReply: boolean }
   | { kind: 'reply'; id: IdText; result: unknown }
   | { kind: 'failure'; id: IdText; error: ErrorObject }
   | { kind: 'invalid'; id: IdText; error: ErrorObject };
@@ -22,6 +23,11 @@ export const MAX_DEPTH = 1000;
 /** A line of 8 MiB can hold four million messages; the answers would take 400 MiB. */
 export const MAX_BATCH = 10_000;
 export const NO_ID: IdText = 'null';
+/** What takes a request back, and where it says which. */
+const CANCELLED_ID: Readonly<Record<string, string>> = {
+  '$/cancel': 'id',
+  'notifications/cancelled': 'requestId',
+};
 
 /** A batch comes as an array. */
 export function readLine(bytes: Buffer): Incoming | Incoming[] {
@@ -59,11 +65,13 @@ function classify(value: unknown, source: () => string): Incoming {
     return invalid(id, "'params' must be an object or an array");
   }
   if (hasId) return { kind: 'request', id, method, params };
-  if (method !== '$/cancel') return { kind: 'notification', method, params };
+  const name = Object.hasOwn(CANCELLED_ID, method) ? CANCELLED_ID[method] : undefined;
+  if (name === undefined) return { kind: 'notification', method, params };
   const target = isRecord(params)
-    ? idText(params.id, () => memberSource(memberSource(source(), 'params') ?? '', 'id'))
+    ? idText(params[name], () => memberSource(memberSource(source(), 'params') ?? '', name))
     : undefined;
-  return target === undefined ? { kind: 'notification', method, params } : { kind: 'cancel', target };
+  if (target === undefined) return { kind: 'notification', method, params };
+  return { kind: 'cancel', target, wantsReply: method === '$/cancel' };
 }
 
 function classifyReply(id: IdText, value: Record<string, unknown>): Incoming {

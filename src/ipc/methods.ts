@@ -1,6 +1,7 @@
 import { API_VERSION } from '../version.js';
 import type { RequestContext } from './answers.js';
-import type { CallContext, CallParams, Fleet, ManyContext } from './fleet.js';
+import { type CallContext, type CallParams, type Fleet, type ManyContext, REQUESTS } from './fleet.js';
+import type { McpSession } from './mcp/session.js';
 import { type Params, wrong } from './params.js';
 import type { Peer } from './peer.js';
 import { type Subscriptions, TOPICS } from './subscriptions.js';
@@ -22,6 +23,8 @@ export interface Connection {
   peer: Peer;
   identity: Identity;
   subscriptions: Subscriptions;
+  /** The same connection as an MCP client's. */
+  mcp: Pick<McpSession, 'show'>;
   /** Called when the herd has stopped and the client that asked for it knows. */
   shutDown(): void;
 }
@@ -34,12 +37,13 @@ export type FleetMethod = (
 
 /** Every method of the socket. docs/PROTOCOL.md lists the same; a test compares them. */
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
-  'fleet/hello': ({ identity }, params) => {
+  'fleet/hello': async ({ identity, fleet, mcp }, params, { signal }) => {
     params.optionalRecord('client');
-    for (const view of ['agent', 'server']) {
-      if (params.has(view))
-        throw wrong(`'${view}' is not supported by this daemon: it shows the global herd`);
-    }
+    if (params.has('agent')) throw wrong("'agent' is not supported by this daemon: it shows the global herd");
+    const server = params.optionalText('server');
+    // rejects where there is no such server
+    if (server !== undefined) await untilCancelled(signal, fleet.status([server]));
+    mcp.show(server);
     return { daemon: identity, api_version: API_VERSION, agent: null };
   },
 
@@ -81,6 +85,16 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
       timeout_ms: params.optionalMs('timeout_ms', 1),
     };
     return connection.fleet.resource(resource, callContext(connection, params, context));
+  },
+
+  'fleet/request': (connection, params, context) => {
+    const request = {
+      server: params.optionalText('server'),
+      method: params.choice('method', REQUESTS),
+      params: params.optionalRecord('params') ?? {},
+      timeout_ms: params.optionalMs('timeout_ms', 1),
+    };
+    return connection.fleet.request(request, callContext(connection, params, context));
   },
 
   'fleet/call': (connection, params, context) =>

@@ -39,7 +39,10 @@ export class Params {
   }
 
   optionalChoice<T extends string>(name: string, known: readonly T[]): T | undefined {
-    if (!this.has(name)) return undefined;
+    return this.has(name) ? this.choice(name, known) : undefined;
+  }
+
+  choice<T extends string>(name: string, known: readonly T[]): T {
     const value = this.text(name);
     if (!(known as readonly string[]).includes(value))
       throw wrong(`'${name}' is '${value}'; known are: ${known.join(', ')}`);

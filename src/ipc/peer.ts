@@ -92,6 +92,11 @@ export class Peer {
     return this.#questions.ask(method, params, signal);
   }
 
+  /** The same to a client of MCP, which does not answer what was cancelled. */
+  askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.#questions.askClient(method, params, signal);
+  }
+
   /** Never throws, since it is called in the middle of other people's work: what JSON cannot hold is reported. */
   notify(method: string, params?: unknown): void {
     try {
@@ -127,12 +132,12 @@ export class Peer {
     else this.#readOne(incoming, (text) => this.#reply(text));
   }
 
-  #reply(text: string): void {
-    this.#send(text);
+  #reply(text: string | undefined): void {
+    if (text !== undefined) this.#send(text);
     if (this.#inputEnded && this.#answers.size === 0) this.end();
   }
 
-  #readOne(message: Incoming, reply: (text: string) => void): void {
+  #readOne(message: Incoming, reply: (text: string | undefined) => void): void {
     switch (message.kind) {
       case 'request':
         this.#answers.request(message, reply);
@@ -141,7 +146,7 @@ export class Peer {
         this.#answers.notification(message.method, message.params);
         break;
       case 'cancel':
-        this.#answers.cancel(message.target);
+        this.#answers.cancel(message.target, message.wantsReply);
         break;
       case 'reply':
         this.#questions.answered(message.id, message.result);
@@ -157,7 +162,7 @@ export class Peer {
 
   /** The replies of a batch go out together, when the last of them is there. */
   #readBatch(messages: readonly Incoming[]): void {
-    const texts: string[] = [];
+    const texts: (string | undefined)[] = [];
     let missing = messages.filter(isAnswered).length;
     let held = 0;
     let places = 0;
@@ -166,9 +171,9 @@ export class Peer {
       this.#readOne(message, (text) => {
         texts[place] = text;
         missing -= 1;
-        held += text.length;
+        held += text?.length ?? 0;
         if (held > this.#limits.hardBytes) this.destroy(`the replies to a batch are over ${held} bytes`);
-        else if (missing === 0) this.#reply(`[${texts.join(',')}]`);
+        else if (missing === 0) this.#reply(batchOf(texts));
       });
     }
   }
@@ -199,6 +204,11 @@ export class Peer {
     this.#questions.close(this.#reason ?? 'the other side closed it');
     this.#answers.close();
   }
+}
+
+function batchOf(texts: readonly (string | undefined)[]): string | undefined {
+  const wanted = texts.filter((text) => text !== undefined);
+  return wanted.length === 0 ? undefined : `[${wanted.join(',')}]`;
 }
 
 function isAnswered({ kind }: Incoming): boolean {

@@ -10,6 +10,9 @@ export class CancelledError extends ToolherdError {
   readonly sent: boolean = false;
 }
 
+/** Of this process and no other. */
+const RUN = `${process.pid.toString(36)}-${Date.now().toString(36)}`;
+
 interface Question {
   resolve(result: unknown): void;
   reject(error: Error): void;
@@ -47,6 +50,36 @@ export class Questions {
       });
     } finally {
       signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /**
+   * A question to a client of MCP. One that is taken back is told so in MCP's words and does not answer. The id is one
+   * that no other daemon uses: a bridge may bring the answer to a question of the daemon before.
+   */
+  async askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
+    if (signal.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
+    const id = `${RUN}-${this.#next++}`;
+    const key = JSON.stringify(id);
+    const text = encode({ jsonrpc: '2.0', id, method, params });
+    let cancel = () => {};
+    try {
+      return await new Promise((resolve, reject) => {
+        cancel = () => {
+          if (this.#take(key) === undefined) return;
+          const reason = 'the answer is not wanted any more';
+          this.#send(
+            encode({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }),
+          );
+          reject(new CancelledError(`${method}: ${reason}`));
+        };
+        signal.addEventListener('abort', cancel, { once: true });
+        this.#waiting.set(key, { resolve, reject });
+        this.#send(text);
+      });
+    } finally {
+      signal.removeEventListener('abort', cancel);
     }
   }
 

@@ -17,14 +17,20 @@ export class RemoteError extends ToolherdError {
   readonly code: number;
   readonly retryable: boolean;
   readonly sent: boolean;
+  /** As it came, whatever it is. */
+  readonly data: unknown;
+  /** A server's own JSON-RPC error, where that is what went wrong. */
+  readonly rpc: WireError['rpc'];
 
   constructor({ code, message, data }: ErrorObject) {
-    const { type, why, fix, retryable, sent } = isWireError(data) ? data : detailsByCode(code);
+    const { type, why, fix, retryable, sent, rpc } = isWireError(data) ? data : detailsByCode(code);
     super(message, { why, fix });
     this.type = type;
     this.code = code;
     this.retryable = retryable;
     this.sent = sent;
+    this.data = data;
+    this.rpc = rpc;
   }
 }
 

@@ -67,6 +67,7 @@ export function remoteFleet(peer: Peer): Fleet {
       peer.request('fleet/resources', { server, refresh }) as Promise<ResourceLists>,
     prompt: (params, context) => ask('fleet/prompt', params, context) as Promise<McpResult>,
     resource: (params, context) => ask('fleet/resource', params, context) as Promise<McpResult>,
+    request: (params, context) => ask('fleet/request', params, context) as Promise<McpResult>,
     async call(params, context = {}) {
       if (context.signal?.aborted) return cancelledResult(params);
       return (await ask('fleet/call', params, context)) as ToolResult;

@@ -2,6 +2,8 @@ import type { Duplex } from 'node:stream';
 import { VERSION } from '../version.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Fleet } from './fleet.js';
+import { handleMcp } from './mcp/methods.js';
+import { McpSession } from './mcp/session.js';
 import { type Connection, type Identity, METHODS } from './methods.js';
 import type { OutboxLimits } from './outbox.js';
 import { Params } from './params.js';
@@ -47,15 +49,18 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
     const subscriptions = new Subscriptions(fleet, (event) => peer.notify('fleet/event', event));
     accepted += 1;
     const caller = `connection ${accepted}`;
-    const connection: Connection = { caller, fleet, peer, identity, subscriptions, shutDown };
+    const mcp = new McpSession({ fleet, peer, caller, clock });
+    const connection: Connection = { caller, fleet, peer, identity, subscriptions, mcp, shutDown };
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }
+    handleMcp(peer, mcp);
     if (isClosing) peer.destroy('the daemon ends');
     connections.add(peer);
     peer.closed.then(() => {
       connections.delete(peer);
       subscriptions.end();
+      mcp.end();
     });
     return peer;
   }

@@ -15,6 +15,8 @@ export interface Saying {
   /** Who in the server said it, or how it came: `stderr`, `toolherd`. */
   logger: string | null;
   text: string;
+  /** Of an MCP log message: its level there. */
+  mcpLevel?: string;
 }
 
 export interface EarOptions {
@@ -107,6 +109,7 @@ export class Ears {
       level: levelOf(level),
       logger: typeof logger === 'string' ? this.#shown(spec, logger, LONGEST_NAME) : null,
       text: this.#shown(spec, said, LONGEST_TEXT),
+      mcpLevel: typeof level === 'string' ? level.slice(0, LONGEST_NAME) : 'info',
     };
     this.#options.said?.(saying);
     this.#tellLog(saying);
@@ -121,8 +124,15 @@ export class Ears {
     }));
   }
 
-  #tellLog({ server, incarnation, level, logger, text }: Saying): void {
-    this.#news.tell('log', server, () => ({ incarnation, level, logger, message: text, at: this.#now() }));
+  #tellLog({ server, incarnation, level, logger, text, mcpLevel }: Saying): void {
+    this.#news.tell('log', server, () => ({
+      incarnation,
+      level,
+      logger,
+      message: text,
+      ...(mcpLevel === undefined ? {} : { mcp_level: mcpLevel }),
+      at: this.#now(),
+    }));
   }
 
   /** Redacted before it is cut: of a secret that the cut goes through, nobody would know the half that is left. */

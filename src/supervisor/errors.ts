@@ -92,3 +92,16 @@ export function replaced(name: string): MCPError {
     fix: 'call again',
   });
 }
+
+const NOT_FOUND = {
+  tools: { error: MCPToolNotFoundError, what: 'a tool' },
+  prompts: { error: MCPPromptNotFoundError, what: 'a prompt' },
+  resources: { error: MCPResourceNotFoundError, what: 'a resource' },
+};
+
+/** No server of the herd has it. */
+export function nobodyHas(list: keyof typeof NOT_FOUND, name: string, names: readonly string[]): MCPError {
+  const { error: NotFound, what } = NOT_FOUND[list];
+  const fix = didYouMean(name, names) || `see "toolherd ${list}"`;
+  return new NotFound(`no server has ${what} '${name}'`, { why: 'nothing was sent', fix });
+}

@@ -33,6 +33,11 @@ export class Exposure {
     this.#byName = new Map(this.all.map((one) => [one.exposedName, one]));
   }
 
+  /** The name of the server that has what is called so in the herd. */
+  ownerOf(exposedName: string): string | undefined {
+    return this.#byName.get(exposedName)?.server.spec.name;
+  }
+
   /** What a server itself calls the one that has this name in the herd. */
   ownName(server: string, exposedName: string): string | undefined {
     const found = this.#byName.get(exposedName);

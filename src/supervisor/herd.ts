@@ -12,6 +12,7 @@ import type {
   PromptEntry,
   PromptParams,
   ReloadReport,
+  RequestParams,
   ResourceLists,
   ResourceParams,
   Selection,
@@ -38,6 +39,7 @@ import { Members } from './members.js';
 import { News, type Topic } from './news.js';
 import { Offers } from './offers.js';
 import { Permits } from './permits.js';
+import { Requests } from './requests.js';
 import type { KeepText } from './result-limit.js';
 import { groupMemory } from './rss.js';
 import { stopAll } from './shutdown.js';
@@ -75,6 +77,7 @@ export class Herd {
   readonly #offers: Offers;
   readonly #lookups: Lookups;
   readonly #calls: Calls;
+  readonly #requests: Requests;
   #generation = 0;
   #state: 'open' | 'ending' = 'open';
 
@@ -115,6 +118,7 @@ export class Herd {
     const common = { members: this.#members, offers: this.#offers, redact };
     const { keepText = async () => undefined } = options;
     this.#lookups = new Lookups(common);
+    this.#requests = new Requests(common);
     this.#calls = new Calls({ ...common, clock, keepText, note: log });
   }
 
@@ -183,6 +187,10 @@ export class Herd {
 
   resource(params: ResourceParams, context: CallContext = {}): Promise<McpResult> {
     return this.#lookups.resource(params, { caller: LOCAL, ...context });
+  }
+
+  request(params: RequestParams, context: CallContext = {}): Promise<McpResult> {
+    return this.#requests.send(params, { caller: LOCAL, ...context });
   }
 
   call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {

@@ -1,12 +1,11 @@
 import type { CallContext, McpResult, PromptParams, ResourceParams } from '../ipc/fleet.js';
-import { CancelledError, MCPError, MCPProtocolError } from '../link/errors.js';
-import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
-import { reasonOf } from './call-refusal.js';
+import { type MCPError, MCPProtocolError } from '../link/errors.js';
+import type { CallRequest } from '../link/session/call.js';
+import { askServer } from './ask-server.js';
 import type { ConfiguredServer } from './configured-server.js';
 import { disabled, unknownPrompt, unknownResource } from './errors.js';
 import type { Members } from './members.js';
 import type { Offers } from './offers.js';
-import { toWireError } from './tool-result.js';
 
 export interface LookupOptions {
   members: Members;
@@ -70,46 +69,13 @@ export class Lookups {
   #send(
     server: ConfiguredServer,
     request: CallRequest,
-    { signal, onProgress, onRequest, caller }: CallContext,
-    explain = (error: MCPError): MCPError => error,
+    context: CallContext,
+    explain: (error: MCPError) => MCPError,
   ): Promise<McpResult> {
-    return new Promise((resolve, reject) => {
-      let handle: CallHandle | undefined;
-      const abort = () => handle?.cancel(reasonOf(signal));
-      const settle = (outcome: Outcome) => {
-        signal?.removeEventListener('abort', abort);
-        if (outcome.ok) resolve(outcome.result);
-        else reject(this.#told(explain(outcome.error)));
-      };
-      if (signal?.aborted) {
-        const reason = reasonOf(signal) ?? 'before it began';
-        settle({
-          ok: false,
-          error: new CancelledError(`${server.spec.name}: the call was cancelled: ${reason}`),
-        });
-        return;
-      }
-      signal?.addEventListener('abort', abort, { once: true });
-      handle = server.call({ ...request, caller }, { settle, progress: onProgress, ask: onRequest });
-    });
-  }
-
-  /** The same error without secrets. */
-  #told(error: MCPError): MCPError {
-    return new ToldError(toWireError(error, this.#options.redact));
+    return askServer(server, request, context, { redact: this.#options.redact, explain });
   }
 }
 
 function codeOf(error: MCPError): number | undefined {
   return error instanceof MCPProtocolError ? error.rpc?.code : undefined;
-}
-
-/** An error in the words in which it may be told. */
-class ToldError extends MCPError {
-  override readonly type: string;
-
-  constructor({ type, message, ...details }: ReturnType<typeof toWireError>) {
-    super(message, details);
-    this.type = type;
-  }
 }

@@ -49,6 +49,27 @@ export class Offers {
   }
 
   /**
+   * Whose it is, by its name in the herd. Where nobody is known to have it, the server whose name it begins with may
+   * have it by now; else those that were never seen are asked what they have.
+   */
+  async findOwner(list: Named, exposedName: string): Promise<string | undefined> {
+    const known = this.#exposure(list).ownerOf(exposedName) ?? this.#longestPrefix(exposedName);
+    if (known !== undefined) return known;
+    await this.#read(list, undefined, false);
+    return this.#exposure(list).ownerOf(exposedName);
+  }
+
+  /** Every name in the herd that is known. */
+  names(list: Named): string[] {
+    return this.#exposure(list).all.map(({ exposedName }) => exposedName);
+  }
+
+  #longestPrefix(exposedName: string): string | undefined {
+    const names = this.#members.names.filter((name) => looksExposed(name, exposedName));
+    return names.sort((a, b) => b.length - a.length)[0];
+  }
+
+  /**
    * Whether the server should be asked what it has before it can be said who is meant: the name is not in a list that
    * may be outdated, or it is one of the herd's and nothing is known yet.
    */

@@ -8,6 +8,7 @@ import type {
   FleetEvent,
   ManyContext,
   PromptParams,
+  RequestParams,
   ResourceParams,
   ServerStatus,
   ToolResult,
@@ -126,6 +127,11 @@ export class FakeFleet implements Fleet {
   async resource(params: ResourceParams) {
     this.heard.push(['resource', params]);
     return { contents: [] };
+  }
+
+  async request(params: RequestParams) {
+    this.heard.push(['request', params]);
+    return { raw: true };
   }
 
   call(params: CallParams, context: CallContext = {}) {

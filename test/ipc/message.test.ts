@@ -42,7 +42,10 @@ describe('a line', () => {
     expect(read(`{"jsonrpc":"2.0","method":"$/cancel","params":{"id":${id}}}`)).toEqual({
       kind: 'cancel',
       target: id,
+      wantsReply: true,
     });
+    const mcp = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
+    expect(read(mcp)).toEqual({ kind: 'cancel', target: id, wantsReply: false });
   });
 
   it('a batch of 10,000 such ids is read in linear time', () => {

@@ -51,6 +51,7 @@ describe('what a server says by itself', () => {
       server: 'chatty',
       incarnation: 1,
       level: 'debug',
+      mcp_level: 'debug',
       logger: 'db',
       message: 'at debug',
       at: expect.stringMatching(/^\d{4}-/),

@@ -1,0 +1,219 @@
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { MAX_REPLY_BYTES } from '../../ipc/connect-socket.js';
+import { Framing } from '../../ipc/framing.js';
+import { MAX_LINE_BYTES } from '../../ipc/peer.js';
+import { Ledger } from './ledger.js';
+import { headOf } from './reply-head.js';
+import { asLine, cancelLine, failureLine, LIST_CHANGES } from './words.js';
+
+export interface BridgeOptions {
+  input: Readable;
+  output: Writable;
+  /** The way to a daemon that has heard hello. `start`: where none runs, one may be started. */
+  open(start: boolean): Promise<Socket>;
+  /** Beside the conversation, for people. */
+  note(text: string): void;
+}
+
+/** Between two looks for a daemon that is gone. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2000;
+/** Ids of our own, for what the client must not hear the reply of. */
+const OWN_ID = '"toolherd-bridge-';
+
+/**
+ * Lines from stdin to the daemon and back. Whole lines, so that a daemon which dies in the middle of one leaves no half
+ * of it with the client. When the daemon is gone, what was in flight is answered with an error; the next daemon hears
+ * what the client said at its beginning. One that was stopped is not started again before the client says something.
+ */
+export class Bridge {
+  readonly #options: BridgeOptions;
+  readonly #ledger = new Ledger();
+  /** Lines that wait for the next daemon. */
+  #waiting: Buffer[] = [];
+  #socket: Socket | undefined;
+  #state: 'open' | 'ending' = 'open';
+  #wake: () => void = () => {};
+  #finish: () => void = () => {};
+  #ownIds = 0;
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when stdin has ended and everything is answered. */
+  async run(socket: Socket): Promise<void> {
+    const { input } = this.#options;
+    const finished = new Promise<void>((resolve) => {
+      this.#finish = resolve;
+    });
+    const lines = new Framing(MAX_LINE_BYTES, {
+      line: (line) => this.#fromClient(line),
+      // the daemon would refuse it in the same words
+      tooLong: () => this.#toClient(failureLine('null', `a line of more than ${MAX_LINE_BYTES} bytes`)),
+    });
+    this.#attach(socket);
+    input.on('data', (chunk: Buffer) => lines.push(chunk));
+    input.once('end', () => {
+      // the last line may have no newline
+      lines.push(Buffer.from('\n'));
+      this.#end();
+    });
+    await finished;
+  }
+
+  #end(): void {
+    this.#state = 'ending';
+    if (this.#socket !== undefined) this.#socket.end();
+    else if (this.#waiting.length === 0) this.#finish();
+    this.#wake();
+  }
+
+  #fromClient(line: Buffer): void {
+    const whole = asLine(line);
+    if (this.#socket === undefined) {
+      this.#waiting.push(whole);
+      this.#options.input.pause();
+      this.#wake();
+      return;
+    }
+    this.#toDaemon(this.#socket, whole);
+  }
+
+  #toDaemon(socket: Socket, line: Buffer): void {
+    this.#ledger.sent(line);
+    if (socket.write(line)) return;
+    this.#options.input.pause();
+    onceDrained(socket, () => this.#options.input.resume());
+  }
+
+  #toClient(line: Buffer): boolean {
+    return this.#options.output.write(line);
+  }
+
+  #attach(socket: Socket): void {
+    this.#socket = socket;
+    const lines = new Framing(MAX_REPLY_BYTES, {
+      line: (line) => this.#fromDaemon(socket, line),
+      tooLong: () => socket.destroy(),
+    });
+    socket.on('data', (chunk: Buffer) => {
+      // how the daemon finds out whether anybody is left to be answered
+      if (this.#state === 'ending' && chunk.length === 1 && chunk[0] === 0x20) this.#toClient(chunk);
+      else lines.push(chunk);
+    });
+    socket.once('close', () => this.#lost());
+    socket.resume();
+    // it may have gone while nobody listened
+    if (socket.closed) {
+      setImmediate(() => this.#lost());
+      return;
+    }
+    for (const line of this.#waiting.splice(0)) this.#toDaemon(socket, line);
+    if (this.#state === 'ending') socket.end();
+    else this.#options.input.resume();
+  }
+
+  #fromDaemon(socket: Socket, line: Buffer): void {
+    this.#ledger.came(line);
+    if (headOf(line)?.id.startsWith(OWN_ID)) return;
+    if (this.#toClient(asLine(line))) return;
+    socket.pause();
+    onceDrained(this.#options.output, () => socket.resume());
+  }
+
+  #lost(): void {
+    this.#socket = undefined;
+    this.#failOpen();
+    // it may have been held up by a socket that takes nothing any more
+    if (this.#state === 'open' && this.#waiting.length === 0) this.#options.input.resume();
+    if (this.#state === 'ending' && this.#waiting.length === 0) this.#finish();
+    else void this.#reconnect();
+  }
+
+  /** The first handshake is made with the next daemon instead; everything else may have run. */
+  #failOpen(): void {
+    const { asked, questions } = this.#ledger;
+    for (const [id, { method, params }] of asked) {
+      if (method === 'initialize' && !this.#ledger.isInitialized && this.#state === 'open') {
+        const text = `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":${JSON.stringify(params)}}`;
+        this.#waiting.unshift(asLine(Buffer.from(text)));
+        this.#ledger.remembered.delete('initialize');
+      } else if (!id.startsWith(OWN_ID)) {
+        this.#toClient(
+          failureLine(
+            id,
+            `the toolherd daemon went away while ${method} was in flight; it may have run and was not repeated`,
+            { type: 'ConnectionLostError', retryable: false, sent: true },
+          ),
+        );
+      }
+    }
+    for (const id of questions) this.#toClient(cancelLine(id));
+    asked.clear();
+    questions.clear();
+  }
+
+  async #reconnect(): Promise<void> {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      try {
+        this.#resume(await this.#options.open(this.#waiting.length > 0));
+        return;
+      } catch (error) {
+        if (this.#waiting.length > 0) this.#refuseWaiting(error as Error);
+      }
+      if (this.#state === 'ending') {
+        this.#finish();
+        return;
+      }
+      await this.#pause(waitMs);
+    }
+  }
+
+  #resume(socket: Socket): void {
+    this.#options.note('toolherd bridge: connected to the daemon again');
+    for (const [method, params] of this.#ledger.remembered) this.#say(socket, method, params);
+    if (this.#ledger.isInitialized) this.#say(socket, 'notifications/initialized');
+    this.#attach(socket);
+    // the next daemon may have another config
+    if (this.#ledger.isInitialized) for (const line of LIST_CHANGES) this.#toClient(line);
+  }
+
+  /** What the client said once, in its name; the reply is for nobody. */
+  #say(socket: Socket, method: string, params?: unknown): void {
+    const isRequest = !method.startsWith('notifications/');
+    const id = isRequest ? `"id":${OWN_ID}${++this.#ownIds}",` : '';
+    const tail = params === undefined ? '' : `,"params":${JSON.stringify(params)}`;
+    socket.write(`{"jsonrpc":"2.0",${id}"method":"${method}"${tail}}\n`);
+  }
+
+  #refuseWaiting(error: Error & { fix?: string }): void {
+    const why = [error.message, error.fix].filter(Boolean).join('; ');
+    const ledger = new Ledger();
+    for (const line of this.#waiting.splice(0)) ledger.sent(line);
+    for (const [id, { method }] of ledger.asked) {
+      const message = `${method} was not sent, because the toolherd daemon cannot be reached: ${why}`;
+      this.#toClient(
+        failureLine(id, message, { type: 'DaemonUnreachableError', retryable: true, sent: false }),
+      );
+    }
+    this.#options.input.resume();
+  }
+
+  /** Until it is time for the next look, or the client has something to say. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** One listener, however many lines wait. */
+function onceDrained(stream: Writable, run: () => void): void {
+  if (stream.listenerCount('drain') === 0) stream.once('drain', run);
+}

@@ -1,0 +1,41 @@
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../fleet.js';
+import { acceptableSchema } from './acceptable-schema.js';
+
+type Definition = Record<string, unknown>;
+
+/**
+ * What the herd offers, in MCP's words again. Clients refuse a whole list for one bad definition: of one that is known
+ * to be bad the broken part is left out, so that the tool can be called and the others are seen.
+ */
+export function toolDefinition(entry: ToolEntry, name: string): Definition {
+  const { server: _, exposed_name: __, cached: ___, problem, description, input_schema, ...more } = entry;
+  if (problem !== undefined) delete more.outputSchema;
+  return {
+    ...more,
+    name,
+    ...described(description),
+    inputSchema: acceptableSchema(input_schema),
+  };
+}
+
+export function promptDefinition(entry: PromptEntry, name: string): Definition {
+  const { server: _, exposed_name: __, cached: ___, problem, description, ...more } = entry;
+  const { arguments: wanted, ...rest } = more;
+  const hasArguments = wanted.length > 0 && problem === undefined;
+  return { ...rest, name, ...described(description), ...(hasArguments && { arguments: wanted }) };
+}
+
+export function resourceDefinition(entry: ResourceEntry): Definition {
+  const { server: _, cached: __, problem: ___, description, mime_type, ...more } = entry;
+  return { ...more, ...described(description), ...(mime_type !== null && { mimeType: mime_type }) };
+}
+
+export function templateDefinition(entry: TemplateEntry): Definition {
+  const { server: _, cached: __, problem: ___, description, mime_type, uri_template, ...more } = entry;
+  const mimeType = mime_type !== null && { mimeType: mime_type };
+  return { ...more, uriTemplate: uri_template, ...described(description), ...mimeType };
+}
+
+function described(description: string | null): Definition {
+  return description === null ? {} : { description };
+}

@@ -1,0 +1,50 @@
+import { toErrorObject } from '../error-codes.js';
+import type { McpResult, WireError } from '../fleet.js';
+import { CODE, RpcError } from '../rpc-error.js';
+
+/** What a client of MCP is told with an error of JSON-RPC: the question was wrong, and asking again will not help. */
+const CODES: Readonly<Record<string, number>> = {
+  ServerNotFoundError: CODE.invalidParams,
+  MCPToolNotFoundError: CODE.invalidParams,
+  MCPPromptNotFoundError: CODE.invalidParams,
+  MCPResourceNotFoundError: -32002,
+};
+
+/** A request that failed, as the client is told: the server's own error unchanged, ours with why and fix. */
+export function toRpcError(error: unknown): unknown {
+  const { code, message, data } = toErrorObject(error) ?? {};
+  if (code === undefined || error instanceof RpcError) return error;
+  const { rpc, type, why, fix } = data as WireError;
+  if (rpc !== undefined) return new RpcError(rpc.code, rpc.message, rpc.data);
+  return new RpcError(CODES[type] ?? code, [message, why, fix].filter(Boolean).join('; '), data);
+}
+
+/**
+ * The result of a call that the server could not answer, in words for a model: what happened, whether it may have run,
+ * and when to try again. Throws what is no such thing.
+ */
+export function toFailedResult(error: unknown): McpResult {
+  const { data } = toErrorObject(error) ?? {};
+  const told = data as WireError | undefined;
+  if (error instanceof RpcError || told === undefined || told.rpc !== undefined || told.type in CODES) {
+    throw toRpcError(error);
+  }
+  const { message, why, fix, sent, type } = told;
+  const lines = [
+    `${type}: ${message}`,
+    ...(why === undefined ? [] : [`Why: ${why}`]),
+    sent
+      ? 'The call had been sent and may have run. It was not repeated: check what it did before you call it again.'
+      : 'The call was not sent: nothing has run.',
+    nextStep(told),
+    ...(fix === undefined ? [] : [`For the person in charge: ${fix}`]),
+  ];
+  return { content: [{ type: 'text', text: lines.join('\n') }], isError: true };
+}
+
+function nextStep({ type, sent, retryable }: WireError): string {
+  if (retryable) return 'It can be tried again in a few seconds.';
+  if (type === 'ServerCrashedError') return 'The server is started again; new calls can be made at once.';
+  if (sent) return 'New calls can be made at once.';
+  return 'Trying again will not help before somebody has mended it.';
+}

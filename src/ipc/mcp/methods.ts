@@ -1,0 +1,82 @@
+import type { RequestContext } from '../answers.js';
+import { Params } from '../params.js';
+import type { Peer } from '../peer.js';
+import { untilCancelled } from '../until-cancelled.js';
+import { promptDefinition, resourceDefinition, templateDefinition, toolDefinition } from './definitions.js';
+import { pageOf } from './pages.js';
+import type { McpSession } from './session.js';
+
+/** `raw`: the params as they came, for what is passed on. */
+export type McpMethod = (
+  session: McpSession,
+  params: Params,
+  context: RequestContext,
+  raw: unknown,
+) => Promise<unknown> | unknown;
+
+interface Named {
+  name: string;
+  exposed_name: string;
+}
+
+/** MCP itself, on the connection that also has `fleet/*`. */
+export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
+  initialize: (session, params) => session.initialize(params),
+  'notifications/initialized': (session) => session.initialized(),
+  ping: () => ({}),
+
+  'tools/list': async (session, params, { signal }) => {
+    const tools = await untilCancelled(signal, session.fleet.tools(session.server));
+    const nameOf = shownName(session);
+    const { items, ...rest } = pageOf(tools, nameOf, params.optionalText('cursor'));
+    return { tools: items.map((tool) => toolDefinition(tool, nameOf(tool))), ...rest };
+  },
+  'tools/call': (session, params, context, raw) => session.call(raw, params, context),
+
+  'prompts/list': async (session, params, { signal }) => {
+    const prompts = await untilCancelled(signal, session.fleet.prompts(session.server));
+    const nameOf = shownName(session);
+    const { items, ...rest } = pageOf(prompts, nameOf, params.optionalText('cursor'));
+    return { prompts: items.map((prompt) => promptDefinition(prompt, nameOf(prompt))), ...rest };
+  },
+  'prompts/get': (session, params, context, raw) => session.request('prompts/get', raw, params, context),
+
+  'resources/list': async (session, params, { signal }) => {
+    const { resources } = await untilCancelled(signal, session.fleet.resources(session.server));
+    const page = pageOf(firstOfEach(resources, uriOf), uriOf, params.optionalText('cursor'));
+    const { items, ...rest } = page;
+    return { resources: items.map(resourceDefinition), ...rest };
+  },
+  'resources/templates/list': async (session, params, { signal }) => {
+    const { templates } = await untilCancelled(signal, session.fleet.resources(session.server));
+    const page = pageOf(firstOfEach(templates, templateOf), templateOf, params.optionalText('cursor'));
+    const { items, ...rest } = page;
+    return { resourceTemplates: items.map(templateDefinition), ...rest };
+  },
+  'resources/read': (session, params, context, raw) =>
+    session.request('resources/read', raw, params, context),
+
+  'completion/complete': (session, params, context, raw) => session.complete(raw, params, context),
+  'logging/setLevel': (session, params) => session.setLevel(params),
+};
+
+export function handleMcp(peer: Peer, session: McpSession): void {
+  for (const [name, method] of Object.entries(MCP_METHODS)) {
+    peer.handle(name, (params, context) => method(session, new Params(params), context, params));
+  }
+}
+
+/** Under its own name where one server is all there is to see. */
+function shownName({ server }: McpSession): (entry: Named) => string {
+  return ({ name, exposed_name }) => (server === undefined ? exposed_name : name);
+}
+
+const uriOf = ({ uri }: { uri: string }) => uri;
+const templateOf = ({ uri_template }: { uri_template: string }) => uri_template;
+
+/** Where two servers offer the same, the first is the one that is read. */
+function firstOfEach<T>(list: readonly T[], keyOf: (item: T) => string): T[] {
+  const byKey = new Map<string, T>();
+  for (const item of list) if (!byKey.has(keyOf(item))) byKey.set(keyOf(item), item);
+  return [...byKey.values()];
+}

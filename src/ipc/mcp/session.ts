@@ -1,0 +1,139 @@
+import { VERSION } from '../../version.js';
+import type { RequestContext } from '../answers.js';
+import { type Clock, systemClock } from '../clock.js';
+import type { CallContext, Fleet, McpResult, RequestParams } from '../fleet.js';
+import type { Params } from '../params.js';
+import type { Peer } from '../peer.js';
+import { untilCancelled } from '../until-cancelled.js';
+import { askClient, type ClientCapabilities } from './asking.js';
+import { toFailedResult, toRpcError } from './failures.js';
+import { LOG_LEVELS } from './log-levels.js';
+import { McpNews } from './news.js';
+import { negotiate } from './versions.js';
+
+export interface McpSessionOptions {
+  fleet: Fleet;
+  peer: Peer;
+  /** On whose behalf it calls: no other connection has this name. */
+  caller: string;
+  clock?: Clock;
+}
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true },
+  logging: {},
+  completions: {},
+};
+const METHOD_NOT_FOUND = -32601;
+const NO_COMPLETION = { completion: { values: [], total: 0, hasMore: false } };
+
+/** One connection as a client of MCP: what it can do, what it sees, and what it wants to hear. */
+export class McpSession {
+  readonly #options: McpSessionOptions;
+  readonly #news: McpNews;
+  #capabilities: ClientCapabilities = {};
+  #server: string | undefined;
+
+  constructor(options: McpSessionOptions) {
+    this.#options = options;
+    const { fleet, peer, clock = systemClock } = options;
+    const isShown = (server: string) => this.#server === undefined || this.#server === server;
+    this.#news = new McpNews({ fleet, peer, clock, isShown });
+  }
+
+  get fleet(): Fleet {
+    return this.#options.fleet;
+  }
+
+  /** The one server that is seen, with its own names; undefined: the whole herd. */
+  get server(): string | undefined {
+    return this.#server;
+  }
+
+  show(server: string | undefined): void {
+    this.#server = server;
+  }
+
+  /** May come again: a bridge says it anew to the next daemon. */
+  initialize(params: Params): McpResult {
+    this.#capabilities = params.optionalRecord('capabilities') ?? {};
+    return {
+      protocolVersion: negotiate(params.optionalText('protocolVersion')),
+      capabilities: CAPABILITIES,
+      serverInfo: { name: 'toolherd', version: VERSION },
+    };
+  }
+
+  initialized(): void {
+    this.#news.beginLists();
+  }
+
+  setLevel(params: Params): McpResult {
+    this.#news.beginLog(params.choice('level', LOG_LEVELS));
+    return {};
+  }
+
+  end(): void {
+    this.#news.end();
+  }
+
+  /** A call of a tool. Only what was wrong with the question is an error; what became of it is a result. */
+  async call(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
+    try {
+      return await this.#send('tools/call', raw, params, context);
+    } catch (error) {
+      return toFailedResult(error);
+    }
+  }
+
+  async request(
+    method: RequestParams['method'],
+    raw: unknown,
+    params: Params,
+    context: RequestContext,
+  ): Promise<McpResult> {
+    try {
+      return await this.#send(method, raw, params, context);
+    } catch (error) {
+      throw toRpcError(error);
+    }
+  }
+
+  /** Empty where the server completes nothing. */
+  async complete(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
+    try {
+      return await this.request('completion/complete', raw, params, context);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === METHOD_NOT_FOUND) return NO_COMPLETION;
+      throw error;
+    }
+  }
+
+  #send(
+    method: RequestParams['method'],
+    raw: unknown,
+    params: Params,
+    context: RequestContext,
+  ): Promise<McpResult> {
+    const { fleet } = this.#options;
+    const request = { server: this.#server, method, params: (raw ?? {}) as Record<string, unknown> };
+    return untilCancelled(context.signal, fleet.request(request, this.#callContext(params, context)));
+  }
+
+  #callContext(params: Params, context: RequestContext): CallContext {
+    const { peer, caller } = this.#options;
+    const token = params.progressToken();
+    const onProgress = (progress: Record<string, unknown>) => {
+      // a server may go on about a call that is answered
+      if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
+    };
+    return {
+      caller,
+      signal: context.signal,
+      onProgress: token === undefined ? undefined : onProgress,
+      onRequest: askClient(peer, this.#capabilities),
+    };
+  }
+}

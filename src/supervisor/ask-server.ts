@@ -1,0 +1,55 @@
+import type { CallContext, McpResult } from '../ipc/fleet.js';
+import { CancelledError, MCPError, type MCPProtocolError, type RpcError } from '../link/errors.js';
+import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
+import { reasonOf } from './call-refusal.js';
+import type { ConfiguredServer } from './configured-server.js';
+import { toWireError } from './tool-result.js';
+
+export interface AskOptions {
+  redact(text: string): string;
+  /** Says it better than the session, which does not know what was asked for. */
+  explain?(error: MCPError): MCPError;
+}
+
+/** One request to a server, and its result as it came. Rejects with a typed error that has no secrets in it. */
+export function askServer(
+  server: ConfiguredServer,
+  request: CallRequest,
+  { signal, onProgress, onRequest, caller }: CallContext,
+  { redact, explain = (error) => error }: AskOptions,
+): Promise<McpResult> {
+  return new Promise((resolve, reject) => {
+    let handle: CallHandle | undefined;
+    const abort = () => handle?.cancel(reasonOf(signal));
+    const settle = (outcome: Outcome) => {
+      signal?.removeEventListener('abort', abort);
+      if (outcome.ok) resolve(outcome.result);
+      else reject(told(explain(outcome.error), redact));
+    };
+    if (signal?.aborted) {
+      const reason = reasonOf(signal) ?? 'before it began';
+      const message = `${server.spec.name}: the call was cancelled: ${reason}`;
+      settle({ ok: false, error: new CancelledError(message) });
+      return;
+    }
+    signal?.addEventListener('abort', abort, { once: true });
+    handle = server.call({ ...request, caller }, { settle, progress: onProgress, ask: onRequest });
+  });
+}
+
+function told(error: MCPError, redact: (text: string) => string): MCPError {
+  return new ToldError(toWireError(error, redact), (error as Partial<MCPProtocolError>).rpc);
+}
+
+/** An error in the words in which it may be told. */
+class ToldError extends MCPError {
+  override readonly type: string;
+  /** The server's own, unchanged, as its results are. */
+  readonly rpc: RpcError | undefined;
+
+  constructor({ type, message, ...details }: ReturnType<typeof toWireError>, rpc: RpcError | undefined) {
+    super(message, details);
+    this.type = type;
+    this.rpc = rpc;
+  }
+}

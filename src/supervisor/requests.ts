@@ -1,0 +1,133 @@
+import type { CallContext, McpResult, RequestParams } from '../ipc/fleet.js';
+import { type MCPError, MCPProtocolError } from '../link/errors.js';
+import { isObject, type JsonObject } from '../link/session/message.js';
+import { askServer } from './ask-server.js';
+import { callRefusal } from './call-refusal.js';
+import type { ConfiguredServer } from './configured-server.js';
+import { disabled, nobodyHas, unknownPrompt } from './errors.js';
+import type { LookupOptions } from './lookups.js';
+import { matchesTemplate } from './uri-template.js';
+
+type Named = 'tools' | 'prompts';
+
+/** Requests of MCP that go through as they are: only the name is made the server's own. What its config hides stays hidden. */
+export class Requests {
+  readonly #options: LookupOptions;
+
+  constructor(options: LookupOptions) {
+    this.#options = options;
+  }
+
+  async send(request: RequestParams, context: CallContext): Promise<McpResult> {
+    switch (request.method) {
+      case 'tools/call':
+        return this.#named('tools', textOf(request.params, 'name'), request, context);
+      case 'prompts/get':
+        return this.#named('prompts', textOf(request.params, 'name'), request, context);
+      case 'resources/read':
+        return this.#pass(await this.#ownerOfUri(textOf(request.params, 'uri'), request), request, context);
+      case 'completion/complete':
+        return this.#complete(request, context);
+    }
+  }
+
+  async #named(list: Named, name: string, request: RequestParams, context: CallContext): Promise<McpResult> {
+    const { server, own, timeoutMs } = await this.#find(list, name, request, context);
+    this.#check(list, server, own, context, request.server === undefined ? name : undefined);
+    const params = { ...request.params, name: own };
+    return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+  }
+
+  async #complete(request: RequestParams, context: CallContext): Promise<McpResult> {
+    const ref = isObject(request.params.ref) ? request.params.ref : {};
+    if (ref.type !== 'ref/prompt') {
+      return this.#pass(await this.#ownerOfUri(textOf(ref, 'uri'), request), request, context);
+    }
+    const { server, own, timeoutMs } = await this.#find('prompts', textOf(ref, 'name'), request, context);
+    const params = { ...request.params, ref: { ...ref, name: own } };
+    return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+  }
+
+  #pass(
+    server: ConfiguredServer,
+    { method, params, timeout_ms: timeoutMs }: RequestParams,
+    context: CallContext,
+  ): Promise<McpResult> {
+    if (!server.spec.enabled) throw disabled(server.spec);
+    return askServer(server, { method, params, timeoutMs }, context, { redact: this.#options.redact });
+  }
+
+  /** Whose it is and what that server calls it; with what is left of the time. */
+  async #find(list: Named, name: string, request: RequestParams, { signal }: CallContext) {
+    const { members, offers } = this.#options;
+    const owner = request.server ?? (await offers.findOwner(list, name));
+    if (owner === undefined) throw nobodyHas(list, name, offers.names(list));
+    const server = members.find(owner);
+    const timeoutMs = offers.isUnsure(list, server, name)
+      ? await offers.makeSure(server, request.timeout_ms, signal)
+      : request.timeout_ms;
+    return { server, own: offers.ownName(list, server, name), timeoutMs };
+  }
+
+  /** `exposedName`: what it was called, by somebody who knows the names of the herd. */
+  #check(
+    list: Named,
+    server: ConfiguredServer,
+    own: string,
+    { signal }: CallContext,
+    exposedName: string | undefined,
+  ): void {
+    const { members, offers } = this.#options;
+    const refusal =
+      list === 'tools'
+        ? callRefusal(members, { server: server.spec.name, tool: own }, signal)
+        : promptRefusal(server, own);
+    if (refusal === undefined) return;
+    const isUnknown = refusal.type.endsWith('NotFoundError');
+    throw isUnknown && exposedName !== undefined ? nobodyHas(list, exposedName, offers.names(list)) : refusal;
+  }
+
+  /** Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask. */
+  async #ownerOfUri(uri: string, { server }: RequestParams): Promise<ConfiguredServer> {
+    const { members, offers } = this.#options;
+    if (server !== undefined) return members.find(server);
+    const known = this.#holderOf(uri);
+    if (known !== undefined) return known;
+    await offers.resources();
+    const offering = members.servers.filter(({ catalog }) => offersResources(catalog.lists));
+    const found = this.#holderOf(uri) ?? (offering.length === 1 ? offering[0] : undefined);
+    if (found === undefined) throw nobodyHas('resources', uri, []);
+    return found;
+  }
+
+  #holderOf(uri: string): ConfiguredServer | undefined {
+    const { servers } = this.#options.members;
+    const lists = ['resources', 'templates'] as const;
+    const listed = servers.find(({ catalog }) => lists.some((list) => catalog.keysOf(list)?.has(uri)));
+    return (
+      listed ??
+      servers.find(({ catalog }) =>
+        [...(catalog.keysOf('templates') ?? [])].some((template) => matchesTemplate(template, uri)),
+      )
+    );
+  }
+}
+
+function promptRefusal({ catalog, spec }: ConfiguredServer, name: string): MCPError | undefined {
+  const known = catalog.keysOf('prompts');
+  if (known?.has(name) !== false || catalog.isDoubted('prompts')) return undefined;
+  return unknownPrompt(spec.name, name, [...known]);
+}
+
+function offersResources(lists: ConfiguredServer['catalog']['lists']): boolean {
+  return (lists?.resources?.length ?? 0) > 0 || (lists?.templates?.length ?? 0) > 0;
+}
+
+const INVALID_PARAMS = -32602;
+
+function textOf(params: JsonObject, name: string): string {
+  const value = params[name];
+  if (typeof value === 'string' && value !== '') return value;
+  const message = `Invalid params: '${name}' must be a non-empty string`;
+  throw new MCPProtocolError(message, { rpc: { code: INVALID_PARAMS, message } });
+}
