@@ -16,6 +16,8 @@ export interface BridgeOptions {
   note(text: string): void;
 }
 
+const SPACE = 0x20;
+const NEWLINE = 0x0a;
 /** Between two looks for a daemon that is gone. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
@@ -95,13 +97,17 @@ export class Bridge {
   #attach(socket: Socket): void {
     this.#socket = socket;
     const lines = new Framing(MAX_REPLY_BYTES, {
-      line: (line) => this.#fromDaemon(socket, line),
+      line: (line) => this.#fromDaemon(socket, withoutProbes(line)),
       tooLong: () => socket.destroy(),
     });
+    let isInLine = false;
     socket.on('data', (chunk: Buffer) => {
-      // how the daemon finds out whether anybody is left to be answered
-      if (this.#state === 'ending' && chunk.length === 1 && chunk[0] === 0x20) this.#toClient(chunk);
-      else lines.push(chunk);
+      // how the daemon finds out whether anybody is left to be answered; never in the middle of a line
+      if (this.#state === 'ending' && !isInLine && isProbe(chunk)) this.#toClient(chunk);
+      else {
+        lines.push(chunk);
+        isInLine = chunk.at(-1) !== NEWLINE;
+      }
     });
     socket.once('close', () => this.#lost());
     socket.resume();
@@ -211,6 +217,17 @@ export class Bridge {
       };
     });
   }
+}
+
+function isProbe(chunk: Buffer): boolean {
+  return chunk.length === 1 && chunk[0] === SPACE;
+}
+
+/** A probe may have come in one piece with the line behind it. */
+function withoutProbes(line: Buffer): Buffer {
+  let start = 0;
+  while (line[start] === SPACE) start += 1;
+  return line.subarray(start);
 }
 
 /** One listener, however many lines wait. */
