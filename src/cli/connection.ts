@@ -25,9 +25,17 @@ export async function openFleet(call: Call, autostart: boolean): Promise<OpenFle
   return orStart(call, autostart, () => open(socketOf(call)));
 }
 
-/** The same, and no more than the connection. */
-export async function openDaemon(call: Call, autostart: boolean): Promise<Socket> {
-  return orStart(call, autostart, () => openSocket({ path: socketOf(call) }));
+/** The same, and no more than the connection. `greet`: what a daemon that is just going does not answer any more. */
+export async function openDaemon(
+  call: Call,
+  autostart: boolean,
+  greet: (socket: Socket) => Promise<void>,
+): Promise<Socket> {
+  return orStart(call, autostart, async () => {
+    const socket = await openSocket({ path: socketOf(call) });
+    await greet(socket);
+    return socket;
+  });
 }
 
 async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise<T>): Promise<T> {

@@ -163,11 +163,14 @@ export class Bridge {
 
   async #reconnect(): Promise<void> {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      const mayStart = this.#waiting.length > 0;
       try {
-        this.#resume(await this.#options.open(this.#waiting.length > 0));
+        this.#resume(await this.#options.open(mayStart));
         return;
       } catch (error) {
-        if (this.#waiting.length > 0) this.#refuseWaiting(error as Error);
+        if (mayStart) this.#refuseWaiting(error as Error);
+        // what came during a look that was not to start anything deserves one that is
+        else if (this.#waiting.length > 0) continue;
       }
       if (this.#state === 'ending') {
         this.#finish();

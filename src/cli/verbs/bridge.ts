@@ -22,11 +22,7 @@ Exit status: 0 stdin has ended, 3 no daemon (with --no-autostart), 4 no such ser
   most: 0,
   async run(call) {
     const server = call.flags.server as string | undefined;
-    const open = async (start: boolean) => {
-      const socket = await openDaemon(call, start);
-      await sayHello(socket, server);
-      return socket;
-    };
+    const open = (start: boolean) => openDaemon(call, start, (socket) => sayHello(socket, server));
     const bridge = new Bridge({
       input: process.stdin,
       output: process.stdout,
