@@ -1,9 +1,21 @@
-// Runs the official conformance scenarios for clients against toolherd's upstream side, and writes the table of
-// docs/CONFORMANCE.md. The suite and the Node it needs are installed into .cache/ on the first run.
-// Usage: npm run conformance [-- --spec 2025-11-25] [--only auth/] [--jobs 2] [--verbose]
+// Runs the official conformance scenarios against toolherd, and writes the table of docs/CONFORMANCE.md: those for
+// clients against its upstream side, and those for servers through /s/SERVER/mcp of a daemon.
+// The suite and the Node it needs are installed into .cache/ on the first run.
+// Usage: npm run conformance [-- --side client|server] [--spec 2025-11-25] [--only auth/] [--jobs 2] [--verbose]
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
@@ -12,8 +24,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cache = join(root, '.cache', 'conformance');
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const SPECS = ['2025-11-25', '2026-07-28'];
+const SIDES = ['client', 'server'];
 const { values: flags } = parseArgs({
   options: {
+    side: { type: 'string' },
     spec: { type: 'string' },
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
@@ -22,7 +36,7 @@ const { values: flags } = parseArgs({
 });
 
 /** Scenarios that cannot pass, each with the reason. Everything else has to. */
-const EXCUSED = {};
+const EXCUSED = { client: {}, server: {} };
 
 const node = join(cache, 'node_modules', 'node', 'bin', 'node');
 const suite = join(cache, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
@@ -30,30 +44,42 @@ const client = join(cache, 'client.mjs');
 const results = join(cache, 'results');
 
 install();
-await bundle();
 rmSync(results, { recursive: true, force: true });
 const rows = [];
-for (const spec of flags.spec === undefined ? SPECS : [flags.spec]) {
-  const scenarios = scenariosOf(spec).filter((name) => flags.only === undefined || name.includes(flags.only));
-  const queue = [...scenarios];
+for (const side of SIDES.filter((name) => flags.side === undefined || flags.side === name)) {
+  if (side === 'client') await bundle();
+  for (const spec of SPECS.filter((name) => flags.spec === undefined || flags.spec === name)) {
+    const daemon = side === 'server' ? await startDaemon() : undefined;
+    await runAll(side, spec, daemon?.url);
+    await daemon?.stop();
+  }
+}
+rows.sort(
+  (a, b) => a.side.localeCompare(b.side) || a.spec.localeCompare(b.spec) || a.name.localeCompare(b.name),
+);
+if (flags.only === undefined && flags.spec === undefined && flags.side === undefined) {
+  writeFileSync(join(root, 'docs', 'CONFORMANCE.md'), page());
+}
+for (const side of SIDES) for (const spec of SPECS) console.log(`${side} ${summary(side, spec)}`);
+const isExcused = ({ side, name }) => EXCUSED[side][name] !== undefined;
+process.exitCode = rows.some((row) => row.failed.length > 0 && !isExcused(row)) ? 1 : 0;
+
+async function runAll(side, spec, url) {
+  const isWanted = (name) => flags.only === undefined || name.includes(flags.only);
+  const queue = scenariosOf(side, spec).filter(isWanted);
   const work = async () => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const row = await run(name, spec);
+      const row = await run(side, name, spec, url);
       rows.push(row);
-      console.log(
-        `${spec}  ${row.failed.length === 0 ? 'ok    ' : 'FAILED'}  ${row.passed}/${row.total}  ${name}`,
-      );
+      const verdict = row.failed.length === 0 ? 'ok    ' : 'FAILED';
+      console.log(`${side}  ${spec}  ${verdict}  ${row.passed}/${row.total}  ${name}`);
       for (const check of row.failed) console.log(`    ${check}`);
     }
   };
-  await Promise.all(Array.from({ length: Number(flags.jobs) }, work));
+  // the scenarios for servers share one server, whose lists some of them change
+  const jobs = side === 'server' ? 1 : Number(flags.jobs);
+  await Promise.all(Array.from({ length: jobs }, work));
 }
-rows.sort((a, b) => a.spec.localeCompare(b.spec) || a.name.localeCompare(b.name));
-if (flags.only === undefined && flags.spec === undefined) {
-  writeFileSync(join(root, 'docs', 'CONFORMANCE.md'), page());
-}
-for (const spec of SPECS) console.log(summary(spec));
-process.exitCode = rows.some(({ name, failed }) => failed.length > 0 && EXCUSED[name] === undefined) ? 1 : 0;
 
 function install() {
   if (existsSync(suite) && existsSync(node)) return;
@@ -79,23 +105,68 @@ async function bundle() {
   });
 }
 
+/** A daemon of its own, with the fixture behind it, on a port of the system's choice. */
+async function startDaemon() {
+  const home = mkdtempSync(join(tmpdir(), 'toolherd-conformance-'));
+  execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), join(home, 'dist')], {
+    stdio: 'inherit',
+  });
+  const fixture = join(root, 'test', 'conformance', 'server.mjs');
+  const entry = { name: 'it', description: 'it', server: 'it', command: process.execPath, args: [fixture] };
+  const config = {
+    version: '1.0',
+    daemon: { http: { listen: '127.0.0.1:0', token: 'none' } },
+    security: { allowed_commands: [process.execPath] },
+    mcp_servers: [{ ...entry, start: 'eager' }],
+  };
+  writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
+  const child = spawn(process.execPath, [join(home, 'dist', 'bin', 'daemon.cjs')], {
+    env: { PATH: process.env.PATH, HOME: home, TOOLHERD_HOME: home },
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+  });
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  const ready = new Promise((resolve) => child.stdio[3].once('data', resolve));
+  if ((await Promise.race([ready, ended])) === undefined) throw new Error('the daemon did not start');
+  const { daemon } = await ask(join(home, 'run', 'toolherd.sock'), 'fleet/status');
+  return {
+    url: `${daemon.http.url}/s/it/mcp`,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function ask(path, method) {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path, () =>
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method })}\n`),
+    );
+    socket.on('error', reject);
+    createInterface({ input: socket }).once('line', (line) => {
+      socket.destroy();
+      resolve(JSON.parse(line).result);
+    });
+  });
+}
+
 /** The scenarios of the protocol itself that this version of it has; extensions are nobody's duty. */
-function scenariosOf(spec) {
+function scenariosOf(side, spec) {
   const list = execFileSync(node, [suite, 'list'], { encoding: 'utf8' });
-  const clients = list.slice(
-    list.indexOf('Client scenarios'),
-    list.indexOf('Authorization server scenarios'),
-  );
-  return [...clients.matchAll(/^ {2}- (\S+) \[(.+)\]$/gm)]
+  const [from, to] = { server: ['Server', 'Client'], client: ['Client', 'Authorization server'] }[side];
+  const own = list.slice(list.indexOf(`${from} scenarios`), list.indexOf(`${to} scenarios`));
+  return [...own.matchAll(/^ {2}- (\S+) \[(.+)\]$/gm)]
     .filter(([, , versions]) => versions.split(',').includes(spec))
     .map(([, name]) => name);
 }
 
-async function run(name, spec) {
-  const folder = join(results, spec, name.replaceAll('/', '-'));
+async function run(side, name, spec, url) {
+  const folder = join(results, side, spec, name.replaceAll('/', '-'));
   mkdirSync(folder, { recursive: true });
-  const args = [suite, 'client', '--command', `${process.execPath} ${client}`, '--scenario', name];
-  const child = spawn(node, [...args, '--spec-version', spec, '--timeout', '60000', '-o', folder], {
+  const target = side === 'client' ? ['--command', `${process.execPath} ${client}`] : ['--url', url];
+  const args = [suite, side, ...target, '--scenario', name, '--spec-version', spec, '--timeout', '60000'];
+  const child = spawn(node, [...args, '-o', folder], {
     cwd: folder,
     stdio: flags.verbose ? 'inherit' : 'ignore',
   });
@@ -106,6 +177,7 @@ async function run(name, spec) {
   const counted = checks.filter(({ status }) => status === 'SUCCESS' || status === 'FAILURE');
   const failed = counted.filter(({ status }) => status === 'FAILURE');
   return {
+    side,
     name,
     spec,
     total: counted.length,
@@ -117,8 +189,8 @@ async function run(name, spec) {
   };
 }
 
-function summary(spec) {
-  const mine = rows.filter((row) => row.spec === spec);
+function summary(side, spec) {
+  const mine = rows.filter((row) => row.side === side && row.spec === spec);
   const passed = mine.reduce((sum, row) => sum + row.passed, 0);
   const total = mine.reduce((sum, row) => sum + row.total, 0);
   const whole = mine.filter(({ failed }) => failed.length === 0).length;
@@ -127,23 +199,37 @@ function summary(spec) {
 
 function page() {
   const date = new Date().toISOString().slice(0, 10);
-  const lines = [
+  return [
     '# Conformance',
     '',
-    `The official client scenarios (\`${SUITE}\`) against toolherd's upstream side: the suite plays the server, and`,
-    'test/conformance/client.ts is a herd of one remote server that is asked to list and call.',
+    `The official scenarios (\`${SUITE}\`), written by \`npm run conformance\`, ${date}.`,
     '',
-    `Written by \`npm run conformance\`, ${date}.`,
+    '## As a client of servers',
     '',
-    ...SPECS.map((spec) => `- ${summary(spec)}`),
+    'The suite plays the server, and test/conformance/client.ts is a herd of one remote server that is asked to list and call.',
+    '',
+    ...table('client'),
+    '## As a server to clients',
+    '',
+    'The suite plays the client and speaks to a daemon at `/s/it/mcp`; behind it stands test/conformance/server.mjs, a',
+    'stdio server of the handshake era that offers what the scenarios want.',
+    '',
+    ...table('server'),
+  ].join('\n');
+}
+
+function table(side) {
+  return [
+    ...SPECS.map((spec) => `- ${summary(side, spec)}`),
     '',
     '| version | scenario | checks | |',
     '|---|---|---|---|',
-    ...rows.map(({ spec, name, passed, total, failed }) => {
-      const why = failed.length === 0 ? '' : (EXCUSED[name] ?? `FAILED: ${failed.join('; ')}`);
-      return `| ${spec} | ${name} | ${passed} of ${total} | ${why} |`;
-    }),
+    ...rows
+      .filter((row) => row.side === side)
+      .map(({ spec, name, passed, total, failed }) => {
+        const why = failed.length === 0 ? '' : (EXCUSED[side][name] ?? `FAILED: ${failed.join('; ')}`);
+        return `| ${spec} | ${name} | ${passed} of ${total} | ${why} |`;
+      }),
     '',
   ];
-  return lines.join('\n');
 }

@@ -53,9 +53,9 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output, 
     environment: process.env,
     userHome,
     cwd: process.cwd(),
-    async fleet({ autostart = true } = {}) {
+    async fleet({ autostart = true, outlook = 'agent' } = {}) {
       const { openFleet } = loadBundle<typeof import('./cli/connection.js')>('connection');
-      const connection = await openFleet(call, autostart);
+      const connection = await openFleet(call, autostart, outlook);
       open.push(connection);
       return connection.fleet;
     },

@@ -1,14 +1,21 @@
 import type { Socket } from 'node:net';
 import { connectSocket, openSocket } from '../ipc/connect-socket.js';
 import type { DaemonStatus, Fleet } from '../ipc/fleet.js';
+import type { Peer } from '../ipc/peer.js';
 import { remoteFleet } from '../ipc/remote-fleet.js';
 import { findSocketPath } from '../ipc/socket-path.js';
+import { VERSION } from '../version.js';
+import { agentFileOf } from './files.js';
 import { DaemonStartError, type Started, startDaemon } from './start-daemon.js';
 import type { Call } from './verb.js';
 
 /** For how long a daemon is looked for that has the socket and does not serve; and one look at it. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 1000;
+
+const CLIENT = { name: 'toolherd', version: VERSION };
+/** Why an agent's file cannot be used. */
+const REFUSALS = ['TrustRequiredError', 'ConfigError', 'MCPConfigError'];
 
 export interface OpenFleet {
   fleet: Fleet;
@@ -20,9 +27,45 @@ export function socketOf({ flags, environment, paths }: Call): string {
   return findSocketPath({ flag, environment, stateFolder: paths.stateFolder });
 }
 
+/**
+ * Which herd a verb is about: `agent`, that of the agent's file where there is one, which has to be allowed; `if
+ * allowed`, the same without the file where that was only found and not named; `herd`, the global one.
+ */
+export type Outlook = 'agent' | 'if allowed' | 'herd';
+
 /** Connects to the daemon. Where it does not run and may be started, it is. */
-export async function openFleet(call: Call, autostart: boolean): Promise<OpenFleet> {
-  return orStart(call, autostart, () => open(socketOf(call)));
+export async function openFleet(call: Call, autostart: boolean, outlook: Outlook): Promise<OpenFleet> {
+  const agent = outlook === 'herd' ? undefined : agentFileOf(call);
+  return orStart(call, autostart, async () => {
+    const { peer, ...opened } = await open(socketOf(call));
+    const hello = (file: string | undefined) =>
+      file === undefined ? undefined : peer.request('fleet/hello', { client: CLIENT, agent: file });
+    try {
+      await seeing(call, agent, outlook, async (file) => void (await hello(file)));
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+    return opened;
+  });
+}
+
+/** Says hello with the file; without it, and with a word about it, where it was not asked for and may not be used. */
+export async function seeing(
+  { flags, output }: Call,
+  agent: string | undefined,
+  outlook: Outlook,
+  hello: (file: string | undefined) => Promise<void>,
+): Promise<void> {
+  try {
+    await hello(agent);
+  } catch (error) {
+    const { type, message } = error as { type?: string; message: string };
+    const isOptional = outlook === 'if allowed' && flags.agent === undefined;
+    if (!isOptional || !REFUSALS.includes(type ?? '')) throw error;
+    output.note(`warning: left out: ${message} (see 'toolherd allow')`);
+    await hello(undefined);
+  }
 }
 
 /** The same, and no more than the connection. `greet`: what a daemon that is just going does not answer any more. */
@@ -33,7 +76,12 @@ export async function openDaemon(
 ): Promise<Socket> {
   return orStart(call, autostart, async () => {
     const socket = await openSocket({ path: socketOf(call) });
-    await greet(socket);
+    try {
+      await greet(socket);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
     return socket;
   });
 }
@@ -86,7 +134,7 @@ function isAbsence(error: unknown): boolean {
   return type === 'DaemonNotRunningError' || type === 'ConnectionLostError';
 }
 
-async function open(path: string, absentMs = 0): Promise<OpenFleet> {
+async function open(path: string, absentMs = 0): Promise<OpenFleet & { peer: Peer }> {
   const peer = await connectSocket({ path, retry: { absentMs } });
-  return { fleet: remoteFleet(peer), close: () => peer.end() };
+  return { fleet: remoteFleet(peer), close: () => peer.end(), peer };
 }

@@ -1,5 +1,5 @@
 import type { ConfigError } from '../config/problem.js';
-import type { TrustRequiredError } from '../config/trust.js';
+import type { TrustRequiredError, WouldRun } from '../config/trust.js';
 import { EXIT } from './exit-codes.js';
 import type { Output } from './output.js';
 import { quoted } from './plain-text.js';
@@ -11,8 +11,8 @@ export function explainFailure(error: unknown, output: Output): number {
   output.json({ ok: false, error: { type, message, why, fix, ...more } });
   if (output.isJson) return status;
   output.error(more.problems === undefined ? `error: ${quoted(message)}` : message);
-  if (isOf<TrustRequiredError>(error, 'TrustRequiredError')) {
-    output.error(describeWouldRun(error.file, error.wouldRun));
+  if (isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError')) {
+    output.error(describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error)));
   }
   if (why !== undefined) output.error(`  why: ${quoted(why)}`);
   if (fix !== undefined) output.error(`  fix: ${fix}`);
@@ -67,8 +67,24 @@ function describe(error: unknown): Description {
   }
   const { type, message, why, fix } = error as Typed;
   const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
-  if (isOf<ConfigError>(error, 'ConfigError', 'MCPConfigError'))
-    return { ...known, problems: error.problems };
-  if (!isOf<TrustRequiredError>(error, 'TrustRequiredError')) return known;
-  return { ...known, would_run: wouldRunJson(error.wouldRun) };
+  if (isOf<ConfigError & FromDaemon>(error, 'ConfigError', 'MCPConfigError'))
+    return { ...known, problems: error.data?.problems ?? error.problems };
+  if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError')) return known;
+  return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };
+}
+
+/** An error that came over the wire keeps there what it has beside its words. */
+interface FromDaemon {
+  data?: {
+    file: string;
+    would_run: (Omit<WouldRun, 'envFile'> & { env_file?: string })[];
+    problems: ConfigError['problems'];
+  };
+}
+
+function wouldRunOf({ data, wouldRun }: TrustRequiredError & FromDaemon): readonly WouldRun[] {
+  if (data === undefined) return wouldRun;
+  return data.would_run.map(({ env_file, ...rest }) =>
+    env_file === undefined ? rest : { ...rest, envFile: env_file },
+  );
 }

@@ -1,6 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Fleet } from '../ipc/fleet.js';
 import type { Paths } from '../paths.js';
+import type { Outlook } from './connection.js';
 import type { Output } from './output.js';
 
 /** The flags that every verb understands. */
@@ -30,7 +31,7 @@ export interface Call {
   userHome: string;
   cwd: string;
   /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
-  fleet(options?: { autostart?: boolean }): Promise<Fleet>;
+  fleet(options?: { autostart?: boolean; outlook?: Outlook }): Promise<Fleet>;
   /** Throws a UsageError that names the near miss. */
   loadVerb(name: string): Verb;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */

@@ -38,6 +38,7 @@ export type TrustVerdict = 'allowed' | 'never' | 'changed';
 export class TrustRequiredError extends ToolherdError {
   override readonly type = 'TrustRequiredError';
   readonly file: string;
+  readonly verdict: 'never' | 'changed';
   readonly wouldRun: readonly WouldRun[];
 
   constructor(file: string, verdict: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
@@ -47,6 +48,7 @@ export class TrustRequiredError extends ToolherdError {
       fix: `read it, then: toolherd allow ${file}`,
     });
     this.file = file;
+    this.verdict = verdict;
     this.wouldRun = wouldRun;
   }
 }
@@ -113,7 +115,7 @@ function sha256(text: string): string {
  * The name under which a file is allowed: where it stands, not where a link leads. A file that is only linked to runs in
  * the folder of the link, so a project could otherwise borrow the permission of another one's file.
  */
-function keyOf(path: string): string {
+export function placeOf(path: string): string {
   const full = resolve(path);
   try {
     return join(realpathSync(dirname(full)), basename(full));
@@ -132,7 +134,7 @@ export class TrustStore {
 
   /** Compares content first: the envFiles of a file that was not allowed are not even opened. */
   async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustVerdict> {
-    const pin = this.#read()[keyOf(path)];
+    const pin = this.#read()[placeOf(path)];
     if (!isMap(pin)) return 'never';
     const now = contentPin(text, planned);
     if (pin.sha256 !== now.sha256 || !same(pin.manifests, now.manifests)) return 'changed';
@@ -140,12 +142,12 @@ export class TrustStore {
   }
 
   async allow(path: string, pin: Pin): Promise<void> {
-    await this.#write({ ...this.#read(), [keyOf(path)]: { ...pin } });
+    await this.#write({ ...this.#read(), [placeOf(path)]: { ...pin } });
   }
 
   /** False when the file had not been allowed. A file that is gone can still be revoked. */
   async revoke(path: string): Promise<boolean> {
-    const { [keyOf(path)]: pin, ...rest } = this.#read();
+    const { [placeOf(path)]: pin, ...rest } = this.#read();
     if (pin !== undefined) await this.#write(rest);
     return pin !== undefined;
   }

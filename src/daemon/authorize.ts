@@ -1,9 +1,9 @@
 import type { AuthorizeParams, AuthorizeReport, LogoutReport } from '../ipc/fleet.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
-import type { Herd } from '../supervisor/herd.js';
+import type { HerdView } from '../supervisor/herd-view.js';
 
 /** What the fleet does about authorisations. */
-export function authorizing(herd: Herd, authorizations: Authorizations) {
+export function authorizing(herd: HerdView, authorizations: Authorizations) {
   return {
     async authorize({ server, wait, client_id, client_secret }: AuthorizeParams): Promise<AuthorizeReport> {
       const given = client_id === undefined ? undefined : { id: client_id, secret: client_secret };
@@ -26,12 +26,14 @@ export function authorizing(herd: Herd, authorizations: Authorizations) {
   };
 }
 
-/** A server that was let in has nothing to be blamed for any more, and is wanted. */
-export function letIn(herd: Herd, name: string): void {
+/** A server that was let in has nothing to be blamed for any more, and is wanted; whoever has one of that name. */
+export function letIn(views: readonly HerdView[], name: string): void {
   const selection = { servers: [name] };
-  // one that was removed meanwhile, or a herd that is shut down, needs nothing
-  herd
-    .order('reset', selection)
-    .then(() => herd.order('start', selection))
-    .catch(() => undefined);
+  for (const view of views) {
+    // one that was removed meanwhile, or a herd that is shut down, needs nothing
+    view
+      .order('reset', selection)
+      .then(() => view.order('start', selection))
+      .catch(() => undefined);
+  }
 }

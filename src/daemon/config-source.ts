@@ -13,17 +13,15 @@ export interface ConfigPlace {
   userHome: string;
 }
 
-/** Reads the global config as it is now. Throws a ConfigError with every problem. */
-export function readHerdConfig({
-  file,
-  isRequired,
-  paths,
-  environment,
-  userHome,
-}: ConfigPlace): Promise<Loaded> {
+/** Reads the global config as it is now, and an agent's file over it. Throws a ConfigError with every problem. */
+export function readHerdConfig(
+  { file, isRequired, paths, environment, userHome }: ConfigPlace,
+  agentFile?: string,
+): Promise<Loaded> {
   return loadConfig({
     configFile: file,
     configRequired: isRequired,
+    agentFile,
     ownFolder: dirname(paths.configFile),
     trustFile: paths.trustFile,
     environment,

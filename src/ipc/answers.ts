@@ -1,13 +1,19 @@
+import { RawJson } from '../framing/raw-json.js';
 import { cancelled, toErrorObject } from './error-codes.js';
 import type { IdText, Incoming } from './message.js';
+import type { Text } from './outbox.js';
 import { CODE, type ErrorObject } from './rpc-error.js';
 
 /** What a method knows of the request it answers. */
 export interface RequestContext {
+  /** The JSON text of its id; undefined for a notification. */
+  readonly id: IdText | undefined;
   /** Aborted when the request is cancelled or the connection closes. */
   readonly signal: AbortSignal;
   /** False once it is answered, or nobody is left to be answered. */
   readonly isOpen: boolean;
+  /** It stays open until it is cancelled: a client that has said its last word need not be waited for because of it. */
+  stand(): void;
   /** Runs when the reply has been queued, or when there is nobody to reply to. */
   afterReply(run: () => void): void;
 }
@@ -28,6 +34,7 @@ export class Answers {
   readonly #report: (error: unknown, method: string) => void;
   readonly #running = new Map<IdText, Running>();
   readonly #notified = new Set<Running>();
+  readonly #standing = new Set<Running>();
 
   constructor(
     find: (method: string) => Method | undefined,
@@ -37,13 +44,13 @@ export class Answers {
     this.#report = report;
   }
 
-  /** How many requests wait for their reply. */
+  /** How many requests wait for their reply, without those that only stand open. */
   get size(): number {
-    return this.#running.size;
+    return this.#running.size - this.#standing.size;
   }
 
   /** `reply` is called once, now or later, with the text of the reply; with none where no reply is wanted any more. */
-  request(request: Request, reply: (text: string | undefined) => void): void {
+  request(request: Request, reply: (text: Text | undefined) => void): void {
     const { id, method, params } = request;
     const run = this.#find(method);
     if (run === undefined) {
@@ -55,11 +62,12 @@ export class Answers {
       reply(errorText(id, refusal));
       return;
     }
-    const running = new Running();
+    const running = new Running(id, (one) => this.#standing.add(one));
     this.#running.set(id, running);
-    const settle = (text: string) => {
+    const settle = (text: Text) => {
       // first, so that the id is free when the client has its reply
       this.#running.delete(id);
+      this.#standing.delete(running);
       if (running.isOpen) reply(running.isUnwanted ? undefined : text);
       running.end();
     };
@@ -117,7 +125,8 @@ export class Answers {
     return run(params, running);
   }
 
-  #resultText(id: IdText, method: string, result: unknown): string {
+  #resultText(id: IdText, method: string, result: unknown): Text {
+    if (result instanceof RawJson) return rawText(id, result);
     try {
       return `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result ?? null) ?? 'null'}}`;
     } catch (error) {
@@ -138,17 +147,31 @@ export class Answers {
   }
 }
 
+const CLOSE = Buffer.from('}');
+
+/** The bytes of the server, in an envelope of ours. */
+function rawText(id: IdText, { pieces }: RawJson): Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`), ...pieces, CLOSE];
+}
+
 export function errorText(id: IdText, { code, message, data }: ErrorObject): string {
   return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`;
 }
 
 class Running implements RequestContext {
+  readonly id: IdText | undefined;
   #controller: AbortController | undefined;
   #afterReply: (() => void)[] = [];
   isCancelled = false;
   /** Whoever asked has said that it does not wait for the reply. */
   isUnwanted = false;
   isOpen = true;
+  readonly #onStand: (running: Running) => void;
+
+  constructor(id?: IdText, onStand: (running: Running) => void = () => undefined) {
+    this.id = id;
+    this.#onStand = onStand;
+  }
 
   /** Made when it is asked for: most requests end before anybody would cancel them. */
   get signal(): AbortSignal {
@@ -162,6 +185,10 @@ class Running implements RequestContext {
   cancel(): void {
     this.isCancelled = true;
     this.#controller?.abort();
+  }
+
+  stand(): void {
+    this.#onStand(this);
   }
 
   afterReply(run: () => void): void {

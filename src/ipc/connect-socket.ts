@@ -27,8 +27,8 @@ export interface ConnectOptions {
   clock?: Clock;
 }
 
-/** Replies may be large; over this the daemon itself gives a client up. */
-export const MAX_REPLY_BYTES = 128 * 2 ** 20;
+/** Replies may be as large as a server's config allows; this is what Node can read at all. */
+export const MAX_REPLY_BYTES = 2 ** 29;
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 100;
 

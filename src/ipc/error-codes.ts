@@ -33,6 +33,11 @@ interface Typed {
   retryable?: unknown;
   sent?: unknown;
   rpc?: WireError['rpc'];
+  /** Of a ConfigError. */
+  problems?: unknown;
+  /** Of a TrustRequiredError. */
+  file?: unknown;
+  wouldRun?: readonly { envFile?: string }[];
 }
 
 /** Told apart by `type`: the classes live where src/ipc may not look. */
@@ -55,6 +60,8 @@ export function toErrorObject(error: unknown): ErrorObject | undefined {
     retryable: error.retryable === true,
     sent: error.sent === true,
     ...(error.rpc === undefined ? {} : { rpc: error.rpc }),
+    ...(error.problems === undefined ? {} : { problems: error.problems }),
+    ...(error.wouldRun === undefined ? {} : { file: error.file, would_run: error.wouldRun.map(toWire) }),
   };
   return { code: codeOf(error.type), message: error.message, data };
 }
@@ -72,4 +79,8 @@ export function cancelled(): ErrorObject {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+function toWire({ envFile, ...rest }: { envFile?: string }): Record<string, unknown> {
+  return envFile === undefined ? rest : { ...rest, env_file: envFile };
 }

@@ -25,6 +25,11 @@ export interface WireError {
   sent: boolean;
   /** The server's own JSON-RPC error, where that is what went wrong. */
   rpc?: { code: number; message: string; data?: unknown } | undefined;
+  /** Of a config that is wrong: each problem with its place. */
+  problems?: unknown;
+  /** Of an agent's file that is not allowed: what it would run. */
+  file?: unknown;
+  would_run?: unknown;
 }
 
 export interface ServerStatus {
@@ -66,6 +71,8 @@ export interface DaemonStatus {
   config_file: string;
   /** The last problem with a changed config, which then was not applied. */
   config_error: string | null;
+  /** HTTP on a port: where it is, or why it is not; null where the config asks for none. */
+  http?: { url: string | null; error: string | null } | null;
 }
 
 export interface FleetStatus {
@@ -153,6 +160,12 @@ export interface RequestParams {
   timeout_ms?: number | undefined;
 }
 
+export interface WatchParams {
+  /** Absent: whoever has it. */
+  server?: string | undefined;
+  uri: string;
+}
+
 /** A result of MCP, as it came from the server. */
 export type McpResult = Record<string, unknown>;
 
@@ -217,8 +230,12 @@ export interface CallContext {
   onProgress?: ((progress: Record<string, unknown>) => void) | undefined;
   /** Answers what the server asks for while it works on this call (sampling, elicitation). Absent: nobody can. */
   onRequest?: OnRequest | undefined;
+  /** Told by `request`, in this process alone, which server was found to be meant. */
+  onServer?: ((server: string) => void) | undefined;
   /** On whose behalf. Calls that do not say are taken for those of one caller. */
   caller?: string | undefined;
+  /** For `request`: whoever asks only hands the result on, so that a large one may be a `RawJson`. */
+  acceptsRaw?: boolean | undefined;
 }
 
 /** Resolves with the result, or rejects with the reason why not. The signal: the answer is not wanted any more. */
@@ -314,7 +331,49 @@ export interface NotificationEvent {
   at: string;
 }
 
-export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent;
+/** A request to a server has ended: topic `call`. What was asked and answered is not in it. */
+export interface CallEvent {
+  topic: 'call';
+  server: string;
+  method: string;
+  /** The tool's own name; null where it was no call of a tool. */
+  tool: string | null;
+  /** Who called: a name that no other connection has. */
+  caller: string | null;
+  duration_ms: number;
+  ok: boolean;
+  /** The type of the error, as in a tool result; null when it went well. */
+  error: string | null;
+  /** When it ended; ISO 8601. */
+  at: string;
+}
+
+export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent | CallEvent;
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** One line of a server's log, as it was written down. */
+export interface LogEntry {
+  /** ISO 8601. */
+  time: string;
+  level: (typeof LOG_LEVELS)[number];
+  /** Null: the daemon's own log. */
+  server: string | null;
+  /** How it came: `stderr`, `stdout`, `toolherd`, or as the server names it. */
+  source: string | null;
+  text: string;
+}
+
+export interface LogParams {
+  /** Absent: of all servers that are seen. */
+  server?: string | undefined;
+  /** How many at most, the newest; default 100, never more than 1000. */
+  tail?: number | undefined;
+  /** Nothing older than this; ISO 8601. */
+  since?: string | undefined;
+  /** Nothing below this level. */
+  level?: LogEntry['level'] | undefined;
+}
 
 /** One line of a server's story. */
 export interface JournalEntry {
@@ -389,6 +448,12 @@ export interface Fleet {
   resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;
   /** One request of MCP. Rejects with a typed error; `rpc` is there where it is the server's own, unchanged. */
   request(params: RequestParams, context?: CallContext): Promise<McpResult>;
+  /**
+   * Tells whenever a resource changes, in the words of its server (`uri`, and perhaps more). Resolves with the way to
+   * end it; rejects with a typed error where nobody would tell. Absent at the other end of a socket: there MCP's own
+   * `resources/subscribe` does it.
+   */
+  watch?(params: WatchParams, listen: (params: Record<string, unknown>) => void): Promise<() => void>;
   call(params: CallParams, context?: CallContext): Promise<ToolResult>;
   /** The results in the order of the calls. */
   callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]>;
@@ -400,6 +465,15 @@ export interface Fleet {
   /** Forgets everything that the authorisation of a server left here. */
   logout(server: string): Promise<LogoutReport>;
   reload(dryRun?: boolean): Promise<ReloadReport>;
+  /** What servers wrote and what was noted about them, the newest last. */
+  logs(params?: LogParams): Promise<LogEntry[]>;
+  /**
+   * Adds a server to the global herd, until it is unregistered or the herd ends: an entry or a source document.
+   * `folder`: what its paths are relative to; default: the folder of the global config.
+   */
+  register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
+  /** Answers with how it was when it went. */
+  unregister(name: string): Promise<ServerStatus[]>;
   /** Tells of every later event of these topics; answers with the way to end it. */
   subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void): () => void;
   shutdown(graceMs?: number): Promise<ShutdownReport>;

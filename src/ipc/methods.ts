@@ -1,7 +1,17 @@
+import { isAbsolute } from 'node:path';
 import { API_VERSION } from '../version.js';
 import type { RequestContext } from './answers.js';
-import { type CallContext, type CallParams, type Fleet, type ManyContext, REQUESTS } from './fleet.js';
+import {
+  type CallContext,
+  type CallParams,
+  type Fleet,
+  LOG_LEVELS,
+  type ManyContext,
+  REQUESTS,
+} from './fleet.js';
 import type { McpSession } from './mcp/session.js';
+import { toMetrics } from './metrics.js';
+import type { Outlook } from './outlook.js';
 import { type Params, wrong } from './params.js';
 import type { Peer } from './peer.js';
 import { type Subscriptions, TOPICS } from './subscriptions.js';
@@ -20,6 +30,8 @@ export interface Connection {
   /** On whose behalf it calls: no other connection has this name. */
   caller: string;
   fleet: Fleet;
+  /** Whose herd that is. */
+  outlook: Pick<Outlook, 'agent' | 'look'>;
   peer: Peer;
   identity: Identity;
   subscriptions: Subscriptions;
@@ -37,14 +49,16 @@ export type FleetMethod = (
 
 /** Every method of the socket. docs/PROTOCOL.md lists the same; a test compares them. */
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
-  'fleet/hello': async ({ identity, fleet, mcp }, params, { signal }) => {
+  'fleet/hello': async ({ identity, fleet, outlook, mcp }, params, { signal }) => {
     params.optionalRecord('client');
-    if (params.has('agent')) throw wrong("'agent' is not supported by this daemon: it shows the global herd");
+    const agent = params.optionalText('agent');
     const server = params.optionalText('server');
+    if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
+    if (agent !== undefined) await untilCancelled(signal, outlook.look(agent));
     // rejects where there is no such server
     if (server !== undefined) await untilCancelled(signal, fleet.status([server]));
     mcp.show(server);
-    return { daemon: identity, api_version: API_VERSION, agent: null };
+    return { daemon: identity, api_version: API_VERSION, agent: outlook.agent };
   },
 
   'fleet/status': ({ fleet }, params, { signal }) =>
@@ -151,6 +165,27 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
 
   'fleet/reload': ({ fleet }, params, { signal }) =>
     untilCancelled(signal, fleet.reload(params.optionalFlag('dry_run'))),
+
+  'fleet/logs': async ({ fleet }, params, { signal }) => {
+    const entries = fleet.logs({
+      server: params.optionalText('server'),
+      tail: params.optionalWhole('tail'),
+      since: params.optionalTime('since'),
+      level: params.optionalChoice('level', LOG_LEVELS),
+    });
+    return { entries: await untilCancelled(signal, entries) };
+  },
+
+  'fleet/register': async ({ fleet }, params, { signal }) => {
+    const folder = params.meta('folder');
+    if (folder !== undefined && !isAbsolute(folder)) throw wrong("'_meta.folder' must be a full path");
+    return { servers: await untilCancelled(signal, fleet.register(params.rest(), folder)) };
+  },
+
+  'fleet/unregister': async ({ fleet }, params) => ({ servers: await fleet.unregister(params.text('name')) }),
+
+  'fleet/metrics': async ({ fleet }, _params, { signal }) =>
+    toMetrics(await untilCancelled(signal, fleet.status())),
 
   'fleet/shutdown': async ({ fleet, peer, shutDown }, params, context) => {
     const report = await fleet.shutdown(params.optionalMs('grace_ms', 0));

@@ -1,12 +1,17 @@
 import type { Writable } from 'node:stream';
 import { type Clock, systemClock } from './clock.js';
 
+/** In one piece, or in those that a large result came in. */
+export type Text = string | readonly Buffer[];
+
 /**
- * What is waiting to be written to one connection. The texts of one tick become one write. Bytes leave in slices, the
- * next one when the last was taken: so it is known when a client stops reading, and how much of it is held here.
+ * What is waiting to be written to one connection. The texts of one tick become one write; what came in pieces is
+ * written in them. Bytes leave in slices, the next one when the last was taken: so it is known when a client stops
+ * reading, and how much of it is held here.
  *
  * A client that does not read is dropped when more than `softBytes` wait and it took nothing for `stallMs`, or when
- * more than `hardBytes` wait. Less may wait for ever: a client that is stopped in a debugger is no fault.
+ * more than `hardBytes` wait. Less may wait for ever: a client that is stopped in a debugger is no fault. A text that
+ * alone is larger than `hardBytes` was asked for and allowed by its server's config: one such text does not count.
  */
 export interface OutboxLimits {
   softBytes: number;
@@ -29,11 +34,15 @@ export class Outbox {
   readonly #drop: (reason: string) => void;
   readonly #clock: Clock;
   readonly #limits: OutboxLimits;
-  #texts: string[] = [];
+  #texts: (string | Buffer)[] = [];
+  /** How many of them are gone: to shift a long list costs its length. */
+  #gone = 0;
   /** Encoded, and taken in part. */
   #block: Buffer = NOTHING;
   #queued = 0;
-  #writing = false;
+  /** The largest text since nothing was queued. */
+  #largest = 0;
+  #state: 'empty' | 'writing' = 'empty';
   #closed = false;
   #takenAt = 0;
   #stallTimer: unknown;
@@ -55,17 +64,24 @@ export class Outbox {
     return this.#queued;
   }
 
-  send(text: string): void {
+  send(text: Text): void {
     if (this.#closed) return;
     if (this.#queued === 0) this.#takenAt = this.#clock.now();
-    this.#queued += Buffer.byteLength(text);
-    if (this.#queued > this.#limits.hardBytes) {
+    const bytes = sizeOf(text);
+    this.#queued += bytes;
+    this.#largest = Math.max(this.#largest, bytes);
+    const { softBytes, hardBytes } = this.#limits;
+    if (this.#queued - (this.#largest > hardBytes ? this.#largest : 0) > hardBytes) {
       this.#drop(`it left ${this.#queued} bytes unread`);
       return;
     }
-    if (this.#queued > this.#limits.softBytes) this.#watchForStall();
+    if (this.#queued > softBytes) this.#watchForStall();
+    if (typeof text === 'string') this.#texts.push(text);
+    else for (const piece of text) this.#texts.push(piece);
+    if (this.#state === 'writing') return;
+    this.#state = 'writing';
     // after the promises of this tick: what they answer goes out with it
-    if (this.#texts.push(text) === 1 && !this.#writing) setImmediate(() => this.#write());
+    setImmediate(() => this.#write());
   }
 
   /** Settles when everything was taken, or never will be. */
@@ -76,7 +92,7 @@ export class Outbox {
 
   close(): void {
     this.#closed = true;
-    this.#texts = [];
+    this.#forget();
     this.#block = NOTHING;
     this.#queued = 0;
     this.#clock.clearTimeout(this.#stallTimer);
@@ -85,23 +101,42 @@ export class Outbox {
 
   #write(): void {
     if (this.#closed) return;
-    if (this.#block.length === 0) {
-      this.#block = Buffer.from(this.#texts.join(''));
-      this.#texts = [];
-    }
+    if (this.#block.length === 0) this.#block = this.#nextBlock();
     const slice = this.#block.subarray(0, SLICE_BYTES);
     this.#block = this.#block.subarray(slice.length);
-    this.#writing = true;
     this.#stream.write(slice, () => this.#taken(slice.length));
   }
 
+  /** A piece as it is, or all the texts up to the next piece. */
+  #nextBlock(): Buffer {
+    const from = this.#gone;
+    const first = this.#texts[from];
+    let to = from + 1;
+    if (typeof first === 'string') while (typeof this.#texts[to] === 'string') to += 1;
+    const block =
+      typeof first === 'string' ? Buffer.from(this.#texts.slice(from, to).join('')) : (first ?? NOTHING);
+    // what was written is not held here until the rest is
+    this.#texts.fill('', from, to);
+    this.#gone = to;
+    if (to === this.#texts.length) this.#forget();
+    return block;
+  }
+
   #taken(bytes: number): void {
-    this.#writing = false;
     if (this.#closed) return;
     this.#queued -= bytes;
     this.#takenAt = this.#clock.now();
-    if (this.#queued === 0) this.#tellEmptied();
-    else this.#write();
+    if (this.#queued > 0) this.#write();
+    else {
+      this.#state = 'empty';
+      this.#largest = 0;
+      this.#tellEmptied();
+    }
+  }
+
+  #forget(): void {
+    this.#texts = [];
+    this.#gone = 0;
   }
 
   #watchForStall(): void {
@@ -123,4 +158,10 @@ export class Outbox {
     this.#emptied = [];
     for (const tell of told) tell();
   }
+}
+
+export function sizeOf(text: Text): number {
+  return typeof text === 'string'
+    ? Buffer.byteLength(text)
+    : text.reduce((sum, { length }) => sum + length, 0);
 }

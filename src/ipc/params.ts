@@ -111,6 +111,25 @@ export class Params {
     return value;
   }
 
+  /** Everything that was said, except what is about the request itself. */
+  rest(): Record<string, unknown> {
+    const { _meta, ...rest } = this.#fields;
+    return rest;
+  }
+
+  /** One text of what is about the request itself. */
+  meta(name: string): string | undefined {
+    return new Params(this.optionalRecord('_meta'), '_meta').optionalText(name);
+  }
+
+  /** A moment, as ISO 8601 writes it. */
+  optionalTime(name: string): string | undefined {
+    const text = this.optionalText(name);
+    if (text !== undefined && Number.isNaN(Date.parse(text)))
+      throw wrong(`'${name}' must be a time such as '2026-01-31T12:00:00Z'`);
+    return text;
+  }
+
   /** The caller's own token, which goes back to it with each progress. */
   progressToken(): string | number | undefined {
     const token = this.optionalRecord('_meta')?.progressToken;

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
+import { Framer } from '../framing/framer.js';
 import { Answers, errorText, type Method } from './answers.js';
 import { type Clock, systemClock } from './clock.js';
-import { Framing } from './framing.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
-import { DEFAULT_LIMITS, Outbox, type OutboxLimits } from './outbox.js';
+import { DEFAULT_LIMITS, Outbox, type OutboxLimits, sizeOf, type Text } from './outbox.js';
 import { encode, Questions } from './questions.js';
 import { CODE } from './rpc-error.js';
 
@@ -28,6 +28,7 @@ export interface PeerOptions {
 /** The longest line a client of the daemon may send. */
 export const MAX_LINE_BYTES = 8 * 2 ** 20;
 const PROBE_MS = 500;
+const NEWLINE = Buffer.from('\n');
 
 export class Peer {
   /** Settles with the reason when the connection is gone. */
@@ -56,7 +57,7 @@ export class Peer {
     this.#report = options.report ?? (() => undefined);
     this.#answers = new Answers((method) => this.#methods.get(method), this.#report);
     this.#questions = new Questions((text) => this.#send(text));
-    const framing = new Framing(options.maxLineBytes ?? MAX_LINE_BYTES, {
+    const framer = new Framer(options.maxLineBytes ?? MAX_LINE_BYTES, {
       line: (bytes) => this.#read(readLine(bytes)),
       tooLong: () => this.#refuseLine(options.maxLineBytes ?? MAX_LINE_BYTES),
     });
@@ -66,7 +67,7 @@ export class Peer {
         resolve(this.#reason ?? 'the other side closed it');
       });
     });
-    stream.on('data', (chunk: Buffer) => framing.push(chunk));
+    stream.on('data', (chunk: Buffer) => framer.push(chunk));
     stream.on('error', (error) => {
       this.#reason ??= error.message;
     });
@@ -122,8 +123,8 @@ export class Peer {
     this.#finish();
   }
 
-  #send(text: string): void {
-    this.#outbox.send(`${text}\n`);
+  #send(text: Text): void {
+    this.#outbox.send(typeof text === 'string' ? `${text}\n` : [...text, NEWLINE]);
   }
 
   #read(incoming: Incoming | Incoming[]): void {
@@ -132,12 +133,12 @@ export class Peer {
     else this.#readOne(incoming, (text) => this.#reply(text));
   }
 
-  #reply(text: string | undefined): void {
+  #reply(text: Text | undefined): void {
     if (text !== undefined) this.#send(text);
     if (this.#inputEnded && this.#answers.size === 0) this.end();
   }
 
-  #readOne(message: Incoming, reply: (text: string | undefined) => void): void {
+  #readOne(message: Incoming, reply: (text: Text | undefined) => void): void {
     switch (message.kind) {
       case 'request':
         this.#answers.request(message, reply);
@@ -162,7 +163,7 @@ export class Peer {
 
   /** The replies of a batch go out together, when the last of them is there. */
   #readBatch(messages: readonly Incoming[]): void {
-    const texts: (string | undefined)[] = [];
+    const texts: (Text | undefined)[] = [];
     let missing = messages.filter(isAnswered).length;
     let held = 0;
     let places = 0;
@@ -171,7 +172,7 @@ export class Peer {
       this.#readOne(message, (text) => {
         texts[place] = text;
         missing -= 1;
-        held += text?.length ?? 0;
+        held += text === undefined ? 0 : sizeOf(text);
         if (held > this.#limits.hardBytes) this.destroy(`the replies to a batch are over ${held} bytes`);
         else if (missing === 0) this.#reply(batchOf(texts));
       });
@@ -206,9 +207,15 @@ export class Peer {
   }
 }
 
-function batchOf(texts: readonly (string | undefined)[]): string | undefined {
+function batchOf(texts: readonly (Text | undefined)[]): Text | undefined {
   const wanted = texts.filter((text) => text !== undefined);
-  return wanted.length === 0 ? undefined : `[${wanted.join(',')}]`;
+  if (wanted.length === 0) return undefined;
+  if (wanted.every((text) => typeof text === 'string')) return `[${wanted.join(',')}]`;
+  const parts = wanted.flatMap((text, at) => [
+    Buffer.from(at === 0 ? '[' : ','),
+    ...(typeof text === 'string' ? [Buffer.from(text)] : text),
+  ]);
+  return [...parts, Buffer.from(']')];
 }
 
 function isAnswered({ kind }: Incoming): boolean {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ToolherdError } from '../errors.js';
 import type { IdText } from './message.js';
 import { ConnectionLostError, RemoteError } from './remote-error.js';
@@ -42,7 +43,11 @@ export class Questions {
     const id = this.#next++;
     const text = encode({ jsonrpc: '2.0', id, method, params });
     const cancel = () => this.#send(encode({ jsonrpc: '2.0', method: '$/cancel', params: { id } }));
-    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal !== undefined) {
+      // any number of calls may share one, and Node would warn of a leak
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', cancel, { once: true });
+    }
     try {
       return await new Promise((resolve, reject) => {
         this.#waiting.set(String(id), { resolve, reject });

@@ -6,6 +6,7 @@ import type {
   FleetEvent,
   FleetStatus,
   Inspection,
+  LogEntry,
   LogoutReport,
   ManyContext,
   McpResult,
@@ -78,6 +79,18 @@ export function remoteFleet(peer: Peer): Fleet {
     authorize: (params) => peer.request('fleet/authorize', params) as Promise<AuthorizeReport>,
     logout: (server) => peer.request('fleet/logout', { server }) as Promise<LogoutReport>,
     reload: (dryRun) => peer.request('fleet/reload', { dry_run: dryRun }) as Promise<ReloadReport>,
+    async logs(params = {}) {
+      const answer = await peer.request('fleet/logs', params);
+      return (answer as { entries: LogEntry[] }).entries;
+    },
+    async register(document, folder) {
+      const answer = await peer.request('fleet/register', { ...document, _meta: folder && { folder } });
+      return (answer as { servers: ServerStatus[] }).servers;
+    },
+    async unregister(name) {
+      const answer = await peer.request('fleet/unregister', { name });
+      return (answer as { servers: ServerStatus[] }).servers;
+    },
     subscribe: (topics, listen: (event: FleetEvent) => void) => listeners.listenToEvents(topics, listen),
     shutdown: (graceMs) => peer.request('fleet/shutdown', { grace_ms: graceMs }) as Promise<ShutdownReport>,
   };

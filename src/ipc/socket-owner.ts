@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { bindSocket, isAnswered } from './bind-socket.js';
 import { type Clock, systemClock } from './clock.js';
 import { AlreadyRunningError, readOwner, type SocketLock, tryLock } from './socket-lock.js';
-import { checkSocketPath, look, prepareSocketFolder } from './socket-path.js';
+import { checkSocketPath, look, prepareSocketFolder, tightenPlace } from './socket-path.js';
 
 /**
  * One daemon per socket. Whoever has the lock beside the socket owns it; only under the lock is a stale socket
@@ -29,10 +29,11 @@ export interface ListenOptions {
  * - `restored`: the socket was deleted, and is there again;
  * - `lost`: it was deleted and cannot be made again; it is tried again;
  * - `stolen`: another has taken its place, which is left alone; open connections are still served;
+ * - `loosened`: somebody opened the socket or its folder to others; both are closed to them again;
  * - `refused`: a connection could not be accepted.
  */
 export interface SocketTrouble {
-  kind: 'restored' | 'lost' | 'stolen' | 'refused';
+  kind: 'restored' | 'lost' | 'stolen' | 'loosened' | 'refused';
   message: string;
 }
 
@@ -76,6 +77,7 @@ export class SocketOwner {
   #state: 'opening' | 'ours' | 'stolen' | 'lost' | 'closed' = 'opening';
   #watcher: FSWatcher | undefined;
   #timer: unknown;
+  #cannotTighten: string | undefined;
 
   constructor(path: string, lock: SocketLock, options: ListenOptions) {
     this.path = path;
@@ -133,9 +135,26 @@ export class SocketOwner {
   #look(): void {
     if (this.#state === 'closed' || this.#state === 'opening') return;
     const there = look(this.path);
-    if (this.#isOurs(there)) this.#state = 'ours';
-    else if (there === undefined) this.#restore(this.#state);
+    if (this.#isOurs(there)) {
+      this.#state = 'ours';
+      this.#tighten();
+    } else if (there === undefined) this.#restore(this.#state);
     else this.#become('stolen', `another has taken the place of this daemon's socket ${this.path}`);
+  }
+
+  /** Node cannot ask who connects, so these modes are all that keeps others out. */
+  #tighten(): void {
+    try {
+      for (const path of tightenPlace(this.path)) {
+        this.#tell('loosened', `${path} had been opened to other users; it is closed to them again`);
+      }
+      this.#cannotTighten = undefined;
+    } catch (error) {
+      const message = `${this.path} may be open to other users: ${(error as Error).message}`;
+      // told once, however often it is tried
+      if (message !== this.#cannotTighten) this.#tell('loosened', message);
+      this.#cannotTighten = message;
+    }
   }
 
   async #restore(before: 'ours' | 'stolen' | 'lost'): Promise<void> {

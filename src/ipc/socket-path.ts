@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type ErrorDetails, ToolherdError } from '../errors.js';
 
@@ -84,6 +84,23 @@ export function checkSocketPath(path: string): void {
   if (there.isSymbolicLink()) refuse(`${path} is a symbolic link`);
   if (!there.isSocket()) refuse(`${path} is not a socket`);
   if (!isOurs(there)) refuse(`${path} belongs to another user (uid ${there.uid})`);
+}
+
+/** Gives a socket of ours and its folder their modes back. Returns what had to be changed. */
+export function tightenPlace(path: string): string[] {
+  const places = [
+    { place: dirname(path), mode: 0o700 },
+    { place: path, mode: 0o600 },
+  ];
+  return places
+    .filter(({ place, mode }) => {
+      const there = look(place);
+      if (there === undefined || there.isSymbolicLink() || !isOurs(there)) return false;
+      if ((there.mode & 0o777) === mode) return false;
+      chmodSync(place, mode);
+      return true;
+    })
+    .map(({ place }) => place);
 }
 
 export function checkLength(path: string): void {

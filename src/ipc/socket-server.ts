@@ -2,13 +2,17 @@ import type { Duplex } from 'node:stream';
 import { VERSION } from '../version.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Fleet } from './fleet.js';
-import { handleMcp } from './mcp/methods.js';
+import { handleMcp } from './mcp/handle.js';
+import type { AskingCall } from './mcp/modern/asking-call.js';
+import { ParkedCalls } from './mcp/modern/parked-calls.js';
 import { McpSession } from './mcp/session.js';
 import { type Connection, type Identity, METHODS } from './methods.js';
 import type { OutboxLimits } from './outbox.js';
+import { Outlook } from './outlook.js';
 import { Params } from './params.js';
 import { Peer } from './peer.js';
 import { Subscriptions } from './subscriptions.js';
+import { oneView, type Views } from './views.js';
 
 export interface FleetServerOptions {
   identity?: Identity;
@@ -20,19 +24,26 @@ export interface FleetServerOptions {
   clock?: Clock;
 }
 
+export interface AcceptOptions {
+  /** It is for one request alone: what a client comes back for may come over another connection. */
+  isStateless?: boolean;
+}
+
 /** Offers a Fleet to the connections it is given. Where they come from is not its business. */
 export interface FleetServer {
   readonly connections: ReadonlySet<Peer>;
   /** A socket should be one with `allowHalfOpen`, so that `echo … | socat` gets its replies. */
-  accept(stream: Duplex): Peer;
+  accept(stream: Duplex, options?: AcceptOptions): Peer;
   /** Ends every connection when it has what was sent to it, or after the grace. Who comes later is turned away. */
   close(graceMs?: number): Promise<void>;
 }
 
-export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): FleetServer {
+export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}): FleetServer {
   const { clock = systemClock, report, limits, onShutdown = () => undefined } = options;
   const identity = options.identity ?? describeProcess();
+  const views = 'own' in herd ? herd : oneView(herd);
   const connections = new Set<Peer>();
+  const parked = new ParkedCalls<AskingCall>(clock);
   let accepted = 0;
   let isShutDown = false;
   let isClosing = false;
@@ -44,13 +55,19 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
     onShutdown();
   }
 
-  function accept(stream: Duplex): Peer {
+  function accept(stream: Duplex, { isStateless = false }: AcceptOptions = {}): Peer {
     const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
-    const subscriptions = new Subscriptions(fleet, (event) => peer.notify('fleet/event', event));
     accepted += 1;
     const caller = `connection ${accepted}`;
-    const mcp = new McpSession({ fleet, peer, caller, clock });
-    const connection: Connection = { caller, fleet, peer, identity, subscriptions, mcp, shutDown };
+    const outlook = new Outlook(views, caller);
+    const { fleet } = outlook;
+    const subscriptions = new Subscriptions(fleet, (event) => {
+      // what an agent's servers do for others is not its business; the global herd is everybody's
+      const isOthers = event.topic === 'call' && outlook.agent !== null && event.caller !== caller;
+      if (!isOthers) peer.notify('fleet/event', event);
+    });
+    const mcp = new McpSession({ fleet, peer, caller, clock, parked: isStateless ? parked : undefined });
+    const connection: Connection = { caller, fleet, outlook, peer, identity, subscriptions, mcp, shutDown };
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }
@@ -61,12 +78,14 @@ export function serveFleet(fleet: Fleet, options: FleetServerOptions = {}): Flee
       connections.delete(peer);
       subscriptions.end();
       mcp.end();
+      outlook.close();
     });
     return peer;
   }
 
   async function close(graceMs = 1000): Promise<void> {
     isClosing = true;
+    parked.close();
     const open = [...connections];
     const timer = clock.setTimeout(() => {
       for (const peer of open) peer.destroy('the daemon ends');

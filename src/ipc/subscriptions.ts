@@ -1,7 +1,7 @@
 import type { Fleet, FleetEvent } from './fleet.js';
 
 export type Topic = FleetEvent['topic'];
-export const TOPICS: readonly Topic[] = ['state', 'log', 'catalog', 'notification'];
+export const TOPICS: readonly Topic[] = ['state', 'log', 'catalog', 'call', 'notification'];
 
 /** What one connection wants to hear. A topic that is subscribed to again takes the new choice of servers. */
 export class Subscriptions {

@@ -29,6 +29,9 @@ export interface LinkLog {
   text: string;
 }
 
+/** Rejects where the server could not be told; nobody need care. */
+export type Unwatch = () => Promise<void>;
+
 /** The outside of one incarnation: its process or connection, and its session. */
 export interface Link {
   /** Calls may be put in at any time; they are sent when the handshake is done. */
@@ -42,6 +45,11 @@ export interface Link {
    * before, where the server says for how long that holds.
    */
   list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]>;
+  /**
+   * From now on `notification` also tells when this resource changes. Resolves when the server knows, with the way to
+   * end it; rejects where the server refuses.
+   */
+  watch(uri: string): Promise<Unwatch>;
   /**
    * Ends it: no new calls, then the ladder from this rung on. Calls in flight may still be answered until the process
    * has gone. A later order can only climb. `ended` tells the result.

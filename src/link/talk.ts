@@ -11,6 +11,7 @@ import { ALL_PERMITTED, type Permissions } from './requests.js';
 import type { Call } from './session/call.js';
 import type { JsonObject } from './session/message.js';
 import { Session, type SessionOptions, type Wire } from './session/session.js';
+import { strayText } from './session/stray-text.js';
 
 /** What a link is given, whatever carries it. */
 export interface TalkDeps {
@@ -52,6 +53,10 @@ export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): 
     ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight, other },
     fault: (error) =>
       deps.log({ source: 'link', text: deps.redact(`a caller's own code failed: ${reasonOf(error)}`) }),
+    strayed: (kind, count) => {
+      const text = strayText(kind, count);
+      if (text !== undefined) deps.log({ source: 'link', text });
+    },
     get inputRequired() {
       return upstream.era === 'modern' ? answer : undefined;
     },
@@ -67,7 +72,7 @@ export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): 
       new ModernDriver({
         ...{ ...ports, roots, permissions },
         speak: (envelope) => session.speak(envelope),
-        notify: (method) => notification(method, undefined),
+        notify: (method, params) => notification(method, params),
       }),
   });
   return { session, upstream };

@@ -1,3 +1,4 @@
+import type { RawJson } from '../framing/raw-json.js';
 import type { CallContext, McpResult } from '../ipc/fleet.js';
 import { CancelledError, MCPError, type MCPProtocolError, type RpcError } from '../link/errors.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
@@ -15,15 +16,17 @@ export interface AskOptions {
 export function askServer(
   server: ConfiguredServer,
   request: CallRequest,
-  { signal, onProgress, onRequest, caller }: CallContext,
+  { signal, onProgress, onRequest, caller, ...context }: CallContext,
   { redact, explain = (error) => error }: AskOptions,
 ): Promise<McpResult> {
   return new Promise((resolve, reject) => {
+    // what has to be cut has to be read
+    const acceptsRaw = context.acceptsRaw && server.spec.resultLimit === 0;
     let handle: CallHandle | undefined;
     const abort = () => handle?.cancel(reasonOf(signal));
     const settle = (outcome: Outcome) => {
       signal?.removeEventListener('abort', abort);
-      if (outcome.ok) resolve(outcome.result);
+      if (outcome.ok) resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
       else reject(told(explain(outcome.error), redact));
     };
     if (signal?.aborted) {
@@ -33,11 +36,18 @@ export function askServer(
       return;
     }
     signal?.addEventListener('abort', abort, { once: true });
-    handle = server.call({ ...request, caller }, { settle, progress: onProgress, ask: onRequest });
+    const sink = { settle, progress: onProgress, ask: onRequest, acceptsRaw };
+    handle = server.call({ ...request, caller }, sink);
   });
 }
 
-function told(error: MCPError, redact: (text: string) => string): MCPError {
+/** Whoever said that it accepts this knows that it may be one. */
+function asResult(raw: RawJson): McpResult {
+  return raw as object as McpResult;
+}
+
+/** The same error with no secrets in it. */
+export function told(error: MCPError, redact: (text: string) => string): MCPError {
   return new ToldError(toWireError(error, redact), (error as Partial<MCPProtocolError>).rpc);
 }
 

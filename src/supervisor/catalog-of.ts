@@ -12,10 +12,10 @@ export function catalogOf(spec: ServerSpec, { clock, log, catalogs, offersChange
   return new Catalog({
     isVisible: toolFilter(spec.tools),
     clock,
-    log: (text) => log(spec.name, text),
+    log,
     recall: store && (() => wholeOnly(spec, store.load(identity!))),
     keep: store && ((lists) => wholeOnly(spec, lists) && store.save(identity!, lists)),
-    changed: (change) => offersChanged?.(spec.name, change),
+    changed: (change) => offersChanged?.(change),
   });
 }
 

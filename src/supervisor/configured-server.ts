@@ -7,6 +7,7 @@ import { catalogOf } from './catalog-of.js';
 import { replaced, stopped } from './errors.js';
 import { Latencies } from './latencies.js';
 import { type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
+import { ResourceWatch } from './resource-watch.js';
 import type { RoutedSink } from './routed-sink.js';
 import { startTimeoutMs } from './server-settings.js';
 import { Stall } from './stall.js';
@@ -17,9 +18,12 @@ import { type View, viewOfStalls, viewOfTransients } from './view.js';
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
 export class ConfiguredServer {
   readonly spec: ServerSpec;
+  readonly slot: string;
   readonly catalog: Catalog;
+  readonly resources: ResourceWatch;
   readonly latencies = new Latencies();
   readonly #clock: Surroundings['clock'];
+  readonly #called: Surroundings['called'];
   readonly #stalls: readonly Stall[];
   /** Those whose end is awaited by somebody who wants the lists. */
   readonly #listing = new Set<Stall>();
@@ -31,23 +35,29 @@ export class ConfiguredServer {
   /** `generation` makes the actors' ids new; `predecessor` has to be gone before anything starts. */
   constructor(spec: ServerSpec, generation: number, around: Surroundings, predecessor: Promise<unknown>) {
     this.spec = spec;
+    this.slot = around.slot ?? spec.name;
     this.#clock = around.clock;
+    this.#called = around.called;
     this.#predecessor = predecessor;
     this.catalog = catalogOf(spec, around);
-    const id = `${spec.name}@${generation}`;
+    const id = `${this.slot}@${generation}`;
     const on = {
       listed: (reading: Reading) => this.catalog.take(reading),
       outdated: (list: ListName) => this.catalog.doubt(list),
       wantsLists: () => this.catalog.isWanting,
       left: (isTold: boolean) => this.#left(isTold),
+      isWatched: () => this.resources.isWatched,
     };
     const count = spec.enabled ? spec.replicas : 0;
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
+    const { name } = spec;
+    this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: around.log });
+    const overheard = { ...around, open: this.resources.overhear(around.open) };
     this.#transients =
       isTransient && spec.enabled ? new Transients(id, spec, around, on, predecessor) : undefined;
     this.#stalls = Array.from(
       { length: isTransient ? 0 : count },
-      (_, index) => new Stall(`${id}#${index}`, spec, around, on, predecessor),
+      (_, index) => new Stall(`${id}#${index}`, spec, overheard, on, predecessor),
     );
   }
 
@@ -103,9 +113,11 @@ export class ConfiguredServer {
     const begun = this.#clock.now();
     this.calls += 1;
     const settle = (outcome: Outcome) => {
-      this.latencies.add(this.#clock.now() - begun);
+      const elapsedMs = this.#clock.now() - begun;
+      this.latencies.add(elapsedMs);
       if (!outcome.ok) this.failures += 1;
       sink.settle(outcome);
+      this.#called?.({ request, outcome, elapsedMs });
     };
     return this.#send(request, { ...sink, settle });
   }
@@ -150,6 +162,17 @@ export class ConfiguredServer {
     const [first, ...others] = this.#stalls;
     const chosen = others.reduce((best, stall) => (isBetter(stall, best!) ? stall : best), first);
     return chosen?.gate.send(request, sink);
+  }
+
+  /** What a call would do to a server that does not run. Any answer will do: whoever answers is there. */
+  #wake(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) => {
+        if (outcome.ok || outcome.error.type === 'MCPProtocolError') resolve();
+        else reject(outcome.error);
+      };
+      this.#send({ method: 'resources/list' }, { settle });
+    });
   }
 
   #stop(refusal: MCPError): void {

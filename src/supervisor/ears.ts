@@ -9,7 +9,7 @@ import type { News } from './news.js';
 
 /** One message of a server for its log. */
 export interface Saying {
-  server: string;
+  slot: string;
   incarnation: number;
   level: LogLevel;
   /** Who in the server said it, or how it came: `stderr`, `toolherd`. */
@@ -22,7 +22,7 @@ export interface Saying {
 export interface EarOptions {
   clock: Clock;
   /** Writes down what toolherd has to say about a server. */
-  log(server: string, text: string): void;
+  log(slot: string, text: string): void;
   /** Writes down what a server said by itself, redacted already. */
   said?(saying: Saying): void;
   /** Takes secrets out of every string of a value. */
@@ -43,45 +43,45 @@ const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
 /** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
 export class Ears {
   readonly #options: EarOptions;
-  readonly #news: News;
-  readonly #incarnationOf: (server: string) => number;
+  readonly #news: Pick<News, 'tell'>;
+  readonly #incarnationOf: (slot: string) => number;
 
-  constructor(options: EarOptions, news: News, incarnationOf: (server: string) => number) {
+  constructor(options: EarOptions, news: Pick<News, 'tell'>, incarnationOf: (slot: string) => number) {
     this.#options = options;
     this.#news = news;
     this.#incarnationOf = incarnationOf;
   }
 
   /** Opens links as before, and listens in on what they report. Their own listener hears it all. */
-  overhear(open: OpenLink): OpenLink {
-    return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, incarnation, on));
+  overhear(open: OpenLink, slot: string): OpenLink {
+    return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, slot, incarnation, on));
   }
 
   /** A line that a server printed: it is in the log already. */
-  printed(server: string, incarnation: number, { source, text }: LinkLog): void {
+  printed(slot: string, incarnation: number, { source, text }: LinkLog): void {
     const isNoise = source === 'stdout';
     const logger = source === 'link' ? 'toolherd' : source;
-    this.#tellLog({ server, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
-    if (isNoise) this.#tell(server, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
+    this.#tellLog({ slot, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
+    if (isNoise) this.#tell(slot, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
   }
 
   /** What toolherd itself has to say about a server. */
-  note(server: string, text: string): void {
+  note(slot: string, text: string): void {
     const { log, redact } = this.#options;
-    log(server, text);
-    const incarnation = this.#incarnationOf(server);
-    this.#tellLog({ server, incarnation, level: 'warn', logger: 'toolherd', text: redact(text) });
+    log(slot, text);
+    const incarnation = this.#incarnationOf(slot);
+    this.#tellLog({ slot, incarnation, level: 'warn', logger: 'toolherd', text: redact(text) });
   }
 
-  #listenIn(spec: ServerSpec, incarnation: number, on: LinkEvents): LinkEvents {
-    const { name: server } = spec;
+  #listenIn(spec: ServerSpec, slot: string, incarnation: number, on: LinkEvents): LinkEvents {
     const allowance = new Allowance(this.#options.clock, LOG_RATE);
     return {
       opened: (opened) => on.opened(opened),
       notification: (method, params) => {
-        if (method === 'notifications/message') this.#hearLog(spec, incarnation, params ?? {}, allowance);
+        if (method === 'notifications/message')
+          this.#hearLog(spec, slot, incarnation, params ?? {}, allowance);
         else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
-          this.#tell(server, incarnation, method, () => this.#redact(spec, params ?? {}));
+          this.#tell(slot, incarnation, method, () => this.#redact(spec, params ?? {}));
         }
         on.notification(method, params);
       },
@@ -89,22 +89,27 @@ export class Ears {
         if (ending.kind === 'error') {
           const { cause, message, fix } = ending;
           const params = { cause, message, ...(fix === undefined ? {} : { fix }) };
-          this.#tell(server, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
+          this.#tell(slot, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
         }
         on.ended(ending);
       },
     };
   }
 
-  #hearLog(spec: ServerSpec, incarnation: number, params: JsonObject, allowance: Allowance): void {
-    const { name: server } = spec;
+  #hearLog(
+    spec: ServerSpec,
+    slot: string,
+    incarnation: number,
+    params: JsonObject,
+    allowance: Allowance,
+  ): void {
     const { level, logger, data } = params;
     const said = typeof data === 'string' ? data : jsonOf(data);
     if (!allowance.take(Math.min(said.length, LONGEST_TEXT))) return;
     const dropped = allowance.takeDropped();
-    if (dropped > 0) this.note(server, `${dropped} log messages dropped: more than the log takes`);
+    if (dropped > 0) this.note(slot, `${dropped} log messages dropped: more than the log takes`);
     const saying: Saying = {
-      server,
+      slot,
       incarnation,
       level: levelOf(level),
       logger: typeof logger === 'string' ? this.#shown(spec, logger, LONGEST_NAME) : null,
@@ -115,8 +120,8 @@ export class Ears {
     this.#tellLog(saying);
   }
 
-  #tell(server: string, incarnation: number, method: string, params: () => JsonObject): void {
-    this.#news.tell('notification', server, () => ({
+  #tell(slot: string, incarnation: number, method: string, params: () => JsonObject): void {
+    this.#news.tell('notification', slot, () => ({
       incarnation,
       method,
       params: params(),
@@ -124,8 +129,8 @@ export class Ears {
     }));
   }
 
-  #tellLog({ server, incarnation, level, logger, text, mcpLevel }: Saying): void {
-    this.#news.tell('log', server, () => ({
+  #tellLog({ slot, incarnation, level, logger, text, mcpLevel }: Saying): void {
+    this.#news.tell('log', slot, () => ({
       incarnation,
       level,
       logger,

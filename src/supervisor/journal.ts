@@ -7,7 +7,7 @@ import { describeCause } from './causes.js';
 const KEPT = 200;
 
 export interface Change extends JournalEntry {
-  server: string;
+  slot: string;
 }
 
 /** Writes down every change of state of every server, and why. It only listens: no machine knows of it. */
@@ -44,51 +44,51 @@ export class Journal {
     // An idle keeper at the beginning is no news.
     if (state === last?.state || (last === undefined && place.chart === 'keeper')) return;
     const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
-    const { server, chart } = place;
+    const { slot, chart } = place;
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
-    this.#write(server, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
+    this.#write(slot, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
   };
 
-  of(server: string): JournalEntry[] {
-    return [...(this.#entries.get(server) ?? [])];
+  of(slot: string): JournalEntry[] {
+    return [...(this.#entries.get(slot) ?? [])];
   }
 
   /** When the server came into its present state; steps inside a state do not count. */
-  since(server: string): string | undefined {
-    return this.#since.get(server);
+  since(slot: string): string | undefined {
+    return this.#since.get(slot);
   }
 
-  forget(server: string): void {
-    this.#entries.delete(server);
-    this.#since.delete(server);
+  forget(slot: string): void {
+    this.#entries.delete(slot);
+    this.#since.delete(slot);
   }
 
-  #write(server: string, entry: JournalEntry): void {
-    const entries = this.#entries.get(server) ?? [];
+  #write(slot: string, entry: JournalEntry): void {
+    const entries = this.#entries.get(slot) ?? [];
     entries.push(entry);
     if (entries.length > KEPT) entries.shift();
-    this.#entries.set(server, entries);
-    if (topName(entry.from) !== topName(entry.to)) this.#since.set(server, entry.at);
-    this.#changed({ server, ...entry });
+    this.#entries.set(slot, entries);
+    if (topName(entry.from) !== topName(entry.to)) this.#since.set(slot, entry.at);
+    this.#changed({ slot, ...entry });
   }
 }
 
 interface Place {
-  server: string;
+  slot: string;
   chart: 'server' | 'keeper';
   /** An incarnation without a keeper: a transient one. */
   isAlone: boolean;
 }
 
-/** Which server an actor belongs to, by its id: `name@1#0` a keeper, `server.3` its child, `name@1.3` a transient one. */
+/** Which server an actor belongs to, by its id: `slot@1#0` a keeper, `server.3` its child, `slot@1.3` a transient one. */
 function placeOf(actor: AnyActorRef): Place | undefined {
   const keeper = KEEPER_ID.exec(actor.id);
-  if (keeper !== null) return { server: keeper[1]!, chart: 'keeper', isAlone: false };
+  if (keeper !== null) return { slot: keeper[1]!, chart: 'keeper', isAlone: false };
   const transient = /^(.*)@\d+\.\d+$/s.exec(actor.id);
-  if (transient !== null) return { server: transient[1]!, chart: 'server', isAlone: true };
+  if (transient !== null) return { slot: transient[1]!, chart: 'server', isAlone: true };
   const parent = /^server\.\d+$/.test(actor.id) ? KEEPER_ID.exec(actor._parent?.id ?? '') : null;
-  return parent === null ? undefined : { server: parent[1]!, chart: 'server', isAlone: false };
+  return parent === null ? undefined : { slot: parent[1]!, chart: 'server', isAlone: false };
 }
 
 const KEEPER_ID = /^(.*)@\d+#\d+$/s;

@@ -2,52 +2,63 @@ import type { ServerSpec } from '../config/spec.js';
 import type { ReloadReport } from '../ipc/fleet.js';
 import type { ConfiguredServer } from './configured-server.js';
 import { unknownServer } from './errors.js';
+import type { Holder, Pool } from './pool.js';
 import { identityOf } from './spec-view.js';
 
 export interface MembersOptions {
-  /** `predecessor` has to be gone before anything of the new one starts. */
-  create(spec: ServerSpec, predecessor: Promise<unknown>): ConfiguredServer;
-  /** Nothing is left of a server that is no longer configured. */
-  forgotten(name: string): void;
+  pool: Pool;
+  holder: Holder;
+  /** Whether one that is new begins by itself what its config says. */
+  begins(spec: ServerSpec): boolean;
 }
 
-/** Who belongs to the herd: what the config says, and what is still on its way out. */
+interface Member {
+  /** As this view's files have it: of a shared server others may have another origin. */
+  spec: ServerSpec;
+  server: ConfiguredServer;
+}
+
+/** Who belongs to one view of the herd: what its config says, in that order. */
 export class Members {
   readonly #options: MembersOptions;
-  #servers = new Map<string, ConfiguredServer>();
+  #members = new Map<string, Member>();
   /** Servers whose config is no more, until they are no more: a new one of the same name waits for them. */
-  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #leaving = new Map<string, { slot: string; gone: Promise<void> }>();
 
   constructor(options: MembersOptions) {
     this.#options = options;
   }
 
   get servers(): ConfiguredServer[] {
-    return [...this.#servers.values()];
+    return [...this.#members.values()].map(({ server }) => server);
+  }
+
+  get specs(): ServerSpec[] {
+    return [...this.#members.values()].map(({ spec }) => spec);
   }
 
   get names(): string[] {
-    return [...this.#servers.keys()];
-  }
-
-  get leaving(): Promise<void>[] {
-    return [...this.#leaving.values()];
+    return [...this.#members.keys()];
   }
 
   get(name: string): ConfiguredServer | undefined {
-    return this.#servers.get(name);
+    return this.#members.get(name)?.server;
   }
 
   /** Throws when there is none. */
   find(name: string): ConfiguredServer {
-    const server = this.#servers.get(name);
+    const server = this.get(name);
     if (server === undefined) throw unknownServer(name, this.names);
     return server;
   }
 
+  has(server: ConfiguredServer): boolean {
+    return this.get(server.spec.name) === server;
+  }
+
   /** What would change. */
   compare(specs: readonly ServerSpec[]): ReloadReport {
-    const before = new Map(this.servers.map(({ spec }) => [spec.name, identityOf(spec)]));
+    const before = new Map(this.specs.map((spec) => [spec.name, identityOf(spec)]));
     const report: ReloadReport = { added: [], removed: [], changed: [], unchanged: [] };
     for (const spec of specs) {
       const identity = before.get(spec.name);
@@ -59,34 +70,39 @@ export class Members {
     return report;
   }
 
-  /** Makes the herd what these specs say. Servers whose spec is the same are not touched. */
+  /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
   replace(specs: readonly ServerSpec[]): ReloadReport {
     const report = this.compare(specs);
     const unchanged = new Set(report.unchanged);
-    const old = this.#servers;
-    this.#servers = new Map();
-    for (const [name, server] of old) if (!unchanged.has(name)) this.#retire(server);
+    const old = this.#members;
+    this.#members = new Map();
+    for (const [name, { server }] of old) if (!unchanged.has(name)) this.#giveBack(server);
     const begun: ConfiguredServer[] = [];
     for (const spec of specs) {
-      const kept = unchanged.has(spec.name) ? old.get(spec.name) : undefined;
-      const server = kept ?? this.#create(spec);
-      this.#servers.set(spec.name, server);
-      if (kept === undefined) begun.push(server);
+      const kept = unchanged.has(spec.name) ? old.get(spec.name)?.server : undefined;
+      const { server, isNew } = kept === undefined ? this.#take(spec) : { server: kept, isNew: false };
+      this.#members.set(spec.name, { spec, server });
+      if (isNew && this.#options.begins(spec)) begun.push(server);
     }
     for (const server of begun) server.begin();
     return report;
   }
 
-  #create(spec: ServerSpec): ConfiguredServer {
-    return this.#options.create(spec, this.#leaving.get(spec.name) ?? Promise.resolve());
+  #take(spec: ServerSpec): { server: ConfiguredServer; isNew: boolean } {
+    const { pool, holder } = this.#options;
+    const { slot, gone = Promise.resolve() } = this.#leaving.get(spec.name) ?? {};
+    return pool.take({ spec, holder, slot, predecessor: gone });
   }
 
-  #retire(server: ConfiguredServer): void {
+  #giveBack(server: ConfiguredServer): void {
+    const { pool, holder } = this.#options;
+    const { slot } = server;
     const { name } = server.spec;
-    const gone = server.retire().then(() => {
-      if (this.#leaving.get(name) === gone) this.#leaving.delete(name);
-      if (!this.#servers.has(name)) this.#options.forgotten(name);
+    const ended = pool.giveBack(server, holder);
+    if (ended === undefined) return;
+    const gone = ended.then(() => {
+      if (this.#leaving.get(name)?.gone === gone) this.#leaving.delete(name);
     });
-    this.#leaving.set(name, gone);
+    this.#leaving.set(name, { slot, gone });
   }
 }

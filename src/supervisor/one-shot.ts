@@ -55,7 +55,7 @@ export class OneShot {
       listed: on.listed,
       outdated: on.outdated,
       wantsLists: on.wantsLists,
-      log: (text) => around.log(spec.name, text),
+      log: (text) => around.log(text),
     });
     const server = serverMachine.provide({
       actors: { link },

@@ -25,7 +25,11 @@ export class Requests {
       case 'prompts/get':
         return this.#named('prompts', textOf(request.params, 'name'), request, context);
       case 'resources/read':
-        return this.#pass(await this.#ownerOfUri(textOf(request.params, 'uri'), request), request, context);
+        return this.#pass(
+          await this.ownerOf(textOf(request.params, 'uri'), request.server),
+          request,
+          context,
+        );
       case 'completion/complete':
         return this.#complete(request, context);
     }
@@ -41,7 +45,7 @@ export class Requests {
   async #complete(request: RequestParams, context: CallContext): Promise<McpResult> {
     const ref = isObject(request.params.ref) ? request.params.ref : {};
     if (ref.type !== 'ref/prompt') {
-      return this.#pass(await this.#ownerOfUri(textOf(ref, 'uri'), request), request, context);
+      return this.#pass(await this.ownerOf(textOf(ref, 'uri'), request.server), request, context);
     }
     const { server, own, timeoutMs } = await this.#find('prompts', textOf(ref, 'name'), request, context);
     const params = { ...request.params, ref: { ...ref, name: own } };
@@ -54,6 +58,7 @@ export class Requests {
     context: CallContext,
   ): Promise<McpResult> {
     if (!server.spec.enabled) throw disabled(server.spec);
+    context.onServer?.(server.spec.name);
     return askServer(server, { method, params, timeoutMs }, context, { redact: this.#options.redact });
   }
 
@@ -88,7 +93,7 @@ export class Requests {
   }
 
   /** Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask. */
-  async #ownerOfUri(uri: string, { server }: RequestParams): Promise<ConfiguredServer> {
+  async ownerOf(uri: string, server?: string): Promise<ConfiguredServer> {
     const { members, offers } = this.#options;
     if (server !== undefined) return members.find(server);
     const known = this.#holderOf(uri);

@@ -40,7 +40,12 @@ export class Stall {
     id: string,
     spec: ServerSpec,
     around: Surroundings,
-    on: { listed(reading: Reading): void; outdated?(list: ListName): void },
+    on: {
+      listed(reading: Reading): void;
+      outdated?(list: ListName): void;
+      /** Somebody waits for what it may tell: it is not idle. */
+      isWatched?(): boolean;
+    },
     predecessor: Promise<unknown>,
   ) {
     this.id = id;
@@ -63,7 +68,7 @@ export class Stall {
       },
       listed: on.listed,
       outdated: on.outdated,
-      log: (text) => around.log(spec.name, text),
+      log: (text) => around.log(text),
     });
     const reap = () => this.#reap();
     const server = serverMachine.provide({
@@ -80,7 +85,7 @@ export class Stall {
     });
     const input = {
       policy: spec,
-      server: serverSettings(spec, () => this.#idleForMs()),
+      server: serverSettings(spec, () => (on.isWatched?.() ? 0 : this.#idleForMs())),
       now: () => around.clock.now(),
       random: () => around.random(),
     };

@@ -5,14 +5,14 @@ import { rootMachine } from './root.js';
 export interface RootOptions {
   clock: Clock;
   inspect(inspection: InspectionEvent): void;
-  /** A child threw: a bug of ours. `server`: whose it was. */
-  broke(server: string, error: unknown): void;
+  /** A child threw: a bug of ours. `slot`: whose it was. */
+  broke(slot: string, error: unknown): void;
 }
 
 /** The root actor, running: what lives under it is put there and taken away again. */
 export function startRoot({ clock, inspect, broke }: RootOptions) {
   const root = createActor(rootMachine, { clock: timers(clock), inspect });
-  root.on('child.broke', ({ id, error }) => broke(serverOf(id), error));
+  root.on('child.broke', ({ id, error }) => broke(slotOf(id), error));
   root.start();
   return {
     keep(id: string, logic: AnyActorLogic, input: unknown): AnyActorRef {
@@ -23,8 +23,8 @@ export function startRoot({ clock, inspect, broke }: RootOptions) {
   };
 }
 
-/** `name@1#0` and `name@1.3` are actors of `name`. */
-function serverOf(id: string): string {
+/** `slot@1#0` and `slot@1.3` are actors of `slot`. */
+function slotOf(id: string): string {
   return id.replace(/@\d+[#.]\d+$/, '');
 }
 

@@ -3,7 +3,9 @@ import type { ConfiguredServer } from './configured-server.js';
 
 export interface StatusSources {
   /** When the server came into its present state. */
-  since(name: string): string;
+  since: string;
+  /** Whose it is; null: everybody's. */
+  agent: string | null;
   redact(text: string): string;
   /** Of each process group, by its leader; null where the system does not tell. */
   memory: ReadonlyMap<number, number> | null;
@@ -14,11 +16,10 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
   const { spec, latencies } = server;
   const { lists } = server.catalog;
   const view = server.view();
-  const { memory, redact } = sources;
-  const since = sources.since(spec.name);
+  const { memory, redact, since, agent } = sources;
   return {
     name: spec.name,
-    agent: null,
+    agent,
     state: view.state,
     detail: view.detail,
     transport: spec.transport,

@@ -1,12 +1,15 @@
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
 import type { Clock } from '../link/clock.js';
+import type { EndedCall } from './call-event.js';
 import type { CatalogChange } from './catalog-change.js';
 import type { CatalogStore } from './catalog-store.js';
 import type { OpenLink } from './link-actor.js';
 import type { Permits } from './permits.js';
 
-/** What every server of a herd is given from outside. */
+/** What a server of a herd is given from outside. */
 export interface Surroundings {
+  /** Its place in the herd; default: its name. */
+  slot?: string | undefined;
   clock: Clock;
   /** In [0, 1). */
   random(): number;
@@ -16,9 +19,11 @@ export interface Surroundings {
   keep(id: string, logic: AnyActorLogic, input: unknown): AnyActorRef;
   /** Takes one away that has come to its end. */
   release(id: string): void;
-  log(server: string, text: string): void;
+  log(text: string): void;
   /** Absent where nothing is remembered from one life to the next. */
   catalogs?: CatalogStore | undefined;
-  /** What a server offers is not what it was. */
-  offersChanged?: ((server: string, change: CatalogChange) => void) | undefined;
+  /** What it offers is not what it was. */
+  offersChanged?: ((change: CatalogChange) => void) | undefined;
+  /** A request to it has its outcome. */
+  called?: ((call: EndedCall) => void) | undefined;
 }

@@ -30,7 +30,7 @@ export async function openHerd(url: string) {
     file: join(folder, 'auth.json'),
     clock,
     log,
-    granted: (name) => letIn(herd, name),
+    granted: (name) => letIn([herd], name),
   });
   const table = new ProcessTable({ daemonId: 'conformance', clock });
   const herd = new Herd({

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { letIn } from '../../src/daemon/authorize.js';
-import type { Herd } from '../../src/supervisor/herd.js';
+import type { HerdView } from '../../src/supervisor/herd-view.js';
 
 it('a server that is authorised while the herd is shut down fells nobody', async () => {
   const faults: unknown[] = [];
@@ -13,7 +13,7 @@ it('a server that is authorised while the herd is shut down fells nobody', async
     if (what === 'start') throw new Error('shutting down');
     return [];
   };
-  letIn({ order } as unknown as Herd, 'guarded');
+  letIn([{ order } as unknown as HerdView], 'guarded');
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect([orders, faults]).toEqual([['reset', 'start'], []]);
 });

@@ -5,30 +5,55 @@ import { startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 
 const NAMES = ['a', 'b', 'c', 'd'];
+const EIGHT = [...'abcdefgh'];
 const herdOfFour = () => startHerd(config(NAMES.map((name) => server(name, 'good.mjs'))));
 const texts = (results: readonly ToolResult[]) =>
   results.map(({ content, error }) => error?.type ?? (content[0]?.type === 'text' ? content[0].text : ''));
 const echo = (name: string, value: string) => ({ server: name, tool: 'echo', arguments: { value } });
 
 describe('many calls at once', () => {
-  it('64 calls over 4 servers, one of which hangs: the other 48 come while it hangs; then it is told as it is', async () => {
-    const { fleet } = await herdOfFour();
-    const calls = Array.from({ length: 64 }, (_, index) => {
-      const name = NAMES[index % 4]!;
-      return name === 'd' ? { server: 'd', tool: 'wait' } : echo(name, String(index));
+  /** Every eighth goes to the one that hangs. */
+  const manyCalls = () =>
+    Array.from({ length: 64 }, (_, index) => {
+      const name = EIGHT[index % 8]!;
+      return name === 'h' ? { server: 'h', tool: 'wait' } : echo(name, String(index));
     });
+  const others = Array.from({ length: 64 }, (_, index) => index).filter((index) => index % 8 !== 7);
+
+  it('64 calls over 8 servers, one of which hangs: the other 56 come while it hangs; then it is told as it is', async () => {
+    const { fleet } = await startHerd(config(EIGHT.map((name) => server(name, 'good.mjs'))));
     const come: number[] = [];
     const abort = new AbortController();
     const all = fleet.callMany(
-      { calls },
+      { calls: manyCalls() },
       { signal: abort.signal, onResult: (index) => void come.push(index) },
     );
-    await until(() => come.length === 48);
-    expect(come.every((index) => index % 4 !== 3)).toBe(true);
+    await until(() => come.length === 56);
+    expect(come.sort((a, b) => a - b)).toEqual(others);
+    // it may have been the last to start
+    await until(async () => (await fleet.status(['h'])).servers[0]?.in_flight === 8);
     abort.abort();
-    expect(texts(await all).filter((_, index) => index % 4 === 3)).toEqual(Array(16).fill('CancelledError'));
-    await until(async () => (await fleet.status(['d'])).servers[0]?.in_flight === 0);
-    expect((await fleet.call(echo('d', 'again'))).success).toBe(true);
+    const told = texts(await all);
+    expect(told.filter((_, index) => index % 8 === 7)).toEqual(Array(8).fill('CancelledError'));
+    expect(told.filter((_, index) => index % 8 !== 7)).toEqual(others.map(String));
+    await until(async () => (await fleet.status(['h'])).servers[0]?.in_flight === 0);
+    expect((await fleet.call(echo('h', 'again'))).success).toBe(true);
+  });
+
+  it('the same as 64 calls of one connection', async () => {
+    const { fleet } = await startHerd(config(EIGHT.map((name) => server(name, 'good.mjs'))));
+    const come: number[] = [];
+    const abort = new AbortController();
+    const all = manyCalls().map(async (call, index) => {
+      const result = await fleet.call(call, { signal: abort.signal });
+      come.push(index);
+      return result;
+    });
+    await until(() => come.length === 56);
+    expect(come.sort((a, b) => a - b)).toEqual(others);
+    abort.abort();
+    expect(texts(await Promise.all(all)).filter((_, index) => index % 8 !== 7)).toEqual(others.map(String));
+    await until(async () => (await fleet.status(['h'])).servers[0]?.in_flight === 0);
   });
 
   it('the first success is enough, and what runs elsewhere is cancelled there', async () => {

@@ -6,6 +6,8 @@ import type {
   CallParams,
   Fleet,
   FleetEvent,
+  LogEntry,
+  LogParams,
   ManyContext,
   PromptParams,
   RequestParams,
@@ -163,6 +165,22 @@ export class FakeFleet implements Fleet {
   async reload(dryRun?: boolean) {
     this.heard.push(['reload', dryRun]);
     return { added: ['x'], removed: [], changed: [], unchanged: ['a'] };
+  }
+
+  async logs(params?: LogParams): Promise<LogEntry[]> {
+    this.heard.push(['logs', params ?? {}]);
+    const time = '2026-01-01T00:00:00.000Z';
+    return [{ time, level: 'info', server: 'a', source: 'stderr', text: 'hello' }];
+  }
+
+  async register(document: Record<string, unknown>, folder?: string) {
+    this.heard.push(['register', document, folder]);
+    return [status('new')];
+  }
+
+  async unregister(name: string) {
+    this.heard.push(['unregister', name]);
+    return [status(name)];
   }
 
   subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void) {

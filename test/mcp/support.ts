@@ -16,12 +16,17 @@ export class LineClient {
   readonly lines: Line[] = [];
   readonly #write: (text: string) => void;
   readonly close: () => void;
+  /** It has said its last word, and listens on. */
+  readonly end: () => void;
+  readonly closed: Promise<void>;
 
   constructor(path: string) {
-    const socket = connect(path);
+    const socket = connect({ path, allowHalfOpen: true });
     createInterface({ input: socket }).on('line', (text) => this.lines.push(JSON.parse(text)));
     this.#write = (text) => void socket.write(text);
     this.close = () => void socket.destroy();
+    this.end = () => void socket.end();
+    this.closed = new Promise((resolve) => socket.once('end', () => resolve()));
     onTestFinished(this.close);
   }
 

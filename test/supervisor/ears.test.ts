@@ -140,7 +140,10 @@ describe('what a server says by itself', () => {
     await notify('notifications/resources/updated', { uri: 'file:///a', unheardOf: { deep: 1 } });
     await notify('notifications/unheard-of');
     await heard<NotificationEvent>(({ method }) => method === 'notifications/unheard-of');
-    expect(events.map((event) => event.topic === 'notification' && [event.method, event.params])).toEqual([
+    const told = events.flatMap((event) =>
+      event.topic === 'notification' ? [[event.method, event.params]] : [],
+    );
+    expect(told).toEqual([
       ['notifications/resources/updated', { uri: 'file:///a', unheardOf: { deep: 1 } }],
       ['notifications/unheard-of', {}],
     ]);

@@ -2,7 +2,7 @@
 import type { StdioSpec } from '../../src/config/spec.js';
 import { callErrorFor } from '../../src/link/call-error.js';
 import type { Clock } from '../../src/link/clock.js';
-import type { Link, LinkEvents, Opened } from '../../src/link/link.js';
+import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
 import type { ListMethod } from '../../src/link/list.js';
 import type { Rung } from '../../src/link/process/ladder.js';
 import type { JsonObject } from '../../src/link/session/message.js';
@@ -52,6 +52,8 @@ export class FakeLink implements Link {
   readonly orders: Rung[] = [];
   /** How often each list was read. */
   readonly reads: ListMethod[] = [];
+  /** Resources of which it is to tell that they changed. */
+  readonly watched: string[] = [];
   manners: Manners;
   life: 'starting' | 'open' | 'dead' | 'gone' = 'starting';
   readonly #on: LinkEvents;
@@ -107,6 +109,11 @@ export class FakeLink implements Link {
     const list = await (this.manners.lists?.[method] ?? []);
     if (list instanceof Error) throw list;
     return list;
+  }
+
+  async watch(uri: string): Promise<Unwatch> {
+    this.watched.push(uri);
+    return async () => void this.watched.splice(this.watched.indexOf(uri), 1);
   }
 
   close(from: Rung = 'close'): void {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { HttpSpec, StdioSpec } from '../../src/config/spec.js';
 import { ConfiguredServer } from '../../src/supervisor/configured-server.js';
 import { Members } from '../../src/supervisor/members.js';
+import { Pool } from '../../src/supervisor/pool.js';
 import type { Manners } from './fake-link.js';
 import { settled, spec, World } from './world.js';
 
@@ -270,16 +271,18 @@ test('who has gone is forgotten, and nobody before', async () => {
   world.manners = () => ({ opens: true, goes: 'never' });
   const around = world.surroundings();
   const forgotten: string[] = [];
-  const members = new Members({
-    create: (one, predecessor) => new ConfiguredServer(one, world.links.length + 1, around, predecessor),
-    forgotten: (name) => forgotten.push(name),
+  const pool = new Pool({
+    create: (one, slot, predecessor) =>
+      new ConfiguredServer(one, world.links.length + 1, { ...around, slot }, predecessor),
+    forgotten: (slot) => forgotten.push(slot),
   });
+  const members = new Members({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
   members.replace([named('a', { start: 'eager' })]);
   await settled();
   members.replace([]);
   await settled();
-  expect([members.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
+  expect([pool.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
   world.newest.isBuried();
   await settled();
-  expect([members.leaving.length, forgotten, around.children()]).toEqual([0, ['a'], []]);
+  expect([pool.leaving.length, forgotten, around.children()]).toEqual([0, ['a'], []]);
 });

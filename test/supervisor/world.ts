@@ -86,7 +86,7 @@ export class World {
         return root.getSnapshot().context.children.get(id)!;
       },
       release: (id) => root.send({ type: 'release', id }),
-      log: (server, line) => this.logs.push(`${server}: ${line}`),
+      log: (line) => this.logs.push(line),
       ...changes,
     };
     return { ...around, children: () => [...root.getSnapshot().context.children.keys()] };

@@ -1,11 +1,19 @@
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { MAX_REPLY_BYTES } from '../../ipc/connect-socket.js';
-import { Framing } from '../../ipc/framing.js';
+import { Framer, joined } from '../../framing/framer.js';
+import { cut } from '../../framing/raw-json.js';
 import { MAX_LINE_BYTES } from '../../ipc/peer.js';
 import { Ledger } from './ledger.js';
 import { headOf } from './reply-head.js';
-import { asLine, cancelLine, failureLine, LIST_CHANGES } from './words.js';
+import {
+  asLine,
+  cancelLine,
+  failureLine,
+  LIST_CHANGES,
+  missedLines,
+  requestText,
+  updatedLine,
+} from './words.js';
 
 export interface BridgeOptions {
   input: Readable;
@@ -18,11 +26,17 @@ export interface BridgeOptions {
 
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
+/** Enough for what the daemon puts in front of a result; an id that is longer makes the line be joined. */
+const HEAD_BYTES = 65_536;
+/** As much as `max_message_bytes` can allow, and what is around it. */
+const MAX_REPLY_BYTES = 2 ** 31 + HEAD_BYTES;
 /** Between two looks for a daemon that is gone. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
 /** Ids of our own, for what the client must not hear the reply of. */
 const OWN_ID = '"toolherd-bridge-';
+/** How a client of each era begins. */
+const FIRST_WORDS = ['initialize', 'server/discover'];
 
 /**
  * Lines from stdin to the daemon and back. Whole lines, so that a daemon which dies in the middle of one leaves no half
@@ -50,7 +64,7 @@ export class Bridge {
     const finished = new Promise<void>((resolve) => {
       this.#finish = resolve;
     });
-    const lines = new Framing(MAX_LINE_BYTES, {
+    const lines = new Framer(MAX_LINE_BYTES, {
       line: (line) => this.#fromClient(line),
       // the daemon would refuse it in the same words
       tooLong: () => this.#toClient(failureLine('null', `a line of more than ${MAX_LINE_BYTES} bytes`)),
@@ -96,8 +110,9 @@ export class Bridge {
 
   #attach(socket: Socket): void {
     this.#socket = socket;
-    const lines = new Framing(MAX_REPLY_BYTES, {
-      line: (line) => this.#fromDaemon(socket, withoutProbes(line)),
+    const lines = new Framer(MAX_REPLY_BYTES, {
+      line: (line) => this.#fromDaemon(socket, [line]),
+      long: () => ({ push: () => undefined, end: (pieces) => this.#fromDaemon(socket, pieces) }),
       tooLong: () => socket.destroy(),
     });
     let isInLine = false;
@@ -121,10 +136,15 @@ export class Bridge {
     else this.#options.input.resume();
   }
 
-  #fromDaemon(socket: Socket, line: Buffer): void {
-    this.#ledger.came(line);
-    if (headOf(line)?.id.startsWith(OWN_ID)) return;
-    if (this.#toClient(asLine(line))) return;
+  /** A long line is passed on in the pieces it came in: only the head of it is read. */
+  #fromDaemon(socket: Socket, line: readonly Buffer[]): void {
+    const pieces = withoutProbes(line);
+    const begin = joined(cut(pieces, 0, HEAD_BYTES));
+    const known = headOf(begin) === undefined ? joined(pieces) : begin;
+    this.#ledger.came(known);
+    if (headOf(known)?.id.startsWith(OWN_ID)) return;
+    for (const piece of pieces.slice(0, -1)) this.#toClient(piece);
+    if (pieces.slice(-1).every((last) => this.#toClient(asLine(last)))) return;
     socket.pause();
     onceDrained(this.#options.output, () => socket.resume());
   }
@@ -140,13 +160,13 @@ export class Bridge {
 
   /** The first handshake is made with the next daemon instead; everything else may have run. */
   #failOpen(): void {
-    const { asked, questions } = this.#ledger;
-    for (const [id, { method, params }] of asked) {
-      if (method === 'initialize' && !this.#ledger.isInitialized && this.#state === 'open') {
-        const text = `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":${JSON.stringify(params)}}`;
-        this.#waiting.unshift(asLine(Buffer.from(text)));
-        this.#ledger.remembered.delete('initialize');
-      } else if (!id.startsWith(OWN_ID)) {
+    const { asked, questions, standing } = this.#ledger;
+    for (const [id, request] of asked) {
+      const { method } = request;
+      if (FIRST_WORDS.includes(method) && !this.#ledger.isInitialized && this.#state === 'open') {
+        this.#waiting.unshift(asLine(Buffer.from(requestText(request))));
+        this.#ledger.remembered.delete(method);
+      } else if (!id.startsWith(OWN_ID) && !standing.includes(request)) {
         this.#toClient(
           failureLine(
             id,
@@ -157,8 +177,7 @@ export class Bridge {
       }
     }
     for (const id of questions) this.#toClient(cancelLine(id));
-    asked.clear();
-    questions.clear();
+    this.#ledger.lost();
   }
 
   async #reconnect(): Promise<void> {
@@ -182,11 +201,15 @@ export class Bridge {
 
   #resume(socket: Socket): void {
     this.#options.note('toolherd bridge: connected to the daemon again');
-    for (const [method, params] of this.#ledger.remembered) this.#say(socket, method, params);
-    if (this.#ledger.isInitialized) this.#say(socket, 'notifications/initialized');
+    const { remembered, isInitialized, standing, subscribed } = this.#ledger;
+    for (const { method, params } of remembered.values()) this.#say(socket, method, params);
+    if (isInitialized) this.#say(socket, 'notifications/initialized');
+    for (const request of standing) socket.write(`${requestText(request)}\n`);
     this.#attach(socket);
-    // the next daemon may have another config
-    if (this.#ledger.isInitialized) for (const line of LIST_CHANGES) this.#toClient(line);
+    // the next daemon may have another config, and nobody knows what changed meanwhile
+    if (isInitialized) for (const line of LIST_CHANGES) this.#toClient(line);
+    for (const uri of subscribed) this.#toClient(updatedLine(uri));
+    for (const request of standing) for (const line of missedLines(request)) this.#toClient(line);
   }
 
   /** What the client said once, in its name; the reply is for nobody. */
@@ -227,10 +250,11 @@ function isProbe(chunk: Buffer): boolean {
 }
 
 /** A probe may have come in one piece with the line behind it. */
-function withoutProbes(line: Buffer): Buffer {
-  let start = 0;
-  while (line[start] === SPACE) start += 1;
-  return line.subarray(start);
+function withoutProbes(line: readonly Buffer[]): readonly Buffer[] {
+  const [first] = line;
+  if (first?.[0] !== SPACE) return line;
+  const start = first.findIndex((byte) => byte !== SPACE);
+  return start === -1 ? withoutProbes(line.slice(1)) : [first.subarray(start), ...line.slice(1)];
 }
 
 /** One listener, however many lines wait. */

@@ -1,17 +1,44 @@
 import { type Incoming, readLine } from '../../ipc/message.js';
 import { headOf } from './reply-head.js';
 
+const SUBSCRIBE = 'resources/subscribe';
+const UNSUBSCRIBE = 'resources/unsubscribe';
+
+type Request = Incoming & { kind: 'request' };
+
 /** What the client said that the next daemon has to hear again. */
-const REMEMBERED: readonly string[] = ['initialize', 'logging/setLevel'];
+const REMEMBERED: readonly string[] = ['initialize', 'logging/setLevel', SUBSCRIBE];
+/** A request that stays open for as long as its client likes: the next daemon gets it as it is. */
+const LISTEN = 'subscriptions/listen';
 
 /** What of a conversation is open, and what must be said again when it begins anew. Ids are kept as their JSON text. */
 export class Ledger {
   /** Requests of the client without a reply, by id. */
-  readonly asked = new Map<string, Incoming & { kind: 'request' }>();
+  readonly asked = new Map<string, Request>();
   /** Requests of the daemon that the client has not answered. */
   readonly questions = new Set<string>();
-  readonly remembered = new Map<string, unknown>();
+  /** In the order in which it was said. */
+  readonly remembered = new Map<string, Request>();
   isInitialized = false;
+
+  /** Requests that a daemon takes over from the one before. */
+  get standing(): Request[] {
+    return [...this.asked.values()].filter(({ method }) => method === LISTEN);
+  }
+
+  /** Resources of which the client wants to hear when they change. */
+  get subscribed(): string[] {
+    const said = [...this.remembered.values()].filter(({ method }) => method === SUBSCRIBE);
+    return said.map(uriOf).filter((uri) => uri !== undefined);
+  }
+
+  /** A daemon is gone, and what was asked of it will not be answered by it. */
+  lost(): void {
+    const standing = this.standing;
+    this.asked.clear();
+    this.questions.clear();
+    for (const request of standing) this.asked.set(request.id, request);
+  }
 
   /** A line that goes to the daemon. */
   sent(line: Buffer): void {
@@ -31,7 +58,8 @@ export class Ledger {
     switch (message.kind) {
       case 'request':
         this.asked.set(message.id, message);
-        if (REMEMBERED.includes(message.method)) this.remembered.set(message.method, message.params);
+        if (REMEMBERED.includes(message.method)) this.remembered.set(keyOf(message), message);
+        if (message.method === UNSUBSCRIBE) this.remembered.delete(keyOf({ ...message, method: SUBSCRIBE }));
         break;
       case 'notification':
         if (message.method === 'notifications/initialized') this.isInitialized = true;
@@ -52,4 +80,14 @@ export class Ledger {
       if (message.kind === 'reply' || message.kind === 'failure') this.asked.delete(message.id);
     }
   }
+}
+
+/** Each is remembered in its last form; of subscriptions each one. */
+function keyOf(request: Request): string {
+  return request.method === SUBSCRIBE ? `${SUBSCRIBE} ${uriOf(request)}` : request.method;
+}
+
+function uriOf({ params }: Request): string | undefined {
+  const { uri } = (params ?? {}) as { uri?: unknown };
+  return typeof uri === 'string' ? uri : undefined;
 }

@@ -18,6 +18,41 @@ export function cancelLine(id: string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}\n`);
 }
 
-export const LIST_CHANGES: readonly Buffer[] = ['tools', 'prompts', 'resources'].map((list) =>
-  Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}\n`),
+interface Request {
+  id: string;
+  method: string;
+  params: unknown;
+}
+
+export function requestText({ id, method, params }: Request): string {
+  const tail = params === undefined ? '' : `,"params":${JSON.stringify(params)}`;
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}"${tail}}`;
+}
+
+const LISTS = ['tools', 'prompts', 'resources'];
+
+export const LIST_CHANGES: readonly Buffer[] = LISTS.map((list) =>
+  notification(`notifications/${list}/list_changed`),
 );
+
+export function updatedLine(uri: string): Buffer {
+  return notification('notifications/resources/updated', { uri });
+}
+
+/** Everything of which a `subscriptions/listen` wants to hear. */
+export function missedLines({ id, params }: Request): Buffer[] {
+  const { notifications = {} } = (params ?? {}) as { notifications?: Record<string, unknown> };
+  const { resourceSubscriptions: uris } = notifications;
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': JSON.parse(id) as unknown };
+  const lists = LISTS.filter((list) => notifications[`${list}ListChanged`] === true);
+  return [
+    ...lists.map((list) => notification(`notifications/${list}/list_changed`, { _meta })),
+    ...(Array.isArray(uris) ? uris : []).map((uri) =>
+      notification('notifications/resources/updated', { uri, _meta }),
+    ),
+  ];
+}
+
+function notification(method: string, params?: object): Buffer {
+  return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
+}

@@ -11,7 +11,7 @@ export const verb: Verb = {
   async run(call) {
     const { flags, output } = call;
     const graceMs = typeof flags.grace === 'string' ? parseDuration(flags.grace) : undefined;
-    const fleet = await call.fleet({ autostart: false });
+    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
     const { stopped, killed } = await fleet.shutdown(graceMs);
     output.json({ stopped, killed });
     output.print(`stopped: ${stopped.join(', ') || 'no server was running'}`);

@@ -19,7 +19,7 @@ needs_auth (see toolherd help auth).`,
   most: Number.POSITIVE_INFINITY,
   async run(call) {
     const { args, flags, output } = call;
-    const fleet = await call.fleet({ autostart: false });
+    const fleet = await call.fleet({ autostart: false, outlook: 'if allowed' });
     const names = args.length === 0 ? undefined : [...args];
     if (flags.wait === true) await within(call, untilSettled(fleet, names));
     const { servers, daemon } = await fleet.status(names);

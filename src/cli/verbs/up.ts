@@ -22,7 +22,7 @@ export const verb: Verb = {
     const running = await findDaemon(call);
     if (running !== undefined && flags.replace !== true) return alreadyRunning(call, running);
     if (running !== undefined) {
-      const { fleet, close } = await openFleet(call, false);
+      const { fleet, close } = await openFleet(call, false, 'herd');
       await fleet.shutdown();
       close();
       await untilEnded(call);

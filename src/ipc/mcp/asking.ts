@@ -19,7 +19,8 @@ export function askClient(peer: Peer, capabilities: ClientCapabilities): OnReque
   };
 }
 
-function checkOffered(
+/** Throws what a server is told that asks for more than its client offers. */
+export function checkOffered(
   capabilities: ClientCapabilities,
   method: string,
   params: Record<string, unknown> | undefined,

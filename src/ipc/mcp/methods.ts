@@ -1,6 +1,5 @@
 import type { RequestContext } from '../answers.js';
-import { Params } from '../params.js';
-import type { Peer } from '../peer.js';
+import type { Params } from '../params.js';
 import { untilCancelled } from '../until-cancelled.js';
 import { promptDefinition, resourceDefinition, templateDefinition, toolDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
@@ -19,7 +18,7 @@ interface Named {
   exposed_name: string;
 }
 
-/** MCP itself, on the connection that also has `fleet/*`. */
+/** MCP up to 2025-11-25, on the connection that also has `fleet/*`. */
 export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   initialize: (session, params) => session.initialize(params),
   'notifications/initialized': (session) => session.initialized(),
@@ -56,15 +55,13 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   'resources/read': (session, params, context, raw) =>
     session.request('resources/read', raw, params, context),
 
+  'resources/subscribe': (session, params, { signal }) =>
+    untilCancelled(signal, session.subscribe(params.text('uri'))),
+  'resources/unsubscribe': (session, params) => session.unsubscribe(params.text('uri')),
+
   'completion/complete': (session, params, context, raw) => session.complete(raw, params, context),
   'logging/setLevel': (session, params) => session.setLevel(params),
 };
-
-export function handleMcp(peer: Peer, session: McpSession): void {
-  for (const [name, method] of Object.entries(MCP_METHODS)) {
-    peer.handle(name, (params, context) => method(session, new Params(params), context, params));
-  }
-}
 
 /** Under its own name where one server is all there is to see. */
 function shownName({ server }: McpSession): (entry: Named) => string {

@@ -1,4 +1,3 @@
-import { VERSION } from '../../version.js';
 import type { RequestContext } from '../answers.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { CallContext, Fleet, McpResult, RequestParams } from '../fleet.js';
@@ -8,7 +7,11 @@ import { untilCancelled } from '../until-cancelled.js';
 import { askClient, type ClientCapabilities } from './asking.js';
 import { toFailedResult, toRpcError } from './failures.js';
 import { LOG_LEVELS } from './log-levels.js';
+import type { AskingCall } from './modern/asking-call.js';
+import { ParkedCalls } from './modern/parked-calls.js';
 import { McpNews } from './news.js';
+import { ResourceSubscriptions } from './resource-subscriptions.js';
+import { CAPABILITIES, SERVER_INFO } from './server-info.js';
 import { negotiate } from './versions.js';
 
 export interface McpSessionOptions {
@@ -17,15 +20,10 @@ export interface McpSessionOptions {
   /** On whose behalf it calls: no other connection has this name. */
   caller: string;
   clock?: Clock;
+  /** Where calls wait that outlive the connection, as it is for one request alone. Default: they end with it. */
+  parked?: ParkedCalls<AskingCall> | undefined;
 }
 
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true },
-  logging: {},
-  completions: {},
-};
 const METHOD_NOT_FOUND = -32601;
 const NO_COMPLETION = { completion: { values: [], total: 0, hasMore: false } };
 
@@ -33,14 +31,33 @@ const NO_COMPLETION = { completion: { values: [], total: 0, hasMore: false } };
 export class McpSession {
   readonly #options: McpSessionOptions;
   readonly #news: McpNews;
+  readonly #resources: ResourceSubscriptions;
+  readonly clock: Clock;
+  readonly parked: ParkedCalls<AskingCall>;
   #capabilities: ClientCapabilities = {};
   #server: string | undefined;
 
   constructor(options: McpSessionOptions) {
     this.#options = options;
-    const { fleet, peer, clock = systemClock } = options;
-    const isShown = (server: string) => this.#server === undefined || this.#server === server;
-    this.#news = new McpNews({ fleet, peer, clock, isShown });
+    const { fleet, peer, clock = systemClock, parked } = options;
+    this.clock = clock;
+    this.parked = parked ?? new ParkedCalls(clock);
+    this.#news = new McpNews({ fleet, peer, clock, isShown: this.isShown });
+    this.#resources = new ResourceSubscriptions((told) =>
+      peer.notify('notifications/resources/updated', told),
+    );
+  }
+
+  /** Whose news this connection sees. */
+  readonly isShown = (server: string) => this.#server === undefined || this.#server === server;
+
+  notify(method: string, params?: Record<string, unknown>): void {
+    this.#options.peer.notify(method, params);
+  }
+
+  /** On whose behalf it calls. */
+  get caller(): string {
+    return this.#options.caller;
   }
 
   get fleet(): Fleet {
@@ -62,7 +79,7 @@ export class McpSession {
     return {
       protocolVersion: negotiate(params.optionalText('protocolVersion')),
       capabilities: CAPABILITIES,
-      serverInfo: { name: 'toolherd', version: VERSION },
+      serverInfo: SERVER_INFO,
     };
   }
 
@@ -75,8 +92,25 @@ export class McpSession {
     return {};
   }
 
+  /** From now on it hears when this resource changes. */
+  async subscribe(uri: string): Promise<McpResult> {
+    try {
+      await this.#resources.begin(this.fleet, uri, this.#server);
+      return {};
+    } catch (error) {
+      throw toRpcError(error);
+    }
+  }
+
+  unsubscribe(uri: string): McpResult {
+    this.#resources.end(uri);
+    return {};
+  }
+
   end(): void {
     this.#news.end();
+    this.#resources.endAll();
+    if (this.#options.parked === undefined) this.parked.close();
   }
 
   /** A call of a tool. Only what was wrong with the question is an error; what became of it is a result. */
@@ -134,6 +168,8 @@ export class McpSession {
       signal: context.signal,
       onProgress: token === undefined ? undefined : onProgress,
       onRequest: askClient(peer, this.#capabilities),
+      // nothing here looks into a result
+      acceptsRaw: true,
     };
   }
 }

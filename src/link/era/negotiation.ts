@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import { MCPProtocolError } from '../errors.js';
-import type { Opened } from '../link.js';
+import type { Opened, Unwatch } from '../link.js';
 import type { ModernDriver } from '../modern/driver.js';
 import { FIRST_OWN_ID, gone } from '../modern/own-requests.js';
 import { METHOD_NOT_FOUND, MODERN_VERSION, UNSUPPORTED_VERSION } from '../modern/wire.js';
@@ -107,6 +107,11 @@ export class Negotiation implements Upstream {
 
   ping(timeoutMs: number): Promise<void> {
     return this.#chosen?.ping(timeoutMs) ?? Promise.reject(gone(this.#ports.name));
+  }
+
+  /** To be told when a resource changes, where that is a matter of listening; undefined where a call asks for it. */
+  watch(uri: string): Promise<Unwatch> | undefined {
+    return this.#era === 'modern' ? this.#drivers.modern.watch(uri) : undefined;
   }
 
   close(): void {

@@ -1,12 +1,13 @@
 import type { Root } from '../../config/spec.js';
 import type { Clock } from '../clock.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../errors.js';
-import type { Opened } from '../link.js';
+import type { Opened, Unwatch } from '../link.js';
 import { clientCapabilities, type Permissions } from '../requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { Envelope } from '../session/session.js';
 import type { Upstream, UpstreamPorts } from '../upstream.js';
-import { Listening } from './listening.js';
+import { CANCELLED } from './listening.js';
+import { Listenings } from './listenings.js';
 import { gone, OwnRequests } from './own-requests.js';
 import {
   envelopeOf,
@@ -23,8 +24,8 @@ export interface ModernPorts extends UpstreamPorts {
   logLevel: string | undefined;
   /** What every call says of itself from now on. */
   speak(envelope: Envelope): void;
-  /** A list may have changed while nobody listened. */
-  notify(method: string): void;
+  /** Something may have changed while nobody listened. */
+  notify(method: string, params?: JsonObject): void;
 }
 
 /**
@@ -36,7 +37,7 @@ export class ModernDriver implements Upstream {
   readonly #requests: OwnRequests;
   /** Of requests on whose behalf somebody can be asked, and of all others. */
   readonly #envelopes: { asked: JsonObject; unasked: JsonObject };
-  #listening: Listening | undefined;
+  #listening: Listenings | undefined;
   #closed = false;
 
   constructor(ports: ModernPorts) {
@@ -65,11 +66,16 @@ export class ModernDriver implements Upstream {
   /** This is how it is spoken to from now on. */
   engage({ capabilities }: Opened): void {
     const { asked, unasked } = this.#envelopes;
-    const { clock, speak, notify } = this.#ports;
+    const { name, clock, speak, notify } = this.#ports;
     speak(({ ask }) => (ask === undefined ? unasked : asked));
     const send = (method: string, params: JsonObject) => this.#send(method, params);
-    this.#listening = new Listening(capabilities, { clock, send, notify });
-    this.#listening.start();
+    const cancel = (id: number) => this.#cancel(id);
+    this.#listening = new Listenings({ name, clock, send, cancel, notify });
+    this.#listening.listenToLists(capabilities);
+  }
+
+  watch(uri: string): Promise<Unwatch> {
+    return this.#listening?.watch(uri) ?? Promise.reject(gone(this.#ports.name));
   }
 
   receive(raw: JsonObject): boolean {
@@ -112,6 +118,12 @@ export class ModernDriver implements Upstream {
 
   #send(method: string, params: JsonObject = {}) {
     return this.#requests.send(method, { ...params, _meta: this.#envelopes.unasked });
+  }
+
+  #cancel(id: number): void {
+    if (this.#closed) return;
+    this.#requests.lose(id, gone(this.#ports.name));
+    this.#ports.write(JSON.stringify({ jsonrpc: '2.0', method: CANCELLED, params: { requestId: id } }));
   }
 
   /** Servers ask nothing on their own in this era; one that does is told so, or it would wait for ever. */

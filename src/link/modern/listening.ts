@@ -2,14 +2,7 @@ import type { Clock } from '../clock.js';
 import { MCPProtocolError } from '../errors.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { OwnRequest } from './own-requests.js';
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from './wire.js';
-
-/** What can be listened for: the capability that promises it, the filter that asks for it, the notification that tells. */
-const CHANGES = [
-  { capability: 'tools', filter: 'toolsListChanged', method: 'notifications/tools/list_changed' },
-  { capability: 'prompts', filter: 'promptsListChanged', method: 'notifications/prompts/list_changed' },
-  { capability: 'resources', filter: 'resourcesListChanged', method: 'notifications/resources/list_changed' },
-] as const;
+import { INVALID_PARAMS, METHOD_NOT_FOUND, SUBSCRIPTION_ID_KEY } from './wire.js';
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 export const CANCELLED = 'notifications/cancelled';
@@ -20,66 +13,89 @@ const AGAIN_MS = { first: 500, most: 60_000 };
 export interface ListeningPorts {
   clock: Clock;
   send(method: string, params: JsonObject): OwnRequest;
-  notify(method: string): void;
+  /** Takes a request back. */
+  cancel(id: number): void;
+  /** The server listens to what it lists here, for the first time. */
+  begun?(honoured: JsonObject): void;
+  /** It listens again: what changed since it last did, nobody has heard. */
+  missed(): void;
+  /** It came to its end before it had begun. */
+  refused?(error: unknown): void;
 }
 
 /**
- * One `subscriptions/listen` for everything a server says it tells of. The request stays open; when it ends while the
- * link lives it is sent again, and what may have changed meanwhile is told as if the server had told it.
+ * One `subscriptions/listen`. The request stays open; when it ends while the link lives it is sent again, and what may
+ * have changed meanwhile is told as if the server had told it.
  */
 export class Listening {
   readonly #ports: ListeningPorts;
-  readonly #changes: (typeof CHANGES)[number][];
+  readonly #notifications: JsonObject;
   #timer: unknown;
   #id: number | undefined;
   #failures = 0;
   #heardBefore = false;
+  #isAcknowledged = false;
   #stopped = false;
 
-  constructor(capabilities: JsonObject, ports: ListeningPorts) {
+  constructor(notifications: JsonObject, ports: ListeningPorts) {
+    this.#notifications = notifications;
     this.#ports = ports;
-    this.#changes = CHANGES.filter(({ capability }) => {
-      const offered = capabilities[capability];
-      return isObject(offered) && offered.listChanged === true;
-    });
   }
 
   start(): void {
-    if (this.#stopped || this.#changes.length === 0) return;
-    const notifications = Object.fromEntries(this.#changes.map(({ filter }) => [filter, true]));
-    const { id, reply } = this.#ports.send('subscriptions/listen', { notifications });
+    if (this.#stopped) return;
+    const { id, reply } = this.#ports.send('subscriptions/listen', { notifications: this.#notifications });
     this.#id = id;
+    this.#isAcknowledged = false;
     reply.then(
-      () => this.#ended(),
-      (error: unknown) => this.#ended(error),
+      () => this.#ended(id),
+      (error: unknown) => this.#ended(id, error),
     );
   }
 
   /** True for what is about this listening: its beginning, or an end that the server tells of. */
   receive({ method, params }: JsonObject): boolean {
-    if (method === ACKNOWLEDGED) this.#acknowledged();
-    else if (method === CANCELLED && isObject(params) && params.requestId === this.#id) this.#ended();
+    if (!isObject(params) || this.#id === undefined) return false;
+    if (method === ACKNOWLEDGED && this.#isMeant(params)) this.#acknowledged(params);
+    else if (method === CANCELLED && params.requestId === this.#id) this.#ended(this.#id);
     else return false;
     return true;
   }
 
+  /** The server need not be told where it is gone itself. */
   stop(): void {
     this.#stopped = true;
     this.#ports.clock.clearTimeout(this.#timer);
   }
 
-  #acknowledged(): void {
+  cancel(): void {
+    if (this.#stopped) return;
+    this.stop();
+    if (this.#id !== undefined) this.#ports.cancel(this.#id);
+  }
+
+  /** One that does not say which is meant is for whoever still waits for one. */
+  #isMeant({ _meta: meta }: JsonObject): boolean {
+    const id = isObject(meta) ? meta[SUBSCRIPTION_ID_KEY] : undefined;
+    return id === undefined ? !this.#isAcknowledged : id === this.#id;
+  }
+
+  #acknowledged({ notifications }: JsonObject): void {
+    if (this.#stopped) return;
     this.#failures = 0;
-    if (this.#heardBefore) for (const { method } of this.#changes) this.#ports.notify(method);
+    this.#isAcknowledged = true;
+    if (this.#heardBefore) this.#ports.missed();
+    else this.#ports.begun?.(isObject(notifications) ? notifications : {});
     this.#heardBefore = true;
   }
 
-  #ended(error?: unknown): void {
-    if (this.#stopped || this.#id === undefined) return;
+  #ended(id: number, error?: unknown): void {
+    if (this.#stopped || this.#id !== id) return;
     this.#id = undefined;
+    if (!this.#heardBefore) this.#ports.refused?.(error);
     const code = error instanceof MCPProtocolError ? error.rpc?.code : undefined;
     // it promised what it does not have: asking again would not change that
-    if (code === METHOD_NOT_FOUND || code === INVALID_PARAMS) return;
+    if (this.#stopped || code === METHOD_NOT_FOUND || code === INVALID_PARAMS) return;
     const { first, most } = AGAIN_MS;
     const waitMs = Math.min(first * 2 ** this.#failures, most);
     this.#failures += 1;

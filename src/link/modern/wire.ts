@@ -13,6 +13,8 @@ export const CLIENT_INFO_KEY = 'io.modelcontextprotocol/clientInfo';
 export const CLIENT_CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 export const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
+/** Which `subscriptions/listen` a notification belongs to: its id. */
+export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 export const CONFIG_KEY = 'toolherd/config';
 
 /** The server speaks none of the versions that were asked for; its `data.supported` says which it does. */

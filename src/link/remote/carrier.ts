@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { RemoteSpec } from '../../config/spec.js';
+import type { OversizedLine } from '../../framing/framer.js';
 import type { Clock } from '../clock.js';
-import type { OversizedLine } from '../framer.js';
 import type { Trouble } from './trouble.js';
 
 /**

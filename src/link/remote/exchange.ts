@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
+import type { OversizedLine } from '../../framing/framer.js';
 import type { Clock } from '../clock.js';
-import type { OversizedLine } from '../framer.js';
 import { EventGuard } from './event-guard.js';
 import { SilenceWatch } from './silence-watch.js';
 import { codeOf, type Trouble, TroubleError } from './trouble.js';

@@ -4,7 +4,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/spec.js';
-import type { OversizedLine } from '../framer.js';
+import type { OversizedLine } from '../../framing/framer.js';
 import { FIRST_CALL_ID } from '../session/inbox.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import { replyIds } from '../session/reply-ids.js';

@@ -1,8 +1,8 @@
 import type { RemoteSpec } from '../../config/spec.js';
+import type { OversizedLine } from '../../framing/framer.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import type { Negotiation } from '../era/negotiation.js';
-import type { OversizedLine } from '../framer.js';
-import type { Link, LinkEvents, Opened } from '../link.js';
+import type { Link, LinkEvents, Opened, Unwatch } from '../link.js';
 import { type ListMethod, listAll } from '../list.js';
 import type { Rung } from '../process/ladder.js';
 import { FIRST_CALL_ID } from '../session/inbox.js';
@@ -10,6 +10,7 @@ import type { JsonObject, Message } from '../session/message.js';
 import type { Session } from '../session/session.js';
 import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
 import { isForUpstream } from '../upstream.js';
+import { watch } from '../watch.js';
 import { type Carrier, type CarrierPorts, makeCarrier } from './carrier.js';
 import {
   badHandshake,
@@ -81,6 +82,10 @@ class RemoteLink implements Link {
     const { items, ttlMs } = await listAll(this.session, this.#opened?.capabilities ?? {}, method);
     if (ttlMs !== undefined) onTtl?.(ttlMs);
     return items;
+  }
+
+  watch(uri: string): Promise<Unwatch> {
+    return watch(this.session, this.#upstream, uri);
   }
 
   close(from: Rung = 'close'): void {

@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import type { WebsocketSpec } from '../../config/spec.js';
-import { EDGE_BYTES } from '../framer.js';
+import { EDGE_BYTES } from '../../framing/framer.js';
 import { type Carrier, type CarrierPorts, GOODBYE_MS } from './carrier.js';
 import { Heartbeat } from './heartbeat.js';
 import { codeOf, type Trouble, TroubleError } from './trouble.js';

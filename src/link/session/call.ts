@@ -1,10 +1,16 @@
+import type { RawJson } from '../../framing/raw-json.js';
 import type { Timed } from '../deadlines.js';
 import type { MCPError } from '../errors.js';
 import type { Waiter } from './fair-line.js';
 import type { JsonObject } from './message.js';
 
-/** How a call ended. Exactly one of these reaches its sink. */
-export type Outcome = { ok: true; result: JsonObject } | { ok: false; error: MCPError };
+/**
+ * How a call ended. Exactly one of these reaches its sink. `raw`: the result as its bytes, for a sink that accepts them;
+ * whoever asks for `result` all the same has it parsed.
+ */
+export type Outcome =
+  | { ok: true; readonly result: JsonObject; raw?: RawJson | undefined }
+  | { ok: false; error: MCPError };
 
 /** Where the outcome goes. The form without a promise, for whoever forwards ten thousand calls a second. */
 export interface CallSink {
@@ -17,6 +23,8 @@ export interface CallSink {
    * result, rejects with the reason why not. Absent where nobody can be asked.
    */
   ask?: Ask | undefined;
+  /** It only hands the result on: a long one may come as the server's own bytes. */
+  acceptsRaw?: boolean | undefined;
 }
 
 /** One question of a server. The signal aborts when the answer is not wanted any more. */

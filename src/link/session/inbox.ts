@@ -1,8 +1,10 @@
-import type { OversizedLine } from '../framer.js';
+import { joined, LONG_BYTES, type LongLine, type OversizedLine } from '../../framing/framer.js';
 import type { Call, Outcome } from './call.js';
 import { answered, misanswered, tooLarge } from './call-errors.js';
 import { type Id, isObject, type JsonObject, type Message, readMessage, sortMessage } from './message.js';
+import { RawOutcome } from './raw-outcome.js';
 import { replyIds } from './reply-ids.js';
+import { type RawReply, ReplyScan } from './reply-scan.js';
 
 /**
  * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The two never meet, and a server
@@ -23,12 +25,16 @@ export interface InboxPorts {
   name: string;
   /** Calls that were written and have not settled: no other call can be reached from here. */
   inFlight: ReadonlyMap<number, Call>;
+  /** Whether results may pass unseen at all: not where one may be a question. */
+  passesRaw(): boolean;
   settle(call: Call, outcome: Outcome): void;
   progress(call: Call, progress: JsonObject): void;
   other(message: Message, line: Buffer | undefined): void;
+  /** Something of this kind reached nobody; so many did so far. */
+  strayed?(kind: keyof StrayCounts, count: number): void;
 }
 
-/** Finds the call a line from the server belongs to. The place where replies will be matched by their bytes alone. */
+/** Finds the call a line from the server belongs to. Of a long reply to somebody who only hands it on the id alone is read. */
 export class Inbox {
   readonly counts: StrayCounts = { replies: 0, progress: 0, broken: 0, oversized: 0 };
   readonly #ports: InboxPorts;
@@ -38,7 +44,17 @@ export class Inbox {
   }
 
   deliver(bytes: Buffer): void {
-    this.#sort(readMessage(bytes), bytes);
+    const line = bytes.length < LONG_BYTES ? undefined : this.long();
+    line?.push(bytes);
+    if (line === undefined) this.#sort(readMessage(bytes), bytes);
+    else line.end([bytes]);
+  }
+
+  /** Takes a long line as it comes. Undefined where it would be parsed all the same. */
+  long(): LongLine | undefined {
+    if (!this.#isRawWanted) return undefined;
+    const scan = new ReplyScan();
+    return { push: (piece) => scan.push(piece), end: (pieces) => this.#scanned(scan.end(pieces), pieces) };
   }
 
   /** A message that came as an object, not as a line. */
@@ -49,9 +65,28 @@ export class Inbox {
   /** True when the line was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
     const call = this.#onlyCall(replyIds(line.head, line.tail));
-    if (call === undefined) this.counts.oversized += 1;
+    if (call === undefined) this.#stray('oversized');
     else this.#ports.settle(call, { ok: false, error: tooLarge(this.#ports.name, call, line.bytes) });
     return call !== undefined;
+  }
+
+  get #isRawWanted(): boolean {
+    const { passesRaw, inFlight } = this.#ports;
+    if (!passesRaw()) return false;
+    for (const { sink } of inFlight.values()) if (sink.acceptsRaw) return true;
+    return false;
+  }
+
+  #scanned(reply: RawReply | undefined, pieces: readonly Buffer[]): void {
+    const call = reply && this.#ports.inFlight.get(reply.id);
+    if (reply !== undefined && call?.sink.acceptsRaw) {
+      this.#ports.settle(call, new RawOutcome(reply.result));
+    } else if (reply !== undefined && call === undefined && reply.id >= FIRST_CALL_ID) {
+      this.#stray('replies');
+    } else {
+      const line = joined(pieces);
+      this.#sort(readMessage(line), line);
+    }
   }
 
   #sort(message: Message, line: Buffer | undefined): void {
@@ -74,14 +109,14 @@ export class Inbox {
     const call = inFlight.get(message.id);
     if (call === undefined) {
       if (message.id < FIRST_CALL_ID) this.#ports.other(message, line);
-      else this.counts.replies += 1;
+      else this.#stray('replies');
     } else if (message.kind === 'result') this.#ports.settle(call, { ok: true, result: message.result });
     else this.#ports.settle(call, { ok: false, error: answered(name, call, message.error) });
   }
 
   #broken(ids: readonly Id[], why: string): void {
     const call = this.#onlyCall(ids.map(Number));
-    if (call === undefined) this.counts.broken += 1;
+    if (call === undefined) this.#stray('broken');
     else this.#ports.settle(call, { ok: false, error: misanswered(this.#ports.name, call, why) });
   }
 
@@ -96,12 +131,17 @@ export class Inbox {
     return calls.size === 1 ? only : undefined;
   }
 
+  #stray(kind: keyof StrayCounts): void {
+    this.counts[kind] += 1;
+    this.#ports.strayed?.(kind, this.counts[kind]);
+  }
+
   #progress(params: JsonObject | undefined): void {
     const token = params?.progressToken;
     const call = typeof token === 'number' ? this.#ports.inFlight.get(token) : undefined;
     // a call that did not ask has given nobody its token
     if (call?.sink.progress === undefined || !isObject(params) || typeof params.progress !== 'number') {
-      this.counts.progress += 1;
+      this.#stray('progress');
       return;
     }
     const { progressToken: _, ...progress } = params;

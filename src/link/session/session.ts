@@ -1,7 +1,7 @@
+import type { LongLine, OversizedLine } from '../../framing/framer.js';
 import type { Clock } from '../clock.js';
 import { Deadlines } from '../deadlines.js';
 import type { MCPError } from '../errors.js';
-import type { OversizedLine } from '../framer.js';
 import {
   Call,
   type CallHandle,
@@ -42,6 +42,8 @@ export interface SessionOptions extends Limits {
   inputRequired?: ((call: Call, result: JsonObject) => Promise<JsonObject>) | undefined;
   /** Whatever a server sends that belongs to no call, and the line it came in, if it came in one. */
   other(message: Message, line: Buffer | undefined): void;
+  /** Something of this kind reached nobody; so many did so far. */
+  strayed?(kind: keyof StrayCounts, count: number): void;
   /** A sink threw: a fault of ours, which must not reach other calls. */
   fault(error: unknown): void;
 }
@@ -86,9 +88,11 @@ export class Session {
     this.#inbox = new Inbox({
       name: options.name,
       inFlight: this.#inFlight,
+      passesRaw: () => options.inputRequired === undefined,
       settle: (call, outcome) => this.#answered(call, outcome),
       progress: (call, progress) => this.#progress(call, progress),
       other: options.other,
+      strayed: (kind, count) => options.strayed?.(kind, count),
     });
   }
 
@@ -195,6 +199,12 @@ export class Session {
   deliver(bytes: Buffer): void {
     this.#heardAt = this.#clock.now();
     this.#inbox.deliver(bytes);
+  }
+
+  /** A long line begins; undefined where it is to be delivered whole. */
+  deliverLong(): LongLine | undefined {
+    this.#heardAt = this.#clock.now();
+    return this.#inbox.long();
   }
 
   /** A message that came as an object, not as a line. */

@@ -1,15 +1,16 @@
 import type { StdioSpec } from '../../config/spec.js';
+import { Framer } from '../../framing/framer.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import { callErrorFor } from '../call-error.js';
 import type { Negotiation } from '../era/negotiation.js';
-import { Framer } from '../framer.js';
-import type { Link, LinkEvents, LinkLog, Opened } from '../link.js';
+import type { Link, LinkEvents, LinkLog, Opened, Unwatch } from '../link.js';
 import { type ListMethod, listAll } from '../list.js';
 import type { Rung } from '../process/ladder.js';
 import type { JsonObject, Message } from '../session/message.js';
 import type { Session } from '../session/session.js';
 import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
 import { isForUpstream } from '../upstream.js';
+import { watch } from '../watch.js';
 import type { Exit } from './child.js';
 import { badHandshake, exitedByItself, lostPipe, noHandshake, notGone, notStarted } from './endings.js';
 import { LogLines } from './log-lines.js';
@@ -79,6 +80,10 @@ class StdioLink implements Link {
     return items;
   }
 
+  watch(uri: string): Promise<Unwatch> {
+    return watch(this.session, this.#upstream, uri);
+  }
+
   close(from: Rung = 'close'): void {
     this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
     this.session.seal();
@@ -105,6 +110,7 @@ class StdioLink implements Link {
     const { name, maxMessageBytes } = this.#spec;
     const framer = new Framer(maxMessageBytes, {
       line: (line) => this.session.deliver(line),
+      long: () => this.session.deliverLong(),
       oversized: (line) => {
         if (this.session.deliverOversized(line)) return;
         this.#log('stdout', `(a line of ${line.bytes} bytes dropped: more than max_message_bytes)`);

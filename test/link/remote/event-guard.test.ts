@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EDGE_BYTES, type OversizedLine } from '../../../src/link/framer.js';
+import { EDGE_BYTES, type OversizedLine } from '../../../src/framing/framer.js';
 import { EventGuard } from '../../../src/link/remote/event-guard.js';
 import { replyIds } from '../../../src/link/session/reply-ids.js';
 import { event, saying } from './tiny-server.js';

@@ -1,26 +1,43 @@
 /**
- * Cuts a byte stream into lines. Written by hand because it is hot and because what goes wrong here goes wrong for
- * every call: a naive "join and split" is quadratic and was measured at half a minute for 50 MB.
+ * Cuts a byte stream into lines, for both sides of the daemon. Written by hand because it is hot and because what goes
+ * wrong here goes wrong for every call: a naive "join and split" is quadratic and was measured at half a minute for
+ * 50 MB.
  *
  * Each byte is looked at once. A line that lies within one chunk is handed on without a copy; the pieces of a longer
- * one are kept in a list and joined when its newline is there. A line over the cap is not kept: only its head and
- * its tail are, since one of them holds the id of the call that has to be told.
+ * one are kept in a list. They are joined when its newline is there, unless somebody takes long lines as they are. A
+ * line over the cap is not kept: only its head and its tail are, since one of them holds the id of the call that has to
+ * be told.
  */
+export interface FramerEvents {
+  line(bytes: Buffer): void;
+  /** A line is getting long. Whoever is named here takes it in pieces; otherwise it will be a `line` like any other. */
+  long?(): LongLine | undefined;
+  /** A line is over the cap: told once, as soon as it is. */
+  tooLong?(): void;
+  /** The end of a line that was over the cap. */
+  oversized?(line: OversizedLine): void;
+}
+
+/** Takes a line of more than `LONG_BYTES`. What is not ended was over the cap, or the stream came to its end. */
+export interface LongLine {
+  /** Every byte of it in order, as it comes; a carriage return in front of the newline is among them. */
+  push(piece: Buffer): void;
+  /** It is whole. */
+  end(pieces: readonly Buffer[]): void;
+}
+
 export interface OversizedLine {
   bytes: number;
   head: Buffer;
   tail: Buffer;
 }
 
-export interface FramerEvents {
-  line(bytes: Buffer): void;
-  oversized(line: OversizedLine): void;
-}
-
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 /** How much is kept of each end of an oversized line. */
 export const EDGE_BYTES = 4096;
+/** From here on it pays to spare a line the joining and the parsing. */
+export const LONG_BYTES = 16_384;
 /** Smaller pieces are copied together: a list of one-byte chunks costs a hundred times its content. */
 const SMALL_PIECE = 4096;
 const LARGEST_BLOCK = 65_536;
@@ -34,6 +51,8 @@ export class Framer {
   #block: Buffer | undefined;
   #blockUsed = 0;
   #blockSize = SMALL_PIECE;
+  /** Who takes the present line in pieces; null: nobody. Undefined while it is not long. */
+  #long: LongLine | null | undefined;
   /** Set while a line over the cap is thrown away. */
   #edges: Edges | undefined;
 
@@ -60,22 +79,28 @@ export class Framer {
 
   #endLine(last: Buffer): void {
     if (this.#edges === undefined && this.#size === 0) {
-      this.#emit(last);
+      this.#emit([last], last.length, null);
       return;
     }
     this.#hold(last);
-    const edges = this.#edges;
-    const line = edges === undefined ? this.#join() : undefined;
-    this.#reset();
-    if (line !== undefined) this.#emit(line);
-    if (edges !== undefined) this.#events.oversized(edges.line());
+    this.#closeBlock();
+    const [pieces, size, long, edges] = [this.#pieces, this.#size, this.#long, this.#edges];
+    this.#drop();
+    this.#edges = undefined;
+    if (edges === undefined) this.#emit(pieces, size, long ?? null);
+    else this.#events.oversized?.(edges.line());
   }
 
-  #emit(raw: Buffer): void {
-    const line = raw[raw.length - 1] === CARRIAGE_RETURN ? raw.subarray(0, -1) : raw;
-    if (line.length === 0) return;
-    if (line.length > this.#maxBytes) this.#events.oversized(new Edges([line]).line());
-    else this.#events.line(line);
+  #emit(raw: readonly Buffer[], rawSize: number, long: LongLine | null): void {
+    const hasReturn = raw.at(-1)?.at(-1) === CARRIAGE_RETURN;
+    const pieces = hasReturn ? withoutLastByte(raw) : raw;
+    const size = hasReturn ? rawSize - 1 : rawSize;
+    if (size === 0) return;
+    if (size > this.#maxBytes) {
+      this.#events.tooLong?.();
+      this.#events.oversized?.(new Edges(pieces).line());
+    } else if (long !== null) long.end(pieces);
+    else this.#events.line(joined(pieces));
   }
 
   #hold(piece: Buffer): void {
@@ -86,11 +111,23 @@ export class Framer {
     this.#size += piece.length;
     this.#keep(piece);
     // one byte of grace: the last one may be the carriage return of a line that just fits
-    if (this.#size > this.#maxBytes + 1) {
-      this.#closeBlock();
-      this.#edges = new Edges(this.#pieces);
-      this.#drop();
-    }
+    if (this.#size > this.#maxBytes + 1) this.#giveUp();
+    else if (this.#long !== undefined) this.#long?.push(piece);
+    else if (this.#size >= LONG_BYTES) this.#beginLong();
+  }
+
+  #beginLong(): void {
+    this.#long = this.#events.long?.() ?? null;
+    if (this.#long === null) return;
+    this.#closeBlock();
+    for (const piece of this.#pieces) this.#long.push(piece);
+  }
+
+  #giveUp(): void {
+    this.#closeBlock();
+    this.#edges = new Edges(this.#pieces);
+    this.#drop();
+    this.#events.tooLong?.();
   }
 
   #keep(piece: Buffer): void {
@@ -114,24 +151,24 @@ export class Framer {
     this.#blockUsed = 0;
   }
 
-  #join(): Buffer {
-    this.#closeBlock();
-    const [only] = this.#pieces;
-    return this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces);
-  }
-
   #drop(): void {
     this.#pieces = [];
     this.#size = 0;
     this.#block = undefined;
     this.#blockUsed = 0;
     this.#blockSize = SMALL_PIECE;
+    this.#long = undefined;
   }
+}
 
-  #reset(): void {
-    this.#drop();
-    this.#edges = undefined;
-  }
+/** One buffer of several; the same where there is one only. */
+export function joined(pieces: readonly Buffer[]): Buffer {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+}
+
+function withoutLastByte(pieces: readonly Buffer[]): Buffer[] {
+  return [...pieces.slice(0, -1), ...pieces.slice(-1).map((last) => last.subarray(0, -1))];
 }
 
 /** The first and the last bytes of what passes through, in flat memory however small the pieces are. */

@@ -1,6 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EDGE_BYTES, Framer, type OversizedLine } from '../../src/link/framer.js';
+import { EDGE_BYTES, Framer, LONG_BYTES, type OversizedLine } from '../../src/framing/framer.js';
 
 function frame(chunks: Iterable<Buffer>, maxBytes = 1000) {
   const lines: string[] = [];
@@ -13,9 +15,50 @@ function frame(chunks: Iterable<Buffer>, maxBytes = 1000) {
   return { lines, oversized, framer };
 }
 
+/** What a connection does: it tells of a line that is too long at once. */
+function frameTold(chunks: Iterable<Buffer>, maxBytes = 1000): string[] {
+  const events: string[] = [];
+  const framer = new Framer(maxBytes, {
+    line: (bytes) => events.push(bytes.toString('latin1')),
+    tooLong: () => events.push('<too long>'),
+  });
+  for (const chunk of chunks) framer.push(chunk);
+  return events;
+}
+
+/** What a server's link does: long lines are taken as they come. */
+function frameLong(chunks: Iterable<Buffer>, maxBytes = 2 ** 20) {
+  const lines: { kind: 'whole' | 'long'; text: string; seen: string }[] = [];
+  const framer = new Framer(maxBytes, {
+    line: (bytes) => lines.push({ kind: 'whole', text: bytes.toString('latin1'), seen: '' }),
+    long: () => {
+      const seen: Buffer[] = [];
+      return {
+        push: (piece) => seen.push(Buffer.from(piece)),
+        end: (pieces) =>
+          lines.push({
+            kind: 'long',
+            text: Buffer.concat(pieces).toString('latin1'),
+            seen: Buffer.concat(seen).toString('latin1'),
+          }),
+      };
+    },
+  });
+  for (const chunk of chunks) framer.push(chunk);
+  return lines;
+}
+
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...places].map((start, at) => bytes.subarray(start, places[at] ?? bytes.length));
+}
+
+function* inPieces(bytes: Buffer, ...sizes: number[]): Generator<Buffer> {
+  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length]!;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
 }
 
 describe('the framer', () => {
@@ -117,5 +160,61 @@ describe('the framer', () => {
     globalThis.gc?.();
     expect(framer.pending).toBe(65_536 * (4096 + 64));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 2 ** 20);
+  });
+
+  it('a line of exactly the cap passes, one byte more is told, with CR and without (S8)', () => {
+    for (const ending of ['\n', '\r\n']) {
+      for (const size of [1, 7, 4999, 5000, 20_000]) {
+        const chunks = (length: number) =>
+          inPieces(Buffer.from(`${'x'.repeat(length)}${ending}next\n`), size);
+        expect(frameTold(chunks(5000), 5000)).toEqual(['x'.repeat(5000), 'next']);
+        expect(frameTold(chunks(5001), 5000)).toEqual(['<too long>', 'next']);
+      }
+    }
+  });
+
+  it('a line that is too long is told before its end, and once (S8)', () => {
+    expect(frameTold([Buffer.alloc(1500, 'x')])).toEqual(['<too long>']);
+    expect(frameTold([Buffer.alloc(1500, 'x'), Buffer.from('x\nnext\n')])).toEqual(['<too long>', 'next']);
+  });
+
+  it('hands a long line over in pieces, every byte of it seen once while it came', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 8 });
+    const length = fc.oneof(fc.nat(50), fc.integer({ min: LONG_BYTES - 50, max: 3 * LONG_BYTES }));
+    const ending = fc.constantFrom('\n', '\r\n');
+    fc.assert(
+      fc.property(fc.array(length, { maxLength: 4 }), sizes, ending, (lengths, cuts, end) => {
+        const texts = lengths.map((count, at) => `${at}${'x'.repeat(count)}y`);
+        const bytes = Buffer.from(texts.map((text) => text + end).join(''));
+        const lines = frameLong(inPieces(bytes, ...cuts));
+        expect(lines.map(({ text }) => text)).toEqual(texts);
+        for (const { kind, text, seen } of lines) {
+          if (kind === 'long') expect(seen.replace(/\r$/, '')).toBe(text);
+          else expect(text.length).toBeLessThan(LONG_BYTES);
+        }
+      }),
+      { numRuns: 200, seed: 3 },
+    );
+  });
+
+  it('does not end a long line that is over the cap (U3)', () => {
+    const chunks = inPieces(Buffer.from(`${'x'.repeat(50_001)}\nnext\n`), 5000);
+    expect(frameLong(chunks, 50_000).map(({ text }) => text)).toEqual(['next']);
+    const asLong = inPieces(Buffer.from(`${'x'.repeat(50_000)}\r\n`), 5000);
+    expect(frameLong(asLong, 50_000)).toMatchObject([{ kind: 'long', text: 'x'.repeat(50_000) }]);
+  });
+
+  it('keeps nothing of a line that is done', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const part = Buffer.alloc(2 ** 20, 'x');
+    const framers = Array.from({ length: 50 }, () => {
+      const framer = new Framer(2 ** 22, { line: () => undefined });
+      for (const chunk of [part, part, Buffer.from('\n')]) framer.push(chunk);
+      return framer;
+    });
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    expect(framers).toHaveLength(50);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 2 ** 20);
   });
 });

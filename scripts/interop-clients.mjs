@@ -1,0 +1,147 @@
+// The clients of `npm run interop`, each as its makers publish it. A client is `{name, package, node?, open}`;
+// what `open` gives has one function for each thing that the client can do. Each returns what the client showed.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+
+const MODERN = '2026-07-28';
+const UNSAID = 'it does not say';
+const ABOUT = { name: 'interop', version: '1.0.0' };
+const SDK_V1 = '@modelcontextprotocol/sdk@1.32.2';
+const SDK_V2 = '@modelcontextprotocol/client@2.4.0';
+const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0';
+const MCPORTER = 'mcporter@0.12.3';
+
+export const CLIENTS = [
+  { name: 'SDK v1', package: SDK_V1, open: openSdkV1 },
+  { name: 'SDK v2, legacy', package: SDK_V2, open: (place) => openSdkV2(place, 'legacy') },
+  { name: 'SDK v2, auto', package: SDK_V2, open: (place) => openSdkV2(place, 'auto') },
+  { name: `SDK v2, ${MODERN}`, package: SDK_V2, open: (place) => openSdkV2(place, { pin: MODERN }) },
+  { name: 'Inspector CLI, legacy', package: INSPECTOR, node: '24', open: openInspector('legacy') },
+  { name: 'Inspector CLI, modern', package: INSPECTOR, node: '24', open: openInspector('modern') },
+  { name: 'mcporter', package: MCPORTER, node: '24', open: openMcporter },
+];
+
+async function load(folder, module) {
+  return import(pathToFileURL(createRequire(join(folder, 'x.js')).resolve(module)));
+}
+
+async function openSdkV1({ folder, home, environment }) {
+  const { Client } = await load(folder, '@modelcontextprotocol/sdk/client/index.js');
+  const { StdioClientTransport } = await load(folder, '@modelcontextprotocol/sdk/client/stdio.js');
+  const client = new Client(ABOUT);
+  const transport = new StdioClientTransport({ ...bridge(environment), cwd: home, stderr: 'ignore' });
+  let version;
+  // remote transports are told, to send it with each request; so is this one
+  transport.setProtocolVersion = (agreed) => {
+    version = agreed;
+  };
+  await client.connect(transport);
+  return sdk(client, () => version);
+}
+
+async function openSdkV2({ folder, home, environment }, mode) {
+  const { Client } = await load(folder, '@modelcontextprotocol/client');
+  const { StdioClientTransport } = await load(folder, '@modelcontextprotocol/client/stdio');
+  const client = new Client(ABOUT, { versionNegotiation: { mode } });
+  await client.connect(new StdioClientTransport({ ...bridge(environment), cwd: home, stderr: 'ignore' }));
+  return sdk(client, () => client.getNegotiatedProtocolVersion());
+}
+
+const bridge = (env) => ({ command: 'toolherd', args: ['bridge'], env });
+
+function sdk(client, speaks) {
+  return {
+    speaks,
+    tools: () => pages((params) => client.listTools(params), 'tools'),
+    call: (name, args) => client.callTool({ name, arguments: args }),
+    resources: () => pages((params) => client.listResources(params), 'resources'),
+    read: (uri) => client.readResource({ uri }),
+    prompts: () => pages((params) => client.listPrompts(params), 'prompts'),
+    get: (name, args) => client.getPrompt({ name, arguments: args }),
+    close: () => client.close(),
+  };
+}
+
+async function pages(list, what) {
+  const all = [];
+  let cursor;
+  do {
+    const page = await list(cursor === undefined ? {} : { cursor });
+    all.push(...page[what]);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return all;
+}
+
+/** Driven by a config file that names the bridge, as a user has one. Each command is a connection of its own. */
+function openInspector(era) {
+  return async (place) => {
+    const program = join(
+      place.folder,
+      'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+    );
+    const ask = async (method, ...flags) => {
+      const words = ['--cli', '--config', place.config, '--server', 'herd', '--format', 'json', '-q'];
+      const { out, errors } = await run(place, program, [
+        ...words,
+        '--protocol-era',
+        era,
+        '--method',
+        method,
+        ...flags,
+      ]);
+      if (out === '') throw new Error(errors);
+      return JSON.parse(out).result;
+    };
+    const json = (args) => ['--tool-args-json', JSON.stringify(args)];
+    const pairs = (args) =>
+      Object.entries(args).flatMap(([key, value]) => ['--prompt-args', `${key}=${value}`]);
+    return {
+      speaks: () => (era === 'modern' ? MODERN : UNSAID),
+      tools: async () => (await ask('tools/list')).tools,
+      call: (name, args) => ask('tools/call', '--tool-name', name, ...json(args)),
+      resources: async () => (await ask('resources/list')).resources,
+      read: (uri) => ask('resources/read', '--uri', uri),
+      prompts: async () => (await ask('prompts/list')).prompts,
+      get: (name, args) => ask('prompts/get', '--prompt-name', name, ...pairs(args)),
+      close: () => undefined,
+    };
+  };
+}
+
+async function openMcporter(place) {
+  const program = join(place.folder, 'node_modules/mcporter/dist/cli.js');
+  const ask = async (...words) => {
+    const { out, errors } = await run(place, program, ['--config', place.config, ...words]);
+    if (out === '') throw new Error(errors);
+    return JSON.parse(out);
+  };
+  return {
+    speaks: () => UNSAID,
+    tools: async () => (await ask('list', 'herd', '--json')).tools,
+    call: async (name, args) => {
+      const result = await ask('call', `herd.${name}`, '--args', JSON.stringify(args), '--output', 'json');
+      // of a structured result it shows nothing but that
+      return result.content === undefined ? { structuredContent: result } : result;
+    },
+    resources: async () => (await ask('resource', 'herd', '--json')).resources,
+    read: (uri) => ask('resource', 'herd', uri, '--json'),
+    close: () => undefined,
+  };
+}
+
+/** Many of these end with a code of their own for an error that they report well: what they print is what counts. */
+async function run({ node, home, environment }, program, words) {
+  const child = spawn(node, [program, ...words], {
+    cwd: home,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  clearTimeout(timer);
+  return { out: out.trim(), errors: errors.trim().split('\n').at(-1) };
+}

@@ -1,0 +1,153 @@
+import type { Loaded } from '../config/load.js';
+import { placeOf, TrustRequiredError } from '../config/trust.js';
+import { watchConfig } from '../config/watch.js';
+import type { Fleet } from '../ipc/fleet.js';
+import type { OwnFleet } from '../ipc/views.js';
+import type { Clock } from '../link/clock.js';
+import type { Herd } from '../supervisor/herd.js';
+import type { HerdView } from '../supervisor/herd-view.js';
+import { type ConfigPlace, readHerdConfig } from './config-source.js';
+
+export interface AgentsOptions {
+  herd: Herd;
+  place: ConfigPlace;
+  clock: Clock;
+  log(text: string): void;
+  /** For how long what only an agent's file has goes on when nobody uses that file any more. */
+  lingerMs?: number;
+}
+
+/** A script that calls every few minutes finds its servers warm. */
+const LINGER_MS = 10 * 60 * 1000;
+
+type ToFleet = (view: HerdView) => Fleet;
+
+/** One agent's file, and what it makes of the herd. */
+interface AgentFile {
+  file: string;
+  view: HerdView;
+  loaded: Loaded;
+  connections: number;
+  unwatch(): void;
+  timer: unknown;
+}
+
+/**
+ * The views of the herd: of each agent's file one, which its connections share, and for a connection one of its own
+ * where the config has `per-agent` servers. What only a file has is kept for a while when nobody uses it.
+ */
+export class Agents {
+  readonly #options: AgentsOptions;
+  readonly #files = new Map<string, AgentFile>();
+
+  constructor(options: AgentsOptions) {
+    this.#options = options;
+  }
+
+  get views(): HerdView[] {
+    return [...this.#files.values()].map(({ view }) => view);
+  }
+
+  /** No value of any agent's file is shown. */
+  redact<T>(value: T): T {
+    let clean = value;
+    for (const { loaded } of this.#files.values()) clean = loaded.redactor.redactDeep(clean);
+    return clean;
+  }
+
+  own(caller: string, toFleet: ToFleet): OwnFleet {
+    return this.#ownOf(this.#options.herd, caller, null, toFleet, () => undefined);
+  }
+
+  async ofAgent(caller: string, file: string, toFleet: ToFleet): Promise<OwnFleet> {
+    const agent = await this.#open(file);
+    agent.connections += 1;
+    this.#options.clock.clearTimeout(agent.timer);
+    return this.#ownOf(agent.view, caller, agent.file, toFleet, () => this.#left(agent));
+  }
+
+  /** The global config has changed, or what is allowed has. */
+  async reload(): Promise<void> {
+    await Promise.all([...this.#files.keys()].map((file) => this.#reload(file)));
+  }
+
+  close(): void {
+    for (const agent of this.#files.values()) this.#forget(agent);
+  }
+
+  #ownOf(base: HerdView, caller: string, agent: string | null, toFleet: ToFleet, left: () => void): OwnFleet {
+    const shared = toFleet(base);
+    let own: { view: HerdView; fleet: Fleet } | undefined;
+    const fork = () => {
+      const view = base.fork(caller, agent ?? caller);
+      const fleet = toFleet(view);
+      // the whole herd is the same for everybody who looks at it
+      const status: Fleet['status'] = (names) => (names || agent ? fleet : shared).status(names);
+      return { view, fleet: { ...fleet, status } };
+    };
+    return {
+      agent,
+      // looked at each time: the config may come to have what is not to be shared
+      get fleet() {
+        if (base.hasPerAgent) own ??= fork();
+        return own?.fleet ?? shared;
+      },
+      get seen() {
+        return own?.fleet ?? shared;
+      },
+      close() {
+        own?.view.close();
+        left();
+      },
+    };
+  }
+
+  /** Read anew each time: it may have changed, or its permission may be gone, since somebody last looked. */
+  async #open(path: string): Promise<AgentFile> {
+    const file = placeOf(path);
+    const loaded = await readHerdConfig(this.#options.place, file);
+    const known = this.#files.get(file);
+    if (known !== undefined) {
+      this.#apply(known, loaded);
+      return known;
+    }
+    const view = this.#options.herd.open(file, loaded.servers);
+    const unwatch = watchConfig(file, () => void this.#reload(file));
+    const agent: AgentFile = { file, view, loaded, connections: 0, unwatch, timer: undefined };
+    this.#files.set(file, agent);
+    return agent;
+  }
+
+  #apply(agent: AgentFile, loaded: Loaded): void {
+    agent.view.apply(loaded.servers);
+    agent.loaded = loaded;
+  }
+
+  /** A file that is wrong, or was changed and not allowed again, leaves its view as it was; a revoked one ends it. */
+  async #reload(file: string): Promise<void> {
+    const agent = this.#files.get(file);
+    if (agent === undefined) return;
+    try {
+      const loaded = await readHerdConfig(this.#options.place, file);
+      if (this.#files.get(file) === agent) this.#apply(agent, loaded);
+    } catch (error) {
+      this.#options.log(`${file} was not applied: ${error instanceof Error ? error.message : String(error)}`);
+      if (error instanceof TrustRequiredError && error.verdict === 'never')
+        agent.view.apply(this.#options.herd.specs);
+    }
+  }
+
+  #left(agent: AgentFile): void {
+    agent.connections -= 1;
+    if (agent.connections > 0) return;
+    const { clock, lingerMs = LINGER_MS } = this.#options;
+    agent.timer = clock.setTimeout(() => this.#forget(agent), lingerMs);
+  }
+
+  #forget(agent: AgentFile): void {
+    this.#options.clock.clearTimeout(agent.timer);
+    this.#files.delete(agent.file);
+    agent.unwatch();
+    agent.view.close();
+  }
+}

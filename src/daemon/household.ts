@@ -1,0 +1,194 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Loaded } from '../config/load.js';
+import { Redactor } from '../config/redactor.js';
+import type { ServerSpec, Settings } from '../config/spec.js';
+import type { DaemonStatus, ReloadReport, ShutdownReport } from '../ipc/fleet.js';
+import type { Views } from '../ipc/views.js';
+import { Authorizations } from '../link/auth/authorizations.js';
+import { systemClock } from '../link/clock.js';
+import { Verdicts } from '../link/era/verdicts.js';
+import type { LinkLog } from '../link/link.js';
+import { wantedLevel } from '../link/log-level.js';
+import { openLink } from '../link/open-link.js';
+import { Logs } from '../log/logs.js';
+import { CatalogFiles } from '../supervisor/catalog-store.js';
+import { Herd } from '../supervisor/herd.js';
+import { ResultFiles } from '../supervisor/result-files.js';
+import { nameOfSlot } from '../supervisor/slot.js';
+import { identityOf } from '../supervisor/spec-view.js';
+import { VERSION } from '../version.js';
+import { Agents } from './agents.js';
+import { letIn } from './authorize.js';
+import { type ConfigPlace, rereadHerdConfig } from './config-source.js';
+import { type FleetSource, fleetOf } from './fleet-of.js';
+import { logsOf } from './logs-of.js';
+import { openProcesses } from './processes.js';
+import { Registered } from './registered.js';
+
+export interface HouseholdOptions extends ConfigPlace {
+  loaded: Loaded;
+  /** What `status` says of who keeps the herd. */
+  identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'socket' | 'http'>;
+  /** Hears of settings that were changed. */
+  onSettings?: (settings: Settings) => Promise<void>;
+  /** The log also goes here. */
+  echo?: { write(text: string): void } | undefined;
+}
+
+/** A herd with everything that it needs: what the daemon keeps. */
+export interface Household {
+  views: Views;
+  logs: Logs;
+  /** The servers of the config begin their lives. */
+  begin(): void;
+  /** Takes the config as it is now; what is wrong with it is kept for `status`, and the herd stays as it was. */
+  reload(): Promise<void>;
+  shutdown(graceMs?: number): Promise<ShutdownReport>;
+  /** After the shutdown: the files and processes of the herd. */
+  close(): Promise<void>;
+}
+
+const GRACE_MS = 10_000;
+
+export async function openHousehold(options: HouseholdOptions): Promise<Household> {
+  const clock = systemClock;
+  const { paths, loaded } = options;
+  let { redactor, settings } = loaded;
+  const redact = <T>(value: T): T => registered.redact(agents.redact(redactor.redactDeep(value)));
+  const logs = openLogs(options, (text) => redact(authorizations.redact(text)));
+  const log = logs.daemon;
+  const warn = (text: string) => log.warn(text);
+  const authorizations = new Authorizations({
+    file: paths.authFile,
+    clock,
+    log: warn,
+    granted: (name) => letIn([herd, ...agents.views], name),
+  });
+  const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
+  const eras = new Verdicts(join(paths.cacheFolder, 'eras.json'), clock);
+  let configError: string | null = null;
+
+  const resultFiles = new ResultFiles({
+    folder: join(paths.stateFolder, 'results'),
+    now: Date.now,
+    log: warn,
+  });
+  void resultFiles.tidy();
+
+  const herd: Herd = new Herd({
+    clock,
+    random: Math.random,
+    maxStarting: settings.daemon.maxStarting || availableParallelism() * 2,
+    redact,
+    catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now()),
+    keepText: (text) => resultFiles.keep(text),
+    redactSaid: (spec, value) => redact(declaredIn(spec).redactDeep(value)),
+    log: (slot, text) =>
+      logs.server(nameOfSlot(slot)).warn({ source: 'toolherd', of: herd.logMarkAt(slot) }, text),
+    said: ({ slot, incarnation, level, logger, text }) =>
+      logs
+        .server(nameOfSlot(slot))
+        [level]({ source: 'mcp', incarnation, ...(logger && { logger }), of: herd.logMarkAt(slot) }, text),
+    open(spec, incarnation, on, slot) {
+      const of = herd.logMarkAt(slot);
+      const deps = {
+        clock,
+        table: processes.table,
+        env: options.environment,
+        incarnation,
+        clientInfo: { name: 'toolherd', version: VERSION },
+        permissions: settings.security,
+        logLevel: wantedLevel(settings.daemon.logLevel),
+        redact: (text: string) => redact(declaredIn(spec).redact(authorizations.redact(text))),
+        authorize: authorizations.layer(spec),
+        era: eras.of(identityOf(spec)),
+        log: (line: LinkLog) => {
+          logs.server(spec.name).info({ source: line.source, incarnation, of }, line.text);
+          herd.printed(slot, incarnation, line);
+        },
+      };
+      return openLink(spec, deps, on);
+    },
+  });
+  const registered = new Registered({ herd, place: options, settings: () => settings });
+  const agents = new Agents({ herd, place: options, clock, log: warn });
+
+  const apply = async (isDryRun = false): Promise<ReloadReport> => {
+    const next = await rereadHerdConfig(options);
+    const report = herd.apply(registered.with(next.servers), isDryRun);
+    if (isDryRun) return report;
+    registered.yieldTo(next.servers);
+    redactor = next.redactor;
+    settings = next.settings;
+    configError = null;
+    await options.onSettings?.(settings);
+    log.info({ added: report.added, removed: report.removed, changed: report.changed }, 'config applied');
+    await agents.reload();
+    return report;
+  };
+  const reload = async (): Promise<void> => {
+    try {
+      await apply();
+    } catch (error) {
+      configError = error instanceof Error ? error.message : String(error);
+      log.error({ error: configError }, 'the changed config was not applied');
+    }
+  };
+
+  let stopping: Promise<ShutdownReport> | undefined;
+  const shutdown = (graceMs = GRACE_MS): Promise<ShutdownReport> => {
+    stopping ??= herd.shutdown(graceMs, () => processes.table.killAll());
+    return stopping;
+  };
+
+  const source: FleetSource = {
+    daemon: () => ({
+      version: VERSION,
+      ...options.identity,
+      config_file: options.file,
+      config_error: configError,
+    }),
+    authorizations,
+    reload: apply,
+    logs: (view, params) => logsOf(view, paths.logFolder, params),
+    register: (document, folder) => registered.add(document, folder),
+    unregister: (name) => registered.remove(name),
+    shutdown,
+  };
+
+  return {
+    views: {
+      own: (caller) => agents.own(caller, (view) => fleetOf(view, source)),
+      ofAgent: (caller, file) => agents.ofAgent(caller, file, (view) => fleetOf(view, source)),
+    },
+    logs,
+    begin() {
+      herd.apply(loaded.servers);
+      for (const { path, line, message } of loaded.warnings) log.warn({ path, line }, message);
+    },
+    reload,
+    shutdown,
+    async close() {
+      authorizations.close();
+      await shutdown();
+      agents.close();
+      eras.close();
+      await processes.close();
+    },
+  };
+}
+
+function openLogs({ paths, loaded, echo }: HouseholdOptions, redact: (text: string) => string): Logs {
+  const { logLevel: level, logMaxBytes: maxBytes } = loaded.settings.daemon;
+  return new Logs({ folder: paths.logFolder, level, maxBytes, redact, echo });
+}
+
+/** One redactor for the life of a spec: making one takes longer than using it. */
+const declared = new WeakMap<ServerSpec, Redactor>();
+
+function declaredIn(spec: ServerSpec): Redactor {
+  const known = declared.get(spec) ?? Redactor.of({ ...spec.env, ...('headers' in spec && spec.headers) });
+  declared.set(spec, known);
+  return known;
+}

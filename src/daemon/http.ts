@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Settings } from '../config/spec.js';
+import type { FleetStatus } from '../ipc/fleet.js';
+import { FrontDoor } from '../ipc/front-door.js';
+import { HttpFace } from '../ipc/http/face.js';
+import { Port, type PortOptions, type PortStatus } from '../ipc/http/port.js';
+import type { FleetServer } from '../ipc/socket-server.js';
+
+export interface HttpOptions {
+  server: FleetServer;
+  status(): Promise<FleetStatus>;
+  stateFolder: string;
+  log: PortOptions['log'];
+}
+
+/** HTTP as the daemon offers it: on its socket always, on a port where the config asks for it. */
+export interface Http {
+  /** Takes every connection of the socket, be it HTTP or not. */
+  enter(socket: Socket): void;
+  /** What the config says now. */
+  configure(settings: Settings): Promise<void>;
+  status(): PortStatus;
+  close(): Promise<void>;
+}
+
+export const TOKEN_FILE = 'http-token';
+
+export function openHttp({ server, status, stateFolder, log }: HttpOptions): Http {
+  const report = (error: unknown, request: string) =>
+    log.error({ error: String(error), request }, 'a fault in toolherd itself');
+  const face = new HttpFace({ server, status, report });
+  const port = new Port({ face, tokenFile: join(stateFolder, TOKEN_FILE), log });
+  const door = new FrontDoor({
+    http: (socket) => face.accept(socket),
+    lines: (socket) => void server.accept(socket),
+  });
+  return {
+    enter: (socket) => door.enter(socket),
+    configure: ({ daemon }) => port.open(daemon.http),
+    status: () => port.status,
+    async close() {
+      door.close();
+      await face.close();
+      port.close();
+    },
+  };
+}

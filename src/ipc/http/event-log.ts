@@ -1,0 +1,45 @@
+import type { Message } from './virtual-connection.js';
+
+interface Kept {
+  stream: number;
+  sequence: number;
+  message: Message;
+}
+
+/** How much of what was said a client that lost its stream can have again. */
+const MAX_BYTES = 8 * 2 ** 20;
+const MAX_EVENTS = 1000;
+
+/** The last events of a session's streams, each under its id; the oldest go first. */
+export class EventLog {
+  #kept: Kept[] = [];
+  #bytes = 0;
+
+  keep(stream: number, sequence: number, message: Message): void {
+    if (message.bytes > MAX_BYTES) return;
+    this.#kept.push({ stream, sequence, message });
+    this.#bytes += message.bytes;
+    while (this.#bytes > MAX_BYTES || this.#kept.length > MAX_EVENTS) {
+      this.#bytes -= this.#kept.shift()?.message.bytes ?? 0;
+    }
+  }
+
+  /** What a stream said after this. */
+  after(stream: number, sequence: number): Kept[] {
+    return this.#kept.filter((event) => event.stream === stream && event.sequence > sequence);
+  }
+}
+
+export interface EventId {
+  stream: number;
+  sequence: number;
+}
+
+export function eventId({ stream, sequence }: EventId): string {
+  return `${stream}-${sequence}`;
+}
+
+export function readEventId(text: string): EventId | undefined {
+  const [, stream, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+  return stream === undefined ? undefined : { stream: Number(stream), sequence: Number(sequence) };
+}

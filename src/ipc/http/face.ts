@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '../clock.js';
+import type { FleetStatus } from '../fleet.js';
+import { METRICS_TYPE, toMetrics } from '../metrics.js';
+import type { FleetServer } from '../socket-server.js';
+import { discard } from './body.js';
+import { Endpoint } from './endpoint.js';
+import { type Guard, guardSocket } from './guard.js';
+import { healthOf } from './health.js';
+import { type Refusal, refuse, sendText } from './refusal.js';
+import { routeOf } from './routes.js';
+
+export interface HttpFaceOptions {
+  server: Pick<FleetServer, 'accept'>;
+  status(): Promise<FleetStatus>;
+  clock?: Clock;
+  /** Hears of bugs. */
+  report?: (error: unknown, request: string) => void;
+}
+
+const LIMITS = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 60_000,
+} as const;
+
+/** For responses on their way when the daemon ends. */
+const GRACE_MS = 500;
+
+/** The herd over HTTP: MCP, `/health` and `/metrics`. Where its connections come from is not its business. */
+export class HttpFace {
+  readonly #options: HttpFaceOptions;
+  readonly #endpoint: Endpoint;
+  readonly #sockets = new Set<Socket>();
+  readonly #own: Server;
+  /** Requests without the end of their response. */
+  #answering = 0;
+  #emptied: () => void = () => undefined;
+
+  constructor(options: HttpFaceOptions) {
+    this.#options = options;
+    this.#endpoint = new Endpoint({ server: options.server, clock: options.clock ?? systemClock });
+    this.#own = this.serve(guardSocket);
+  }
+
+  /** Open sessions of streamable HTTP. */
+  get sessions(): number {
+    return this.#endpoint.sessions.size;
+  }
+
+  /** Takes a connection of the Unix socket that turned out to be HTTP. */
+  accept(socket: Socket): void {
+    this.#own.emit('connection', socket);
+  }
+
+  /** A server with the same offer behind another door. */
+  serve(guard: Guard): Server {
+    const server = createServer(LIMITS, (request, response) => void this.#handle(guard, request, response));
+    return server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  /** Ends every session; responses have a moment to get out. */
+  async close(): Promise<void> {
+    this.#endpoint.sessions.closeAll();
+    const clock = this.#options.clock ?? systemClock;
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(resolve, GRACE_MS);
+      this.#emptied = () => {
+        clock.clearTimeout(timer);
+        resolve();
+      };
+      if (this.#answering === 0) this.#emptied();
+    });
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #handle(guard: Guard, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#answering += 1;
+    response.on('close', () => {
+      this.#answering -= 1;
+      if (this.#answering === 0) this.#emptied();
+    });
+    try {
+      const refusal = guard(request);
+      if (refusal !== undefined) turnAway(request, response, refusal);
+      else await this.#route(request, response);
+    } catch (error) {
+      if (request.destroyed && !request.complete) return;
+      const name = `${request.method} ${request.url?.split('?')[0]}`;
+      this.#options.report?.(error, name);
+      refuse(response, { status: 500, code: -32_603, message: 'Internal error; the log says why' });
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = routeOf(request.url ?? '');
+    if (route === undefined) {
+      const fix = 'there are /mcp, /s/SERVER/mcp, /health and /metrics';
+      turnAway(request, response, { status: 404, message: 'there is nothing at this path', fix });
+    } else if (route.kind === 'mcp') {
+      await this.#endpoint.handle(route.place, request, response);
+    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const headers = { Allow: 'GET, HEAD' };
+      turnAway(request, response, { status: 405, message: 'this can only be read', headers });
+    } else {
+      const status = await this.#options.status();
+      if (route.kind === 'metrics') sendText(response, 200, METRICS_TYPE, toMetrics(status));
+      else sendText(response, 200, 'application/json', `${JSON.stringify(healthOf(status))}\n`);
+    }
+  }
+}
+
+/** Without looking at the body; the connection ends, so that nobody has to. */
+function turnAway(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  discard(request);
+  refuse(response, { ...refusal, headers: { ...refusal.headers, Connection: 'close' } });
+}

@@ -1,0 +1,18 @@
+import type { FleetStatus } from '../fleet.js';
+import { DETAILS } from '../metrics.js';
+
+/** In a few words whether all is well. Whoever wants to know more asks the socket. */
+export function healthOf({ servers, daemon }: FleetStatus) {
+  const counts = DETAILS.map((detail) => [
+    detail,
+    servers.filter((status) => status.detail === detail).length,
+  ]);
+  const hasTrouble =
+    daemon.config_error !== null ||
+    servers.some(({ detail }) => detail === 'quarantined' || detail === 'waiting');
+  return {
+    status: hasTrouble ? 'degraded' : 'ok',
+    version: daemon.version,
+    servers: { total: servers.length, ...Object.fromEntries(counts) },
+  };
+}

@@ -1,0 +1,103 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../clock.js';
+import { Outbox } from '../outbox.js';
+import type { Message } from './virtual-connection.js';
+
+export interface ReplyOptions {
+  clock: Clock;
+  /** The client has closed it before it was ended here. */
+  onLost(): void;
+}
+
+/** A client that has heard nothing for so long gets a comment: it sees that we live, and we see whether it does. */
+const QUIET_MS = 15_000;
+/** How long a client of an event stream should wait before it comes back. */
+const RETRY_MS = 1000;
+
+/**
+ * The response to one request of HTTP: one message as JSON, or any number as a stream of events. A client that does not
+ * read is dropped by the rule of the socket.
+ */
+export class Reply {
+  readonly #response: ServerResponse;
+  readonly #options: ReplyOptions;
+  readonly #outbox: Outbox;
+  #state: 'waiting' | 'events' | 'ended' = 'waiting';
+  #quietTimer: unknown;
+
+  constructor(response: ServerResponse, options: ReplyOptions) {
+    this.#response = response;
+    this.#options = options;
+    this.#outbox = new Outbox(response, () => response.destroy(), { clock: options.clock });
+    response.on('error', () => undefined);
+    response.on('close', () => this.#closed());
+    // it may have been closed while nobody was here to hear of it
+    if (response.destroyed) setImmediate(() => this.#closed());
+  }
+
+  get state(): 'waiting' | 'events' | 'ended' {
+    return this.#state;
+  }
+
+  /** All there is to say. */
+  json(status: number, { chunks, bytes }: Message): void {
+    if (this.#state !== 'waiting') return;
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': bytes };
+    this.#response.writeHead(status, { ...headers, 'Cache-Control': 'no-store' });
+    this.#outbox.send(chunks);
+    this.#finish();
+  }
+
+  /** `primeId`: the client may come back for what follows this event, though nothing has been said yet. */
+  begin(primeId?: string): void {
+    if (this.#state !== 'waiting') return;
+    this.#state = 'events';
+    this.#response.writeHead(200, {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+    this.#response.flushHeaders();
+    if (primeId !== undefined) this.#send(`id: ${primeId}\nretry: ${RETRY_MS}\ndata:\n\n`);
+    else this.#keepAlive();
+  }
+
+  event({ chunks }: Message, id?: string): void {
+    this.begin();
+    if (this.#state !== 'events') return;
+    this.#outbox.send(id === undefined ? 'data: ' : `id: ${id}\ndata: `);
+    this.#outbox.send(chunks);
+    this.#send('\n\n');
+  }
+
+  /** Nothing comes any more. */
+  end(): void {
+    this.begin();
+    if (this.#state === 'events') this.#finish();
+  }
+
+  #send(text: string): void {
+    this.#outbox.send(text);
+    this.#keepAlive();
+  }
+
+  #finish(): void {
+    this.#state = 'ended';
+    this.#options.clock.clearTimeout(this.#quietTimer);
+    this.#outbox.emptied().then(() => this.#response.end());
+  }
+
+  #keepAlive(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#quietTimer);
+    this.#quietTimer = clock.setTimeout(() => this.#send(': still here\n\n'), QUIET_MS);
+  }
+
+  #closed(): void {
+    this.#options.clock.clearTimeout(this.#quietTimer);
+    this.#outbox.close();
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#options.onLost();
+  }
+}

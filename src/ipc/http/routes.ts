@@ -1,0 +1,33 @@
+/** What of the herd a client of MCP sees: all of it or one server, through an agent's eyes or the user's. */
+export interface Place {
+  server: string | undefined;
+  agent: string | undefined;
+}
+
+export type Route = { kind: 'mcp'; place: Place } | { kind: 'health' } | { kind: 'metrics' };
+
+const ONE_SERVER = /^\/s\/([^/]+)\/mcp$/;
+
+/** Undefined where there is nothing. */
+export function routeOf(target: string): Route | undefined {
+  const [path = '', query = ''] = target.split('?', 2);
+  if (path === '/health') return { kind: 'health' };
+  if (path === '/metrics') return { kind: 'metrics' };
+  const agent = new URLSearchParams(query).get('agent') || undefined;
+  if (path === '/mcp') return { kind: 'mcp', place: { server: undefined, agent } };
+  const name = ONE_SERVER.exec(path)?.[1];
+  const server = name === undefined ? undefined : decode(name);
+  return server === undefined ? undefined : { kind: 'mcp', place: { server, agent } };
+}
+
+export function isSamePlace(one: Place, other: Place): boolean {
+  return one.server === other.server && one.agent === other.agent;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

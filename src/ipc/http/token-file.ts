@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ToolherdError } from '../../errors.js';
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[\w-]{32,}$/;
+const OTHERS = 0o077;
+
+/** The token of the port, made when there is none. A file that others can read or write is no secret. */
+export function readToken(path: string): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    writeFileSync(path, `${token}\n`, { flag: 'wx', mode: 0o600 });
+    return token;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const stats = lstatSync(path);
+  const fix = `remove it; a new one is made when daemon.http is opened again`;
+  if (!stats.isFile() || stats.uid !== process.getuid?.() || (stats.mode & OTHERS) !== 0) {
+    throw new ToolherdError(`the token in ${path} is not secret`, {
+      why: 'it is no file of yours that only you can read',
+      fix,
+    });
+  }
+  const token = readFileSync(path, 'utf8').trim();
+  if (!TOKEN.test(token)) throw new ToolherdError(`${path} holds no token`, { fix });
+  return token;
+}

@@ -1,0 +1,49 @@
+import type { Fleet } from '../fleet.js';
+import { CODE, RpcError } from '../rpc-error.js';
+
+/** The resources of which one connection wants to hear when they change. */
+export class ResourceSubscriptions {
+  readonly #tell: (params: Record<string, unknown>) => void;
+  /** What is being asked for counts: it can be taken back before the server has answered. */
+  readonly #ends = new Map<string, Promise<() => void>>();
+
+  constructor(tell: (params: Record<string, unknown>) => void) {
+    this.#tell = tell;
+  }
+
+  /** Once is enough, however often it is asked for. Rejects where nobody would tell. */
+  async begin(fleet: Fleet, uri: string, server: string | undefined): Promise<void> {
+    const begun = this.#ends.get(uri) ?? watch(fleet, { uri, server }, this.#tell);
+    this.#ends.set(uri, begun);
+    try {
+      await begun;
+    } catch (error) {
+      if (this.#ends.get(uri) === begun) this.#ends.delete(uri);
+      throw error;
+    }
+  }
+
+  end(uri: string): void {
+    this.#ends.get(uri)?.then(
+      (end) => end(),
+      () => undefined,
+    );
+    this.#ends.delete(uri);
+  }
+
+  endAll(): void {
+    for (const uri of [...this.#ends.keys()]) this.end(uri);
+  }
+}
+
+/** Also one that is at the other end of a socket may be served: it has no way to tell. */
+export async function watch(
+  fleet: Fleet,
+  params: { uri: string; server: string | undefined },
+  tell: (params: Record<string, unknown>) => void,
+): Promise<() => void> {
+  if (fleet.watch === undefined) {
+    throw new RpcError(CODE.methodNotFound, 'resources cannot be subscribed to here');
+  }
+  return fleet.watch(params, tell);
+}

@@ -1,0 +1,81 @@
+import type { Fleet } from './fleet.js';
+import type { OwnFleet, Views } from './views.js';
+
+/** What makes a connection an agent. Whoever only looks at the herd needs no servers of his own for it. */
+const ACTS: ReadonlySet<keyof Fleet> = new Set([
+  'tools',
+  'prompts',
+  'resources',
+  'prompt',
+  'resource',
+  'request',
+  'call',
+  'callMany',
+  'broadcast',
+]);
+
+interface Subscription {
+  begin(): void;
+  end(): void;
+}
+
+/** What one connection sees of the herd. `fleet` stays the same object when it comes to see another one. */
+export class Outlook {
+  readonly fleet: Fleet;
+  readonly #views: Views;
+  readonly #caller: string;
+  readonly #subscriptions = new Set<Subscription>();
+  #own: OwnFleet;
+  #state: 'open' | 'closed' = 'open';
+
+  constructor(views: Views, caller: string) {
+    this.#views = views;
+    this.#caller = caller;
+    this.#own = views.own(caller);
+    this.fleet = new Proxy({} as Fleet, {
+      get: (_, name: keyof Fleet) => {
+        if (name === 'subscribe') return this.#subscribe;
+        return (ACTS.has(name) ? this.#own.fleet : this.#own.seen)[name];
+      },
+    });
+  }
+
+  get agent(): string | null {
+    return this.#own.agent;
+  }
+
+  /** Sees the herd as an agent's file has it. Where that cannot be, it sees what it saw before. */
+  async look(file: string): Promise<void> {
+    const next = await this.#views.ofAgent(this.#caller, file);
+    if (this.#state === 'closed') {
+      next.close();
+      return;
+    }
+    const last = this.#own;
+    this.#own = next;
+    for (const { begin } of this.#subscriptions) begin();
+    last.close();
+  }
+
+  close(): void {
+    this.#state = 'closed';
+    this.#own.close();
+  }
+
+  readonly #subscribe: Fleet['subscribe'] = (topics, listen) => {
+    let end = () => {};
+    const subscription = {
+      begin: () => {
+        end();
+        end = this.#own.fleet.subscribe(topics, listen);
+      },
+      end: () => end(),
+    };
+    subscription.begin();
+    this.#subscriptions.add(subscription);
+    return () => {
+      this.#subscriptions.delete(subscription);
+      subscription.end();
+    };
+  };
+}

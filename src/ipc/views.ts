@@ -1,0 +1,30 @@
+import type { Fleet } from './fleet.js';
+import { wrong } from './params.js';
+
+/** The herd as one connection sees it. */
+export interface OwnFleet {
+  /** For calls and lists: with `per-agent` servers of its own, which come to be when this is looked at. */
+  readonly fleet: Fleet;
+  /** For looking and ordering: what is there, without anything of its own if it has called nothing. */
+  readonly seen: Fleet;
+  /** The agent's file; null: the global herd. */
+  readonly agent: string | null;
+  /** The connection has ended, or sees another one from now on. */
+  close(): void;
+}
+
+/** Gives every connection its herd. `caller`: its name, which no other connection has. */
+export interface Views {
+  /** The global herd. */
+  own(caller: string): OwnFleet;
+  /** What an agent's file makes of it. Rejects where that file is missing, wrong, or not allowed. */
+  ofAgent(caller: string, file: string): Promise<OwnFleet>;
+}
+
+/** A herd that everybody sees alike. */
+export function oneView(fleet: Fleet): Views {
+  return {
+    own: () => ({ fleet, seen: fleet, agent: null, close: () => undefined }),
+    ofAgent: () => Promise.reject(wrong("'agent' is not supported here: everybody sees the same herd")),
+  };
+}

@@ -1,0 +1,131 @@
+import * as json from './json-table.js';
+import { Utf8Check } from './utf8-check.js';
+
+/** Offsets into the whole. The quotes of the key are within; behind the value there may be spaces. */
+export interface Member {
+  keyStart: number;
+  keyEnd: number;
+  start: number;
+  end: number;
+}
+
+/** More than any sane message; JSON.stringify and others give up near 5,000. */
+export const MAX_DEPTH = 1000;
+/** `jsonrpc`, `id` and `result`. */
+const MOST_MEMBERS = 3;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/**
+ * Reads one JSON object in pieces, as JSON.parse would, and keeps nothing of it but where its members are. By hand,
+ * because a large result would otherwise be decoded, parsed and written again; and it is done while the pieces arrive,
+ * so that nothing else waits for it.
+ *
+ * It is stricter than JSON.parse: no byte order mark, no line breaks, no deeper than `MAX_DEPTH`, and no more members
+ * than a reply has. What it takes, JSON.parse takes.
+ */
+export class JsonScan {
+  readonly #members: Member[] = [];
+  readonly #utf8 = new Utf8Check();
+  /** Of each open value what closes it. */
+  readonly #open = new Uint8Array(MAX_DEPTH);
+  #depth = 0;
+  #state: number = json.START;
+  /** Bytes of the pieces before. */
+  #offset = 0;
+
+  push(piece: Buffer): void {
+    if (this.#state !== json.BROKEN) {
+      this.#utf8.push(piece);
+      this.#state = this.#utf8.isSound ? this.#scan(piece) : json.BROKEN;
+    }
+    this.#offset += piece.length;
+  }
+
+  /** The members of the object; undefined where it is not sound, not whole, or not as simple as a reply. */
+  end(): readonly Member[] | undefined {
+    return this.#state === json.DONE && this.#utf8.end() ? this.#members : undefined;
+  }
+
+  /** The state behind the piece. One loop, since it is run for every byte that a server sends. */
+  #scan(piece: Buffer): number {
+    const { length } = piece;
+    const view = new DataView(piece.buffer, piece.byteOffset, length);
+    let state = this.#state;
+    for (let at = 0; at < length; at += 1) {
+      if (state === json.IN_STRING) {
+        at = skipPlain(piece, view, at);
+        if (at === length) break;
+      }
+      state = json.TABLE[(state << 8) | piece[at]!]!;
+      if (state >= json.FIRST_ACTION) state = this.#act(state, piece[at]!, this.#offset + at);
+      if (state === json.BROKEN) break;
+    }
+    return state;
+  }
+
+  #act(action: number, byte: number, at: number): number {
+    switch (action) {
+      case json.OPEN_OBJECT:
+        if (!this.#enter(json.CLOSE_OBJECT)) return json.BROKEN;
+        return this.#depth === 1 ? json.TOP_KEY : json.KEY_OR_END;
+      case json.OPEN_ARRAY:
+        return this.#enter(json.CLOSE_ARRAY) ? json.VALUE_OR_END : json.BROKEN;
+      case json.COMMA:
+        if (this.#depth === 1) return this.#endMember(at, json.TOP_KEY);
+        return this.#open[this.#depth - 1] === json.CLOSE_OBJECT ? json.KEY : json.VALUE;
+      case json.BEGIN_TOP_KEY:
+        this.#members.push({ keyStart: at, keyEnd: at, start: at, end: at });
+        return this.#members.length > MOST_MEMBERS ? json.BROKEN : json.IN_TOP_KEY;
+      case json.END_TOP_KEY:
+        this.#members.at(-1)!.keyEnd = at + 1;
+        return json.TOP_COLON;
+      case json.BEGIN_TOP_VALUE: {
+        this.#members.at(-1)!.start = at;
+        const next = json.TABLE[(json.VALUE << 8) | byte]!;
+        return next < json.FIRST_ACTION ? next : this.#act(next, byte, at);
+      }
+      default:
+        return this.#leave(action, at);
+    }
+  }
+
+  #enter(close: number): boolean {
+    if (this.#depth === MAX_DEPTH) return false;
+    this.#open[this.#depth] = close;
+    this.#depth += 1;
+    return true;
+  }
+
+  #leave(close: number, at: number): number {
+    if (this.#open[this.#depth - 1] !== close) return json.BROKEN;
+    this.#depth -= 1;
+    return this.#depth === 0 ? this.#endMember(at, json.DONE) : json.COMMA_OR_END;
+  }
+
+  #endMember(at: number, next: number): number {
+    this.#members.at(-1)!.end = at;
+    return next;
+  }
+}
+
+/** The next byte that means something inside a string: a quote, a backslash, or one that may not be there. */
+function skipPlain(piece: Buffer, view: DataView, from: number): number {
+  let at = from;
+  // four at a time: the highest bit of each byte tells whether there is one of them among the four
+  for (; at + 4 <= piece.length; at += 4) {
+    const four = view.getInt32(at, true);
+    const quotes = four ^ 0x22222222;
+    const slashes = four ^ 0x5c5c5c5c;
+    const low = (four - 0x20202020) & ~four;
+    const found = low | ((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes);
+    if ((found & 0x80808080) !== 0) break;
+  }
+  for (; at < piece.length; at += 1) {
+    const byte = piece[at]!;
+    if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) break;
+  }
+  return at;
+}

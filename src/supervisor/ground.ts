@@ -1,0 +1,194 @@
+import type { ServerSpec } from '../config/spec.js';
+import type { Detail, ServerState, ServerStatus } from '../ipc/fleet.js';
+import { ServerUnavailableError } from '../link/errors.js';
+import type { Link, LinkEvents } from '../link/link.js';
+import { topName } from '../machines/state-name.js';
+import { describeCall, type EndedCall } from './call-event.js';
+import type { CatalogChange } from './catalog-change.js';
+import type { CatalogStore } from './catalog-store.js';
+import { ConfiguredServer } from './configured-server.js';
+import { type EarOptions, Ears } from './ears.js';
+import { type Change, Journal } from './journal.js';
+import { logMarkOf } from './log-mark.js';
+import type { News, Topic } from './news.js';
+import { Permits } from './permits.js';
+import { Pool } from './pool.js';
+import type { KeepText } from './result-limit.js';
+import { groupMemory } from './rss.js';
+import { startRoot } from './start-root.js';
+import { toStatus } from './status.js';
+
+export interface HerdOptions extends EarOptions {
+  random(): number;
+  /** `slot`: the place of the server in the herd, for its log. */
+  open(spec: ServerSpec, incarnation: number, on: LinkEvents, slot: string): Link;
+  maxStarting: number;
+  /** Where text over `result_limit` goes. */
+  keepText?: KeepText;
+  /** What servers offered in an earlier life. */
+  catalogs?: CatalogStore;
+}
+
+/** A view of the herd, as far as the ground knows it. */
+export interface Onlooker {
+  has(server: ConfiguredServer): boolean;
+  readonly sights: readonly Sight[];
+  readonly news: News;
+  /** What one of its servers offers is not what it was. */
+  offersChanged(): void;
+}
+
+/** A server as somebody sees it. */
+export interface Sight {
+  server: ConfiguredServer;
+  /** Whose it is; null: everybody's. */
+  agent: string | null;
+  /** Every agent has one of its own; this one only stands for them. */
+  isStandIn: boolean;
+}
+
+/** What all views of a herd stand on: one root actor, one journal, and every server once for each identity. */
+export class Ground {
+  readonly options: HerdOptions;
+  readonly pool: Pool;
+  readonly ears: Ears;
+  readonly #journal: Journal;
+  readonly #onlookers = new Set<Onlooker>();
+  readonly #startedAt: string;
+  /** Of every slot that has one, also while its server goes. */
+  readonly #logMarks = new Map<string, string | undefined>();
+  #state: 'open' | 'ending' = 'open';
+
+  constructor(options: HerdOptions) {
+    this.options = options;
+    const { clock, random, maxStarting } = options;
+    this.#startedAt = new Date(clock.now()).toISOString();
+    const tell: News['tell'] = (topic, slot, describe) => this.#tell(topic, slot, describe);
+    this.ears = new Ears(options, { tell }, (slot) => this.pool.at(slot)?.view().incarnation ?? 0);
+    this.#journal = new Journal(
+      () => clock.now(),
+      (text) => options.redact(text),
+      (change) => this.#changed(change),
+    );
+    const { keep, release } = startRoot({
+      clock,
+      inspect: this.#journal.inspect,
+      broke: (slot, error) => this.ears.note(slot, `a fault in toolherd itself: ${String(error)}`),
+    });
+    const permits = new Permits(maxStarting);
+    const { catalogs } = options;
+    let generation = 0;
+    this.pool = new Pool({
+      create: (spec, slot, predecessor) => {
+        generation += 1;
+        this.#logMarks.set(slot, logMarkOf(spec, `${this.#startedAt} ${generation}`));
+        const around = {
+          slot,
+          clock,
+          random,
+          permits,
+          keep,
+          release,
+          catalogs,
+          open: this.ears.overhear((...link) => options.open(...link, slot), slot),
+          log: (text: string) => this.ears.note(slot, text),
+          offersChanged: (change: CatalogChange) => this.#offersChanged(slot, change),
+          called: (call: EndedCall) =>
+            this.#tell('call', slot, () => ({ ...describeCall(call), at: this.now() })),
+        };
+        return new ConfiguredServer(spec, generation, around, predecessor);
+      },
+      forgotten: (slot) => {
+        this.#journal.forget(slot);
+        this.#logMarks.delete(slot);
+      },
+    });
+  }
+
+  join(onlooker: Onlooker): void {
+    this.#onlookers.add(onlooker);
+  }
+
+  leave(onlooker: Onlooker): void {
+    this.#onlookers.delete(onlooker);
+  }
+
+  /** What others see and this one does not. */
+  others(one: Onlooker): Sight[] {
+    const seen = new Set<ConfiguredServer>();
+    const sights = [...this.#onlookers].flatMap((onlooker) => onlooker.sights);
+    return sights.filter(({ server, isStandIn }) => {
+      if (isStandIn || one.has(server) || seen.has(server)) return false;
+      seen.add(server);
+      return true;
+    });
+  }
+
+  /** Whose the lines of a server are in the log that it shares with others of its name; undefined: everybody's. */
+  logMarkAt(slot: string): string | undefined {
+    return this.#logMarks.get(slot);
+  }
+
+  storyOf({ slot }: ConfiguredServer) {
+    return this.#journal.of(slot);
+  }
+
+  status(sights: readonly Sight[]): ServerStatus[] {
+    const redact = (text: string) => this.options.redact(text);
+    // looked up once for all: it reads the whole process table
+    const memory = groupMemory(sights.flatMap(({ server }) => server.view().pids));
+    return sights.map(({ server, agent }) => {
+      const since = this.#journal.since(server.slot) ?? this.#startedAt;
+      return toStatus(server, { agent, since, redact, memory });
+    });
+  }
+
+  /** From now on nothing begins. */
+  end(): void {
+    this.#state = 'ending';
+  }
+
+  /** An order that came in the middle of the end would begin it all anew. */
+  checkOpen(): void {
+    if (this.#state === 'open') return;
+    throw new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
+  }
+
+  now(): string {
+    return new Date(this.options.clock.now()).toISOString();
+  }
+
+  /** Only those who have the server hear of it. */
+  #tell<T extends Topic>(
+    topic: T,
+    slot: string,
+    describe: Parameters<typeof News.prototype.tell<T>>[2],
+  ): void {
+    const server = this.pool.at(slot);
+    if (server === undefined) return;
+    for (const onlooker of this.#onlookers) {
+      if (onlooker.news.isHeard(topic) && onlooker.has(server))
+        onlooker.news.tell(topic, server.spec.name, describe);
+    }
+  }
+
+  #offersChanged(slot: string, change: CatalogChange): void {
+    const server = this.pool.at(slot);
+    for (const onlooker of this.#onlookers) {
+      if (server !== undefined && onlooker.has(server)) onlooker.offersChanged();
+    }
+    this.#tell('catalog', slot, () => ({ ...change, at: this.now() }));
+  }
+
+  #changed({ slot, incarnation, cause, at, chart, to: target }: Change): void {
+    this.#tell('state', slot, () => {
+      const view = this.pool.at(slot)?.view();
+      if (view === undefined) return undefined;
+      const to = topName(target);
+      // The machine that changed is in the middle of its step: the other one shows where it stands.
+      const state = chart === 'server' ? (to as ServerState) : view.state;
+      const detail = chart === 'keeper' ? (to as Detail) : view.detail;
+      return { incarnation, state, detail, cause, at };
+    });
+  }
+}

@@ -1,0 +1,280 @@
+import type { ServerSpec } from '../config/spec.js';
+import type {
+  BroadcastParams,
+  CallContext,
+  CallManyParams,
+  CallParams,
+  FleetEvent,
+  Inspection,
+  ManyContext,
+  McpResult,
+  PromptEntry,
+  PromptParams,
+  ReloadReport,
+  RequestParams,
+  ResourceLists,
+  ResourceParams,
+  Selection,
+  ServerStatus,
+  ToolEntry,
+  ToolResult,
+  WatchParams,
+} from '../ipc/fleet.js';
+import { atMost } from './at-most.js';
+import { Calls } from './calls.js';
+import { differences } from './catalog-change.js';
+import type { ConfiguredServer } from './configured-server.js';
+import type { Ground, Onlooker, Sight } from './ground.js';
+import { type Lists, NO_LISTS } from './lists.js';
+import { Lookups } from './lookups.js';
+import { Members } from './members.js';
+import { News, type Topic } from './news.js';
+import { Offers } from './offers.js';
+import type { Holder } from './pool.js';
+import { Requests } from './requests.js';
+import type { OnUpdate } from './resource-watch.js';
+import { ResourceWatches } from './resource-watches.js';
+import { visibleSpec } from './spec-view.js';
+
+export interface ViewOptions {
+  /** No other view has this one. */
+  id: string;
+  /** Whose view it is: shown of what is its own. Null: everybody's. */
+  agent: string | null;
+  /** Of a view that stands for one agent, `per-agent` servers are its own; of another they only stand for those. */
+  isOneAgent: boolean;
+}
+
+/** For how long an order that waits also waits for lists. */
+const LISTS_MS = 5000;
+
+/** Whoever calls without a name. */
+const LOCAL = 'local';
+
+/** One list of servers as somebody sees it, in the order of the config: what they offer, what is asked of them. */
+export class HerdView implements Onlooker, Holder {
+  readonly id: string;
+  readonly isOneAgent: boolean;
+  readonly news: News;
+  readonly #ground: Ground;
+  readonly #options: ViewOptions;
+  readonly #members: Members;
+  readonly #offers: Offers;
+  readonly #lookups: Lookups;
+  readonly #calls: Calls;
+  readonly #requests: Requests;
+  readonly #watches: ResourceWatches;
+  /** The same for single agents, each with `per-agent` servers of its own. */
+  readonly #forks = new Set<HerdView>();
+  #origin: HerdView | undefined;
+  #hasPerAgent = false;
+
+  constructor(ground: Ground, options: ViewOptions) {
+    this.#ground = ground;
+    this.#options = options;
+    this.id = options.id;
+    this.isOneAgent = options.isOneAgent;
+    const { clock, redact: clean, keepText = async () => undefined, log } = ground.options;
+    this.news = new News((server, error) => log(server, `a listener failed: ${String(error)}`));
+    const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
+    this.#members = new Members({ pool: ground.pool, holder: this, begins });
+    this.#offers = new Offers(this.#members, clock);
+    const redact = (text: string) => clean(text);
+    const common = { members: this.#members, offers: this.#offers, redact };
+    this.#lookups = new Lookups(common);
+    this.#requests = new Requests(common);
+    this.#watches = new ResourceWatches({ ...common, requests: this.#requests });
+    const note = (server: string, text: string) =>
+      ground.ears.note(this.#members.get(server)?.slot ?? server, text);
+    this.#calls = new Calls({ ...common, clock, keepText, note });
+    ground.join(this);
+  }
+
+  has(server: ConfiguredServer): boolean {
+    return this.#members.has(server);
+  }
+
+  offersChanged(): void {
+    this.#offers.changed();
+  }
+
+  /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
+  apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
+    if (isDryRun) return this.#members.compare(specs);
+    this.#ground.checkOpen();
+    return this.#replace(specs);
+  }
+
+  get specs(): readonly ServerSpec[] {
+    return this.#members.specs;
+  }
+
+  /** The same as one agent sees it. */
+  fork(id: string, agent: string | null): HerdView {
+    const fork = new HerdView(this.#ground, { id, agent, isOneAgent: true });
+    fork.#origin = this;
+    this.#forks.add(fork);
+    fork.#replace(this.specs);
+    return fork;
+  }
+
+  /** Whether the view of one agent is another one. */
+  get hasPerAgent(): boolean {
+    return this.#hasPerAgent;
+  }
+
+  /** Nobody looks any more: what only this view had is ended. */
+  close(): void {
+    for (const fork of this.#forks) fork.close();
+    if (this.#origin !== undefined) this.#origin.#forks.delete(this);
+    this.#watches.end();
+    this.#replace([]);
+    this.#ground.leave(this);
+  }
+
+  /** Throws where there is no such server. */
+  specOf(name: string): ServerSpec {
+    return this.#members.find(name).spec;
+  }
+
+  status(names?: readonly string[]): ServerStatus[] {
+    const members = this.#members;
+    for (const name of names ?? []) members.find(name);
+    const shown = (name: string) => names === undefined || names.includes(name);
+    return this.#ground.status(this.sights.filter(({ server }) => shown(server.spec.name)));
+  }
+
+  async order(
+    order: 'start' | 'stop' | 'restart' | 'reset',
+    selection: Selection,
+    wait = false,
+  ): Promise<ServerStatus[]> {
+    this.#ground.checkOpen();
+    const members = this.#members;
+    const servers =
+      'all' in selection ? members.servers : selection.servers.map((name) => members.find(name));
+    const meant = servers.flatMap((server) => this.#meant(server)).filter(({ spec }) => spec.enabled);
+    for (const server of meant) server[order]();
+    if (wait) await this.#obeyed(order, meant);
+    return this.status(servers.map(({ spec }) => spec.name));
+  }
+
+  tools(server?: string, refresh?: boolean): Promise<ToolEntry[]> {
+    return this.#offers.tools(server, refresh);
+  }
+
+  prompts(server?: string, refresh?: boolean): Promise<PromptEntry[]> {
+    return this.#offers.prompts(server, refresh);
+  }
+
+  resources(server?: string, refresh?: boolean): Promise<ResourceLists> {
+    return this.#offers.resources(server, refresh);
+  }
+
+  prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
+    return this.#lookups.prompt(params, { caller: LOCAL, ...context });
+  }
+
+  resource(params: ResourceParams, context: CallContext = {}): Promise<McpResult> {
+    return this.#lookups.resource(params, { caller: LOCAL, ...context });
+  }
+
+  request(params: RequestParams, context: CallContext = {}): Promise<McpResult> {
+    return this.#requests.send(params, { caller: LOCAL, ...context });
+  }
+
+  /** Whoever wants to know when a resource changes; see `Fleet`. */
+  watch(params: WatchParams, listen: OnUpdate): Promise<() => void> {
+    return this.#watches.watch(params, listen);
+  }
+
+  call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {
+    return this.#calls.call(params, { caller: LOCAL, ...context });
+  }
+
+  callMany(params: CallManyParams, context: ManyContext = {}): Promise<ToolResult[]> {
+    return this.#calls.many(params, { caller: LOCAL, ...context });
+  }
+
+  broadcast(params: BroadcastParams, context: ManyContext = {}): Promise<ToolResult[]> {
+    return this.#calls.broadcast(params, { caller: LOCAL, ...context });
+  }
+
+  inspect(name: string): Inspection {
+    const server = this.#members.find(name);
+    return {
+      server: name,
+      status: this.status([name])[0]!,
+      spec: visibleSpec(server.spec, this.#ground.options.redact),
+      snapshot: server.view().states,
+      journal: this.#ground.storyOf(server),
+    };
+  }
+
+  /** Whose lines in the logs are those of its servers, or of one of them. */
+  logMarks(name?: string): { name: string; mark: string | undefined }[] {
+    const servers = name === undefined ? this.#members.servers : [this.#members.find(name)];
+    return servers.map(({ spec, slot }) => ({ name: spec.name, mark: this.#ground.logMarkAt(slot) }));
+  }
+
+  subscribe<T extends Topic>(
+    topics: readonly T[],
+    listen: (event: Extract<FleetEvent, { topic: T }>) => void,
+  ): () => void {
+    return this.news.subscribe(topics, listen);
+  }
+
+  /** Every server that is seen here, and whose it is. */
+  get sights(): Sight[] {
+    return this.#members.servers.map((server) => ({
+      server,
+      agent: this.#agentOf(server),
+      isStandIn: this.#isStandIn(server),
+    }));
+  }
+
+  /** Every agent has one of its own; this one only stands for them. */
+  #isStandIn({ spec }: ConfiguredServer): boolean {
+    return spec.sharing === 'per-agent' && !this.isOneAgent;
+  }
+
+  /** An order for what only stands for others is one for them. */
+  #meant(server: ConfiguredServer): ConfiguredServer[] {
+    if (!this.#isStandIn(server)) return [server];
+    return this.#ground.pool.ofAgents(server.spec);
+  }
+
+  #agentOf({ spec }: ConfiguredServer): string | null {
+    const isOwn = spec.sharing === 'per-agent' && this.isOneAgent;
+    return isOwn || spec.origin.scope === 'agent' ? this.#options.agent : null;
+  }
+
+  #replace(specs: readonly ServerSpec[]): ReloadReport {
+    const before = this.#known();
+    const report = this.#members.replace(specs);
+    this.#offers.changed();
+    this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
+    this.#watches.renew();
+    // who goes takes along what it offered, as does one that begins anew
+    for (const [name, change] of differences(before, this.#known())) {
+      this.news.tell('catalog', name, () => ({ ...change, at: this.#ground.now() }));
+    }
+    for (const fork of this.#forks) fork.#replace(specs);
+    return report;
+  }
+
+  async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {
+    const isStop = order === 'stop';
+    await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
+    if (isStop) return;
+    // what it offers is part of how a start went; one that does not say it has started all the same
+    const told = Promise.all(servers.map((server) => server.whenTold()));
+    await atMost(LISTS_MS, told, this.#ground.options.clock);
+  }
+
+  /** What each server is known to offer. Looked up only for whoever wants to hear of changes: it may be on the disk. */
+  #known(): Map<string, Lists> {
+    const servers = this.news.isHeard('catalog') ? this.#members.servers : [];
+    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists ?? NO_LISTS]));
+  }
+}

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { RawClient } from '../ipc/support.js';
+import { type Herd, startHerd, until } from '../support/herd.js';
+import { config, server } from './config.js';
+import { peakOf } from './memory.js';
+
+const MIB = 2 ** 20;
+const STALL_MS = 5000;
+
+/** Asks for so many results of one MiB and takes nothing. `dropped`: when it was seen that nobody is there any more. */
+async function neverReads({ home }: Herd, results: number) {
+  const client = await RawClient.open(home.socket);
+  client.socket.pause();
+  const give = { server: 'huge', tool: 'give', arguments: { bytes: MIB } };
+  for (let id = 0; id < results; id += 1) client.ask(id, 'fleet/call', give);
+  const beganAt = performance.now();
+  let lostAt: number | undefined;
+  client.socket.on('error', () => {
+    lostAt ??= performance.now();
+  });
+  return {
+    /** Empty lines mean nothing; who is dropped cannot send them. */
+    dropped: () =>
+      until(() => {
+        if (lostAt === undefined) client.socket.write('\n');
+        return lostAt === undefined ? undefined : lostAt - beganAt;
+      }, 30_000),
+    isThere: () => lostAt === undefined,
+  };
+}
+
+/** Calls another server all the time. */
+function bystander({ connect }: Herd) {
+  const latencies: number[] = [];
+  let isWatching = true;
+  const done = (async () => {
+    const fleet = await connect();
+    while (isWatching) {
+      const askedAt = performance.now();
+      const { success } = await fleet.call({ server: 'good', tool: 'echo', arguments: { value: 'x' } });
+      expect(success).toBe(true);
+      latencies.push(performance.now() - askedAt);
+    }
+  })();
+  const stop = async () => {
+    isWatching = false;
+    await done;
+    return latencies.sort((a, b) => a - b);
+  };
+  return { stop };
+}
+
+it('S7: a client that never reads is dropped at the caps; others hardly notice, and memory is bounded', async () => {
+  const herd = await startHerd(config([server('huge', 'huge.mjs'), server('good', 'good.mjs')]));
+  await herd.fleet.start({ all: true }, true);
+  const before = peakOf(herd.daemon.pid);
+  const watching = bystander(herd);
+  // less than the soft cap may wait for ever
+  const patient = await neverReads(herd, 10);
+  const [stalled, greedy] = [await neverReads(herd, 24), await neverReads(herd, 200)];
+  await greedy.dropped();
+  expect(await stalled.dropped()).toBeGreaterThan(STALL_MS - 500);
+  expect(patient.isThere()).toBe(true);
+  const latencies = await watching.stop();
+  const [median = 0, worst = 0] = [latencies[latencies.length >> 1], latencies.at(-1)];
+  const grown = peakOf(herd.daemon.pid) - before;
+  if (process.env.TOOLHERD_LONG) {
+    console.log(
+      `S7: ${latencies.length} calls beside it, median ${median} ms, worst ${worst} ms; +${grown} bytes`,
+    );
+  }
+  expect(latencies.length).toBeGreaterThan(100);
+  expect(median).toBeLessThan(50);
+  expect(worst).toBeLessThan(3000);
+  expect(grown).toBeLessThan(800 * MIB);
+  await until(async () => (await herd.status('huge')).in_flight === 0);
+  expect(await herd.say('huge', 'give', { bytes: 3 })).toBe('xxx');
+}, 90_000);

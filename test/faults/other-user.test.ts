@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, lstatSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Home, startHerd, until } from '../support/herd.js';
+import { config } from './config.js';
+
+const NOBODY = 65534;
+const isRoot = process.getuid?.() === 0;
+const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
+const modesOf = ({ socket }: Home) => [modeOf(dirname(socket)), modeOf(socket)];
+
+/** Connects as another user. Only root can become one: elsewhere the modes are all there is to look at. */
+const STRANGER = `
+  const { connect } = require('node:net');
+  process.setgroups([]);
+  process.setgid(${NOBODY});
+  process.setuid(${NOBODY});
+  const socket = connect(process.argv[1]);
+  socket.on('connect', () => socket.write('{"jsonrpc":"2.0","id":1,"method":"fleet/status"}\\n'));
+  socket.on('data', () => { console.log('answered'); socket.destroy(); });
+  socket.on('error', ({ code }) => console.log(code));
+`;
+
+async function strangerHears(socket: string): Promise<string> {
+  const child = spawn(process.execPath, ['-e', STRANGER, socket], {
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return said.trim() || complaint;
+}
+
+/** A home that anybody may enter, up to the socket's own folder: else a stranger would prove nothing. */
+async function openHome() {
+  const herd = await startHerd(config([]));
+  chmodSync(herd.home.folder, 0o711);
+  return herd;
+}
+
+/** Says why where it cannot be tried. */
+async function canBeTried({ folder }: Home): Promise<boolean> {
+  const socket = join(folder, 'open.sock');
+  const server = createServer((one) => one.end('hello')).listen({ path: socket, writableAll: true });
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const heard = isRoot ? await strangerHears(socket) : 'not root';
+  if (heard !== 'answered')
+    console.warn(`S6: nobody else can be tried here (${heard}); only modes were looked at`);
+  return heard === 'answered';
+}
+
+describe('S6: another user', () => {
+  it('is refused', async () => {
+    const { home } = await openHome();
+    expect(modesOf(home)).toEqual(['700', '600']);
+    if (await canBeTried(home)) expect(await strangerHears(home.socket)).toBe('EACCES');
+  });
+
+  it('finds nothing open for long: what somebody opened to others is closed again, and the log says so', async () => {
+    const { home, fleet } = await openHome();
+    chmodSync(home.socket, 0o666);
+    chmodSync(dirname(home.socket), 0o755);
+    await until(() => modesOf(home).join() === '700,600');
+    if (await canBeTried(home)) expect(await strangerHears(home.socket)).toBe('EACCES');
+    const log = () => readFile(join(home.folder, 'state', 'logs', 'daemon.log'), 'utf8');
+    await until(async () => /"kind":"loosened".*closed to them again/.test(await log()));
+    expect((await fleet.status()).servers).toEqual([]);
+  });
+});
