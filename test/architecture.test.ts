@@ -44,7 +44,11 @@ const RULES: Record<string, Rule> = {
     code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'log', 'supervisor'],
   },
   'daemon.ts': { code: ['node', 'paths.ts', 'daemon', 'ipc'] },
-  'client.ts': { code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'ipc'] },
+  library: {
+    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'ipc', 'link', 'daemon'],
+    types: ['supervisor'],
+  },
+  'client.ts': { code: ['errors.ts', 'ipc', 'library'] },
   cli: {
     code: [
       'node',
@@ -61,7 +65,7 @@ const RULES: Record<string, Rule> = {
     types: ['xstate'],
   },
   'main.ts': { code: ['node', 'paths.ts', 'near-miss.ts', 'cli'] },
-  'index.ts': { code: ['errors.ts', 'version.ts', 'config'] },
+  'index.ts': { code: ['client.ts', 'version.ts', 'config', 'library'] },
 };
 
 const SRC = join(import.meta.dirname, '..', 'src');

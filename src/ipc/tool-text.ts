@@ -12,5 +12,6 @@ export function textOf({ content }: Pick<ToolResult, 'content'>): string {
 
 /** Adds `text()`. Not enumerable: what is printed, compared or sent on is the result alone. */
 export function withText(result: ToolResult): TextResult {
+  if ('text' in result) return result as TextResult;
   return Object.defineProperty(result, 'text', { value: () => textOf(result) }) as TextResult;
 }

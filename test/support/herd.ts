@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { type ConnectedFleet, connect } from '../../src/client.js';
 import type { ServerStatus } from '../../src/ipc/fleet.js';
+import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { DIST } from './command.js';
 import { makeFolder } from './folder.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../../src/ipc/http/body.js';
 import { until } from '../../support/herd.js';
-import { FakeClock } from '../support.js';
+import { FakeClock, RawClient } from '../support.js';
 import { serveHttp } from './served.js';
 import { ask, BOTH, begin, Events, HttpClient, type Json } from './support.js';
 
@@ -150,11 +150,24 @@ describe('HTTP on the socket', () => {
     ofToken('t')?.context.onProgress?.({ progress: 6 });
     const [text, number] = await Promise.all(streams);
     const at = new Date(0).toISOString();
-    fleet.tell({ topic: 'catalog', server: 'a', list: 'tools', count: 1, added: [], removed: [], changed: [], at });
+    fleet.tell({
+      topic: 'catalog',
+      server: 'a',
+      list: 'tools',
+      count: 1,
+      added: [],
+      removed: [],
+      changed: [],
+      at,
+    });
     for (const held of fleet.held) held.answer({ content: [] });
     await Promise.all([text?.ended, number?.ended]);
-    const seen = (events: Events | undefined) => events?.messages.map(({ method, params }) => params?.progress ?? method ?? 'reply');
-    expect([seen(text), seen(number)]).toEqual([[6, 'reply'], [5, 'reply']]);
+    const seen = (events: Events | undefined) =>
+      events?.messages.map(({ method, params }) => params?.progress ?? method ?? 'reply');
+    expect([seen(text), seen(number)]).toEqual([
+      [6, 'reply'],
+      [5, 'reply'],
+    ]);
     await until(() => general.messages.length === 1);
     expect(general.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }]);
   });
@@ -162,7 +175,16 @@ describe('HTTP on the socket', () => {
   it('what was said while nobody listened is told to the next who does', async () => {
     const { client, fleet } = await open();
     const at = new Date(0).toISOString();
-    fleet.tell({ topic: 'catalog', server: 'a', list: 'tools', count: 1, added: [], removed: [], changed: [], at });
+    fleet.tell({
+      topic: 'catalog',
+      server: 'a',
+      list: 'tools',
+      count: 1,
+      added: [],
+      removed: [],
+      changed: [],
+      at,
+    });
     await client.request('ping');
     const first = await client.listen();
     await until(() => first.messages.length === 1);
@@ -178,7 +200,10 @@ describe('HTTP on the socket', () => {
     await other.initialize();
     expect(other.session).not.toBe(one.session);
     const params = (name: string) => ({ name, _meta: { progressToken: 0 } });
-    const streams = [one.stream('tools/call', params('a__one'), 1), other.stream('tools/call', params('a__other'), 1)];
+    const streams = [
+      one.stream('tools/call', params('a__one'), 1),
+      other.stream('tools/call', params('a__other'), 1),
+    ];
     await until(() => fleet.held.length === 2);
     for (const { params, context, answer } of fleet.held) {
       context.onProgress?.({ progress: 1, message: params.params.name });
@@ -188,7 +213,11 @@ describe('HTTP on the socket', () => {
       const events = await streams[index];
       await events?.ended;
       expect(events?.messages).toEqual([
-        { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1, message: name, progressToken: 0 } },
+        {
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progress: 1, message: name, progressToken: 0 },
+        },
         { jsonrpc: '2.0', id: 1, result: { content: [], name } },
       ]);
     }
@@ -246,11 +275,15 @@ describe('HTTP on the socket', () => {
   });
 
   it('a call whose client left before it could come back is cancelled', async () => {
-    const { client, fleet, face } = await open();
-    const asked = begin(client.door, client.path, client.posting({ ...PING, method: 'tools/call', params: CALL }));
-    asked.catch(() => undefined);
+    const { path, client, fleet, face } = await open();
+    const raw = await RawClient.open(path);
+    const { headers = {}, body = '' } = client.posting({ ...PING, method: 'tools/call', params: CALL });
+    const lines = Object.entries({ Host: 'x', ...headers, 'Content-Length': body.length });
+    raw.socket.write(
+      `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    );
     await until(() => fleet.held.length === 1);
-    client.abandon();
+    raw.socket.destroy();
     await until(() => fleet.held[0]?.context.signal?.aborted);
     expect(face.sessions).toBe(1);
   });
@@ -296,7 +329,8 @@ describe('HTTP on the socket', () => {
     const { at, face, server } = await serveHttp();
     const first = new HttpClient(at);
     await first.initialize();
-    for (let count = 0; count < 256; count += 1) await new HttpClient(at).post({ ...PING, method: 'initialize' });
+    for (let count = 0; count < 256; count += 1)
+      await new HttpClient(at).post({ ...PING, method: 'initialize' });
     expect(face.sessions).toBe(256);
     expect((await first.post(PING)).status).toBe(404);
     await until(() => server.connections.size === 256);

@@ -1,0 +1,53 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { ToolherdError } from '../errors.js';
+import { connectSocket } from '../ipc/connect-socket.js';
+import type { Fleet } from '../ipc/fleet.js';
+import { remoteFleet } from '../ipc/remote-fleet.js';
+import { findSocketPath } from '../ipc/socket-path.js';
+import { type TextResult, withText } from '../ipc/tool-text.js';
+import { findPaths } from '../paths.js';
+import { API_VERSION, VERSION } from '../version.js';
+
+export interface ConnectOptions {
+  /** Default: `$TOOLHERD_SOCKET`, or where the daemon of this user is. */
+  socket?: string | undefined;
+  /** An agent.yaml, whose view of the herd is wanted. */
+  agent?: string | undefined;
+}
+
+/** The daemon's fleet as it is on the wire, and the connection to it. */
+export interface ConnectedFleet extends Fleet {
+  call(...call: Parameters<Fleet['call']>): Promise<TextResult>;
+  close(): void;
+}
+
+export async function connectFleet({ socket, agent }: ConnectOptions = {}): Promise<ConnectedFleet> {
+  const { stateFolder } = findPaths(process.env, homedir());
+  const path = findSocketPath({ flag: socket, environment: process.env, stateFolder });
+  const peer = await connectSocket({ path });
+  try {
+    const client = { name: 'toolherd/client', version: VERSION };
+    checkVersion(await peer.request('fleet/hello', { client, agent: agent && resolve(agent) }));
+  } catch (error) {
+    peer.destroy();
+    throw error;
+  }
+  const fleet = remoteFleet(peer);
+  return {
+    ...fleet,
+    call: async (params, context) => withText(await fleet.call(params, context)),
+    close: () => peer.destroy(),
+  };
+}
+
+function checkVersion(hello: unknown): void {
+  const version = (hello as { api_version?: unknown }).api_version;
+  if (version === API_VERSION) return;
+  throw new ToolherdError(
+    `the daemon speaks version ${version} of the protocol, this client ${API_VERSION}`,
+    {
+      fix: "start the daemon of this version with 'toolherd up --replace'",
+    },
+  );
+}

@@ -1,0 +1,121 @@
+import type { Fleet, FleetEvent, ManyContext, Selection, ToolResult } from '../ipc/fleet.js';
+import { toMetrics } from '../ipc/metrics.js';
+import { withText } from '../ipc/tool-text.js';
+import type {
+  BroadcastOptions,
+  EventOf,
+  FleetHandle,
+  ManyOptions,
+  ManyResults,
+  OrderOptions,
+  ToolCall,
+  Topic,
+  Which,
+} from './api.js';
+import { InFlight } from './in-flight.js';
+import { manyResults } from './many-results.js';
+import { serverHandle } from './server-handle.js';
+
+/** Any fleet as scripts hold it. `end`: what is to be done when nothing is in flight any more. */
+export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): FleetHandle {
+  const inFlight = new InFlight();
+  const listening = new Set<() => void>();
+  let closing: Promise<void> | undefined;
+
+  /** For what cannot be taken back. */
+  const ask = <T>(work: () => Promise<T>): Promise<T> => inFlight.run(undefined, work);
+
+  const order =
+    (verb: 'start' | 'stop' | 'restart' | 'reset') =>
+    (which: Which, { wait = true }: OrderOptions = {}) =>
+      ask(() => fleet[verb](selectionOf(which), wait));
+
+  const many = (
+    signal: AbortSignal | undefined,
+    begin: (context: ManyContext) => Promise<ToolResult[]>,
+  ): ManyResults =>
+    manyResults((onResult, own) => inFlight.run(own, (running) => begin({ onResult, signal: running })), signal);
+
+  const handle: FleetHandle = {
+    status: (servers) => ask(() => fleet.status(servers)),
+    call: (server, tool, args, { timeoutMs, requestId, signal, onProgress } = {}) =>
+      inFlight.run(signal, async (own) => {
+        const params = { server, tool, arguments: args, timeout_ms: timeoutMs, request_id: requestId };
+        return withText(await fleet.call(params, { signal: own, onProgress }));
+      }),
+    callMany: (calls, { timeoutMs, signal, ...options }: ManyOptions = {}) => {
+      const params = { ...options, calls: calls.map(toWire), timeout_ms: timeoutMs };
+      return many(signal, (context) => fleet.callMany(params, context));
+    },
+    broadcast: (tool, args, { servers, timeoutMs, signal }: BroadcastOptions = {}) => {
+      const params = { tool, arguments: args, servers: servers && [...servers], timeout_ms: timeoutMs };
+      return many(signal, (context) => fleet.broadcast(params, context));
+    },
+    prompt: (server, name, args, { timeoutMs, signal, onProgress } = {}) =>
+      inFlight.run(signal, (own) =>
+        fleet.prompt({ server, name, arguments: args, timeout_ms: timeoutMs }, { signal: own, onProgress }),
+      ),
+    resource: (server, uri, { timeoutMs, signal, onProgress } = {}) =>
+      inFlight.run(signal, (own) =>
+        fleet.resource({ server, uri, timeout_ms: timeoutMs }, { signal: own, onProgress }),
+      ),
+    tools: (server, { refresh } = {}) => ask(() => fleet.tools(server, refresh)),
+    prompts: (server, { refresh } = {}) => ask(() => fleet.prompts(server, refresh)),
+    resources: (server, { refresh } = {}) => ask(() => fleet.resources(server, refresh)),
+    server: (name) => serverHandle(handle, name),
+    start: order('start'),
+    stop: order('stop'),
+    restart: order('restart'),
+    reset: order('reset'),
+    inspect: (server) => ask(() => fleet.inspect(server)),
+    logs: (params) => ask(() => fleet.logs(params)),
+    metrics: () => ask(async () => toMetrics(await fleet.status())),
+    reload: ({ dryRun } = {}) => ask(() => fleet.reload(dryRun)),
+    register: (document, folder) => ask(() => fleet.register(document, folder)),
+    unregister: (name) => ask(() => fleet.unregister(name)),
+    authorize: (params) => ask(() => fleet.authorize(params)),
+    logout: (server) => ask(() => fleet.logout(server)),
+    on(topic, listener) {
+      inFlight.check();
+      const off = fleet.subscribe([topic], uncaught(topic, listener));
+      listening.add(off);
+      return () => {
+        if (listening.delete(off)) off();
+      };
+    },
+    close() {
+      closing ??= (async () => {
+        for (const off of listening) off();
+        listening.clear();
+        await inFlight.end();
+        await end();
+      })();
+      return closing;
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+  return handle;
+}
+
+/** What a listener throws surfaces like that of any event listener, and beside the rest. */
+function uncaught<T extends Topic>(topic: T, listener: (event: EventOf<T>) => void) {
+  return (event: FleetEvent) => {
+    if (event.topic !== topic) return;
+    try {
+      listener(event as EventOf<T>);
+    } catch (error) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  };
+}
+
+function selectionOf(which: Which): Selection {
+  if (typeof which === 'string') return { servers: [which] };
+  return 'all' in which ? which : { servers: [...which] };
+}
+
+function toWire({ timeoutMs, requestId, ...call }: ToolCall) {
+  return { ...call, timeout_ms: timeoutMs, request_id: requestId };
+}

@@ -1,0 +1,62 @@
+import type { ToolResult } from '../ipc/fleet.js';
+import { withText } from '../ipc/tool-text.js';
+import type { Arrival, ManyResults } from './api.js';
+
+type Begin = (
+  onResult: (index: number, result: ToolResult) => void,
+  signal: AbortSignal,
+) => Promise<ToolResult[]>;
+
+/** Many calls that begin now. Their results can be awaited and looped over, also both, also late. */
+export function manyResults(begin: Begin, signal: AbortSignal | undefined): ManyResults {
+  const arrived: Arrival[] = [];
+  const enough = new AbortController();
+  const abort = () => enough.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  let state: 'open' | 'settled' = 'open';
+  let news = later();
+  const changed = () => {
+    news.resolve();
+    news = later();
+  };
+  const arrive = (index: number, result: ToolResult) => {
+    arrived.push({ index, result: withText(result) });
+    changed();
+  };
+  const all = begin(arrive, enough.signal)
+    .then((results) => results.map(withText))
+    .finally(() => {
+      state = 'settled';
+      signal?.removeEventListener('abort', abort);
+      changed();
+    });
+  // who only loops hears of it there
+  all.catch(() => undefined);
+
+  async function* arrivals(): AsyncGenerator<Arrival, void, undefined> {
+    let isLeft = true;
+    try {
+      for (let at = 0; ; at += 1) {
+        while (at >= arrived.length && state === 'open') await news.promise;
+        const arrival = arrived[at];
+        if (arrival === undefined) break;
+        yield arrival;
+      }
+      isLeft = false;
+      await all;
+    } finally {
+      if (isLeft) enough.abort(new Error('the other results are not wanted'));
+    }
+  }
+
+  return Object.assign(all, { [Symbol.asyncIterator]: arrivals });
+}
+
+function later(): { promise: Promise<void>; resolve(): void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

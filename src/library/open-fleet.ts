@@ -1,0 +1,52 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { type ConfigPlace, readHerdConfig } from '../daemon/config-source.js';
+import { openHousehold } from '../daemon/household.js';
+import { findPaths } from '../paths.js';
+import type { FleetHandle } from './api.js';
+import { fleetHandle } from './fleet-handle.js';
+import { makeOwnState } from './own-state.js';
+
+export interface OpenOptions {
+  /** A config.yaml; default: the user's own, which may be missing. */
+  config?: string | undefined;
+  /** An agent.yaml, which has to be allowed if it is not the user's own. */
+  agent?: string | undefined;
+}
+
+/** Who calls: in this process there is nobody else. */
+const CALLER = 'this process';
+
+/** Runs the herd in this process. It prints nothing, and a daemon that runs beside it is not touched. */
+export async function openFleet({ config, agent }: OpenOptions = {}): Promise<FleetHandle> {
+  const userHome = homedir();
+  const paths = findPaths(process.env, userHome);
+  const place: ConfigPlace = {
+    file: config === undefined ? paths.configFile : resolve(config),
+    isRequired: config !== undefined,
+    paths,
+    environment: { ...process.env },
+    userHome,
+  };
+  const agentFile = agent === undefined ? undefined : resolve(agent);
+  // first of all: what is wrong with the files leaves nothing behind
+  const loaded = await readHerdConfig(place, agentFile);
+  const state = await makeOwnState(paths);
+  const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
+  const household = await openHousehold({ ...place, paths: state.paths, loaded, identity });
+  const close = async () => {
+    await household.shutdown();
+    await household.close();
+    household.logs.close();
+    state.remove();
+  };
+  try {
+    const { views } = household;
+    if (agentFile === undefined) household.begin();
+    const own = agentFile === undefined ? views.own(CALLER) : await views.ofAgent(CALLER, agentFile);
+    return fleetHandle(own.fleet, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

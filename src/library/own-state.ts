@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../link/clock.js';
+import { reap } from '../link/process/reap.js';
+import type { Paths } from '../paths.js';
+
+/** Where a herd in this process keeps what a daemon may be keeping elsewhere at the same time. */
+export interface OwnState {
+  paths: Paths;
+  remove(): void;
+}
+
+/**
+ * A ledger and logs of its own. Everything else is shared with the daemon: what is allowed, tokens, and caches. What
+ * others left who were killed is ended and taken away; their watchdogs have usually done it.
+ */
+export async function makeOwnState(paths: Paths): Promise<OwnState> {
+  const all = join(paths.stateFolder, 'fleets');
+  await tidy(all);
+  const folder = join(all, `${process.pid}-${randomBytes(4).toString('hex')}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return {
+    paths: { ...paths, logFolder: join(folder, 'logs'), ledgerFile: join(folder, 'ledger') },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function tidy(all: string): Promise<void> {
+  for (const name of list(all)) {
+    if (isAlive(Number.parseInt(name, 10))) continue;
+    const folder = join(all, name);
+    await reap(join(folder, 'ledger'), systemClock);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^\d+-[\da-f]+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** One that cannot be asked is somebody's. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}

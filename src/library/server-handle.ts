@@ -1,0 +1,39 @@
+import type { ServerStatus } from '../ipc/fleet.js';
+import { AuthRequiredError, ServerUnavailableError } from '../link/errors.js';
+import type { FleetHandle, ServerHandle } from './api.js';
+
+export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
+  return {
+    name,
+    async connect() {
+      const status = first(await fleet.start(name), name);
+      if (status.detail === 'running' || status.detail === 'idle') return status;
+      throw notUp(status);
+    },
+    disconnect: async () => first(await fleet.stop(name), name),
+    status: async () => first((await fleet.status([name])).servers, name),
+    callTool: (tool, args, options) => fleet.call(name, tool, args, options),
+    getPrompt: (prompt, args, options) => fleet.prompt(name, prompt, args, options),
+    readResource: (uri, options) => fleet.resource(name, uri, options),
+    listTools: (options) => fleet.tools(name, options),
+    listPrompts: (options) => fleet.prompts(name, options),
+    listResources: (options) => fleet.resources(name, options),
+  };
+}
+
+/** There is one: what is not there was answered with an error. */
+function first([status]: readonly ServerStatus[], name: string): ServerStatus {
+  if (status === undefined) throw new ServerUnavailableError(`${name}: nothing is known of it`);
+  return status;
+}
+
+function notUp({ name, detail, last_error, next_retry_at }: ServerStatus): Error {
+  const details = {
+    why: next_retry_at === null ? `it is ${detail}` : `it is ${detail}; the next try is at ${next_retry_at}`,
+    fix: last_error?.fix ?? `see "toolherd why ${name}"`,
+    retryable: detail === 'waiting',
+  };
+  const message = last_error?.message ?? `${name}: it did not start`;
+  if (detail === 'needs_auth') return new AuthRequiredError(message, details);
+  return new ServerUnavailableError(message, details);
+}
