@@ -35,7 +35,7 @@ export async function measureTransient(rounds) {
   /** Nothing of what the call before has left to do (a process that goes, its successor) falls into the next one. */
   const rest = () => new Promise((resolve) => setTimeout(resolve, 250));
   const call = (server) => async () => {
-    const { success } = await fleet.call({ server, tool: 'echo', arguments: { text: 'hi' } });
+    const { success } = await fleet.call(server, 'echo', { text: 'hi' });
     if (!success) throw new Error(`${server} failed`);
   };
   try {
@@ -56,7 +56,7 @@ export async function measureTransient(rounds) {
       goal: goals[name],
     }));
   } finally {
-    fleet.close();
+    await fleet.close();
     toolherd('down');
     remove();
   }

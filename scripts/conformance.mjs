@@ -41,6 +41,7 @@ const EXCUSED = { client: {}, server: {} };
 const node = join(cache, 'node_modules', 'node', 'bin', 'node');
 const suite = join(cache, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
 const client = join(cache, 'client.mjs');
+const dist = join(cache, 'dist');
 const results = join(cache, 'results');
 
 install();
@@ -48,10 +49,9 @@ rmSync(results, { recursive: true, force: true });
 const rows = [];
 for (const side of SIDES.filter((name) => flags.side === undefined || flags.side === name)) {
   if (side === 'client') await bundle();
+  else execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), dist], { stdio: 'inherit' });
   for (const spec of SPECS.filter((name) => flags.spec === undefined || flags.spec === name)) {
-    const daemon = side === 'server' ? await startDaemon() : undefined;
-    await runAll(side, spec, daemon?.url);
-    await daemon?.stop();
+    await runAll(side, spec);
   }
 }
 rows.sort(
@@ -64,21 +64,19 @@ for (const side of SIDES) for (const spec of SPECS) console.log(`${side} ${summa
 const isExcused = ({ side, name }) => EXCUSED[side][name] !== undefined;
 process.exitCode = rows.some((row) => row.failed.length > 0 && !isExcused(row)) ? 1 : 0;
 
-async function runAll(side, spec, url) {
+async function runAll(side, spec) {
   const isWanted = (name) => flags.only === undefined || name.includes(flags.only);
   const queue = scenariosOf(side, spec).filter(isWanted);
   const work = async () => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const row = await run(side, name, spec, url);
+      const row = await run(side, name, spec);
       rows.push(row);
       const verdict = row.failed.length === 0 ? 'ok    ' : 'FAILED';
       console.log(`${side}  ${spec}  ${verdict}  ${row.passed}/${row.total}  ${name}`);
       for (const check of row.failed) console.log(`    ${check}`);
     }
   };
-  // the scenarios for servers share one server, whose lists some of them change
-  const jobs = side === 'server' ? 1 : Number(flags.jobs);
-  await Promise.all(Array.from({ length: jobs }, work));
+  await Promise.all(Array.from({ length: Number(flags.jobs) }, work));
 }
 
 function install() {
@@ -105,12 +103,9 @@ async function bundle() {
   });
 }
 
-/** A daemon of its own, with the fixture behind it, on a port of the system's choice. */
+/** A daemon with the fixture behind it, on a port of the system's choice; a scenario may leave a question open. */
 async function startDaemon() {
   const home = mkdtempSync(join(tmpdir(), 'toolherd-conformance-'));
-  execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), join(home, 'dist')], {
-    stdio: 'inherit',
-  });
   const fixture = join(root, 'test', 'conformance', 'server.mjs');
   const entry = { name: 'it', description: 'it', server: 'it', command: process.execPath, args: [fixture] };
   const config = {
@@ -120,7 +115,7 @@ async function startDaemon() {
     mcp_servers: [{ ...entry, start: 'eager' }],
   };
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
-  const child = spawn(process.execPath, [join(home, 'dist', 'bin', 'daemon.cjs')], {
+  const child = spawn(process.execPath, [join(dist, 'bin', 'daemon.cjs')], {
     env: { PATH: process.env.PATH, HOME: home, TOOLHERD_HOME: home },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   });
@@ -161,16 +156,19 @@ function scenariosOf(side, spec) {
     .map(([, name]) => name);
 }
 
-async function run(side, name, spec, url) {
+async function run(side, name, spec) {
   const folder = join(results, side, spec, name.replaceAll('/', '-'));
   mkdirSync(folder, { recursive: true });
-  const target = side === 'client' ? ['--command', `${process.execPath} ${client}`] : ['--url', url];
+  const daemon = side === 'server' ? await startDaemon() : undefined;
+  const target =
+    daemon === undefined ? ['--command', `${process.execPath} ${client}`] : ['--url', daemon.url];
   const args = [suite, side, ...target, '--scenario', name, '--spec-version', spec, '--timeout', '60000'];
   const child = spawn(node, [...args, '-o', folder], {
     cwd: folder,
     stdio: flags.verbose ? 'inherit' : 'ignore',
   });
   await new Promise((resolve) => child.on('exit', resolve));
+  await daemon?.stop();
   const checks = readdirSync(folder, { recursive: true })
     .filter((file) => file.endsWith('checks.json'))
     .flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));

@@ -36,7 +36,7 @@ try {
     Array.from({ length: 30 }, (_, index) => {
       const server = names[index % 3];
       const [tool, args] = tools[server];
-      return fleet.call({ server, tool, arguments: args });
+      return fleet.call(server, tool, args);
     }),
   );
   const good = results.filter((result) => result.success).length;
@@ -44,11 +44,7 @@ try {
 
   say('kill -9 of one server in the middle of a call');
   const { servers } = await fleet.status(['everything']);
-  const call = fleet.call({
-    server: 'everything',
-    tool: 'trigger-long-running-operation',
-    arguments: { duration: 5, steps: 5 },
-  });
+  const call = fleet.call('everything', 'trigger-long-running-operation', { duration: 5, steps: 5 });
   await new Promise((resolve) => setTimeout(resolve, 500));
   const killedAt = performance.now();
   process.kill(-servers[0].pids[0], 'SIGKILL');
@@ -59,12 +55,8 @@ try {
   console.log(`sent: ${error.sent} (${error.why})`);
 
   say('the next call is served by a new process');
-  const again = await fleet.call({
-    server: 'everything',
-    tool: 'echo',
-    arguments: { message: 'back again' },
-  });
-  console.log(`${again.content[0].text} (incarnation ${again.metadata.incarnation})`);
+  const again = await fleet.call('everything', 'echo', { message: 'back again' });
+  console.log(`${again.text()} (incarnation ${again.metadata.incarnation})`);
   toolherd('status');
 } finally {
   await fleet.close();

@@ -42,6 +42,8 @@ interface CommonSpec extends RestartPolicy {
   registryName: string | undefined;
   origin: Origin;
   enabled: boolean;
+  /** Its file was revoked while it was in use: it is only shown, and not `enabled`. */
+  isRevoked?: true;
   /** Names and values that were declared for this server: `envFile`, then `env` over it. */
   env: Readonly<Record<string, string>>;
   /** Passed on to the server as it stands. */

@@ -1,4 +1,5 @@
 import type { Loaded } from '../config/load.js';
+import type { ServerSpec } from '../config/spec.js';
 import { placeOf, TrustRequiredError } from '../config/trust.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet } from '../ipc/fleet.js';
@@ -7,6 +8,7 @@ import type { Clock } from '../link/clock.js';
 import type { Herd } from '../supervisor/herd.js';
 import type { HerdView } from '../supervisor/herd-view.js';
 import { type ConfigPlace, readHerdConfig } from './config-source.js';
+import { inTurn } from './in-turn.js';
 
 export interface AgentsOptions {
   herd: Herd;
@@ -39,6 +41,7 @@ interface AgentFile {
 export class Agents {
   readonly #options: AgentsOptions;
   readonly #files = new Map<string, AgentFile>();
+  readonly #inTurn = inTurn();
 
   constructor(options: AgentsOptions) {
     this.#options = options;
@@ -60,7 +63,7 @@ export class Agents {
   }
 
   async ofAgent(caller: string, file: string, toFleet: ToFleet): Promise<OwnFleet> {
-    const agent = await this.#open(file);
+    const agent = await this.#inTurn(() => this.#open(file));
     agent.connections += 1;
     this.#options.clock.clearTimeout(agent.timer);
     return this.#ownOf(agent.view, caller, agent.file, toFleet, () => this.#left(agent));
@@ -68,7 +71,7 @@ export class Agents {
 
   /** The global config has changed, or what is allowed has. */
   async reload(): Promise<void> {
-    await Promise.all([...this.#files.keys()].map((file) => this.#reload(file)));
+    await Promise.all([...this.#files.keys()].map((file) => this.#inTurn(() => this.#reload(file))));
   }
 
   close(): void {
@@ -112,7 +115,7 @@ export class Agents {
       return known;
     }
     const view = this.#options.herd.open(file, loaded.servers);
-    const unwatch = watchConfig(file, () => void this.#reload(file));
+    const unwatch = watchConfig(file, () => void this.#inTurn(() => this.#reload(file)));
     const agent: AgentFile = { file, view, loaded, connections: 0, unwatch, timer: undefined };
     this.#files.set(file, agent);
     return agent;
@@ -123,7 +126,7 @@ export class Agents {
     agent.loaded = loaded;
   }
 
-  /** A file that is wrong, or was changed and not allowed again, leaves its view as it was; a revoked one ends it. */
+  /** A file that is wrong, or was changed and not allowed again, leaves its view as it was; of a revoked one nothing runs. */
   async #reload(file: string): Promise<void> {
     const agent = this.#files.get(file);
     if (agent === undefined) return;
@@ -133,7 +136,7 @@ export class Agents {
     } catch (error) {
       this.#options.log(`${file} was not applied: ${error instanceof Error ? error.message : String(error)}`);
       if (error instanceof TrustRequiredError && error.verdict === 'never')
-        agent.view.apply(this.#options.herd.specs);
+        agent.view.apply(agent.loaded.servers.map(revoked));
     }
   }
 
@@ -150,4 +153,9 @@ export class Agents {
     agent.unwatch();
     agent.view.close();
   }
+}
+
+/** What came from the file is shown, and nothing more. */
+function revoked(spec: ServerSpec): ServerSpec {
+  return spec.origin.scope === 'agent' ? { ...spec, enabled: false, isRevoked: true } : spec;
 }

@@ -22,6 +22,7 @@ import { Agents } from './agents.js';
 import { letIn } from './authorize.js';
 import { type ConfigPlace, rereadHerdConfig } from './config-source.js';
 import { type FleetSource, fleetOf } from './fleet-of.js';
+import { inTurn } from './in-turn.js';
 import { logsOf } from './logs-of.js';
 import { openProcesses } from './processes.js';
 import { Registered } from './registered.js';
@@ -114,7 +115,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   const registered = new Registered({ herd, place: options, settings: () => settings });
   const agents = new Agents({ herd, place: options, clock, log: warn });
 
-  const apply = async (isDryRun = false): Promise<ReloadReport> => {
+  const applyNow = async (isDryRun: boolean): Promise<ReloadReport> => {
     const next = await rereadHerdConfig(options);
     const report = herd.apply(registered.with(next.servers), isDryRun);
     if (isDryRun) return report;
@@ -127,6 +128,8 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     await agents.reload();
     return report;
   };
+  const turn = inTurn();
+  const apply = (isDryRun = false) => turn(() => applyNow(isDryRun));
   const reload = async (): Promise<void> => {
     try {
       await apply();

@@ -42,7 +42,7 @@ export function openHttp({ server, status, stateFolder, log }: HttpOptions): Htt
     async close() {
       door.close();
       await face.close();
-      port.close();
+      await port.close();
     },
   };
 }

@@ -315,6 +315,8 @@ export interface LogEvent {
   message: string;
   /** Of an MCP log message: its level there. */
   mcp_level?: string;
+  /** Of an MCP log message whose data is no text: as it came, redacted. Absent where it is very long. */
+  data?: unknown;
   /** ISO 8601. */
   at: string;
 }

@@ -34,7 +34,10 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     signal: AbortSignal | undefined,
     begin: (context: ManyContext) => Promise<ToolResult[]>,
   ): ManyResults =>
-    manyResults((onResult, own) => inFlight.run(own, (running) => begin({ onResult, signal: running })), signal);
+    manyResults(
+      (onResult, own) => inFlight.run(own, (running) => begin({ onResult, signal: running })),
+      signal,
+    );
 
   const handle: FleetHandle = {
     status: (servers) => ask(() => fleet.status(servers)),

@@ -1,4 +1,5 @@
 import { ToolherdError } from '../errors.js';
+import { onAbort } from './on-abort.js';
 
 /** Who closed the fleet cannot use it any more. */
 export class FleetClosedError extends ToolherdError {
@@ -24,18 +25,15 @@ export class InFlight {
 
   async run<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.check();
-    // one of its own for each: a caller's signal for a thousand calls would be taken for a leak
     const controller = new AbortController();
-    const abort = () => controller.abort(signal?.reason);
-    if (signal?.aborted) abort();
-    signal?.addEventListener('abort', abort, { once: true });
+    const forget = onAbort(signal, () => controller.abort(signal?.reason));
     const running = work(controller.signal);
     this.#works.set(controller, running);
     try {
       return await running;
     } finally {
       this.#works.delete(controller);
-      signal?.removeEventListener('abort', abort);
+      forget();
     }
   }
 

@@ -1,6 +1,7 @@
 import type { ToolResult } from '../ipc/fleet.js';
 import { withText } from '../ipc/tool-text.js';
 import type { Arrival, ManyResults } from './api.js';
+import { onAbort } from './on-abort.js';
 
 type Begin = (
   onResult: (index: number, result: ToolResult) => void,
@@ -11,9 +12,7 @@ type Begin = (
 export function manyResults(begin: Begin, signal: AbortSignal | undefined): ManyResults {
   const arrived: Arrival[] = [];
   const enough = new AbortController();
-  const abort = () => enough.abort(signal?.reason);
-  if (signal?.aborted) abort();
-  signal?.addEventListener('abort', abort, { once: true });
+  const forget = onAbort(signal, () => enough.abort(signal?.reason));
   let state: 'open' | 'settled' = 'open';
   let news = later();
   const changed = () => {
@@ -28,7 +27,7 @@ export function manyResults(begin: Begin, signal: AbortSignal | undefined): Many
     .then((results) => results.map(withText))
     .finally(() => {
       state = 'settled';
-      signal?.removeEventListener('abort', abort);
+      forget();
       changed();
     });
   // who only loops hears of it there

@@ -13,7 +13,7 @@ import { startTimeoutMs } from './server-settings.js';
 import { Stall } from './stall.js';
 import type { Surroundings } from './surroundings.js';
 import { Transients } from './transients.js';
-import { type View, viewOfStalls, viewOfTransients } from './view.js';
+import { NOT_ALLOWED, type View, viewOfStalls, viewOfTransients } from './view.js';
 
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
 export class ConfiguredServer {
@@ -143,6 +143,7 @@ export class ConfiguredServer {
 
   view(): View {
     if (this.#transients !== undefined) return viewOfTransients(this.#transients);
+    if (this.spec.isRevoked) return NOT_ALLOWED;
     return viewOfStalls(this.#stalls);
   }
 

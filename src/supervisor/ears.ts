@@ -17,6 +17,8 @@ export interface Saying {
   text: string;
   /** Of an MCP log message: its level there. */
   mcpLevel?: string;
+  /** Of one whose data is no text: as it came, redacted. */
+  data?: unknown;
 }
 
 export interface EarOptions {
@@ -117,7 +119,8 @@ export class Ears {
       mcpLevel: typeof level === 'string' ? level.slice(0, LONGEST_NAME) : 'info',
     };
     this.#options.said?.(saying);
-    this.#tellLog(saying);
+    const isWhole = typeof data !== 'string' && said.length <= LONGEST_TEXT;
+    this.#tellLog(isWhole ? { ...saying, data: this.#redact(spec, data) } : saying);
   }
 
   #tell(slot: string, incarnation: number, method: string, params: () => JsonObject): void {
@@ -129,13 +132,14 @@ export class Ears {
     }));
   }
 
-  #tellLog({ slot, incarnation, level, logger, text, mcpLevel }: Saying): void {
+  #tellLog({ slot, incarnation, level, logger, text, mcpLevel, data }: Saying): void {
     this.#news.tell('log', slot, () => ({
       incarnation,
       level,
       logger,
       message: text,
       ...(mcpLevel === undefined ? {} : { mcp_level: mcpLevel }),
+      ...(data === undefined ? {} : { data }),
       at: this.#now(),
     }));
   }

@@ -22,6 +22,11 @@ export class MCPResourceNotFoundError extends MCPError {
   override readonly type: string = 'MCPResourceNotFoundError';
 }
 
+/** The file that a server comes from was revoked. */
+class RevokedError extends MCPError {
+  override readonly type: string = 'TrustRequiredError';
+}
+
 /** The tool ran and said that it failed. */
 export class MCPToolError extends MCPError {
   override readonly type: string = 'MCPToolError';
@@ -69,10 +74,18 @@ export function listsTooLate(server: string, timeoutMs: number): MCPError {
   );
 }
 
-export function disabled({ name, origin }: ServerSpec): MCPError {
+export function disabled({ name, origin, isRevoked }: ServerSpec): MCPError {
+  if (isRevoked) return notAllowed(name, origin.file);
   const why = `its entry says 'enabled: false'`;
   const fix = `set 'enabled: true' in ${origin.file}`;
   return new ServerUnavailableError(`${name}: is disabled`, { why, fix });
+}
+
+function notAllowed(name: string, file: string): MCPError {
+  return new RevokedError(`${name}: is not allowed to run any more`, {
+    why: `${file} was revoked`,
+    fix: `toolherd allow ${file}`,
+  });
 }
 
 /** The server was stopped, and calls do not start it. */

@@ -34,6 +34,12 @@ const DISABLED: View = {
   opened: undefined,
 };
 
+export const NOT_ALLOWED: View = {
+  ...DISABLED,
+  detail: 'not_allowed',
+  states: { server: 'created', keeper: 'not_allowed' },
+};
+
 /** Of several processes the one that needs attention is shown, and one that rests only if all do. */
 const RANK: Record<ServerState, number> = {
   error: 0,

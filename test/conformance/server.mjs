@@ -8,6 +8,7 @@ const PNG =
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==';
 const STEP_MS = 50;
 const SLOW_MS = 1500;
+const MISSING_CAPABILITY = -32021;
 
 const asked = new Map();
 let questions = 0;
@@ -138,7 +139,11 @@ const tools = {
 
   // of 2026-07-28
   async test_missing_capability() {
-    return says(text((await sample('may I?')).content.text));
+    const answer = await sample('may I?').catch(({ message: why }) => {
+      const data = { requiredCapabilities: { sampling: {} } };
+      throw Object.assign(new Error(why), { code: MISSING_CAPABILITY, data });
+    });
+    return says(text(answer.content.text));
   },
   async test_streaming_elicitation() {
     return completed(await elicit('Go on?', form({ ok: { type: 'boolean' } })));

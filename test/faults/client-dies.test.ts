@@ -6,6 +6,7 @@ import { RawClient } from '../ipc/support.js';
 import { COMMAND } from '../support/command.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
+import { measured } from './measured.js';
 
 /** What is promised; a machine that does six other things at once may take longer for one, hardly for most. */
 const PROMISED_MS = 100;
@@ -78,7 +79,7 @@ const WAYS: { name: string; calls: number; start(herd: Herd): ChildProcess }[] =
 describe('S9: a client that dies in mid-call', () => {
   it.each(WAYS)(
     'by $name: its calls are cancelled upstream at once, and nothing is left of it',
-    async ({ start, calls }) => {
+    async ({ name, start, calls }) => {
       const herd = await stage();
       await herd.fleet.start({ all: true }, true);
       const sockets = openSockets(herd);
@@ -97,7 +98,7 @@ describe('S9: a client that dies in mid-call', () => {
       }
       expect(Math.max(...delays)).toBeLessThan(ANY_MS);
       expect(delays.sort((a, b) => a - b)[delays.length >> 1]).toBeLessThan(MEDIAN_MS);
-      if (process.env.TOOLHERD_LONG) console.log(`S9: cancelled after ${delays.join(', ')} ms`);
+      measured(`S9: by ${name}, cancelled after ${delays.join(', ')} ms`);
       const { cancelled } = await remember(herd);
       expect(new Set(cancelled.map(({ id }) => id)).size).toBe(ROUNDS * calls);
       await until(async () => (await herd.status('it')).in_flight === 0);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { RawClient } from '../ipc/support.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
+import { measured, mebibytes } from './measured.js';
 import { peakOf } from './memory.js';
 
 const MIB = 2 ** 20;
@@ -64,11 +65,9 @@ it('S7: a client that never reads is dropped at the caps; others hardly notice, 
   const latencies = await watching.stop();
   const [median = 0, worst = 0] = [latencies[latencies.length >> 1], latencies.at(-1)];
   const grown = peakOf(herd.daemon.pid) - before;
-  if (process.env.TOOLHERD_LONG) {
-    console.log(
-      `S7: ${latencies.length} calls beside it, median ${median} ms, worst ${worst} ms; +${grown} bytes`,
-    );
-  }
+  measured(
+    `S7: the daemon grew by ${mebibytes(grown)}; ${latencies.length} calls beside it took ${median.toFixed(1)} ms (median), ${worst.toFixed(1)} ms (worst)`,
+  );
   expect(latencies.length).toBeGreaterThan(100);
   expect(median).toBeLessThan(50);
   expect(worst).toBeLessThan(3000);

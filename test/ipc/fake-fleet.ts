@@ -9,6 +9,7 @@ import type {
   LogEntry,
   LogParams,
   ManyContext,
+  McpResult,
   PromptParams,
   RequestParams,
   ResourceParams,
@@ -131,7 +132,7 @@ export class FakeFleet implements Fleet {
     return { contents: [] };
   }
 
-  async request(params: RequestParams) {
+  async request(params: RequestParams): Promise<McpResult> {
     this.heard.push(['request', params]);
     return { raw: true };
   }

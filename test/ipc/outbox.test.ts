@@ -118,6 +118,53 @@ describe('the outbox', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('writes what comes in pieces as they are, in order with the rest', async () => {
+    const { outbox, writes, tick, takeOne } = slowClient();
+    const pieces = [Buffer.from('piece 1,'), Buffer.alloc(100_000, 'p'), Buffer.from(',piece 3\n')];
+    outbox.send('before\n');
+    outbox.send(pieces);
+    outbox.send('behind\n');
+    outbox.send('last\n');
+    expect(outbox.queued).toBe(Buffer.concat(pieces).length + 19);
+    await tick();
+    while (outbox.queued > 0) await takeOne();
+    expect(writes.join('')).toBe(`before\n${Buffer.concat(pieces)}behind\nlast\n`);
+    expect(writes.at(-1)).toBe('behind\nlast\n');
+  });
+
+  it('lets one text pass that alone is larger than the hard cap, to a client that reads (U3, S7)', async () => {
+    const { outbox, drops, tick, takeOne } = slowClient();
+    outbox.send([Buffer.alloc(1_500_000, 'x'), Buffer.from('\n')]);
+    outbox.send('x'.repeat(900_000));
+    expect(drops).toEqual([]);
+    await tick();
+    while (outbox.queued > 0) await takeOne();
+    expect(drops).toEqual([]);
+    for (let at = 0; at < 10; at += 1) outbox.send('x'.repeat(100_000));
+    expect(drops).toEqual([]);
+    outbox.send('x');
+    expect(drops).toHaveLength(1);
+  });
+
+  it('drops a client that leaves more than the hard cap unread beside such a text (S7)', () => {
+    const { outbox, drops } = slowClient();
+    outbox.send('x'.repeat(1_500_000));
+    outbox.send('x'.repeat(1_000_000));
+    expect(drops).toEqual([]);
+    outbox.send('x');
+    expect(drops).toHaveLength(1);
+  });
+
+  it('drops a client that takes nothing of such a text for five seconds (S7)', async () => {
+    const { outbox, clock, drops, tick } = slowClient();
+    outbox.send('x'.repeat(1_500_000));
+    await tick();
+    clock.advance(4999);
+    expect(drops).toEqual([]);
+    clock.advance(1);
+    expect(drops).toHaveLength(1);
+  });
+
   it('counts from the first byte that waits, not from the last that was taken', async () => {
     const { outbox, clock, drops, tick, takeOne } = slowClient();
     outbox.send('a');

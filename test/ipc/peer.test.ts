@@ -1,7 +1,8 @@
 import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolherdError } from '../../src/errors.js';
+import { RawJson } from '../../src/framing/raw-json.js';
 import { ERROR_CODES } from '../../src/ipc/error-codes.js';
 import { Peer, type PeerOptions } from '../../src/ipc/peer.js';
 import { Questions } from '../../src/ipc/questions.js';
@@ -73,6 +74,33 @@ describe('a request', () => {
       const shown = id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id;
       expect(got.join('')).toBe(`{"jsonrpc":"2.0","id":${shown},"result":{"x":1}}\n`);
     }
+  });
+
+  it('whose result is raw is answered with its very bytes, alone and in a batch', async () => {
+    const { peer, wire } = peerWithWire();
+    const pieces = ['{"n":1.0,"a":', '"ä",', '"a":1E2}'].map((text) => Buffer.from(text));
+    peer.handle('raw', () => new RawJson(pieces));
+    peer.handle('echo', (params) => params);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    onTestFinished(() => stringify.mockRestore());
+    let got = '';
+    const line = async (text: string) => {
+      got = '';
+      wire.write(`${text}\n`);
+      while (!got.endsWith('\n')) await new Promise((resolve) => wire.once('data', resolve));
+      return got;
+    };
+    wire.on('data', (text: string) => {
+      got += text;
+    });
+    const raw = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":{"n":1.0,"a":"ä","a":1E2}}`;
+    expect(await line('{"jsonrpc":"2.0","id":7,"method":"raw"}')).toBe(`${raw('7')}\n`);
+    expect(stringify).not.toHaveBeenCalled();
+    expect(
+      await line(
+        '[{"jsonrpc":"2.0","id":1,"method":"echo","params":{}},{"jsonrpc":"2.0","id":2,"method":"raw"}]',
+      ),
+    ).toBe(`[{"jsonrpc":"2.0","id":1,"result":{}},${raw('2')}]\n`);
   });
 
   it('of an unknown method is -32601, also for the names that every object has', async () => {

@@ -172,6 +172,34 @@ describe('toolherd bridge', () => {
     );
   });
 
+  it('what a client subscribed to, the next daemon tells', async () => {
+    const { home, daemon } = await startHerd(config([server('watched', 'watched.mjs')]));
+    const bridge = bridgeByLines(home);
+    const uris = ['note://one', 'note://two'];
+    for (const uri of uris) bridge.say({ id: uri, method: 'resources/subscribe', params: { uri } });
+    for (const uri of uris) await bridge.reply(uri);
+    bridge.say({ id: 1, method: 'resources/unsubscribe', params: { uri: 'note://one' } });
+    await bridge.reply(1);
+    await killDaemon(home, daemon);
+    await home.start();
+    const told = () =>
+      bridge.lines
+        .filter(({ method }) => method === 'notifications/resources/updated')
+        .map(({ params }) => params);
+    // what changed meanwhile nobody knows
+    await until(() => told().length === 1);
+    let id = 1;
+    const touch = async (uri: string) => {
+      id += 1;
+      bridge.say({ id, method: 'tools/call', params: { name: 'watched__touch', arguments: { uri } } });
+      return textOf(await bridge.reply(id));
+    };
+    await until(async () => (await touch('note://two')) === 'told');
+    expect(await touch('note://one')).toBe('nobody asked');
+    expect(told()).toEqual([{ uri: 'note://two' }, { uri: 'note://two', title: 'new' }]);
+    expect(bridge.lines.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
+
   it('a daemon that was stopped stays so until the client has something to say', async () => {
     const { home, daemon } = await startHerd(HERD);
     const bridge = bridgeByLines(home);

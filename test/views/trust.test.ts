@@ -37,8 +37,6 @@ describe('an agent file on the socket', () => {
     expect(error?.message).toBe(`${red.file} has changed since it was allowed`);
     expect(await early.pid('red')).toBe(pid);
     await red.allow();
-    // the daemon looks at its files by itself; a reload makes it look now
-    await late.ask(2, 'fleet/reload', {});
     expect(await early.say1('red__argv')).toBe('["more"]');
   });
 
@@ -53,6 +51,14 @@ describe('an agent file on the socket', () => {
     expect([status, stderr]).toEqual([0, '']);
     await until(() => !isAlive(pid));
     expect((await client.tools()).filter((tool) => tool.startsWith('red'))).toEqual([]);
+    expect((await client.status()).at(-1)).toMatchObject({ name: 'red', detail: 'not_allowed', pids: [] });
+    const call = await client.ask('call', 'fleet/call', { server: 'red', tool: 'pid', arguments: {} });
+    expect(call.result?.error).toMatchObject({
+      type: 'TrustRequiredError',
+      fix: `toolherd allow ${red.file}`,
+    });
+    await red.allow();
+    expect(Number(await client.pid('red'))).not.toBe(pid);
   });
 
   it('that is wrong is refused with every problem and its place; a relative or missing one with the reason', async () => {
@@ -66,18 +72,6 @@ describe('an agent file on the socket', () => {
     expect(relative.error?.message).toContain('full path');
     const missing = await client.ask(3, HELLO, { agent: join(red.folder, 'none.yaml') });
     expect(missing.error?.message).toContain('none.yaml');
-  });
-
-  it('that is changed and allowed again is taken over by itself', async () => {
-    const world = await startWorld([]);
-    const red = world.project('red', [shared('red')]);
-    await red.allow();
-    const client = world.agent();
-    await client.see(red.file);
-    expect(await client.say1('red__argv')).toBe('[]');
-    red.write([shared('red', 'good.mjs', { args: ['more'] })]);
-    await red.allow();
-    await until(async () => (await client.say1('red__argv')) === '["more"]', 15_000);
   });
 });
 

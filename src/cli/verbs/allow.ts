@@ -2,6 +2,7 @@ import { loadConfig } from '../../config/load.js';
 import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../config/trust.js';
 import { EXIT } from '../exit-codes.js';
 import { loadOptions, namedAgentFile } from '../files.js';
+import { tellOfTrust } from '../tell-of-trust.js';
 import type { Verb } from '../verb.js';
 import { describeWouldRun, wouldRunJson } from '../would-run.js';
 
@@ -28,8 +29,10 @@ Exit status: 0 allowed, 77 not allowed (no terminal and no --yes, or the answer 
     if (!said) throw new TrustRequiredError(file, 'never', list);
     output.note(describeWouldRun(file, list));
     const isAllowed = call.flags.yes === true || (await call.confirm('Allow this?'));
-    if (isAllowed)
+    if (isAllowed) {
       await new TrustStore(call.paths.trustFile).allow(file, await makePin(agent.text, agent.planned));
+      await tellOfTrust(call);
+    }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);
     output.json({ ok: isAllowed, file, would_run: wouldRunJson(list) });
     return isAllowed ? EXIT.ok : EXIT.notAllowed;

@@ -14,7 +14,7 @@ export const verb: Verb = {
 
 States: created, connecting, connected, error, disconnected (of the newest process).
 Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled,
-needs_auth (see toolherd help auth).`,
+needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
   options: { wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
   most: Number.POSITIVE_INFINITY,
   async run(call) {

@@ -53,6 +53,7 @@ function next({ detail, state, next_retry_at }: Inspection['status'], now: numbe
   if (detail === 'idle') return 'it is started by the next call.';
   if (detail === 'stopped') return 'nothing, until it is started.';
   if (detail === 'disabled') return 'nothing, until it is enabled in its config.';
+  if (detail === 'not_allowed') return 'nothing, until its file is allowed again.';
   return 'nothing, until somebody acts.';
 }
 
@@ -63,5 +64,6 @@ function advice({ name, detail, last_error }: Inspection['status']): string {
   if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
   if (detail === 'stopped') return `"toolherd start ${name}".`;
   if (detail === 'disabled') return 'set "enabled: true" in its config.';
+  if (detail === 'not_allowed') return '"toolherd allow", with its agent.yaml.';
   return 'nothing is needed.';
 }

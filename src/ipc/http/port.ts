@@ -28,6 +28,8 @@ export class Port {
   #settings: PortSettings | undefined;
   #server: Server | undefined;
   #status: PortStatus = null;
+  /** One after the other: a config may change while a port is being opened. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(options: PortOptions) {
     this.#options = options;
@@ -38,9 +40,21 @@ export class Port {
   }
 
   /** May be called again with what a changed config says. */
-  async open(settings: PortSettings | undefined): Promise<void> {
-    if (isSame(settings, this.#settings)) return;
-    this.close();
+  open(settings: PortSettings | undefined): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#open(settings));
+    return this.#turn;
+  }
+
+  close(): Promise<void> {
+    return this.open(undefined);
+  }
+
+  async #open(settings: PortSettings | undefined): Promise<void> {
+    if (this.#server !== undefined && isSame(settings, this.#settings)) return;
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+    this.#server = undefined;
+    this.#status = null;
     this.#settings = settings;
     if (settings === undefined) return;
     const { log, tokenFile } = this.#options;
@@ -51,18 +65,8 @@ export class Port {
     } catch (error) {
       const message = `daemon.http: ${reasonOf(error, settings)}`;
       this.#status = { url: null, error: message };
-      // a reload with the same settings is to try again
-      this.#settings = undefined;
       log.error({ error: message }, 'HTTP is not served on TCP; the socket is');
     }
-  }
-
-  close(): void {
-    this.#server?.close();
-    this.#server?.closeAllConnections();
-    this.#server = undefined;
-    this.#settings = undefined;
-    this.#status = null;
   }
 
   async #listen({ host, port, token }: PortSettings): Promise<string> {

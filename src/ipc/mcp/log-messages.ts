@@ -5,20 +5,25 @@ export interface LogMessagesOptions {
   fleet: Pick<Fleet, 'subscribe'>;
   /** Whose messages are wanted. */
   isShown(server: string): boolean;
+  /** One server is all there is to see: its loggers go by their own names. */
+  isAlone(): boolean;
   /** From which level on; undefined: none. */
   level(): McpLogLevel | undefined;
   tell(message: Record<string, unknown>): void;
 }
 
 /** Listens for what servers say by MCP's log. Answers with the way to end it. */
-export function onLogMessages({ fleet, isShown, level: least, tell }: LogMessagesOptions): () => void {
-  const hear = ({ server, logger, message, mcp_level }: LogEvent) => {
+export function onLogMessages(options: LogMessagesOptions): () => void {
+  const { fleet, isShown, isAlone, level: least, tell } = options;
+  const hear = ({ server, logger, message, data = message, mcp_level }: LogEvent) => {
     const from = least();
     // what came over stderr is for the log files
     if (mcp_level === undefined || from === undefined) return;
     const level = knownLevel(mcp_level);
     if (!isAtLeast(level, from)) return;
-    tell({ level, logger: logger === null ? server : `${server}/${logger}`, data: message });
+    const own = logger === null ? {} : { logger };
+    const named = { logger: logger === null ? server : `${server}/${logger}` };
+    tell({ level, ...(isAlone() ? own : named), data });
   };
   return fleet.subscribe(['log'], (event) => {
     if (event.topic === 'log' && isShown(event.server)) hear(event);

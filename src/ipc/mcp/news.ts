@@ -11,6 +11,8 @@ export interface NewsOptions {
   readonly clock: Clock;
   /** Whose news this connection sees. */
   isShown(server: string): boolean;
+  /** It sees one alone. */
+  isAlone(): boolean;
 }
 
 /** What an MCP client is told without having asked: lists that changed, and what servers log. */
@@ -33,9 +35,9 @@ export class McpNews {
   /** From which level on log messages are wanted. */
   beginLog(level: McpLogLevel): void {
     this.#level = level;
-    const { fleet, isShown, peer } = this.#options;
+    const { fleet, isShown, isAlone, peer } = this.#options;
     const tell = (message: Record<string, unknown>) => peer.notify('notifications/message', message);
-    this.#endLog ??= onLogMessages({ fleet, isShown, level: () => this.#level, tell });
+    this.#endLog ??= onLogMessages({ fleet, isShown, isAlone, level: () => this.#level, tell });
   }
 
   end(): void {

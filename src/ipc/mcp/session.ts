@@ -42,7 +42,8 @@ export class McpSession {
     const { fleet, peer, clock = systemClock, parked } = options;
     this.clock = clock;
     this.parked = parked ?? new ParkedCalls(clock);
-    this.#news = new McpNews({ fleet, peer, clock, isShown: this.isShown });
+    const { isShown, isAlone } = this;
+    this.#news = new McpNews({ fleet, peer, clock, isShown, isAlone });
     this.#resources = new ResourceSubscriptions((told) =>
       peer.notify('notifications/resources/updated', told),
     );
@@ -50,6 +51,8 @@ export class McpSession {
 
   /** Whose news this connection sees. */
   readonly isShown = (server: string) => this.#server === undefined || this.#server === server;
+
+  readonly isAlone = () => this.#server !== undefined;
 
   notify(method: string, params?: Record<string, unknown>): void {
     this.#options.peer.notify(method, params);

@@ -68,6 +68,7 @@ function listenToLog({ session, envelope }: ModernRequest, asked: AskingCall): (
   return onLogMessages({
     fleet: session.fleet,
     isShown: (server) => server === asked.server,
+    isAlone: session.isAlone,
     level: () => logLevel,
     tell: (message) => session.notify('notifications/message', message),
   });

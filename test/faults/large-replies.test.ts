@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Framer } from '../../src/framing/framer.js';
+import { LineClient, textOf } from '../mcp/support.js';
+import { COMMAND } from '../support/command.js';
+import { type Home, startHerd, until } from '../support/herd.js';
+import { config, server } from './config.js';
+
+/** Larger than what is parsed in any case. */
+const LARGE = 100_000;
+const HERD = config([server('it', 'large-tricks.mjs')]);
+
+/** What its own caller hears of a trick; the honest answer that follows, where nothing could be told. */
+const MINE = 'mine';
+const TRICKS = [
+  ['twoIds', MINE],
+  ['idBehind', MINE],
+  ['hiddenId', MINE],
+  ['sameIdTwice', 'more than one id'],
+  ['noCall', MINE],
+  ['methodToo', 'both a method and a result'],
+  ['stringId', 'its id came back as a string'],
+  ['bigId', MINE],
+  ['noJson', 'not JSON'],
+  ['unbalanced', 'not JSON'],
+  ['glued', 'not JSON'],
+  ['noObject', 'neither a result object nor an error'],
+] as const;
+
+/** Reads lines as bytes, and asks one thing after the other. */
+function byteClient(input: Writable, output: Readable) {
+  const lines: Buffer[] = [];
+  const framer = new Framer(2 ** 30, { line: (bytes) => lines.push(Buffer.from(bytes)) });
+  output.on('data', (chunk: Buffer) => framer.push(chunk));
+  return {
+    lines,
+    async ask(id: string, method: string, params: object): Promise<Buffer> {
+      const before = lines.length;
+      input.write(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`);
+      return until(() => lines[before], 60_000);
+    },
+  };
+}
+
+function bySocket({ socket: path }: Home) {
+  const socket = connect(path);
+  onTestFinished(() => void socket.destroy());
+  return byteClient(socket, socket);
+}
+
+function byBridge({ environment, folder }: Home) {
+  const child = spawn(process.execPath, [COMMAND, 'bridge'], { env: environment, cwd: folder });
+  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  onTestFinished(() => {
+    child.stdin.end();
+    return exit;
+  });
+  return byteClient(child.stdin, child.stdout);
+}
+
+describe('U8: a large reply', () => {
+  it('that could be taken for another reaches its own caller as an error, or nobody', async () => {
+    const { home, status } = await startHerd(HERD);
+    const [victim, client] = [new LineClient(home.socket), new LineClient(home.socket)];
+    for (const [kind, expected] of TRICKS) {
+      victim.say({ id: kind, method: 'tools/call', params: { name: 'it__hold' } });
+      await until(async () => (await status('it')).in_flight === 1);
+      const trick = { name: 'it__trick', arguments: { kind, bytes: LARGE } };
+      const told = await client.ask(kind, 'tools/call', trick);
+      expect(textOf(told), kind).toContain(expected);
+      expect(told.result?.isError === true, kind).toBe(expected !== MINE);
+      expect(textOf(told).startsWith('MCPProtocolError'), kind).toBe(expected !== MINE);
+      await client.ask(`${kind}, over`, 'tools/call', { name: 'it__release' });
+      await until(async () => (await status('it')).in_flight === 0);
+    }
+    // nobody has heard anything else, and the other calls are answered by their own answers
+    await victim.settle();
+    await client.settle();
+    const [heard, heardToo] = [client.lines.slice(0, -1), victim.lines.slice(0, -1)];
+    expect(heard.map(({ id }) => id)).toEqual(TRICKS.flatMap(([kind]) => [kind, `${kind}, over`]));
+    expect(heardToo.map((line) => [line.id, textOf(line)])).toEqual(TRICKS.map(([kind]) => [kind, 'own']));
+    expect(await status('it')).toMatchObject({ incarnation: 1, restarts: 0 });
+  });
+
+  it('of 10 MB with invalid UTF-8 in it is an error to its caller; other clients and the server go on', async () => {
+    const { home, status } = await startHerd(HERD);
+    const [one, other] = [new LineClient(home.socket), new LineClient(home.socket)];
+    const bad = { name: 'it__trick', arguments: { kind: 'badUtf8', bytes: 10_000_000 } };
+    const [told, beside] = await Promise.all([
+      one.ask(1, 'tools/call', bad),
+      other.ask(1, 'tools/call', {
+        name: 'it__exactly',
+        arguments: { json: '{"content":[{"type":"text","text":"BYTES"}]}', bytes: LARGE },
+      }),
+    ]);
+    expect(told.result?.isError).toBe(true);
+    expect(textOf(told)).toContain('not valid UTF-8');
+    expect(textOf(beside)).toBe('x'.repeat(LARGE));
+    await one.settle();
+    expect(await status('it')).toMatchObject({ incarnation: 1, in_flight: 0 });
+  });
+});
+
+describe('a large result', () => {
+  // what parsing would change: numbers and their spelling, keys that are there twice, escapes, spaces
+  const JSON_TEXT =
+    '{"content":[{"type":"text","text":"\\u00e4ä€😀\\ud83d\\ude00\\/ BYTES"}],"structuredContent":{"n":1.0,"e":1E2,"big":18446744073709551617, "list":[ ]},"_meta":{"a":1,"a":2}}';
+
+  it.each([
+    ['the socket', bySocket],
+    ['the bridge', byBridge],
+  ])('comes through %s byte for byte, wherever its id stands', async (_, open) => {
+    const { home } = await startHerd(HERD);
+    const { ask } = open(home);
+    for (const [bytes, order] of [
+      [LARGE, 'first'],
+      [LARGE, 'last'],
+      [LARGE, 'spaced'],
+      [10_000_000, 'first'],
+    ] as const) {
+      const params = { name: 'it__exactly', arguments: { json: JSON_TEXT, bytes, order } };
+      const line = await ask('"é\\u0069"', 'tools/call', params);
+      const sent = JSON_TEXT.replace('BYTES', 'x'.repeat(bytes));
+      const expected = Buffer.from(`{"jsonrpc":"2.0","id":"éi","result":${sent}}`);
+      expect(line.equals(expected), `${bytes} ${order}: ${line.length} of ${expected.length}`).toBe(true);
+    }
+  });
+
+  it('is converted for fleet/call as ever', async () => {
+    const { fleet } = await startHerd(HERD);
+    const params = { json: '{"content":[{"type":"text","text":"BYTES"}]}', bytes: LARGE };
+    const { success, content } = await fleet.call({ server: 'it', tool: 'exactly', arguments: params });
+    expect([success, content]).toEqual([true, [{ type: 'text', text: 'x'.repeat(LARGE) }]]);
+  });
+
+  it('that is larger than what may wait for a client reaches one that reads (U3, S7)', async () => {
+    const bytes = 160_000_000;
+    const { home, status } = await startHerd(
+      config([server('it', 'large-tricks.mjs', { max_message_bytes: 200_000_000 })]),
+    );
+    const { ask } = bySocket(home);
+    const params = { json: '{"content":[{"type":"text","text":"BYTES"}]}', bytes };
+    const line = await ask('1', 'tools/call', { name: 'it__exactly', arguments: params });
+    expect(line.length).toBeGreaterThan(bytes);
+    expect(line.subarray(-4).toString()).toBe('}]}}');
+    expect((await ask('2', 'ping', {})).toString()).toBe('{"jsonrpc":"2.0","id":2,"result":{}}');
+    expect(await status('it')).toMatchObject({ incarnation: 1, in_flight: 0 });
+  }, 60_000);
+});

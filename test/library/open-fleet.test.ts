@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openFleet } from '../../src/index.js';
+import { config, server } from '../faults/config.js';
+import { DIST } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
+import { isAlive, ORPHANS_MS, startHerd, until } from '../support/herd.js';
+import { HERD, itIsAFleet } from './contract.js';
+
+/** A home of its own for what is opened in this process. */
+function makeHome(text = HERD): { home: string; configFile: string } {
+  const home = makeFolder({ 'config.yaml': text });
+  vi.stubEnv('TOOLHERD_HOME', home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return { home, configFile: join(home, 'config.yaml') };
+}
+
+async function open(options: Parameters<typeof openFleet>[0] = {}) {
+  const fleet = await openFleet(options);
+  onTestFinished(() => fleet.close());
+  return fleet;
+}
+
+const fleetsIn = (home: string) =>
+  existsSync(join(home, 'state', 'fleets')) ? readdirSync(join(home, 'state', 'fleets')) : [];
+
+/** Runs a script that uses the built library, as a user's would. */
+function run(home: string, script: string): ChildProcess {
+  const text = `import { openFleet } from ${JSON.stringify(join(DIST, 'index.js'))};\n${script}`;
+  const file = join(home, 'script.mjs');
+  writeFileSync(file, text);
+  const env = { PATH: process.env.PATH ?? '', HOME: home, TOOLHERD_HOME: home };
+  const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+async function said(child: ChildProcess): Promise<{ code: number | null; text: string }> {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, text };
+}
+
+describe('a fleet in this process', () => {
+  itIsAFleet(async () => {
+    const { configFile } = makeHome();
+    return { fleet: await open(), configFile };
+  });
+
+  it('has processes of its own beside a daemon, and touches nothing of it', async () => {
+    const { home, fleet: daemon } = await startHerd(HERD);
+    vi.stubEnv('TOOLHERD_HOME', home.folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const theirs = (await daemon.start({ servers: ['good'] }, true))[0]?.pids ?? [];
+    const fleet = await open();
+    const { pids } = await fleet.server('good').connect();
+    expect(pids).toHaveLength(1);
+    expect(pids).not.toEqual(theirs);
+    await fleet.close();
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(fleetsIn(home.folder)).toEqual([]);
+    expect(theirs.every(isAlive)).toBe(true);
+    expect((await daemon.call({ server: 'good', tool: 'echo', arguments: { value: 'hi' } })).text()).toBe(
+      'hi',
+    );
+  });
+
+  it('reads the config that is named, and says what is wrong with it', async () => {
+    makeHome();
+    const folder = makeFolder({
+      'other.yaml': config([server('only', 'good.mjs')]),
+      'bad.yaml': 'version: "1.0"\nmcp_server: []\n',
+    });
+    const fleet = await open({ config: join(folder, 'other.yaml') });
+    expect((await fleet.status()).servers.map(({ name }) => name)).toEqual(['only']);
+    await expect(openFleet({ config: join(folder, 'bad.yaml') })).rejects.toMatchObject({
+      type: 'ConfigError',
+    });
+    await expect(openFleet({ config: join(folder, 'none.yaml') })).rejects.toMatchObject({
+      type: 'ConfigError',
+    });
+  });
+
+  it("runs an agent's file only when it is allowed, and then over the global config", async () => {
+    const { home, configFile } = makeHome();
+    const entry = { type: 'mcp', ...server('mine', 'good.mjs') };
+    const project = makeFolder({ 'agent.yaml': `tools:\n  - ${JSON.stringify(entry)}\n` });
+    const agent = join(project, 'agent.yaml');
+    await expect(openFleet({ agent })).rejects.toMatchObject({ type: 'TrustRequiredError' });
+    expect(fleetsIn(home)).toEqual([]);
+    writeFileSync(configFile, HERD.replace('security: {', 'security: {trust: all, '));
+    const fleet = await open({ agent });
+    expect((await fleet.call('mine', 'echo', { value: 'hi' })).text()).toBe('hi');
+    const { servers } = await fleet.status(['mine', 'good']);
+    expect(servers.map(({ name, agent: whose }) => [name, whose])).toEqual([
+      ['good', null],
+      ['mine', agent],
+    ]);
+  });
+
+  it('prints nothing, and lets its process end when it is closed', async () => {
+    const { home } = makeHome();
+    const child = run(
+      home,
+      `const fleet = await openFleet();
+       const abort = new AbortController();
+       const calls = Array.from({ length: 50 }, (_, at) => ({ server: at % 2 ? 'good' : 'offers', tool: 'echo', arguments: { value: 'x' } }));
+       const results = await Promise.all(calls.map((call) => fleet.call(call.server, call.tool, call.arguments, { signal: abort.signal })));
+       await fleet.close();
+       process.stdout.write(results.map((result) => result.text()).join(''));`,
+    );
+    expect(await said(child)).toEqual({ code: 0, text: 'x'.repeat(50) });
+    expect(fleetsIn(home)).toEqual([]);
+  });
+
+  it('killed with SIGKILL, it leaves no process, and the next one takes away what it left', async () => {
+    const { home } = makeHome();
+    const child = run(
+      home,
+      `const fleet = await openFleet();
+       const [{ pids }] = await fleet.start('good');
+       process.stdout.write(JSON.stringify(pids));`,
+    );
+    const [chunk] = (await once(child.stdout!, 'data')) as [Buffer];
+    const pids = JSON.parse(String(chunk)) as number[];
+    expect(pids.filter(isAlive)).toHaveLength(1);
+    child.kill('SIGKILL');
+    await until(() => !pids.some(isAlive), ORPHANS_MS);
+    expect(fleetsIn(home)).toHaveLength(1);
+    await open();
+    expect(fleetsIn(home).map((name) => Number.parseInt(name, 10))).toEqual([process.pid]);
+  });
+});
