@@ -7,11 +7,19 @@ import { interleave, makeHome, median, root } from './tools.mjs';
 
 const SIZES = { '10 MB': 10e6, '50 MB': 50e6 };
 const NEWLINE = 0x0a;
+const isBare = process.argv.includes('--bare');
 
-/** A client that reads its replies and does nothing with them. */
+/** A client that parses its replies, as all do; `--bare` only reads them. */
 function clientOf(input, output) {
   let received = () => {};
-  output.on('data', (chunk) => chunk.at(-1) === NEWLINE && received());
+  let held = [];
+  output.on('data', (chunk) => {
+    if (!isBare) held.push(chunk);
+    if (chunk.at(-1) !== NEWLINE) return;
+    if (!isBare) JSON.parse(Buffer.concat(held).toString());
+    held = [];
+    received();
+  });
   return {
     ask: (method, params) =>
       new Promise((resolve) => {

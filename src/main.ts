@@ -53,10 +53,11 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output, 
     environment: process.env,
     userHome,
     cwd: process.cwd(),
-    async fleet({ autostart = true, outlook = 'agent' } = {}) {
+    async fleet({ autostart = true, outlook = 'agent', onLost } = {}) {
       const { openFleet } = loadBundle<typeof import('./cli/connection.js')>('connection');
       const connection = await openFleet(call, autostart, outlook);
       open.push(connection);
+      if (onLost !== undefined) void connection.closed.then(onLost);
       return connection.fleet;
     },
     loadVerb,

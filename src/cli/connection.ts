@@ -19,6 +19,8 @@ const REFUSALS = ['TrustRequiredError', 'ConfigError', 'MCPConfigError'];
 
 export interface OpenFleet {
   fleet: Fleet;
+  /** The connection has ended, whoever ended it. */
+  closed: Promise<unknown>;
   close(): void;
 }
 
@@ -136,5 +138,5 @@ function isAbsence(error: unknown): boolean {
 
 async function open(path: string, absentMs = 0): Promise<OpenFleet & { peer: Peer }> {
   const peer = await connectSocket({ path, retry: { absentMs } });
-  return { fleet: remoteFleet(peer), close: () => peer.end(), peer };
+  return { fleet: remoteFleet(peer), closed: peer.closed, close: () => peer.end(), peer };
 }

@@ -15,6 +15,8 @@ export interface Output {
   printBytes(bytes: Uint8Array, words: string): void;
   /** The data for scripts. Nothing without --json. */
   json(value: Record<string, unknown>): void;
+  /** One of many pieces of data for scripts, in a line of its own. Nothing without --json. */
+  jsonLine(value: Record<string, unknown>): void;
   /** Words beside the data: warnings, what is being done. Nothing with -q. */
   note(text: string): void;
   /** How far something is: one line that the next one replaces, and `undefined` takes away. On a terminal only. */
@@ -52,6 +54,11 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
     json(value) {
       if (!flags.json) return;
       const text = JSON.stringify({ api_version: API_VERSION, ...value }, null, 2);
+      streams.stdout.write(`${streams.stdout.isTTY ? escaped(text) : text}\n`);
+    },
+    jsonLine(value) {
+      if (!flags.json) return;
+      const text = JSON.stringify({ api_version: API_VERSION, ...value });
       streams.stdout.write(`${streams.stdout.isTTY ? escaped(text) : text}\n`);
     },
     note: (text) => void (flags.quiet || toError(text)),

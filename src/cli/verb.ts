@@ -31,7 +31,7 @@ export interface Call {
   userHome: string;
   cwd: string;
   /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
-  fleet(options?: { autostart?: boolean; outlook?: Outlook }): Promise<Fleet>;
+  fleet(options?: { autostart?: boolean; outlook?: Outlook; onLost?: () => void }): Promise<Fleet>;
   /** Throws a UsageError that names the near miss. */
   loadVerb(name: string): Verb;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */

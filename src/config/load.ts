@@ -77,7 +77,7 @@ export async function loadEntry(
   document: SourceDocument,
   folder: string,
   settings: Settings,
-  environment: Pick<LoadOptions, 'environment' | 'userHome'>,
+  environment: Pick<LoadOptions, 'environment' | 'userHome' | 'variables'>,
 ): Promise<Omit<Loaded, 'settings' | 'agent'>> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];

@@ -65,6 +65,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const server = serveFleet(household.views, {
     identity: { version: VERSION, ...identity },
     onShutdown: () => void close(),
+    onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
   });
   const { fleet } = household.views.own('http');

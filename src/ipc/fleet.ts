@@ -234,7 +234,7 @@ export interface CallContext {
   onServer?: ((server: string) => void) | undefined;
   /** On whose behalf. Calls that do not say are taken for those of one caller. */
   caller?: string | undefined;
-  /** For `request`: whoever asks only hands the result on, so that a large one may be a `RawJson`. */
+  /** Whoever asks only hands the result of MCP on, so that a large one may be a `RawJson`. */
   acceptsRaw?: boolean | undefined;
 }
 

@@ -220,7 +220,9 @@ function callContext({ peer, caller }: Connection, params: Params, context: Requ
     // a server may go on about a call that is answered
     if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
   };
-  return { caller, signal: context.signal, onProgress: token === undefined ? undefined : tellProgress };
+  const onProgress = token === undefined ? undefined : tellProgress;
+  // a result of MCP is only handed on; those of calls are converted before
+  return { caller, signal: context.signal, onProgress, acceptsRaw: true };
 }
 
 function callParams(params: Params): CallParams {

@@ -43,6 +43,7 @@ export class Peer {
   readonly #questions: Questions;
   readonly #outbox: Outbox;
   #reason: string | undefined;
+  #wasDropped = false;
   #hasClosed = false;
   #inputEnded = false;
   #probe: unknown;
@@ -53,7 +54,7 @@ export class Peer {
     this.#clock = clock;
     this.#badLines = badLines;
     this.#limits = limits;
-    this.#outbox = new Outbox(stream, (reason) => this.destroy(reason), { clock, limits });
+    this.#outbox = new Outbox(stream, (reason) => this.#drop(reason), { clock, limits });
     this.#report = options.report ?? (() => undefined);
     this.#answers = new Answers((method) => this.#methods.get(method), this.#report);
     this.#questions = new Questions((text) => this.#send(text));
@@ -123,6 +124,16 @@ export class Peer {
     this.#finish();
   }
 
+  /** Whether it was this side that gave up the other one. */
+  get wasDropped(): boolean {
+    return this.#wasDropped;
+  }
+
+  #drop(reason: string): void {
+    this.#wasDropped = true;
+    this.destroy(reason);
+  }
+
   #send(text: Text): void {
     this.#outbox.send(typeof text === 'string' ? `${text}\n` : [...text, NEWLINE]);
   }
@@ -173,7 +184,7 @@ export class Peer {
         texts[place] = text;
         missing -= 1;
         held += text === undefined ? 0 : sizeOf(text);
-        if (held > this.#limits.hardBytes) this.destroy(`the replies to a batch are over ${held} bytes`);
+        if (held > this.#limits.hardBytes) this.#drop(`the replies to a batch are over ${held} bytes`);
         else if (missing === 0) this.#reply(batchOf(texts));
       });
     }

@@ -20,6 +20,8 @@ export interface FleetServerOptions {
   onShutdown?: () => void;
   /** Hears of bugs: errors that no client is told in full. */
   report?: (error: unknown, method: string) => void;
+  /** Hears of clients that were dropped: which connection, and why. */
+  onDropped?: (caller: string, reason: string) => void;
   limits?: OutboxLimits;
   clock?: Clock;
 }
@@ -74,11 +76,12 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     handleMcp(peer, mcp);
     if (isClosing) peer.destroy('the daemon ends');
     connections.add(peer);
-    peer.closed.then(() => {
+    peer.closed.then((reason) => {
       connections.delete(peer);
+      if (peer.wasDropped && !isClosing) options.onDropped?.(caller, reason);
       subscriptions.end();
-      mcp.end();
-      outlook.close();
+      // a call that waits for its client needs the servers of this view
+      void mcp.end().then(() => outlook.close());
     });
     return peer;
   }

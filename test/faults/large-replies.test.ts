@@ -128,6 +128,18 @@ describe('a large result', () => {
     }
   });
 
+  it('comes through fleet/request byte for byte', async () => {
+    const { home } = await startHerd(HERD);
+    const params = { name: 'exactly', arguments: { json: JSON_TEXT, bytes: LARGE } };
+    const line = await bySocket(home).ask('1', 'fleet/request', {
+      server: 'it',
+      method: 'tools/call',
+      params,
+    });
+    const sent = JSON_TEXT.replace('BYTES', 'x'.repeat(LARGE));
+    expect(line.toString() === `{"jsonrpc":"2.0","id":1,"result":${sent}}`).toBe(true);
+  });
+
   it('is converted for fleet/call as ever', async () => {
     const { fleet } = await startHerd(HERD);
     const params = { json: '{"content":[{"type":"text","text":"BYTES"}]}', bytes: LARGE };

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RawClient } from '../ipc/support.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
@@ -62,6 +64,8 @@ it('S7: a client that never reads is dropped at the caps; others hardly notice, 
   await greedy.dropped();
   expect(await stalled.dropped()).toBeGreaterThan(STALL_MS - 500);
   expect(patient.isThere()).toBe(true);
+  const log = readFileSync(join(herd.home.folder, 'state', 'logs', 'daemon.log'), 'utf8');
+  expect(log.match(/a client was dropped: [^"]+/g)).toHaveLength(2);
   const latencies = await watching.stop();
   const [median = 0, worst = 0] = [latencies[latencies.length >> 1], latencies.at(-1)];
   const grown = peakOf(herd.daemon.pid) - before;

@@ -2,6 +2,7 @@ import * as sdk from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import * as wire from '../../src/ipc/mcp/modern/wire.js';
 import { config, server } from '../faults/config.js';
+import { ask as post } from '../ipc/http/support.js';
 import { until } from '../support/herd.js';
 import { type Line, type LineClient, namesOf, startMcp, textOf } from './support.js';
 
@@ -283,6 +284,45 @@ describe('a question of a server to a client of 2026-07-28', () => {
     const reply = await mine.ask(2, 'tools/call', { ...ask('Who?'), ...more });
     expect(reply.result?.isError).toBe(true);
     expect(textOf(reply)).toContain('may have run');
+  });
+});
+
+describe('over HTTP, where each request is a connection of its own', () => {
+  it.each(['shared', 'per-agent'])('a question is answered by the next request (%s)', async (sharing) => {
+    const { home, status } = await startMcp(config([server('questions', 'questions.mjs', { sharing })]));
+    const said = (more: object = {}) => ({
+      ...call('questions__ask', asks('Who?'), { capabilities: { elicitation: {} } }),
+      ...more,
+    });
+    const send = async (id: number, fields: object) => {
+      const answer = await post({ socketPath: home.socket }, '/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': VERSION,
+          'mcp-method': 'tools/call',
+          'mcp-name': 'questions__ask',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: fields }),
+      });
+      const text =
+        answer.text
+          .split('\n')
+          .find((line) => line.startsWith('data: '))
+          ?.slice(6) ?? answer.text;
+      return JSON.parse(text) as Line;
+    };
+    const asked = await send(1, said());
+    expect(asked.result).toMatchObject({ resultType: 'input_required' });
+    const more = {
+      requestState: asked.result?.requestState,
+      inputResponses: { 'question-1': { action: 'accept', content: { name: 'Ada' } } },
+    };
+    const done = await send(2, said(more));
+    expect(JSON.parse(textOf(done))).toEqual({ result: more.inputResponses['question-1'] });
+    expect((await send(3, said(more))).error?.code).toBe(-32602);
+    await until(async () => (await status('questions')).in_flight === 0);
   });
 });
 

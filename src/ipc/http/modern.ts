@@ -23,8 +23,8 @@ type Requested = Extract<Incoming, { kind: 'request' }>;
 
 /** Whether a message is of this era: it says so itself, or its header does. The handshake is always of the other. */
 export function isModern(incoming: Incoming, headers: Headers): boolean {
-  if (!('method' in incoming)) return false;
   const isHeaderModern = (headerOf(headers, 'mcp-protocol-version') ?? '') >= FIRST_MODERN;
+  if (!('params' in incoming)) return isHeaderModern && incoming.kind === 'cancel';
   return isHeaderModern || metaOf(incoming.params)[VERSION_KEY] !== undefined;
 }
 

@@ -34,6 +34,7 @@ export class McpSession {
   readonly #resources: ResourceSubscriptions;
   readonly clock: Clock;
   readonly parked: ParkedCalls<AskingCall>;
+  readonly #asking = new Set<AskingCall>();
   #capabilities: ClientCapabilities = {};
   #server: string | undefined;
 
@@ -110,10 +111,19 @@ export class McpSession {
     return {};
   }
 
-  end(): void {
+  /** A call that began here and may outlive the connection. */
+  keep(call: AskingCall): AskingCall {
+    this.#asking.add(call);
+    void call.whenOver().then(() => this.#asking.delete(call));
+    return call;
+  }
+
+  /** Resolves when nothing of this connection is with a server any more. */
+  async end(): Promise<void> {
     this.#news.end();
     this.#resources.endAll();
     if (this.#options.parked === undefined) this.parked.close();
+    await Promise.all([...this.#asking].map((call) => call.whenOver()));
   }
 
   /** A call of a tool. Only what was wrong with the question is an error; what became of it is a result. */

@@ -86,6 +86,11 @@ export class AskingCall implements Parked {
     }
   }
 
+  /** Resolves when the server has no more to do with it. */
+  async whenOver(): Promise<void> {
+    await this.#outcome.catch(() => undefined);
+  }
+
   cancel(reason: string): void {
     this.#abort.abort(new Error(reason));
   }

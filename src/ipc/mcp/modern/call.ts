@@ -39,12 +39,13 @@ async function follow(request: ModernRequest): Promise<McpResult> {
 
 function begin({ method, session, envelope, params: given }: ModernRequest, params: Record<string, unknown>) {
   const { parked, fleet, caller, server } = session;
-  return new AskingCall({
+  const asking = new AskingCall({
     ...{ method, params, parked, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
     begin: (context) =>
       fleet.request({ server, method: method as RequestParams['method'], params }, { caller, ...context }),
   });
+  return session.keep(asking);
 }
 
 /** The call that waits for what this request brings; undefined where it brings nothing. */

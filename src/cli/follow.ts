@@ -1,0 +1,26 @@
+import type { Fleet } from '../ipc/fleet.js';
+import { EXIT } from './exit-codes.js';
+import type { Call } from './verb.js';
+
+/** Goes on until the user or the daemon ends it. Without --agent it is about the global herd. */
+export async function follow(call: Call, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
+  const { flags, output } = call;
+  let end = (_status: number) => {};
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  const fleet = await call.fleet({
+    autostart: false,
+    outlook: flags.agent === undefined ? 'herd' : 'agent',
+    onLost: () => {
+      output.error('error: the daemon has ended');
+      end(EXIT.notRunning);
+    },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(EXIT.interrupted));
+  await begin(fleet);
+  // requests are answered in their order: now the daemon knows what is wanted
+  await fleet.status([]);
+  output.note('listening; Ctrl-C ends it');
+  return ended;
+}

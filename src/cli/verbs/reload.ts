@@ -1,0 +1,27 @@
+import { EXIT } from '../exit-codes.js';
+import type { Verb } from '../verb.js';
+import { within } from '../within.js';
+
+export const verb: Verb = {
+  usage: 'reload [--dry-run]',
+  about: `Reads the config again, as the daemon does by itself when a file changes. Only servers that it changes are
+touched; a config that is wrong changes nothing.`,
+  help: `Examples:
+  toolherd reload
+  toolherd reload --dry-run        says what would change
+
+Exit status: 0 ok, 78 the config is wrong.`,
+  options: { 'dry-run': { type: 'boolean' } },
+  most: 0,
+  async run(call) {
+    const { flags, output } = call;
+    const isDryRun = flags['dry-run'] === true;
+    const fleet = await call.fleet({ outlook: 'herd' });
+    const report = await within(call, fleet.reload(isDryRun));
+    output.json({ ...report, dry_run: isDryRun });
+    for (const change of ['added', 'removed', 'changed', 'unchanged'] as const)
+      if (report[change].length > 0) output.print(`${change}: ${report[change].join(', ')}`);
+    if (isDryRun) output.note('nothing was changed');
+    return EXIT.ok;
+  },
+};
