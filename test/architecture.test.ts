@@ -45,8 +45,7 @@ const RULES: Record<string, Rule> = {
   },
   'daemon.ts': { code: ['node', 'paths.ts', 'daemon', 'ipc'] },
   library: {
-    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'ipc', 'link', 'daemon'],
-    types: ['supervisor'],
+    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'daemon'],
   },
   'client.ts': { code: ['errors.ts', 'ipc', 'library'] },
   cli: {

@@ -1,10 +1,35 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../src/version.js';
+import { makeFolder } from './support/folder.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** What is exported, and what is wrong where it is marked: a type that is lost would let that pass. */
+const SCRIPT = `
+import { connect, openFleet, type FleetHandle, type StateEvent, type TextResult, type ServerSpec } from 'toolherd';
+import { connect as light } from 'toolherd/client';
+const both: (() => Promise<FleetHandle>)[] = [() => openFleet({ agent: 'a' }), () => connect({ socket: 's' }), light];
+for (const open of both) {
+  const fleet = await open();
+  const one: TextResult = await fleet.call('s', 't', { a: 1 }, { timeoutMs: 1, signal: AbortSignal.timeout(1) });
+  for await (const { index, result } of fleet.callMany([{ server: 's', tool: 't' }])) result.text().at(index);
+  const all: TextResult[] = await fleet.broadcast('t', {}, { servers: ['*'] });
+  const off: () => void = fleet.on('state', (event: StateEvent) => event.detail);
+  fleet.on('call', ({ duration_ms }) => duration_ms.toFixed());
+  await fleet.server('s').connect();
+  // @ts-expect-error: a server has a name
+  await fleet.call(1, 't');
+  // @ts-expect-error: there is no such topic
+  fleet.on('weather', () => undefined);
+  off();
+  await fleet.close();
+  console.log(one.text(), all.length, {} as ServerSpec);
+}
+`;
 
 describe('the package', () => {
   it('says the version that it has', () => {
@@ -15,6 +40,18 @@ describe('the package', () => {
     const exported = Object.values(manifest.exports as Record<string, string | Record<string, string>>);
     const files = exported.flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)));
     expect([...files, manifest.bin.toolherd].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
+  it('a script in TypeScript finds its types', () => {
+    const folder = makeFolder({ 'script.mts': SCRIPT, 'package.json': '{"type": "module"}' });
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(ROOT, join(folder, 'node_modules', 'toolherd'));
+    const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--skipLibCheck', '--noEmit'];
+    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
+    const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
+    expect(execFileSync(tsc, [...options, ...types, 'script.mts'], { cwd: folder, encoding: 'utf8' })).toBe(
+      '',
+    );
   });
 
   it('its lock file names no download address', () => {

@@ -5,14 +5,20 @@ import type { Call } from './verb.js';
 /** Goes on until the user or the daemon ends it. Without --agent it is about the global herd. */
 export async function follow(call: Call, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
   const { flags, output } = call;
-  let end = (_status: number) => {};
+  let state: 'following' | 'ended' = 'following';
+  let resolveEnd = (_status: number) => {};
   const ended = new Promise<number>((resolve) => {
-    end = resolve;
+    resolveEnd = resolve;
   });
+  const end = (status: number) => {
+    state = 'ended';
+    resolveEnd(status);
+  };
   const fleet = await call.fleet({
     autostart: false,
     outlook: flags.agent === undefined ? 'herd' : 'agent',
     onLost: () => {
+      if (state === 'ended') return;
       output.error('error: the daemon has ended');
       end(EXIT.notRunning);
     },

@@ -11,13 +11,13 @@ export interface ConfigPlace {
   paths: Paths;
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
+  /** Of a herd that is one agent's: the file that goes over the global one. */
+  agentFile?: string | undefined;
 }
 
 /** Reads the global config as it is now, and an agent's file over it. Throws a ConfigError with every problem. */
-export function readHerdConfig(
-  { file, isRequired, paths, environment, userHome }: ConfigPlace,
-  agentFile?: string,
-): Promise<Loaded> {
+export function readHerdConfig(place: ConfigPlace, agentFile = place.agentFile): Promise<Loaded> {
+  const { file, isRequired, paths, environment, userHome } = place;
   return loadConfig({
     configFile: file,
     configRequired: isRequired,

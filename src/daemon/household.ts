@@ -78,6 +78,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   void resultFiles.tidy();
 
   const herd: Herd = new Herd({
+    agent: options.agentFile,
     clock,
     random: Math.random,
     maxStarting: settings.daemon.maxStarting || availableParallelism() * 2,

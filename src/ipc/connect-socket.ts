@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
 import { ToolherdError } from '../errors.js';
 import { type Clock, systemClock } from './clock.js';
@@ -27,8 +28,8 @@ export interface ConnectOptions {
   clock?: Clock;
 }
 
-/** Replies may be as large as a server's config allows; this is what Node can read at all. */
-export const MAX_REPLY_BYTES = 2 ** 29;
+/** Replies may be as large as a server's config allows; more than this Node could not read. */
+const MAX_REPLY_BYTES = constants.MAX_STRING_LENGTH;
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 100;
 

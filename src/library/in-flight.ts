@@ -27,7 +27,7 @@ export class InFlight {
     this.check();
     const controller = new AbortController();
     const forget = onAbort(signal, () => controller.abort(signal?.reason));
-    const running = work(controller.signal);
+    const running = (async () => work(controller.signal))();
     this.#works.set(controller, running);
     try {
       return await running;

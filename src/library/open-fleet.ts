@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { placeOf } from '../config/trust.js';
 import { type ConfigPlace, readHerdConfig } from '../daemon/config-source.js';
 import { openHousehold } from '../daemon/household.js';
+import { Outlook } from '../ipc/outlook.js';
 import { findPaths } from '../paths.js';
 import type { FleetHandle } from './api.js';
 import { fleetHandle } from './fleet-handle.js';
@@ -27,10 +29,10 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     paths,
     environment: { ...process.env },
     userHome,
+    agentFile: agent === undefined ? undefined : placeOf(resolve(agent)),
   };
-  const agentFile = agent === undefined ? undefined : resolve(agent);
   // first of all: what is wrong with the files leaves nothing behind
-  const loaded = await readHerdConfig(place, agentFile);
+  const loaded = await readHerdConfig(place);
   const state = await makeOwnState(paths);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
   const household = await openHousehold({ ...place, paths: state.paths, loaded, identity });
@@ -40,13 +42,8 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     household.logs.close();
     state.remove();
   };
-  try {
-    const { views } = household;
-    if (agentFile === undefined) household.begin();
-    const own = agentFile === undefined ? views.own(CALLER) : await views.ofAgent(CALLER, agentFile);
-    return fleetHandle(own.fleet, close);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  household.begin();
+  // as a connection of the daemon has it
+  const outlook = new Outlook(household.views, CALLER);
+  return fleetHandle(outlook.fleet, close);
 }

@@ -19,6 +19,8 @@ import { startRoot } from './start-root.js';
 import { toStatus } from './status.js';
 
 export interface HerdOptions extends EarOptions {
+  /** Whose herd it is, where it is one agent's alone. */
+  agent?: string | undefined;
   random(): number;
   /** `slot`: the place of the server in the herd, for its log. */
   open(spec: ServerSpec, incarnation: number, on: LinkEvents, slot: string): Link;

@@ -82,7 +82,7 @@ export class HerdView implements Onlooker, Holder {
     const redact = (text: string) => clean(text);
     const common = { members: this.#members, offers: this.#offers, redact };
     this.#lookups = new Lookups(common);
-    this.#requests = new Requests(common);
+    this.#requests = new Requests({ ...common, keepText });
     this.#watches = new ResourceWatches({ ...common, requests: this.#requests });
     const note = (server: string, text: string) =>
       ground.ears.note(this.#members.get(server)?.slot ?? server, text);

@@ -15,7 +15,7 @@ export class Herd extends HerdView {
 
   constructor(options: HerdOptions) {
     const ground = new Ground(options);
-    super(ground, { id: 'herd', agent: null, isOneAgent: false });
+    super(ground, { id: 'herd', agent: options.agent ?? null, isOneAgent: false });
     this.#ground = ground;
   }
 

@@ -6,15 +6,20 @@ import { callRefusal } from './call-refusal.js';
 import type { ConfiguredServer } from './configured-server.js';
 import { disabled, nobodyHas, unknownPrompt } from './errors.js';
 import type { LookupOptions } from './lookups.js';
+import { type KeepText, limitMcpResult } from './result-limit.js';
 import { matchesTemplate } from './uri-template.js';
 
 type Named = 'tools' | 'prompts';
 
+export interface RequestsOptions extends LookupOptions {
+  keepText: KeepText;
+}
+
 /** Requests of MCP that go through as they are: only the name is made the server's own. What its config hides stays hidden. */
 export class Requests {
-  readonly #options: LookupOptions;
+  readonly #options: RequestsOptions;
 
-  constructor(options: LookupOptions) {
+  constructor(options: RequestsOptions) {
     this.#options = options;
   }
 
@@ -39,7 +44,10 @@ export class Requests {
     const { server, own, timeoutMs } = await this.#find(list, name, request, context);
     this.#check(list, server, own, context, request.server === undefined ? name : undefined);
     const params = { ...request.params, name: own };
-    return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+    const result = await this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+    const { resultLimit } = server.spec;
+    if (list === 'prompts' || resultLimit === 0) return result;
+    return limitMcpResult(result, resultLimit, this.#options.keepText);
   }
 
   async #complete(request: RequestParams, context: CallContext): Promise<McpResult> {

@@ -51,6 +51,7 @@ export class ResourceWatches {
 
   async #renew(watch: Watch): Promise<void> {
     const { params, listen } = watch;
+    (await import('node:fs')).appendFileSync('/tmp/h2-debug.log', `renew ${process.pid} ${Date.now()}\n`);
     watch.end();
     watch.end = () => undefined;
     try {
@@ -60,7 +61,8 @@ export class ResourceWatches {
         Object.assign(watch, begun);
         listen({ uri: params.uri });
       }
-    } catch {
+    } catch (error) {
+      (await import('node:fs')).appendFileSync('/tmp/h2-debug.log', `${String((error as Error).stack)}\n`);
       // nobody has it any more: there is nothing that could be told
     }
   }

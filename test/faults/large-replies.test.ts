@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Framer } from '../../src/framing/framer.js';
+import { tinyWebsocket } from '../link/remote/tiny-server.js';
 import { LineClient, textOf } from '../mcp/support.js';
 import { COMMAND } from '../support/command.js';
 import { type Home, startHerd, until } from '../support/herd.js';
@@ -32,7 +33,7 @@ const TRICKS = [
 /** Reads lines as bytes, and asks one thing after the other. */
 function byteClient(input: Writable, output: Readable) {
   const lines: Buffer[] = [];
-  const framer = new Framer(2 ** 30, { line: (bytes) => lines.push(Buffer.from(bytes)) });
+  const framer = new Framer(2 ** 30, { line: (bytes) => lines.push(bytes) });
   output.on('data', (chunk: Buffer) => framer.push(chunk));
   return {
     lines,
@@ -126,6 +127,25 @@ describe('a large result', () => {
       const expected = Buffer.from(`{"jsonrpc":"2.0","id":"éi","result":${sent}}`);
       expect(line.equals(expected), `${bytes} ${order}: ${line.length} of ${expected.length}`).toBe(true);
     }
+  });
+
+  it('comes from a WebSocket byte for byte, and on one line where it had several', async () => {
+    const text = JSON_TEXT.replace('BYTES', 'x'.repeat(LARGE));
+    const { url } = await tinyWebsocket({
+      'tools/call': ({ id, params }, socket) => {
+        const result = params?.name === 'lines' ? text.replace(', ', ',\n') : text;
+        socket.send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+      },
+    });
+    const far = { name: 'it', description: 'it', server: 'it', transport: 'websocket', url };
+    const { home } = await startHerd(config([far]));
+    const { ask, lines } = bySocket(home);
+    await ask('0', 'fleet/hello', { client: { name: 'test', version: '1' }, server: 'it' });
+    const line = await ask('1', 'tools/call', { name: 'any' });
+    expect(line.toString() === `{"jsonrpc":"2.0","id":1,"result":${text}}`).toBe(true);
+    const other = await ask('2', 'tools/call', { name: 'lines' });
+    expect((JSON.parse(other.toString()) as { result: unknown }).result).toEqual(JSON.parse(text));
+    expect(lines).toHaveLength(3);
   });
 
   it('comes through fleet/request byte for byte', async () => {

@@ -73,6 +73,17 @@ describe('a fleet in this process', () => {
     );
   });
 
+  it('two of them in one process have nothing in common', async () => {
+    const { home } = makeHome();
+    const [first, second] = [await open(), await open()];
+    const [one, other] = [await first.server('good').connect(), await second.server('good').connect()];
+    expect(one.pids).not.toEqual(other.pids);
+    expect(fleetsIn(home)).toHaveLength(2);
+    await first.close();
+    expect((await second.call('good', 'echo', { value: 'hi' })).text()).toBe('hi');
+    expect(await second.server('good').status()).toMatchObject({ pids: other.pids });
+  });
+
   it('reads the config that is named, and says what is wrong with it', async () => {
     makeHome();
     const folder = makeFolder({
@@ -99,6 +110,10 @@ describe('a fleet in this process', () => {
     writeFileSync(configFile, HERD.replace('security: {', 'security: {trust: all, '));
     const fleet = await open({ agent });
     expect((await fleet.call('mine', 'echo', { value: 'hi' })).text()).toBe('hi');
+    const guest = server('guest', 'good.mjs');
+    await fleet.register(guest);
+    await fleet.reload();
+    expect((await fleet.call('guest', 'echo', { value: 'hi' })).text()).toBe('hi');
     const { servers } = await fleet.status(['mine', 'good']);
     expect(servers.map(({ name, agent: whose }) => [name, whose])).toEqual([
       ['good', null],
@@ -107,10 +122,12 @@ describe('a fleet in this process', () => {
   });
 
   it('prints nothing, and lets its process end when it is closed', async () => {
-    const { home } = makeHome();
+    const { home } = makeHome(config([server('good', 'good.mjs', { sharing: 'per-agent' })]));
+    const entry = { type: 'mcp', ...server('offers', 'offers.mjs', { start: 'eager' }) };
+    writeFileSync(join(home, 'agent.yaml'), `tools:\n  - ${JSON.stringify(entry)}\n`);
     const child = run(
       home,
-      `const fleet = await openFleet();
+      `const fleet = await openFleet({ agent: ${JSON.stringify(join(home, 'agent.yaml'))} });
        const abort = new AbortController();
        const calls = Array.from({ length: 50 }, (_, at) => ({ server: at % 2 ? 'good' : 'offers', tool: 'echo', arguments: { value: 'x' } }));
        const results = await Promise.all(calls.map((call) => fleet.call(call.server, call.tool, call.arguments, { signal: abort.signal })));

@@ -104,6 +104,11 @@ describe('a client of 2026-07-28 on the socket', () => {
       completion: { values: ['p', 'v'] },
       resultType: 'complete',
     });
+    const none = { ref: { type: 'ref/prompt', name: 'offers__greet' }, argument: { name: 'a', value: 'v' } };
+    expect((await mine.ask(7, 'completion/complete', params(none))).result).toMatchObject({
+      completion: { values: [] },
+      resultType: 'complete',
+    });
   });
 
   it('says nothing to the server of what it said to us; the rest of its _meta passes', async () => {
@@ -267,7 +272,11 @@ describe('a question of a server to a client of 2026-07-28', () => {
 
   it('is not asked where the client cannot answer it', async () => {
     const { client } = await startMcp(config([server('questions', 'questions.mjs')]));
-    const reply = await client().ask(1, 'tools/call', call('questions__ask', asks('Who?')));
+    const mine = client();
+    const ask = call('questions__ask', asks('Who?'));
+    expect(textOf(await mine.ask(1, 'tools/call', ask))).toContain("use an agent that offers 'elicitation'");
+    const other = { ...ask, ...call('questions__ask', asks('Who?'), { capabilities: { sampling: {} } }) };
+    const reply = await mine.ask(2, 'tools/call', other);
     expect(reply.result?.resultType).toBe('complete');
     expect(textOf(reply)).toContain('does not offer elicitation/create');
   });

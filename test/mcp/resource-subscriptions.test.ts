@@ -1,10 +1,21 @@
-import { describe, expect, it } from 'vitest';
-import { config, server } from '../faults/config.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { config, type Entry, fixturePath, server } from '../faults/config.js';
 import { until } from '../support/herd.js';
 import { type LineClient, startMcp } from './support.js';
 
 const UPDATED = 'notifications/resources/updated';
 const updates = (client: LineClient) => client.heard(UPDATED).map(({ params }) => params);
+
+async function overHttp(): Promise<Entry> {
+  const child = spawn(process.execPath, [fixturePath('modern-watched.mjs'), 'http']);
+  onTestFinished(() => void child.kill());
+  const [port] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const url = `http://127.0.0.1:${port}/mcp`;
+  return { name: 'modern', description: 'modern', server: 'modern', transport: 'http', url };
+}
 
 /** A herd, and what its fixture was asked to tell. */
 async function start(text: string, name = 'watched') {
@@ -166,8 +177,11 @@ describe('a subscription to a resource', () => {
     await until(() => updates(mine).length === 2);
   });
 
-  it('is made by listening where the server is of 2026-07-28', async () => {
-    const { client, touch, status } = await start(config([server('modern', 'modern-watched.mjs')]), 'modern');
+  it.each([
+    ['stdio', async () => server('modern', 'modern-watched.mjs')],
+    ['http', overHttp],
+  ])('is made by listening where the server is of 2026-07-28 (%s)', async (_, entry) => {
+    const { client, touch, status } = await start(config([await entry()]), 'modern');
     const [mine, other] = [client(), client()];
     const uri = 'note://modern';
     expect((await mine.ask(1, 'resources/subscribe', { uri })).result).toEqual({});

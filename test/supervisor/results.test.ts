@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolResult } from '../../src/ipc/fleet.js';
 import { ResultFiles } from '../../src/supervisor/result-files.js';
 import { config, server } from '../faults/config.js';
+import { LineClient } from '../mcp/support.js';
 import { makeFolder } from '../support/folder.js';
 import { startHerd } from '../support/herd.js';
 
@@ -101,6 +102,23 @@ describe('result_limit', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(file.startsWith(join(home.folder, 'state', 'results'))).toBe(true);
     expect(statSync(join(home.folder, 'state', 'results')).mode & 0o777).toBe(0o700);
+  });
+
+  test('holds for an agent that speaks MCP too: the file is linked as a resource, all else is as it came', async () => {
+    const { home } = await stage({ result_limit: 10 });
+    const client = new LineClient(home.socket);
+    await client.hello();
+    const params = { name: 'content__long', arguments: { lengths: [6, 6, 3] } };
+    const { result } = await client.ask(1, 'tools/call', params);
+    const blocks = result?.content as { type: string; text?: string; uri?: string }[];
+    const { uri = '' } = blocks.at(-1) ?? {};
+    expect(blocks).toEqual([
+      { type: 'text', text: '000000' },
+      { type: 'text', text: `1111\n[5 of 15 characters cut by result_limit; all of it: ${uri}]` },
+      expect.objectContaining({ type: 'image', mimeType: expect.any(String) }),
+      { type: 'resource_link', uri, name: expect.stringMatching(/\.txt$/), mimeType: 'text/plain' },
+    ]);
+    expect(readFileSync(fileURLToPath(uri), 'utf8')).toBe('000000\n111111\n222');
   });
 
   test('also cuts what a failed tool says', async () => {

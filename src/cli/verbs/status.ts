@@ -27,6 +27,7 @@ needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
     output.print(statusTable(servers, Date.now(), output.columns));
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
+    if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);
     const isWell = servers.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
     return flags['exit-code'] === true && !isWell ? EXIT.failed : EXIT.ok;
   },

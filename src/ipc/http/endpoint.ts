@@ -93,7 +93,7 @@ export class Endpoint {
     }
     const refusal = refusalOf(incoming, headers);
     if (refusal !== undefined) return refusal;
-    await serveStateless({ ...this.#options, place, line, id: incoming.id, response });
+    await serveStateless({ ...this.#options, place, request: incoming, headers, line, response });
     return undefined;
   }
 

@@ -23,6 +23,7 @@ const LIMITS = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
   requestTimeout: 60_000,
+  connectionsCheckingInterval: 5000,
   keepAliveTimeout: 60_000,
 } as const;
 
@@ -43,6 +44,8 @@ export class HttpFace {
     this.#options = options;
     this.#endpoint = new Endpoint({ server: options.server, clock: options.clock ?? systemClock });
     this.#own = this.serve(guardSocket);
+    // it never listens itself, and Node looks for requests that do not end only where it believes so
+    this.#own.emit('listening');
   }
 
   /** Open sessions of streamable HTTP. */
@@ -77,6 +80,7 @@ export class HttpFace {
       if (this.#answering === 0) this.#emptied();
     });
     for (const socket of this.#sockets) socket.destroy();
+    this.#own.close();
   }
 
   async #handle(guard: Guard, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -5,7 +5,16 @@ import type { Refusal } from './refusal.js';
 import type { Place } from './routes.js';
 import { type Message, VirtualConnection } from './virtual-connection.js';
 
-const HELLO = '"hello"';
+export interface HerdConnectionOptions {
+  place: Place;
+  server: Pick<FleetServer, 'accept'>;
+  /** Hears what comes after our own questions have been answered. */
+  heard(message: Message): void;
+  closed(): void;
+  /** For one request alone: a call that waits for its client outlives the connection. */
+  isStateless?: boolean;
+}
+
 const STATUS: Readonly<Record<string, number>> = {
   ServerNotFoundError: 404,
   TrustRequiredError: 403,
@@ -13,39 +22,63 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /**
- * A virtual connection to the herd that has said which part of it is wanted. Everything that the socket does for a
- * connection (ids, progress, questions, logs, cancellation) it does for a client of HTTP too, because it is one.
+ * A virtual connection to the herd. Everything that the socket does for a connection (ids, progress, questions, logs,
+ * cancellation) it does for a client of HTTP too, because it is one.
  */
-export async function connectTo(
-  place: Place,
-  server: Pick<FleetServer, 'accept'>,
-  on: { heard(message: Message): void; closed(): void; isStateless?: boolean },
-): Promise<VirtualConnection | Refusal> {
-  return new Promise((resolve) => {
-    let hear = (message: Message) => {
-      hear = on.heard;
-      const head = headOf(message);
-      const refusal = head?.kind === 'reply' && head.isError ? refusalOf(message) : undefined;
-      if (refusal !== undefined) connection.destroy();
-      resolve(refusal ?? connection);
-    };
-    const connection = new VirtualConnection(
-      (message) => hear(message),
+export class HerdConnection {
+  readonly #options: HerdConnectionOptions;
+  readonly #connection: VirtualConnection;
+  #answered: ((message: Message | undefined) => void) | undefined;
+
+  constructor(options: HerdConnectionOptions) {
+    this.#options = options;
+    this.#connection = new VirtualConnection(
+      (message) => this.#hear(message),
       () => {
-        resolve({ status: 503, message: 'the daemon ends' });
-        on.closed();
+        this.#answered?.(undefined);
+        options.closed();
       },
     );
-    server.accept(connection.stream, { isStateless: on.isStateless ?? false });
-    const params = { client: { name: 'http', version: VERSION }, ...place };
-    connection.say(
-      `{"jsonrpc":"2.0","id":${HELLO},"method":"fleet/hello","params":${JSON.stringify(params)}}`,
-    );
-  });
-}
+    const { isStateless = false } = options;
+    options.server.accept(this.#connection.stream, { isStateless });
+  }
 
-export function isRefusal(outcome: VirtualConnection | Refusal): outcome is Refusal {
-  return !(outcome instanceof VirtualConnection);
+  /** Says which part of the herd is wanted; a refusal where there is none. */
+  async greet(): Promise<Refusal | undefined> {
+    const params = { client: { name: 'http', version: VERSION }, ...this.#options.place };
+    const reply = await this.ask('fleet/hello', params);
+    if (reply === undefined) return { status: 503, message: 'the daemon ends' };
+    const head = headOf(reply);
+    if (head?.kind !== 'reply' || !head.isError) return undefined;
+    this.destroy();
+    return refusalOf(reply);
+  }
+
+  /** A question of our own, before the client's messages have begun. Undefined when the connection ends. */
+  ask(method: string, params: unknown): Promise<Message | undefined> {
+    return new Promise((resolve) => {
+      this.#answered = resolve;
+      this.say(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
+    });
+  }
+
+  say(line: string | Buffer): void {
+    this.#connection.say(line);
+  }
+
+  /** Nobody listens any more: whatever is in flight is cancelled. */
+  destroy(): void {
+    this.#connection.destroy();
+  }
+
+  #hear(message: Message): void {
+    const answered = this.#answered;
+    if (answered === undefined) this.#options.heard(message);
+    else if (headOf(message)?.kind === 'reply') {
+      this.#answered = undefined;
+      answered(message);
+    }
+  }
 }
 
 function refusalOf(message: Message): Refusal {

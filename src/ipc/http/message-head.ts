@@ -11,7 +11,7 @@ const BEGIN = Buffer.from('{"jsonrpc":"2.0","id":');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-/** More than any id that fits into a request's body has to be looked through in one piece. */
+/** Of the key after the id, with its comma and colon. */
 const NEXT_KEY_BYTES = 10;
 
 export function headOf(message: Message): Head | undefined {

@@ -43,7 +43,11 @@ export function refusalOf({ id, method, params }: Requested, headers: Headers): 
     disagree('Mcp-Method', headerOf(headers, 'mcp-method'), 'method', method) ??
     nameDisagrees(method, params, headers);
   if (disagreement === undefined) return undefined;
-  return { status: 400, code: HEADER_MISMATCH, message: `Header mismatch: ${disagreement}`, id };
+  return { ...headerMismatch(disagreement), id };
+}
+
+export function headerMismatch(disagreement: string): Refusal {
+  return { status: 400, code: HEADER_MISMATCH, message: `Header mismatch: ${disagreement}` };
 }
 
 function nameDisagrees(method: string, params: unknown, headers: Headers): string | undefined {

@@ -16,13 +16,18 @@ export interface Refusal {
 
 const HTTP_TROUBLE = -32_000;
 
-/** Clients of MCP expect an error of JSON-RPC also here. */
 export function refuse(response: ServerResponse, refusal: Refusal): void {
-  const { status, message, why, fix, code = HTTP_TROUBLE, headers = {}, id = 'null' } = refusal;
+  const { status, headers } = refusal;
+  sendText(response, status, 'application/json', `${refusalText(refusal)}\n`, headers);
+}
+
+/** Clients of MCP expect an error of JSON-RPC also here. */
+export function refusalText(refusal: Refusal): string {
+  const { message, why, fix, code = HTTP_TROUBLE, id = 'null' } = refusal;
   const details = { ...refusal.data, ...(why && { why }), ...(fix && { fix }) };
   const data = Object.keys(details).length === 0 ? undefined : details;
   const error = JSON.stringify({ code, message: [message, why, fix].filter(Boolean).join('; '), data });
-  sendText(response, status, 'application/json', `{"jsonrpc":"2.0","id":${id},"error":${error}}\n`, headers);
+  return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
 }
 
 export function sendText(

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
 import { Outbox } from '../outbox.js';
+import { type Refusal, refusalText } from './refusal.js';
 import type { Message } from './virtual-connection.js';
 
 export interface ReplyOptions {
@@ -41,16 +42,24 @@ export class Reply {
 
   /** All there is to say. */
   json(status: number, { chunks, bytes }: Message): void {
-    if (this.#state !== 'waiting') return;
+    if (this.#state !== 'waiting' || this.#response.headersSent) return;
     const headers = { 'Content-Type': 'application/json', 'Content-Length': bytes };
     this.#response.writeHead(status, { ...headers, 'Cache-Control': 'no-store' });
     this.#outbox.send(chunks);
     this.#finish();
   }
 
+  refuse(refusal: Refusal): void {
+    const text = Buffer.from(refusalText(refusal));
+    const message = { chunks: [text], bytes: text.length };
+    if (this.#state === 'waiting') this.json(refusal.status, message);
+    else this.event(message);
+    this.end();
+  }
+
   /** `primeId`: the client may come back for what follows this event, though nothing has been said yet. */
   begin(primeId?: string): void {
-    if (this.#state !== 'waiting') return;
+    if (this.#state !== 'waiting' || this.#response.headersSent) return;
     this.#state = 'events';
     this.#response.writeHead(200, {
       'Content-Type': 'text/event-stream',

@@ -58,10 +58,14 @@ export class HttpSession {
     return this.#options.place;
   }
 
-  /** For how long nobody has used it; zero while somebody listens or waits. */
+  /** Somebody listens or waits. */
+  get isBusy(): boolean {
+    return this.#general.isOpen || this.#streams.size > 0;
+  }
+
+  /** For how long nobody has used it. */
   get idleMs(): number {
-    const isBusy = this.#general.isOpen || this.#streams.size > 0;
-    return isBusy ? 0 : this.#options.clock.now() - this.#usedAt;
+    return this.isBusy ? 0 : this.#options.clock.now() - this.#usedAt;
   }
 
   post({ isBatch, messages }: Posted, response: ServerResponse): Refusal | undefined {
@@ -93,10 +97,10 @@ export class HttpSession {
     const head = headOf(message);
     if (head === undefined) return;
     if (head.kind === 'reply') this.#answer(head.id, message, head.isError);
-    else if (head.kind === 'question') this.#newestOr(this.#general).send(message);
+    else if (head.kind === 'question') (this.#newest() ?? this.#general).send(message);
     else if (head.method === 'notifications/progress') {
       this.#byToken.get(JSON.stringify(head.params.progressToken))?.send(message);
-    } else (this.#general.isOpen ? this.#general : this.#newestOr(this.#general)).send(message);
+    } else (this.#general.isOpen ? this.#general : (this.#newest() ?? this.#general)).send(message);
   }
 
   /** The connection to the herd is gone. */
@@ -112,7 +116,8 @@ export class HttpSession {
       return { status: 400, message: `several messages in one POST ended with version ${LAST_BATCHED}` };
     }
     const ids = incoming.flatMap((message) => (message.kind === 'request' ? [message.id] : []));
-    const inUse = ids.find((id, index) => this.#byRequest.has(id) || ids.indexOf(id) !== index);
+    const seen = new Set<IdText>();
+    const inUse = ids.find((id) => this.#byRequest.has(id) || seen.size === seen.add(id).size);
     if (inUse === undefined) return undefined;
     const message = `Invalid request: id ${inUse} is in use by a request in flight`;
     return { status: 400, code: -32_600, message, id: inUse };
@@ -217,8 +222,9 @@ export class HttpSession {
     }
   }
 
-  #newestOr(fallback: Stream): Stream {
-    return [...this.#streams.values()].at(-1) ?? fallback;
+  /** The newest request that somebody waits for: of a question it is not said which one it belongs to. */
+  #newest(): Stream | undefined {
+    return [...this.#streams.values()].filter(({ isOpen }) => isOpen).at(-1);
   }
 
   #touch(): void {

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { FleetServer } from '../socket-server.js';
-import { connectTo, isRefusal } from './herd-connection.js';
+import { HerdConnection } from './herd-connection.js';
 import type { Refusal } from './refusal.js';
 import { isSamePlace, type Place } from './routes.js';
 import { HttpSession } from './session.js';
-import type { VirtualConnection } from './virtual-connection.js';
 
 export interface SessionsOptions {
   server: Pick<FleetServer, 'accept'>;
@@ -21,13 +20,14 @@ const ID_BYTES = 24;
 
 interface Open {
   session: HttpSession;
-  connection: VirtualConnection;
+  connection: HerdConnection;
 }
 
 /** The sessions of streamable HTTP that are open. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<string, Open>();
+  #opening = 0;
   #timer: unknown;
 
   constructor(options: SessionsOptions) {
@@ -39,18 +39,23 @@ export class Sessions {
   }
 
   async open(place: Place): Promise<HttpSession | Refusal> {
-    if (this.#open.size >= MAX_SESSIONS && !this.#makeRoom()) {
+    if (this.#open.size + this.#opening >= MAX_SESSIONS && !this.#makeRoom()) {
       const why = 'in each of them somebody listens or waits';
       const fix = 'end sessions with DELETE when they are not needed any more';
       return { status: 503, message: `${MAX_SESSIONS} sessions are open`, why, fix };
     }
     const { server, clock } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
-    const connection = await connectTo(place, server, {
+    const connection = new HerdConnection({
+      place,
+      server,
       heard: (message) => this.#open.get(id)?.session.hear(message),
       closed: () => this.#closed(id),
     });
-    if (isRefusal(connection)) return connection;
+    this.#opening += 1;
+    const refusal = await connection.greet();
+    this.#opening -= 1;
+    if (refusal !== undefined) return refusal;
     const say = (line: string | Buffer) => connection.say(line);
     const session = new HttpSession({ id, place, clock, say, onFailed: () => this.close(id) });
     this.#open.set(id, { session, connection });
@@ -82,7 +87,7 @@ export class Sessions {
 
   /** The one that was not used for the longest time goes. */
   #makeRoom(): boolean {
-    const idle = [...this.#open.values()].map(({ session }) => session).filter(({ idleMs }) => idleMs > 0);
+    const idle = [...this.#open.values()].map(({ session }) => session).filter(({ isBusy }) => !isBusy);
     const [oldest] = idle.sort((one, other) => other.idleMs - one.idleMs);
     if (oldest !== undefined) this.close(oldest.id);
     return oldest !== undefined;

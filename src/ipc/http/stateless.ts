@@ -1,17 +1,22 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
+import type { ToolEntry } from '../fleet.js';
+import type { Incoming } from '../message.js';
 import type { FleetServer } from '../socket-server.js';
-import { connectTo, isRefusal } from './herd-connection.js';
+import { HerdConnection } from './herd-connection.js';
 import { headOf, parse } from './message-head.js';
-import { type Refusal, refuse } from './refusal.js';
+import { headerMismatch } from './modern.js';
+import { asksForHeaders, paramDisagreement } from './param-headers.js';
+import type { Refusal } from './refusal.js';
 import { Reply } from './reply.js';
 import type { Place } from './routes.js';
-import type { Message, VirtualConnection } from './virtual-connection.js';
+import type { Message } from './virtual-connection.js';
 
 export interface StatelessOptions {
   place: Place;
+  request: Extract<Incoming, { kind: 'request' }>;
+  headers: IncomingHttpHeaders;
   line: string | Buffer;
-  id: string;
   server: Pick<FleetServer, 'accept'>;
   clock: Clock;
   response: ServerResponse;
@@ -34,14 +39,12 @@ const SLOW_MS = 1000;
  * back to, so a client that closes the response has cancelled the request.
  */
 export async function serveStateless(options: StatelessOptions): Promise<void> {
-  const { place, line, id, server, clock, response } = options;
-  let connection: VirtualConnection | Refusal | undefined;
+  const { place, request, line, server, clock, response } = options;
+  const { id } = request;
   const hangUp = () => {
     clock.clearTimeout(timer);
-    if (connection !== undefined && !isRefusal(connection)) connection.destroy();
+    connection.destroy();
   };
-  const reply = new Reply(response, { clock, onLost: hangUp });
-  const timer = clock.setTimeout(() => reply.begin(), SLOW_MS);
   const heard = (message: Message) => {
     const head = headOf(message);
     if (head?.kind === 'notification') reply.event(message);
@@ -51,12 +54,33 @@ export async function serveStateless(options: StatelessOptions): Promise<void> {
     reply.end();
     hangUp();
   };
-  connection = await connectTo(place, server, { heard, closed: () => reply.end(), isStateless: true });
-  if (isRefusal(connection)) {
-    clock.clearTimeout(timer);
-    refuse(response, { ...connection, id });
-  } else if (reply.state === 'ended') connection.destroy();
-  else connection.say(line);
+  const connection = new HerdConnection({
+    ...{ place, server, heard, closed: () => reply.end() },
+    isStateless: true,
+  });
+  const reply = new Reply(response, { clock, onLost: hangUp });
+  const timer = clock.setTimeout(() => reply.begin(), SLOW_MS);
+  const refusal = (await connection.greet()) ?? (await paramRefusal(connection, options));
+  if (refusal === undefined) connection.say(line);
+  else {
+    reply.refuse({ ...refusal, id });
+    hangUp();
+  }
+}
+
+/** Only where one server is shown: to look for a tool among all of them would start those that have never run. */
+async function paramRefusal(
+  connection: HerdConnection,
+  { place: { server }, request: { method, params }, headers }: StatelessOptions,
+): Promise<Refusal | undefined> {
+  if (server === undefined || method !== 'tools/call') return undefined;
+  const list = await connection.ask('fleet/tools', { server });
+  if (list === undefined || !asksForHeaders(list.chunks)) return undefined;
+  const { result } = parse(list) as { result?: { tools: ToolEntry[] } };
+  const { name, arguments: args } = params as { name?: unknown; arguments?: unknown };
+  const tool = result?.tools.find((entry) => entry.name === name || entry.exposed_name === name);
+  const disagreement = paramDisagreement(tool?.input_schema, args, headers);
+  return disagreement === undefined ? undefined : headerMismatch(disagreement);
 }
 
 function statusOf(message: Message): number {

@@ -12,11 +12,16 @@ const CAPABILITY: Readonly<Record<string, string>> = {
 
 /** How a server's questions reach the client whose call it works on; undefined where that client answers none. */
 export function askClient(peer: Peer, capabilities: ClientCapabilities): OnRequest | undefined {
-  if (!Object.values(CAPABILITY).some((name) => isOffered(capabilities[name]))) return undefined;
+  if (!answersAnything(capabilities)) return undefined;
   return async (method, params, signal) => {
     checkOffered(capabilities, method, params);
     return (await peer.askClient(method, params, signal)) as Record<string, unknown>;
   };
+}
+
+/** Servers need not even be told that they might ask a client that answers nothing. */
+export function answersAnything(capabilities: ClientCapabilities): boolean {
+  return Object.values(CAPABILITY).some((name) => isOffered(capabilities[name]));
 }
 
 /** Throws what a server is told that asks for more than its client offers. */

@@ -5,6 +5,7 @@ import type { Params } from '../params.js';
 import type { Peer } from '../peer.js';
 import { untilCancelled } from '../until-cancelled.js';
 import { askClient, type ClientCapabilities } from './asking.js';
+import { orNone } from './completion.js';
 import { toFailedResult, toRpcError } from './failures.js';
 import { LOG_LEVELS } from './log-levels.js';
 import type { AskingCall } from './modern/asking-call.js';
@@ -23,9 +24,6 @@ export interface McpSessionOptions {
   /** Where calls wait that outlive the connection, as it is for one request alone. Default: they end with it. */
   parked?: ParkedCalls<AskingCall> | undefined;
 }
-
-const METHOD_NOT_FOUND = -32601;
-const NO_COMPLETION = { completion: { values: [], total: 0, hasMore: false } };
 
 /** One connection as a client of MCP: what it can do, what it sees, and what it wants to hear. */
 export class McpSession {
@@ -150,12 +148,7 @@ export class McpSession {
 
   /** Empty where the server completes nothing. */
   async complete(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
-    try {
-      return await this.request('completion/complete', raw, params, context);
-    } catch (error) {
-      if ((error as { code?: unknown }).code === METHOD_NOT_FOUND) return NO_COMPLETION;
-      throw error;
-    }
+    return orNone(this.request('completion/complete', raw, params, context));
   }
 
   #send(

@@ -15,6 +15,7 @@ import { cancelled, overloaded, timedOut, unavailable, unwritable } from './call
 import { FairLine } from './fair-line.js';
 import { FIRST_CALL_ID, Inbox, type StrayCounts } from './inbox.js';
 import type { JsonObject, Message } from './message.js';
+import { promisedCall } from './promised-call.js';
 import { cancelLine, requestLine } from './request-line.js';
 
 /** Where lines go. It never throws. */
@@ -130,22 +131,7 @@ export class Session {
   }
 
   call(method: string, params?: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
-    const { signal, onProgress, ...limits } = options;
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(cancelled(this.name, false, reasonOf(signal)));
-        return;
-      }
-      let handle: CallHandle | undefined;
-      const abort = () => handle?.cancel(signal === undefined ? undefined : reasonOf(signal));
-      const settle = (outcome: Outcome) => {
-        signal?.removeEventListener('abort', abort);
-        if (outcome.ok) resolve(outcome.result);
-        else reject(outcome.error);
-      };
-      signal?.addEventListener('abort', abort);
-      handle = this.send({ method, params, ...limits }, { settle, progress: onProgress });
-    });
+    return promisedCall(this, method, params, options);
   }
 
   /** Undefined when the call was refused; its sink knows why. */
@@ -363,9 +349,4 @@ export class Session {
       this.#options.fault(error);
     }
   }
-}
-
-function reasonOf(signal: AbortSignal): string {
-  const { reason } = signal;
-  return reason instanceof Error ? reason.message : String(reason);
 }

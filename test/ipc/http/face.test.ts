@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../../src/ipc/http/body.js';
 import { until } from '../../support/herd.js';
-import { FakeClock, RawClient } from '../support.js';
+import { RawClient } from '../support.js';
 import { serveHttp } from './served.js';
 import { ask, BOTH, begin, Events, HttpClient, type Json } from './support.js';
 
@@ -172,6 +172,30 @@ describe('HTTP on the socket', () => {
     expect(general.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }]);
   });
 
+  it('what a server asks comes on the stream of a call, and the answer is posted', async () => {
+    const { at, fleet } = await serveHttp();
+    const client = new HttpClient(at);
+    await client.initialize('2025-11-25', { sampling: {} });
+    const general = await client.listen();
+    const call = client.stream('tools/call', CALL, 'c');
+    await until(() => fleet.held.length === 1);
+    const { context, answer } = fleet.held[0]!;
+    const asked = context.onRequest?.(
+      'sampling/createMessage',
+      { maxTokens: 1 },
+      new AbortController().signal,
+    );
+    const events = await call;
+    await until(() => events.messages.length === 1);
+    const [{ id, method }] = events.messages as [Json];
+    expect(method).toBe('sampling/createMessage');
+    expect((await client.post({ jsonrpc: '2.0', id, result: { model: 'm' } })).status).toBe(202);
+    expect(await asked).toEqual({ model: 'm' });
+    answer({ content: [] });
+    await events.ended;
+    expect([events.messages.at(-1).id, general.messages]).toEqual(['c', []]);
+  });
+
   it('what was said while nobody listened is told to the next who does', async () => {
     const { client, fleet } = await open();
     const at = new Date(0).toISOString();
@@ -289,8 +313,7 @@ describe('HTTP on the socket', () => {
   });
 
   it('a slow reply becomes a stream that can be resumed, and is given up when nobody comes back', async () => {
-    const clock = new FakeClock();
-    const { at, fleet, face } = await serveHttp({ clock });
+    const { at, fleet, face, clock } = await serveHttp();
     const client = new HttpClient(at);
     await client.initialize();
     const call = client.stream('tools/call', CALL);
@@ -310,8 +333,7 @@ describe('HTTP on the socket', () => {
   });
 
   it('a session that nobody uses is forgotten, and one that somebody listens to is not', async () => {
-    const clock = new FakeClock();
-    const { at, face, server } = await serveHttp({ clock });
+    const { at, face, server, clock } = await serveHttp();
     const [idle, listening] = [new HttpClient(at), new HttpClient(at)];
     await idle.initialize();
     await listening.initialize();

@@ -66,6 +66,42 @@ describe('a POST of 2026-07-28', () => {
     ]);
   });
 
+  it.each<[string, Record<string, string>, number]>([
+    ['as it is', { 'Mcp-Param-Region': 'west' }, 200],
+    ['in base64', { 'mcp-param-region': '=?base64?d2VzdA==?=' }, 200],
+    ['in broken base64', { 'Mcp-Param-Region': '=?base64?d2VzdA?=' }, 400],
+    ['as another', { 'Mcp-Param-Region': 'east' }, 400],
+    ['not at all', {}, 400],
+  ])('an argument that a tool wants in a header is there %s: %i', async (_, headers, status) => {
+    const { at, fleet, server } = await serveHttp();
+    const client = new HttpClient(at, '/s/a/mcp', { ...headersOf('tools/call', 't'), ...headers });
+    const params = { name: 't', arguments: { region: 'west' }, _meta: META };
+    const asked = client.post(request('tools/call', params, 'x'));
+    if (status === 200) {
+      await until(() => fleet.held.length === 1);
+      fleet.held[0]?.answer({ content: [] });
+    }
+    const answer = await asked;
+    expect([answer.status, answer.json().id, answer.json().error?.code]).toEqual(
+      status === 200 ? [200, 'x', undefined] : [400, 'x', -32020],
+    );
+    await until(() => server.connections.size === 0);
+  });
+
+  it.each([
+    ['this era', request('tools/list', { _meta: META }, 'x'), headersOf('tools/list')],
+    ['the other', request('initialize', {}, 'x'), {}],
+  ])('a server that is not there is not found, in %s', async (_, message, headers) => {
+    const { at, server, face } = await serveHttp();
+    const answer = await new HttpClient(at, '/s/nobody/mcp', headers).post(message);
+    expect([answer.status, answer.json()]).toMatchObject([
+      404,
+      { id: 'x', error: { code: 1020, data: { type: 'ServerNotFoundError' } } },
+    ]);
+    await until(() => server.connections.size === 0);
+    expect(face.sessions).toBe(0);
+  });
+
   it('what belongs to it comes before its reply, on a stream that cannot be resumed', async () => {
     const { at, fleet, server } = await serveHttp();
     const client = new HttpClient(at, '/mcp', headersOf('tools/call', 'a__t'));

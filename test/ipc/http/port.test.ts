@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../src/client.js';
 import { config, server } from '../../faults/config.js';
+import { toolherd } from '../../support/command.js';
 import { makeHome, startHerd, until } from '../../support/herd.js';
 import { ask, type Door, HttpClient, type Json } from './support.js';
 
@@ -98,6 +99,8 @@ describe('HTTP on a port', () => {
     const { port } = taken.address() as { port: number };
     const { status, say, home } = await start({ listen: `127.0.0.1:${port}` });
     expect(await status()).toEqual({ url: null, error: expect.stringContaining(`port ${port}`) });
+    const shown = await toolherd(['status'], { cwd: home.folder, env: home.environment });
+    expect(shown.stderr).toContain(`port ${port} of 127.0.0.1 is taken`);
     expect(await say('good', 'echo', { value: 'hi' })).toBe('hi');
     expect((await ask({ socketPath: home.socket }, '/health')).status).toBe(200);
   });

@@ -1,12 +1,11 @@
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../../src/ipc/clock.js';
 import type { CallContext, McpResult, RequestParams } from '../../../src/ipc/fleet.js';
 import { FrontDoor } from '../../../src/ipc/front-door.js';
 import { HttpFace } from '../../../src/ipc/http/face.js';
 import { serveFleet } from '../../../src/ipc/socket-server.js';
 import { FakeFleet } from '../fake-fleet.js';
-import { later, socketPlace } from '../support.js';
+import { FakeClock, later, socketPlace } from '../support.js';
 import type { Door } from './support.js';
 
 /** A call that is in flight until the test says how it ends. */
@@ -16,9 +15,22 @@ export interface Held {
   answer(result: McpResult): void;
 }
 
+const NOT_FOUND = { type: 'ServerNotFoundError', retryable: false, sent: false };
+
 /** A herd whose requests wait for the test. */
 export class HoldingFleet extends FakeFleet {
   readonly held: Held[] = [];
+
+  override async status(servers?: readonly string[]) {
+    if (servers?.includes('nobody')) throw Object.assign(new Error("no server 'nobody'"), NOT_FOUND);
+    return super.status(servers);
+  }
+
+  override async tools(server?: string, refresh?: boolean) {
+    const region = { type: 'string', 'x-mcp-header': 'Region' };
+    const [tool] = await super.tools(server, refresh);
+    return [{ ...tool!, input_schema: { type: 'object', properties: { region } } }];
+  }
 
   override async request(params: RequestParams, context: CallContext = {}): Promise<McpResult> {
     const { promise, resolve } = later<McpResult>();
@@ -27,11 +39,12 @@ export class HoldingFleet extends FakeFleet {
   }
 }
 
-/** HTTP on a socket in this process, so that what is left of it can be counted. */
-export async function serveHttp({ clock }: { clock?: Clock } = {}) {
+/** HTTP on a socket in this process, so that what is left of it can be counted. Its time stands still. */
+export async function serveHttp() {
+  const clock = new FakeClock();
   const fleet = new HoldingFleet();
   const server = serveFleet(fleet);
-  const face = new HttpFace({ server, status: () => fleet.status(), ...(clock && { clock }) });
+  const face = new HttpFace({ server, status: () => fleet.status(), clock });
   const door = new FrontDoor({
     http: (socket) => face.accept(socket),
     lines: (socket) => void server.accept(socket),
@@ -42,9 +55,11 @@ export async function serveHttp({ clock }: { clock?: Clock } = {}) {
   onTestFinished(async () => {
     listening.close();
     door.close();
-    await face.close();
+    const closed = face.close();
+    clock.advance(1000);
+    await closed;
     await server.close(0);
   });
   const at: Door = { socketPath: path };
-  return { fleet, server, face, door, path, at };
+  return { fleet, server, face, door, path, at, clock };
 }

@@ -28,7 +28,14 @@ export async function ask(door: Door, path: string, asked: Asked = {}): Promise<
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk;
   const { statusCode: status = 0, headers } = response;
-  return { status, headers, text, json: () => JSON.parse(text) };
+  return { status, headers, text, json: () => JSON.parse(lastMessage(text)) };
+}
+
+/** A reply that took more than a second is the last event of a stream. */
+function lastMessage(text: string): string {
+  return /^(?:id|data|:)/.test(text)
+    ? (/^data: (.+)$/m.exec(text.slice(text.lastIndexOf('\ndata: ')))?.[1] ?? '')
+    : text;
 }
 
 /** The same, as soon as the headers of the answer are there. */
@@ -113,7 +120,7 @@ export class HttpClient {
     return answer;
   }
 
-  /** The reply to one request that is answered as JSON. */
+  /** The reply to one request, however it comes. */
   async request(method: string, params?: Json, id: Json = this.#next++): Promise<Json> {
     return (await this.post({ jsonrpc: '2.0', id, method, params })).json();
   }

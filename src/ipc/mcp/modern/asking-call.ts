@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallContext, McpResult, OnRequest } from '../../fleet.js';
 import { CODE, RpcError } from '../../rpc-error.js';
-import { type ClientCapabilities, checkOffered } from '../asking.js';
+import { answersAnything, type ClientCapabilities, checkOffered } from '../asking.js';
 import type { Parked, ParkedCalls } from './parked-calls.js';
 
 interface Question {
@@ -53,7 +53,7 @@ export class AskingCall implements Parked {
     this.#outcome = options.begin({
       signal: this.#abort.signal,
       onProgress: options.wantsProgress ? onProgress : undefined,
-      onRequest,
+      onRequest: answersAnything(options.capabilities) ? onRequest : undefined,
       onServer: (server) => {
         this.server = server;
       },

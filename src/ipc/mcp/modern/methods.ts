@@ -2,6 +2,7 @@ import type { RequestContext } from '../../answers.js';
 import type { McpResult } from '../../fleet.js';
 import { type Params, wrong } from '../../params.js';
 import { CODE, RpcError } from '../../rpc-error.js';
+import { orNone } from '../completion.js';
 import { isRecord } from '../is-record.js';
 import { MCP_METHODS } from '../methods.js';
 import { CAPABILITIES } from '../server-info.js';
@@ -31,7 +32,7 @@ export const MODERN_METHODS: Readonly<Record<string, ModernMethod>> = {
   'prompts/list': asBefore,
   'resources/list': asBefore,
   'resources/templates/list': asBefore,
-  'completion/complete': asBefore,
+  'completion/complete': (request) => orNone(call(unasked(request))),
   'tools/call': call,
   'prompts/get': call,
   'resources/read': call,
@@ -53,6 +54,11 @@ export async function answerModern(request: ModernRequest): Promise<McpResult> {
   } catch (error) {
     throw modernError(error, isRecord(raw) ? raw.uri : undefined);
   }
+}
+
+/** Servers ask nothing before they complete. */
+function unasked(request: ModernRequest): ModernRequest {
+  return { ...request, envelope: { ...request.envelope, capabilities: {} } };
 }
 
 async function asBefore({ method, session, params, context, raw }: ModernRequest): Promise<McpResult> {

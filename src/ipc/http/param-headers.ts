@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { decodeHeader } from './modern.js';
+
+type Schema = Record<string, unknown>;
+
+const KEY = 'x-mcp-header';
+/** Deeper than any honest schema. */
+const MOST_DEPTH = 64;
+
+/**
+ * Since 2026-07-28 a tool may ask that some of its arguments are repeated as headers. What is wrong with those of a
+ * call, or nothing: an argument that is there has to be in its header, and the same.
+ */
+export function paramDisagreement(
+  inputSchema: unknown,
+  args: unknown,
+  headers: IncomingHttpHeaders,
+): string | undefined {
+  for (const [header, value] of wantedOf(inputSchema, args, 0)) {
+    const given = headers[`mcp-param-${header.toLowerCase()}`];
+    if (typeof given !== 'string') return `the header Mcp-Param-${header} is missing`;
+    const decoded = decodeHeader(given.trim());
+    if (decoded === undefined) return `Mcp-Param-${header} is marked as base64 and is not`;
+    if (decoded !== String(value)) return `Mcp-Param-${header} and the argument of the body differ`;
+  }
+  return undefined;
+}
+
+function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[string, unknown]> {
+  if (!isRecord(schema) || value === undefined || value === null || depth > MOST_DEPTH) return;
+  const header = schema[KEY];
+  if (typeof header === 'string') yield [header, value];
+  if (!isRecord(schema.properties) || !isRecord(value)) return;
+  for (const [name, part] of Object.entries(schema.properties)) {
+    if (Object.hasOwn(value, name)) yield* wantedOf(part, value[name], depth + 1);
+  }
+}
+
+/** A list of tools in which none asks for a header need not be read. */
+export function asksForHeaders(chunks: readonly Buffer[]): boolean {
+  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).includes(KEY);
+}
+
+function isRecord(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

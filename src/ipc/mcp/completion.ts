@@ -1,0 +1,12 @@
+import type { McpResult } from '../fleet.js';
+import { CODE } from '../rpc-error.js';
+
+/** Empty where the server completes nothing. */
+export async function orNone(completing: Promise<McpResult>): Promise<McpResult> {
+  try {
+    return await completing;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== CODE.methodNotFound) throw error;
+    return { completion: { values: [], total: 0, hasMore: false } };
+  }
+}

@@ -1,0 +1,34 @@
+import type { CallHandle, CallOptions, Outcome } from './call.js';
+import { cancelled } from './call-errors.js';
+import type { JsonObject } from './message.js';
+import type { Session } from './session.js';
+
+/** A call in the form in which most want it: a promise, and a signal to take it back. */
+export function promisedCall(
+  session: Pick<Session, 'name' | 'send'>,
+  method: string,
+  params: JsonObject | undefined,
+  options: CallOptions,
+): Promise<JsonObject> {
+  const { signal, onProgress, ...limits } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(cancelled(session.name, false, reasonOf(signal)));
+      return;
+    }
+    let handle: CallHandle | undefined;
+    const abort = () => handle?.cancel(signal === undefined ? undefined : reasonOf(signal));
+    const settle = (outcome: Outcome) => {
+      signal?.removeEventListener('abort', abort);
+      if (outcome.ok) resolve(outcome.result);
+      else reject(outcome.error);
+    };
+    signal?.addEventListener('abort', abort);
+    handle = session.send({ method, params, ...limits }, { settle, progress: onProgress });
+  });
+}
+
+function reasonOf(signal: AbortSignal): string {
+  const { reason } = signal;
+  return reason instanceof Error ? reason.message : String(reason);
+}

@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { config, server } from '../../faults/config.js';
+import { startHerd, until } from '../../support/herd.js';
+import { ask, type Door, HttpClient, type Json } from './support.js';
+
+async function start(...servers: Parameters<typeof config>[0]) {
+  const herd = await startHerd(config(servers));
+  const door: Door = { socketPath: herd.home.socket };
+  return { ...herd, door };
+}
+
+const textOf = (reply: Json): string => reply.result.content[0].text;
+
+describe('the herd over HTTP', () => {
+  it('a session sees what its agent sees, and the same entry is one process', async () => {
+    const { home, door } = await start(server('good', 'good.mjs'));
+    const file = (name: string) => join(home.folder, `${name}.yaml`);
+    for (const name of ['red', 'blue']) {
+      const entry = { ...server(name, 'good.mjs'), type: 'mcp' };
+      writeFileSync(file(name), `tools:\n  - ${JSON.stringify(entry)}\n`);
+    }
+    const open = async (agent?: string) => {
+      const query = agent === undefined ? '' : `?agent=${encodeURIComponent(file(agent))}`;
+      const client = new HttpClient(door, `/mcp${query}`);
+      expect((await client.initialize()).status).toBe(200);
+      const { result } = await client.request('tools/list');
+      const servers = new Set(result.tools.map(({ name }: Json) => name.split('__')[0]));
+      const pid = textOf(await client.request('tools/call', { name: 'good__pid', arguments: {} }));
+      return { servers: [...servers].sort(), pid };
+    };
+    const [red, blue, none] = [await open('red'), await open('blue'), await open()];
+    expect([red.servers, blue.servers, none.servers]).toEqual([['good', 'red'], ['blue', 'good'], ['good']]);
+    expect(new Set([red.pid, blue.pid, none.pid]).size).toBe(1);
+    const missing = await new HttpClient(door, '/mcp?agent=/nowhere/agent.yaml').initialize();
+    expect(missing.status).toBe(400);
+    expect(missing.json().error.message).toContain('/nowhere/agent.yaml');
+  });
+
+  it('many sessions with the same ids: nothing lost, nothing doubled, nothing crossed', async () => {
+    const { door } = await start(server('good', 'good.mjs'));
+    const clients = Array.from({ length: 20 }, () => new HttpClient(door, '/s/good/mcp'));
+    await Promise.all(clients.map((client) => client.initialize()));
+    const calls = clients.flatMap((client, one) =>
+      Array.from({ length: 20 }, async (_, id) => {
+        const value = `${one}/${id}`;
+        const reply = await client.request('tools/call', { name: 'echo', arguments: { value } }, id);
+        return reply.id === id && textOf(reply) === value;
+      }),
+    );
+    expect((await Promise.all(calls)).filter(Boolean)).toHaveLength(400);
+  });
+
+  it('a large result comes whole', async () => {
+    const { door } = await start(server('content', 'good.mjs'));
+    const client = new HttpClient(door, '/s/content/mcp');
+    await client.initialize();
+    const value = 'ä"\\\n'.repeat(400_000);
+    const reply = await client.request('tools/call', { name: 'echo', arguments: { value } });
+    expect(textOf(reply) === value).toBe(true);
+  });
+
+  it('when the daemon ends, streams end and nothing hangs', async () => {
+    const { door, daemon, status } = await start(server('good', 'good.mjs'));
+    const client = new HttpClient(door);
+    await client.initialize();
+    const general = await client.listen();
+    const call = client.stream('tools/call', { name: 'good__wait', arguments: {} });
+    await until(async () => (await status('good')).in_flight === 1);
+    daemon.kill('SIGTERM');
+    const [reply] = await Promise.allSettled([call.then((events) => events.ended), general.ended]);
+    expect(reply.status).toBe('fulfilled');
+    await until(() =>
+      ask(door, '/health').then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+});
