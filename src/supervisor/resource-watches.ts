@@ -7,11 +7,17 @@ import type { LookupOptions } from './lookups.js';
 import type { Requests } from './requests.js';
 import type { OnUpdate } from './resource-watch.js';
 
-interface Watch {
-  params: WatchParams;
-  listen: OnUpdate;
+interface Begun {
   owner: ConfiguredServer;
   end(): void;
+}
+
+interface Watch {
+  readonly params: WatchParams;
+  readonly listen: OnUpdate;
+  state: 'settled' | 'moving' | 'ended';
+  /** Undefined where nobody tells any more; the next config may have somebody who does. */
+  begun: Begun | undefined;
 }
 
 export interface WatchesOptions extends Pick<LookupOptions, 'members' | 'redact'> {
@@ -28,46 +34,60 @@ export class ResourceWatches {
   }
 
   async watch(params: WatchParams, listen: OnUpdate): Promise<() => void> {
-    const watch: Watch = { params, listen, ...(await this.#begin(params, listen)) };
+    const watch: Watch = { params, listen, state: 'settled', begun: await this.#begin(params, listen) };
     this.#watches.add(watch);
-    return () => {
-      this.#watches.delete(watch);
-      watch.end();
-    };
+    // the config may have changed meanwhile
+    this.#check(watch);
+    return () => this.#end(watch);
   }
 
   /** The config has changed: what belonged to a server that gave way is asked of the one that took its place. */
   renew(): void {
-    const { members } = this.#options;
-    for (const watch of this.#watches) {
-      if (members.get(watch.owner.spec.name) !== watch.owner) void this.#renew(watch);
-    }
+    for (const watch of this.#watches) this.#check(watch);
   }
 
   end(): void {
-    for (const { end } of this.#watches) end();
-    this.#watches.clear();
+    for (const watch of this.#watches) this.#end(watch);
   }
 
-  async #renew(watch: Watch): Promise<void> {
-    const { params, listen } = watch;
-    (await import('node:fs')).appendFileSync('/tmp/h2-debug.log', `renew ${process.pid} ${Date.now()}\n`);
-    watch.end();
-    watch.end = () => undefined;
-    try {
-      const begun = await this.#begin(params, listen);
-      if (!this.#watches.has(watch)) begun.end();
-      else {
-        Object.assign(watch, begun);
-        listen({ uri: params.uri });
-      }
-    } catch (error) {
-      (await import('node:fs')).appendFileSync('/tmp/h2-debug.log', `${String((error as Error).stack)}\n`);
-      // nobody has it any more: there is nothing that could be told
+  #end(watch: Watch): void {
+    watch.state = 'ended';
+    this.#watches.delete(watch);
+    watch.begun?.end();
+    watch.begun = undefined;
+  }
+
+  /** One that is on its way looks where it has arrived. */
+  #check(watch: Watch): void {
+    if (watch.state === 'settled' && !this.#isHere(watch.begun?.owner)) void this.#move(watch);
+  }
+
+  #isHere(owner: ConfiguredServer | undefined): boolean {
+    return owner !== undefined && this.#options.members.get(owner.spec.name) === owner;
+  }
+
+  async #move(watch: Watch): Promise<void> {
+    watch.state = 'moving';
+    watch.begun?.end();
+    watch.begun = undefined;
+    const begun = await this.#begin(watch.params, watch.listen).catch(() => undefined);
+    if (this.#isOver(watch)) {
+      begun?.end();
+      return;
     }
+    watch.state = 'settled';
+    watch.begun = begun;
+    if (begun === undefined) return;
+    watch.listen({ uri: watch.params.uri });
+    this.#check(watch);
   }
 
-  async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Pick<Watch, 'owner' | 'end'>> {
+  /** Looked at anew: it may have come to its end while it was on its way. */
+  #isOver({ state }: Watch): boolean {
+    return state === 'ended';
+  }
+
+  async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Begun> {
     const { requests, redact } = this.#options;
     const owner = await requests.ownerOf(uri, server);
     if (!owner.spec.enabled) throw disabled(owner.spec);
