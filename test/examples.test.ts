@@ -124,7 +124,7 @@ describe('the examples, against the built-in herd', () => {
       'taken back: CancelledError',
       '',
     ]);
-    expect(stderr).toContain('(everything is connected)');
+    expect(stderr).toMatch(/\(everything: connecting\)\n\(everything: connected\)\n/);
   });
 
   it('the agent loop', async () => {

@@ -5,8 +5,10 @@ import { connect, openFleet } from 'toolherd';
 const fleet = process.argv.includes('--in-process') ? await openFleet() : await connect();
 
 try {
+  const states = {};
   const off = fleet.on('state', ({ server, state }) => {
-    if (state === 'connected') console.error(`(${server} is connected)`);
+    if (states[server] !== state) console.error(`(${server}: ${state})`);
+    states[server] = state;
   });
 
   // start it and wait; a call would do the same

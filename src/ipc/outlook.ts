@@ -9,6 +9,7 @@ const ACTS: ReadonlySet<keyof Fleet> = new Set([
   'prompt',
   'resource',
   'request',
+  'watch',
   'call',
   'callMany',
   'broadcast',

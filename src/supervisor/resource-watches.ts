@@ -28,6 +28,7 @@ export interface WatchesOptions extends Pick<LookupOptions, 'members' | 'redact'
 export class ResourceWatches {
   readonly #options: WatchesOptions;
   readonly #watches = new Set<Watch>();
+  #configs = 0;
 
   constructor(options: WatchesOptions) {
     this.#options = options;
@@ -43,6 +44,7 @@ export class ResourceWatches {
 
   /** The config has changed: what belonged to a server that gave way is asked of the one that took its place. */
   renew(): void {
+    this.#configs += 1;
     for (const watch of this.#watches) this.#check(watch);
   }
 
@@ -70,6 +72,7 @@ export class ResourceWatches {
     watch.state = 'moving';
     watch.begun?.end();
     watch.begun = undefined;
+    const config = this.#configs;
     const begun = await this.#begin(watch.params, watch.listen).catch(() => undefined);
     if (this.#isOver(watch)) {
       begun?.end();
@@ -77,9 +80,8 @@ export class ResourceWatches {
     }
     watch.state = 'settled';
     watch.begun = begun;
-    if (begun === undefined) return;
-    watch.listen({ uri: watch.params.uri });
-    this.#check(watch);
+    if (begun !== undefined) watch.listen({ uri: watch.params.uri });
+    if (begun !== undefined || config !== this.#configs) this.#check(watch);
   }
 
   /** Looked at anew: it may have come to its end while it was on its way. */

@@ -35,6 +35,10 @@ describe('the methods of the socket', () => {
       'fleet/authorize',
       'fleet/logout',
       'fleet/reload',
+      'fleet/logs',
+      'fleet/register',
+      'fleet/unregister',
+      'fleet/metrics',
       'fleet/shutdown',
     ]);
   });

@@ -149,7 +149,9 @@ describe('a fleet in this process', () => {
     const [chunk] = (await once(child.stdout!, 'data')) as [Buffer];
     const pids = JSON.parse(String(chunk)) as number[];
     expect(pids.filter(isAlive)).toHaveLength(1);
+    const exited = once(child, 'exit');
     child.kill('SIGKILL');
+    await exited;
     await until(() => !pids.some(isAlive), ORPHANS_MS);
     expect(fleetsIn(home)).toHaveLength(1);
     await open();
