@@ -15,6 +15,8 @@ export interface AgentsOptions {
   place: ConfigPlace;
   clock: Clock;
   log(text: string): void;
+  /** The same servers and those that stand in no file. */
+  withGuests?(specs: readonly ServerSpec[]): ServerSpec[];
   /** For how long what only an agent's file has goes on when nobody uses that file any more. */
   lingerMs?: number;
 }
@@ -74,6 +76,11 @@ export class Agents {
     await Promise.all([...this.#files.keys()].map((file) => this.#inTurn(() => this.#reload(file))));
   }
 
+  /** Somebody came or went who stands in no file. */
+  guestsChanged(): void {
+    for (const agent of this.#files.values()) this.#apply(agent, agent.loaded);
+  }
+
   close(): void {
     for (const agent of this.#files.values()) this.#forget(agent);
   }
@@ -114,15 +121,19 @@ export class Agents {
       this.#apply(known, loaded);
       return known;
     }
-    const view = this.#options.herd.open(file, loaded.servers);
+    const view = this.#options.herd.open(file, this.#specsOf(loaded));
     const unwatch = watchConfig(file, () => void this.#inTurn(() => this.#reload(file)));
     const agent: AgentFile = { file, view, loaded, connections: 0, unwatch, timer: undefined };
     this.#files.set(file, agent);
     return agent;
   }
 
+  #specsOf({ servers }: Loaded): ServerSpec[] {
+    return this.#options.withGuests?.(servers) ?? servers;
+  }
+
   #apply(agent: AgentFile, loaded: Loaded): void {
-    agent.view.apply(loaded.servers);
+    agent.view.apply(this.#specsOf(loaded));
     agent.loaded = loaded;
   }
 
@@ -136,7 +147,7 @@ export class Agents {
     } catch (error) {
       this.#options.log(`${file} was not applied: ${error instanceof Error ? error.message : String(error)}`);
       if (error instanceof TrustRequiredError && error.verdict === 'never')
-        agent.view.apply(agent.loaded.servers.map(revoked));
+        this.#apply(agent, { ...agent.loaded, servers: agent.loaded.servers.map(revoked) });
     }
   }
 

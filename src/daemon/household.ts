@@ -113,8 +113,14 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       return openLink(spec, deps, on);
     },
   });
-  const registered = new Registered({ herd, place: options, settings: () => settings });
-  const agents = new Agents({ herd, place: options, clock, log: warn });
+  const registered: Registered = new Registered({
+    herd,
+    place: options,
+    settings: () => settings,
+    changed: () => agents.guestsChanged(),
+  });
+  const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);
+  const agents = new Agents({ herd, place: options, clock, log: warn, withGuests });
 
   const applyNow = async (isDryRun: boolean): Promise<ReloadReport> => {
     const next = await rereadHerdConfig(options);

@@ -12,6 +12,8 @@ export interface RegisteredOptions {
   herd: Herd;
   place: ConfigPlace;
   settings(): Settings;
+  /** Somebody came or went. */
+  changed(): void;
 }
 
 interface Guest {
@@ -47,6 +49,7 @@ export class Registered {
       this.#guests.delete(spec.name);
       throw error;
     }
+    this.#options.changed();
     return herd.status([spec.name]);
   }
 
@@ -57,6 +60,7 @@ export class Registered {
     const last = herd.status([name]);
     herd.apply(herd.specs.filter((other) => other.name !== name));
     this.#guests.delete(name);
+    this.#options.changed();
     return last;
   }
 

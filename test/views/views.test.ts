@@ -66,6 +66,22 @@ describe('two agents with different files', () => {
     );
   });
 
+  it('a registered server is there for agents too, under whatever their file says', async () => {
+    const world = await startWorld([]);
+    const red = world.project('red', [shared('red')]);
+    await red.allow();
+    const [a, operator] = [world.agent(), world.agent()];
+    await a.see(red.file);
+    const register = (name: string) =>
+      operator.ask(`register ${name}`, 'fleet/register', shared(name, 'good.mjs', { args: ['guest'] }));
+    expect((await register('guest')).error).toBeUndefined();
+    expect((await register('red')).error).toBeUndefined();
+    expect(await a.say1('guest__argv')).toBe('["guest"]');
+    expect(await a.say1('red__argv')).toBe('[]');
+    await operator.ask('gone', 'fleet/unregister', { name: 'guest' });
+    expect(names(await a.tools())).toEqual(['any', 'red']);
+  });
+
   it('a question of a shared server reaches the agent that called, and never the other', async () => {
     const world = await startWorld([]);
     const entries = [shared('questions', 'questions.mjs')];
