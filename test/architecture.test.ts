@@ -17,6 +17,7 @@ const RULES: Record<string, Rule> = {
   'paths.ts': { code: ['node'] },
   'near-miss.ts': { code: [] },
   framing: { code: ['node'] },
+  'modern-names.ts': { code: [] },
   config: {
     code: ['node', 'errors.ts', 'near-miss.ts', 'machines', 'zod', 'yaml', 'dotenv', 'jsonc-parser'],
   },
@@ -26,6 +27,7 @@ const RULES: Record<string, Rule> = {
     code: [
       'node',
       'errors.ts',
+      'modern-names.ts',
       'framing',
       'execa',
       'ws',
@@ -38,7 +40,7 @@ const RULES: Record<string, Rule> = {
     code: ['node', 'errors.ts', 'near-miss.ts', 'xstate', 'machines', 'link'],
     types: ['config', 'ipc', 'framing'],
   },
-  ipc: { code: ['node', 'errors.ts', 'version.ts', 'framing'] },
+  ipc: { code: ['node', 'errors.ts', 'version.ts', 'modern-names.ts', 'framing'] },
   log: { code: ['node', 'pino'] },
   daemon: {
     code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'log', 'supervisor'],

@@ -1,6 +1,5 @@
-import * as sdk from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import * as wire from '../../src/ipc/mcp/modern/wire.js';
+import * as wire from '../../src/modern-names.js';
 import { config, server } from '../faults/config.js';
 import { ask as post } from '../ipc/http/support.js';
 import { until } from '../support/herd.js';
@@ -34,18 +33,6 @@ const asks = (message: string) => ({
 });
 
 describe('a client of 2026-07-28 on the socket', () => {
-  it('is spoken to in the words of the SDK', () => {
-    expect(wire).toMatchObject({
-      PROTOCOL_VERSION_KEY: sdk.PROTOCOL_VERSION_META_KEY,
-      CLIENT_INFO_KEY: sdk.CLIENT_INFO_META_KEY,
-      CLIENT_CAPABILITIES_KEY: sdk.CLIENT_CAPABILITIES_META_KEY,
-      LOG_LEVEL_KEY: sdk.LOG_LEVEL_META_KEY,
-      SERVER_INFO_KEY: sdk.SERVER_INFO_META_KEY,
-      SUBSCRIPTION_ID_KEY: sdk.SUBSCRIPTION_ID_META_KEY,
-      UNSUPPORTED_VERSION: sdk.ProtocolErrorCode.UnsupportedProtocolVersion,
-    });
-  });
-
   it('finds out what there is, lists and calls, and shakes no hands', async () => {
     const { client } = await startMcp(
       config([server('good', 'good.mjs'), server('offers', 'offers.mjs'), server('logs', 'logs.mjs')]),

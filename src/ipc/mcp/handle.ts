@@ -1,3 +1,4 @@
+import { MODERN_VERSION } from '../../modern-names.js';
 import type { RequestContext } from '../answers.js';
 import { Params } from '../params.js';
 import type { Peer } from '../peer.js';
@@ -5,7 +6,6 @@ import { CODE, RpcError } from '../rpc-error.js';
 import { MCP_METHODS } from './methods.js';
 import { readEnvelope } from './modern/envelope.js';
 import { answerModern, MODERN_METHODS } from './modern/methods.js';
-import { MODERN_VERSION } from './modern/wire.js';
 import type { McpSession } from './session.js';
 
 /** MCP on a connection, in both eras: each request tells by itself which one it is of. */

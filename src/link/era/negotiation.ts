@@ -1,9 +1,10 @@
+import { MODERN_VERSION, UNSUPPORTED_VERSION } from '../../modern-names.js';
 import type { Clock } from '../clock.js';
 import { MCPProtocolError } from '../errors.js';
 import type { Opened, Unwatch } from '../link.js';
 import type { ModernDriver } from '../modern/driver.js';
 import { FIRST_OWN_ID, gone } from '../modern/own-requests.js';
-import { METHOD_NOT_FOUND, MODERN_VERSION, UNSUPPORTED_VERSION } from '../modern/wire.js';
+import { METHOD_NOT_FOUND } from '../modern/wire.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { Upstream } from '../upstream.js';
 import type { Era, EraMemory } from './verdicts.js';

@@ -1,4 +1,5 @@
 import type { Root } from '../../config/spec.js';
+import { MODERN_VERSION, SERVER_INFO_KEY, UNSUPPORTED_VERSION } from '../../modern-names.js';
 import type { Clock } from '../clock.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../errors.js';
 import type { Opened, Unwatch } from '../link.js';
@@ -9,13 +10,7 @@ import type { Upstream, UpstreamPorts } from '../upstream.js';
 import { CANCELLED } from './listening.js';
 import { Listenings } from './listenings.js';
 import { gone, OwnRequests } from './own-requests.js';
-import {
-  envelopeOf,
-  METHOD_NOT_FOUND,
-  MODERN_VERSION,
-  SERVER_INFO_KEY,
-  UNSUPPORTED_VERSION,
-} from './wire.js';
+import { envelopeOf, METHOD_NOT_FOUND } from './wire.js';
 
 export interface ModernPorts extends UpstreamPorts {
   clock: Clock;

@@ -1,8 +1,9 @@
+import { SUBSCRIPTION_ID_KEY } from '../../modern-names.js';
 import type { Clock } from '../clock.js';
 import { MCPProtocolError } from '../errors.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { OwnRequest } from './own-requests.js';
-import { INVALID_PARAMS, METHOD_NOT_FOUND, SUBSCRIPTION_ID_KEY } from './wire.js';
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from './wire.js';
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 export const CANCELLED = 'notifications/cancelled';

@@ -1,15 +1,15 @@
-import { CODE, RpcError } from '../../rpc-error.js';
-import type { ClientCapabilities } from '../asking.js';
-import { isRecord } from '../is-record.js';
-import { LOG_LEVELS, type McpLogLevel } from '../log-levels.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
   LOG_LEVEL_KEY,
-  MODERN_VERSIONS,
+  MODERN_VERSION,
   PROTOCOL_VERSION_KEY,
   UNSUPPORTED_VERSION,
-} from './wire.js';
+} from '../../../modern-names.js';
+import { CODE, RpcError } from '../../rpc-error.js';
+import type { ClientCapabilities } from '../asking.js';
+import { isRecord } from '../is-record.js';
+import { LOG_LEVELS, type McpLogLevel } from '../log-levels.js';
 
 /** What a request of this era says of its client, each anew: nothing is remembered from one to the next. */
 export interface Envelope {
@@ -26,8 +26,8 @@ export function readEnvelope(params: unknown): Envelope | undefined {
   if (meta === undefined || !Object.hasOwn(meta, PROTOCOL_VERSION_KEY)) return undefined;
   const version = meta[PROTOCOL_VERSION_KEY];
   if (typeof version !== 'string') throw wrong(PROTOCOL_VERSION_KEY, 'must be a string');
-  if (!MODERN_VERSIONS.includes(version)) {
-    const data = { supported: MODERN_VERSIONS, requested: version };
+  if (version !== MODERN_VERSION) {
+    const data = { supported: [MODERN_VERSION], requested: version };
     throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
   }
   const capabilities = meta[CLIENT_CAPABILITIES_KEY];

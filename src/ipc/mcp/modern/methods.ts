@@ -1,3 +1,4 @@
+import { MODERN_VERSION } from '../../../modern-names.js';
 import type { RequestContext } from '../../answers.js';
 import type { McpResult } from '../../fleet.js';
 import { type Params, wrong } from '../../params.js';
@@ -11,7 +12,6 @@ import { call } from './call.js';
 import type { Envelope } from './envelope.js';
 import { listen } from './listen.js';
 import { complete, modernError, withoutExecution } from './results.js';
-import { MODERN_VERSIONS } from './wire.js';
 
 /** One request of this era: everything that is known of its client is in it. */
 export interface ModernRequest {
@@ -27,7 +27,7 @@ type ModernMethod = (request: ModernRequest) => Promise<McpResult> | McpResult;
 
 /** 2026-07-28: no handshake, no session, and nothing that only made sense with one (`ping`, `logging/setLevel`, …). */
 export const MODERN_METHODS: Readonly<Record<string, ModernMethod>> = {
-  'server/discover': () => ({ supportedVersions: [...MODERN_VERSIONS], capabilities: CAPABILITIES }),
+  'server/discover': () => ({ supportedVersions: [MODERN_VERSION], capabilities: CAPABILITIES }),
   'tools/list': async (request) => withoutExecution(await asBefore(request)),
   'prompts/list': asBefore,
   'resources/list': asBefore,
@@ -43,10 +43,7 @@ export async function answerModern(request: ModernRequest): Promise<McpResult> {
   const { method, raw } = request;
   const run = Object.hasOwn(MODERN_METHODS, method) ? MODERN_METHODS[method] : undefined;
   if (run === undefined) {
-    throw new RpcError(
-      CODE.methodNotFound,
-      `Method not found: there is no ${method} in ${MODERN_VERSIONS[0]}`,
-    );
+    throw new RpcError(CODE.methodNotFound, `Method not found: there is no ${method} in ${MODERN_VERSION}`);
   }
   try {
     const result = await run(request);

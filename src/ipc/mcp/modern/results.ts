@@ -1,8 +1,8 @@
+import { SERVER_INFO_KEY } from '../../../modern-names.js';
 import type { McpResult } from '../../fleet.js';
 import { CODE, RpcError } from '../../rpc-error.js';
 import { isRecord } from '../is-record.js';
 import { SERVER_INFO } from '../server-info.js';
-import { SERVER_INFO_KEY } from './wire.js';
 
 /** Whose results say how long they hold. What a server itself said of that is kept; of the rest nobody knows. */
 const CACHEABLE: readonly string[] = [
