@@ -41,8 +41,8 @@ export const CLAIMED: readonly string[] = [
   ...['US1.2', 'US1.3', ...scenarios(2, 4), ...scenarios(3, 5), ...scenarios(4, 4), ...scenarios(5, 4)],
   ...[...scenarios(6, 3), ...scenarios(7, 2), ...scenarios(8, 2)],
   ...range('P', 1, 13),
-  ...range('S', 1, 5),
-  ...['U6', 'U7'],
+  ...range('S', 1, 10),
+  ...range('U', 3, 8),
   ...['C2', 'C3', 'X3'],
   ...range('I', 1, 10),
 ];

@@ -82,7 +82,8 @@ export class Framer {
       this.#emit([last], last.length, null);
       return;
     }
-    this.#hold(last);
+    // an empty piece would stand behind the carriage return that is looked for
+    if (last.length > 0) this.#hold(last);
     this.#closeBlock();
     const [pieces, size, long, edges] = [this.#pieces, this.#size, this.#long, this.#edges];
     this.#drop();

@@ -30,13 +30,16 @@ export interface ConnectOptions {
 
 /** Replies may be as large as a server's config allows; more than this Node could not read. */
 const MAX_REPLY_BYTES = constants.MAX_STRING_LENGTH;
+/** And as deep as the daemon can write: a line that is refused would cost the connection, with all that waits on it. */
+const MAX_REPLY_DEPTH = 100_000;
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 100;
 
 export async function connectSocket(options: ConnectOptions): Promise<Peer> {
   const socket = await openSocket(options);
   const { clock = systemClock } = options;
-  return new Peer(socket, { maxLineBytes: MAX_REPLY_BYTES, badLines: 'fatal', clock });
+  const limits = { maxLineBytes: MAX_REPLY_BYTES, maxDepth: MAX_REPLY_DEPTH };
+  return new Peer(socket, { ...limits, badLines: 'fatal', clock });
 }
 
 /** The bare connection. */

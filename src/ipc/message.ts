@@ -30,9 +30,9 @@ const CANCELLED_ID: Readonly<Record<string, string>> = {
 };
 
 /** A batch comes as an array. */
-export function readLine(bytes: Buffer): Incoming | Incoming[] {
+export function readLine(bytes: Buffer, maxDepth = MAX_DEPTH): Incoming | Incoming[] {
   if (!isUtf8(bytes)) return invalid(NO_ID, 'not UTF-8', CODE.parse);
-  if (isDeeperThan(MAX_DEPTH, bytes)) return invalid(NO_ID, `nested deeper than ${MAX_DEPTH} levels`);
+  if (isDeeperThan(maxDepth, bytes)) return invalid(NO_ID, `nested deeper than ${maxDepth} levels`);
   const text = bytes.toString('utf8');
   let value: unknown;
   try {

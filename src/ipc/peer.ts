@@ -17,6 +17,8 @@ import { CODE } from './rpc-error.js';
  */
 export interface PeerOptions {
   maxLineBytes?: number;
+  /** How deep a line may be nested. */
+  maxDepth?: number;
   /** A line that cannot be read is answered with an error, or ends the connection: a client cannot know whose it was. */
   badLines?: 'answered' | 'fatal';
   limits?: OutboxLimits;
@@ -59,7 +61,7 @@ export class Peer {
     this.#answers = new Answers((method) => this.#methods.get(method), this.#report);
     this.#questions = new Questions((text) => this.#send(text));
     const framer = new Framer(options.maxLineBytes ?? MAX_LINE_BYTES, {
-      line: (bytes) => this.#read(readLine(bytes)),
+      line: (bytes) => this.#read(readLine(bytes, options.maxDepth)),
       tooLong: () => this.#refuseLine(options.maxLineBytes ?? MAX_LINE_BYTES),
     });
     this.closed = new Promise((resolve) => {

@@ -111,6 +111,7 @@ export class HerdView implements Onlooker, Holder {
 
   /** The same as one agent sees it. */
   fork(id: string, agent: string | null): HerdView {
+    this.#ground.checkOpen();
     const fork = new HerdView(this.#ground, { id, agent, isOneAgent: true });
     fork.#origin = this;
     this.#forks.add(fork);
@@ -134,7 +135,7 @@ export class HerdView implements Onlooker, Holder {
 
   /** Throws where there is no such server. */
   specOf(name: string): ServerSpec {
-    return this.#members.find(name).spec;
+    return this.#members.specOf(name);
   }
 
   status(names?: readonly string[]): ServerStatus[] {
@@ -205,7 +206,7 @@ export class HerdView implements Onlooker, Holder {
     return {
       server: name,
       status: this.status([name])[0]!,
-      spec: visibleSpec(server.spec, this.#ground.options.redact),
+      spec: visibleSpec(this.specOf(name), this.#ground.options.redact),
       snapshot: server.view().states,
       journal: this.#ground.storyOf(server),
     };
@@ -250,17 +251,27 @@ export class HerdView implements Onlooker, Holder {
   }
 
   #replace(specs: readonly ServerSpec[]): ReloadReport {
+    // All let go before any takes, and this one last: then it knows whose end the new ones have to wait for.
+    const takes = [...this.#forks, this].map((view) => view.#letGo(specs));
+    const [report] = takes.reverse().map((take) => take());
+    return report!;
+  }
+
+  /** Of what is not in these specs; the function that it returns takes what is. */
+  #letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const before = this.#known();
-    const report = this.#members.replace(specs);
-    this.#offers.changed();
-    this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
-    this.#watches.renew();
-    // who goes takes along what it offered, as does one that begins anew
-    for (const [name, change] of differences(before, this.#known())) {
-      this.news.tell('catalog', name, () => ({ ...change, at: this.#ground.now() }));
-    }
-    for (const fork of this.#forks) fork.#replace(specs);
-    return report;
+    const take = this.#members.letGo(specs);
+    return () => {
+      const report = take();
+      this.#offers.changed();
+      this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
+      this.#watches.renew();
+      // who goes takes along what it offered, as does one that begins anew
+      for (const [name, change] of differences(before, this.#known())) {
+        this.news.tell('catalog', name, () => ({ ...change, at: this.#ground.now() }));
+      }
+      return report;
+    };
   }
 
   async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {

@@ -27,6 +27,7 @@ export class Herd extends HerdView {
 
   /** What an agent's files make of it, maybe with servers that nobody else has. */
   open(agent: string, specs: readonly ServerSpec[]): HerdView {
+    this.#ground.checkOpen();
     this.#viewNumber += 1;
     const view = new HerdView(this.#ground, { id: `view ${this.#viewNumber}`, agent, isOneAgent: false });
     view.apply(specs);

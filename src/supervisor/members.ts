@@ -52,6 +52,11 @@ export class Members {
     return server;
   }
 
+  /** As this view's files have it. Throws when there is none. */
+  specOf(name: string): ServerSpec {
+    return this.#members.get(name)?.spec ?? this.find(name).spec;
+  }
+
   has(server: ConfiguredServer): boolean {
     return this.get(server.spec.name) === server;
   }
@@ -70,22 +75,31 @@ export class Members {
     return report;
   }
 
-  /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
-  replace(specs: readonly ServerSpec[]): ReloadReport {
+  /**
+   * Makes the view what these specs say, in two steps: it lets go of what they do not have; the function that it returns
+   * takes what they have. Servers whose spec is the same are not touched.
+   */
+  letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const report = this.compare(specs);
     const unchanged = new Set(report.unchanged);
     const old = this.#members;
     this.#members = new Map();
     for (const [name, { server }] of old) if (!unchanged.has(name)) this.#giveBack(server);
+    return () => {
+      this.#fill(specs, new Map([...old].filter(([name]) => unchanged.has(name))));
+      return report;
+    };
+  }
+
+  #fill(specs: readonly ServerSpec[], unchanged: ReadonlyMap<string, Member>): void {
     const begun: ConfiguredServer[] = [];
     for (const spec of specs) {
-      const kept = unchanged.has(spec.name) ? old.get(spec.name)?.server : undefined;
+      const kept = unchanged.get(spec.name)?.server;
       const { server, isNew } = kept === undefined ? this.#take(spec) : { server: kept, isNew: false };
       this.#members.set(spec.name, { spec, server });
       if (isNew && this.#options.begins(spec)) begun.push(server);
     }
     for (const server of begun) server.begin();
-    return report;
   }
 
   #take(spec: ServerSpec): { server: ConfiguredServer; isNew: boolean } {

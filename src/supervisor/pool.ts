@@ -39,7 +39,9 @@ export class Pool {
   readonly #byServer = new Map<ConfiguredServer, Stay>();
   readonly #bySlot = new Map<string, ConfiguredServer>();
   /** Those that nobody holds any more, until they are no more. */
-  readonly #leaving = new Map<string, { slot: string; gone: Promise<void> }>();
+  readonly #leaving = new Map<string, Promise<void>>();
+  /** How many servers have a slot: one that takes over has that of the one that still goes. */
+  readonly #slots = new Map<string, number>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -50,7 +52,7 @@ export class Pool {
   }
 
   get leaving(): Promise<void>[] {
-    return [...this.#leaving.values()].map(({ gone }) => gone);
+    return [...this.#leaving.values()];
   }
 
   at(slot: string): ConfiguredServer | undefined {
@@ -73,12 +75,13 @@ export class Pool {
       known.holders.add(holder);
       return { server: known.server, isNew: false };
     }
-    const before = Promise.all([predecessor, this.#leaving.get(key)?.gone]);
+    const before = Promise.all([predecessor, this.#leaving.get(key)]);
     const server = this.#options.create(spec, slot ?? this.#freeSlot(spec.name), before);
     const stay = { key, server, holders: new Set([holder]) };
     this.#stays.set(key, stay);
     this.#byServer.set(server, stay);
     this.#bySlot.set(server.slot, server);
+    this.#slots.set(server.slot, (this.#slots.get(server.slot) ?? 0) + 1);
     return { server, isNew: true };
   }
 
@@ -93,20 +96,23 @@ export class Pool {
     this.#byServer.delete(server);
     this.#bySlot.delete(slot);
     const gone = server.retire().then(() => {
-      if (this.#leaving.get(key)?.gone === gone) this.#leaving.delete(key);
-      if (!this.#isTaken(slot)) this.#options.forgotten(slot);
+      if (this.#leaving.get(key) === gone) this.#leaving.delete(key);
+      this.#leave(slot);
     });
-    this.#leaving.set(key, { slot, gone });
+    this.#leaving.set(key, gone);
     return gone;
   }
 
-  #freeSlot(name: string): string {
-    for (let number = 0; ; number += 1) if (!this.#isTaken(slotOf(name, number))) return slotOf(name, number);
+  #leave(slot: string): void {
+    const others = (this.#slots.get(slot) ?? 0) - 1;
+    this.#slots.set(slot, others);
+    if (others > 0) return;
+    this.#slots.delete(slot);
+    this.#options.forgotten(slot);
   }
 
-  #isTaken(slot: string): boolean {
-    const isLeaving = [...this.#leaving.values()].some((one) => one.slot === slot);
-    return isLeaving || this.#bySlot.has(slot);
+  #freeSlot(name: string): string {
+    for (let number = 0; ; number += 1) if (!this.#slots.has(slotOf(name, number))) return slotOf(name, number);
   }
 }
 

@@ -167,6 +167,17 @@ describe('a large result', () => {
     expect([success, content]).toEqual([true, [{ type: 'text', text: 'x'.repeat(LARGE) }]]);
   });
 
+  it('that is nested deeper than a client may write reaches its caller, whose other calls go on (U8)', async () => {
+    const { fleet } = await startHerd(HERD);
+    const [open, close] = ['['.repeat(3000), ']'.repeat(3000)];
+    const json = `{"content":[],"structuredContent":{"deep":${open}"BYTES"${close}}}`;
+    const held = fleet.call({ server: 'it', tool: 'hold' });
+    const deep = await fleet.call({ server: 'it', tool: 'exactly', arguments: { json, bytes: 1 } });
+    expect(JSON.stringify(deep.metadata.structured_content)).toBe(`{"deep":${open}"x"${close}}`);
+    await fleet.call({ server: 'it', tool: 'release' });
+    expect(await held).toMatchObject({ success: true, content: [{ text: 'own' }] });
+  });
+
   it('that is larger than what may wait for a client reaches one that reads (U3, S7)', async () => {
     const bytes = 160_000_000;
     const { home, status } = await startHerd(

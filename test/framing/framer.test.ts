@@ -61,6 +61,11 @@ function* inPieces(bytes: Buffer, ...sizes: number[]): Generator<Buffer> {
   }
 }
 
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
 describe('the framer', () => {
   it('gives the same messages however the stream is cut (U2)', () => {
     const line = fc.oneof(
@@ -80,7 +85,7 @@ describe('the framer', () => {
         const fits = expected.filter((text) => text.length <= 100 && text !== '');
         expect(whole.lines).toEqual(fits);
       }),
-      { numRuns: 300 },
+      { numRuns: 300, seed: 2 },
     );
   });
 
@@ -138,8 +143,8 @@ describe('the framer', () => {
       return performance.now() - startedAt;
     };
     timed(50);
-    // quadratic would be 64 times as long for 8 times as much
-    expect(timed(800)).toBeLessThan(2000);
+    // it takes some 20 ms; quadratic would be half a minute
+    expect(timed(800)).toBeLessThan(10_000);
     const bytes = Array.from({ length: 256 }, (_, at) => Buffer.from([at === 10 ? 11 : at]));
     let length = 0;
     const framer = new Framer(2 ** 30, {
@@ -157,14 +162,14 @@ describe('the framer', () => {
     for (let at = 0; at < 64; at += 1) framer.push(chunk);
     const before = process.memoryUsage().arrayBuffers;
     for (let at = 0; at < 4096; at += 1) framer.push(Buffer.alloc(65_536, 'x'));
-    globalThis.gc?.();
+    collectGarbage();
     expect(framer.pending).toBe(65_536 * (4096 + 64));
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 2 ** 20);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
   });
 
   it('a line of exactly the cap passes, one byte more is told, with CR and without (S8)', () => {
     for (const ending of ['\n', '\r\n']) {
-      for (const size of [1, 7, 4999, 5000, 20_000]) {
+      for (const size of [1, 7, 4999, 5000, 5001, 20_000]) {
         const chunks = (length: number) =>
           inPieces(Buffer.from(`${'x'.repeat(length)}${ending}next\n`), size);
         expect(frameTold(chunks(5000), 5000)).toEqual(['x'.repeat(5000), 'next']);
@@ -200,8 +205,10 @@ describe('the framer', () => {
   it('does not end a long line that is over the cap (U3)', () => {
     const chunks = inPieces(Buffer.from(`${'x'.repeat(50_001)}\nnext\n`), 5000);
     expect(frameLong(chunks, 50_000).map(({ text }) => text)).toEqual(['next']);
-    const asLong = inPieces(Buffer.from(`${'x'.repeat(50_000)}\r\n`), 5000);
-    expect(frameLong(asLong, 50_000)).toMatchObject([{ kind: 'long', text: 'x'.repeat(50_000) }]);
+    for (const size of [5000, 50_001]) {
+      const asLong = inPieces(Buffer.from(`${'x'.repeat(50_000)}\r\n`), size);
+      expect(frameLong(asLong, 50_000)).toMatchObject([{ kind: 'long', text: 'x'.repeat(50_000) }]);
+    }
   });
 
   it('keeps nothing of a line that is done', () => {
@@ -212,8 +219,7 @@ describe('the framer', () => {
       for (const chunk of [part, part, Buffer.from('\n')]) framer.push(chunk);
       return framer;
     });
-    setFlagsFromString('--expose-gc');
-    (runInNewContext('gc') as () => void)();
+    collectGarbage();
     expect(framers).toHaveLength(50);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 2 ** 20);
   });

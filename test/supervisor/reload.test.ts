@@ -277,9 +277,9 @@ test('who has gone is forgotten, and nobody before', async () => {
     forgotten: (slot) => forgotten.push(slot),
   });
   const members = new Members({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
-  members.replace([named('a', { start: 'eager' })]);
+  members.letGo([named('a', { start: 'eager' })])();
   await settled();
-  members.replace([]);
+  members.letGo([])();
   await settled();
   expect([pool.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
   world.newest.isBuried();

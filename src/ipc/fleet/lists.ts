@@ -1,0 +1,53 @@
+export interface ToolEntry {
+  server: string;
+  name: string;
+  exposed_name: string;
+  description: string | null;
+  input_schema: unknown;
+  /** What is wrong with its definition. It is listed and can be called all the same. */
+  problem?: string;
+  /** True when this is what its server offered before the daemon began, and it has not run since. */
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+/** `problem` and `cached`: as those of a tool. */
+export interface PromptEntry {
+  server: string;
+  name: string;
+  exposed_name: string;
+  description: string | null;
+  /** As the server describes them: `name`, `description`, `required`. */
+  arguments: unknown[];
+  problem?: string;
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+export interface ResourceEntry {
+  server: string;
+  uri: string;
+  name: string;
+  description: string | null;
+  mime_type: string | null;
+  problem?: string;
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+/** Many resources at once: the names in braces are to be filled in. */
+export interface TemplateEntry {
+  server: string;
+  uri_template: string;
+  name: string;
+  description: string | null;
+  mime_type: string | null;
+  problem?: string;
+  cached?: boolean;
+  [more: string]: unknown;
+}
+
+export interface ResourceLists {
+  resources: ResourceEntry[];
+  templates: TemplateEntry[];
+}

@@ -1,0 +1,49 @@
+import type { WireError } from './errors.js';
+
+/** What a block holds beside its content, as it came. */
+export interface BlockExtras {
+  annotations?: unknown;
+  /** Its `_meta`. */
+  meta?: unknown;
+  /** Every other field; `more.resource` has those of an embedded resource. */
+  more?: Record<string, unknown>;
+}
+
+export type ContentBlock =
+  | ({ type: 'text'; text: string } & BlockExtras)
+  | ({ type: 'image' | 'audio'; data: string; mime_type: string } & BlockExtras)
+  | ({
+      type: 'binary';
+      /** Base64, also of text; null for a link. */
+      data: string | null;
+      mime_type: string | null;
+      uri: string | null;
+      name?: string;
+    } & BlockExtras)
+  | { type: 'unknown'; original_type: string; raw: unknown };
+
+/** Where `result_limit` was in the way. */
+export interface Truncation {
+  /** Characters of text that the tool gave, and how many of them are in `content`. */
+  characters: number;
+  given: number;
+  /** The file that holds all of the text; null when it could not be written. */
+  uri: string | null;
+}
+
+export interface ToolResult {
+  success: boolean;
+  content: ContentBlock[];
+  error: WireError | null;
+  metadata: {
+    server: string;
+    tool: string;
+    request_id: string;
+    incarnation: number | null;
+    execution_time_ms: number;
+    is_error: boolean;
+    structured_content?: unknown;
+    meta?: unknown;
+    truncated?: Truncation;
+  };
+}

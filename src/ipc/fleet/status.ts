@@ -1,0 +1,82 @@
+export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';
+
+/** What the keeper is about, beside the state of the incarnation. */
+export type Detail =
+  | 'idle'
+  | 'running'
+  | 'waiting'
+  | 'quarantined'
+  | 'stopped'
+  | 'disabled'
+  | 'needs_auth'
+  | 'not_allowed';
+
+export interface ServerStatus {
+  name: string;
+  agent: string | null;
+  /** Of the newest incarnation; `created` if there was none. */
+  state: ServerState;
+  detail: Detail;
+  transport: string;
+  lifecycle: 'singleton' | 'transient';
+  pids: number[];
+  incarnation: number;
+  /** Since the daemon started. */
+  restarts: number;
+  /** ISO 8601; null when there is no next try. */
+  next_retry_at: string | null;
+  last_error: { message: string; cause: string; fix?: string; at: string } | null;
+  /** When it came into this state; ISO 8601. */
+  since: string;
+  in_flight: number;
+  calls: number;
+  failures: number;
+  latency_ms: { p50: number | null; p99: number | null };
+  tools: number;
+  prompts: number;
+  resources: number;
+  protocol_version: string | null;
+  server_info: Record<string, unknown> | null;
+  /** Of the process groups; null where it cannot be told. */
+  rss_bytes: number | null;
+}
+
+export interface DaemonStatus {
+  version: string;
+  pid: number;
+  /** ISO 8601. */
+  started_at: string;
+  socket: string;
+  config_file: string;
+  /** The last problem with a changed config, which then was not applied. */
+  config_error: string | null;
+  /** HTTP on a port: where it is, or why it is not; null where the config asks for none. */
+  http?: { url: string | null; error: string | null } | null;
+}
+
+export interface FleetStatus {
+  servers: ServerStatus[];
+  daemon: DaemonStatus;
+}
+
+/** One line of a server's story. */
+export interface JournalEntry {
+  at: string;
+  incarnation: number;
+  /** `server`: the incarnation's statechart. `keeper`: the one above it. */
+  chart: 'server' | 'keeper';
+  from: string;
+  to: string;
+  /** What brought it there, in a sentence, redacted. */
+  cause: string;
+}
+
+export interface Inspection {
+  server: string;
+  status: ServerStatus;
+  /** As resolved, secrets taken out. */
+  spec: Record<string, unknown>;
+  /** The full state of both charts, e.g. `connected.serving` and `running.up`. */
+  snapshot: { server: string; keeper: string };
+  journal: JournalEntry[];
+}
