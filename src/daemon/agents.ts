@@ -73,7 +73,8 @@ export class Agents {
 
   /** The global config has changed, or what is allowed has. */
   async reload(): Promise<void> {
-    await Promise.all([...this.#files.keys()].map((file) => this.#inTurn(() => this.#reload(file))));
+    // looked up when it is its turn: what was just being opened was read before the change
+    await this.#inTurn(() => Promise.all([...this.#files.keys()].map((file) => this.#reload(file))));
   }
 
   /** Somebody came or went who stands in no file. */
@@ -88,6 +89,7 @@ export class Agents {
   #ownOf(base: HerdView, caller: string, agent: string | null, toFleet: ToFleet, left: () => void): OwnFleet {
     const shared = toFleet(base);
     let own: { view: HerdView; fleet: Fleet } | undefined;
+    let state: 'open' | 'closed' = 'open';
     const fork = () => {
       const view = base.fork(caller, agent ?? caller);
       const fleet = toFleet(view);
@@ -99,13 +101,14 @@ export class Agents {
       agent,
       // looked at each time: the config may come to have what is not to be shared
       get fleet() {
-        if (base.hasPerAgent) own ??= fork();
+        if (base.hasPerAgent && state === 'open') own ??= fork();
         return own?.fleet ?? shared;
       },
       get seen() {
         return own?.fleet ?? shared;
       },
       close() {
+        state = 'closed';
         own?.view.close();
         left();
       },
@@ -142,12 +145,21 @@ export class Agents {
     const agent = this.#files.get(file);
     if (agent === undefined) return;
     try {
-      const loaded = await readHerdConfig(this.#options.place, file);
+      const loaded = await this.#reread(agent);
+      // it may have been forgotten meanwhile
       if (this.#files.get(file) === agent) this.#apply(agent, loaded);
     } catch (error) {
       this.#options.log(`${file} was not applied: ${error instanceof Error ? error.message : String(error)}`);
-      if (error instanceof TrustRequiredError && error.verdict === 'never')
-        this.#apply(agent, { ...agent.loaded, servers: agent.loaded.servers.map(revoked) });
+    }
+  }
+
+  async #reread({ file, loaded }: AgentFile): Promise<Loaded> {
+    try {
+      return await readHerdConfig(this.#options.place, file);
+    } catch (error) {
+      if (!(error instanceof TrustRequiredError) || error.verdict !== 'never') throw error;
+      this.#options.log(`${file} was not applied: ${error.message}`);
+      return { ...loaded, servers: loaded.servers.map(revoked) };
     }
   }
 

@@ -66,7 +66,6 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     log: warn,
     granted: (name) => letIn([herd, ...agents.views], name),
   });
-  const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
   const eras = new Verdicts(join(paths.cacheFolder, 'eras.json'), clock);
   let configError: string | null = null;
 
@@ -121,6 +120,8 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   });
   const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);
   const agents = new Agents({ herd, place: options, clock, log: warn, withGuests });
+  // last, since it has something to say where an earlier daemon left something, and all that is said is redacted
+  const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
 
   const applyNow = async (isDryRun: boolean): Promise<ReloadReport> => {
     const next = await rereadHerdConfig(options);

@@ -27,16 +27,19 @@ export class Outlook {
   readonly #caller: string;
   readonly #subscriptions = new Set<Subscription>();
   #own: OwnFleet;
+  /** What is subscribed to. */
+  #heard: Fleet;
   #state: 'open' | 'closed' = 'open';
 
   constructor(views: Views, caller: string) {
     this.#views = views;
     this.#caller = caller;
     this.#own = views.own(caller);
+    this.#heard = this.#own.seen;
     this.fleet = new Proxy({} as Fleet, {
       get: (_, name: keyof Fleet) => {
         if (name === 'subscribe') return this.#subscribe;
-        return (ACTS.has(name) ? this.#own.fleet : this.#own.seen)[name];
+        return (ACTS.has(name) ? this.#acting() : this.#own.seen)[name];
       },
     });
   }
@@ -54,7 +57,7 @@ export class Outlook {
     }
     const last = this.#own;
     this.#own = next;
-    for (const { begin } of this.#subscriptions) begin();
+    this.#hear(next.seen);
     last.close();
   }
 
@@ -63,12 +66,24 @@ export class Outlook {
     this.#own.close();
   }
 
+  /** It may just have got servers of its own: then those are to be heard. */
+  #acting(): Fleet {
+    const { fleet } = this.#own;
+    if (fleet !== this.#heard) this.#hear(fleet);
+    return fleet;
+  }
+
+  #hear(fleet: Fleet): void {
+    this.#heard = fleet;
+    for (const { begin } of this.#subscriptions) begin();
+  }
+
   readonly #subscribe: Fleet['subscribe'] = (topics, listen) => {
     let end = () => {};
     const subscription = {
       begin: () => {
         end();
-        end = this.#own.fleet.subscribe(topics, listen);
+        end = this.#heard.subscribe(topics, listen);
       },
       end: () => end(),
     };

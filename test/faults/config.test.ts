@@ -10,6 +10,20 @@ const named = (name: string, value = '') => server(name, 'good.mjs', { env: { VA
 const valueIn = (environment: string) =>
   environment.startsWith('{') ? (JSON.parse(environment) as { VALUE?: string }).VALUE : undefined;
 
+/** The daemon waits a little longer for a file to rest. */
+const QUIET_MS = 150;
+
+class LongestPause {
+  ms = 0;
+  #at = performance.now();
+
+  goesOn(): void {
+    const now = performance.now();
+    this.ms = Math.max(this.ms, now - this.#at);
+    this.#at = now;
+  }
+}
+
 describe('a config that changes while the daemon runs', () => {
   it('is applied to the servers it touches, and to no other', async () => {
     const { home, fleet, say, status } = await startHerd(
@@ -73,25 +87,32 @@ describe('a config that changes while the daemon runs', () => {
     // every line more is a good config with one server more
     const text = (round: number) =>
       lines([...names.map((name) => named(name)), named('last', String(round))]);
-    const { home, fleet, say } = await startHerd(text(0).join(''));
-    const pid = await say('a', 'pid');
-    const seen = new Set<string>();
-    for (let round = 1; round <= 200; round += 1) {
-      const file = openSync(home.configFile, 'w');
-      for (const line of text(round)) {
-        writeSync(file, line);
-        await setImmediate();
+    for (let tries = 1; ; tries += 1) {
+      const { home, fleet, say } = await startHerd(text(0).join(''));
+      const pid = await say('a', 'pid');
+      const seen = new Set<string>();
+      const writing = new LongestPause();
+      for (let round = 1; round <= 200; round += 1) {
+        const file = openSync(home.configFile, 'w');
+        for (const line of text(round)) {
+          writeSync(file, line);
+          writing.goesOn();
+          await setImmediate();
+        }
+        closeSync(file);
+        if (round % 4 === 0) await sleep(20);
+        const { servers } = await fleet.status();
+        seen.add(servers.map(({ name }) => name).join());
       }
-      closeSync(file);
-      if (round % 4 === 0) await sleep(20);
-      const { servers } = await fleet.status();
-      seen.add(servers.map(({ name }) => name).join());
+      await until(async () => valueIn(await say('last', 'env')) === '200');
+      expect((await fleet.status()).daemon.config_error).toBeNull();
+      // a file that rests for longer counts as written, and whoever was kept from writing has proven nothing
+      if (writing.ms > QUIET_MS && tries < 3) continue;
+      expect([...seen]).toEqual(['a,b,c,d,last']);
+      expect(await say('a', 'pid')).toBe(pid);
+      return;
     }
-    expect([...seen]).toEqual(['a,b,c,d,last']);
-    await until(async () => valueIn(await say('last', 'env')) === '200');
-    expect(await say('a', 'pid')).toBe(pid);
-    expect((await fleet.status()).daemon.config_error).toBeNull();
-  });
+  }, 90_000);
 });
 
 describe('SIGHUP', () => {

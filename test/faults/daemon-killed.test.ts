@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toolherd } from '../support/command.js';
 import { isAlive, ORPHANS_MS, processesOf, startHerd, stateOf, until, watchdogOf } from '../support/herd.js';
 import { config, server } from './config.js';
+import { NOISE_MS } from './noise.js';
 
 /** Ten servers, most of which do not go by themselves. */
 const TEN = [
@@ -41,7 +42,7 @@ describe('when the daemon is killed', () => {
     const second = await until(() => {
       const pid = watchdogOf(daemon.id);
       return pid !== first && pid;
-    }, 3000);
+    }, 1000 + NOISE_MS);
     expect(isAlive(second)).toBe(true);
     await fleet.start({ servers: ['newer'] }, true);
     const { servers } = await fleet.status();

@@ -121,7 +121,8 @@ describe('FR-016 US4.4 U7: a server that says its lists have changed', () => {
       const reads = await readsOf(herd);
       return reads.tools > 1 && reads;
     });
-    expect(tools).toBeLessThan(5);
+    // one reading a second, for as long as the storm lasts
+    expect(tools).toBeLessThan(20);
     expect(events).toEqual([]);
   });
 });

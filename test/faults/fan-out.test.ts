@@ -72,7 +72,7 @@ describe('many calls at once', () => {
     const calls = [echo('a', '1'), echo('b', '2'), { server: 'c', tool: 'wait' }];
     const quorum = await fleet.callMany({ calls, mode: 'quorum', quorum: 2 });
     expect(texts(quorum)).toEqual(['1', '2', 'CancelledError']);
-    expect(texts(await fleet.callMany({ calls, timeout_ms: 1500 }))).toEqual(['1', '2', 'MCPTimeoutError']);
+    expect(texts(await fleet.callMany({ calls, timeout_ms: 3000 }))).toEqual(['1', '2', 'MCPTimeoutError']);
     await expect(fleet.callMany({ calls, mode: 'quorum' })).rejects.toThrow("'quorum' is missing");
     const bad = [echo('a', '1'), { server: 'a' }] as never;
     await expect(fleet.callMany({ calls: bad })).rejects.toThrow(

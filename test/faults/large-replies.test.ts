@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { WebSocket } from 'ws';
 import { Framer } from '../../src/framing/framer.js';
 import { tinyWebsocket } from '../link/remote/tiny-server.js';
 import { LineClient, textOf } from '../mcp/support.js';
@@ -59,6 +61,20 @@ function byBridge({ environment, folder }: Home) {
     return exit;
   });
   return byteClient(child.stdin, child.stdout);
+}
+
+/** One message within four seconds, as over a thin line: nothing else gets through meanwhile. */
+async function dribble(socket: WebSocket, message: string): Promise<void> {
+  const { _socket: wire } = socket as unknown as { _socket: Writable };
+  const pieces = 40;
+  const text = message.padStart(pieces * 1000);
+  socket.pause();
+  wire.write(Buffer.from([0x81, 126, text.length >> 8, text.length & 0xff]));
+  for (let piece = 0; piece < pieces; piece += 1) {
+    wire.write(text.slice(piece * 1000, (piece + 1) * 1000));
+    await sleep(100);
+  }
+  socket.resume();
 }
 
 describe('U8: a large reply', () => {
@@ -146,6 +162,16 @@ describe('a large result', () => {
     const other = await ask('2', 'tools/call', { name: 'lines' });
     expect((JSON.parse(other.toString()) as { result: unknown }).result).toEqual(JSON.parse(text));
     expect(lines).toHaveLength(3);
+  });
+
+  it('that comes slowly is waited for, although the answers to pings stand behind it (U6)', async () => {
+    const { url } = await tinyWebsocket({
+      'tools/call': ({ id }, socket) => void dribble(socket, `{"jsonrpc":"2.0","id":${id},"result":{}}`),
+    });
+    const far = { name: 'it', description: 'it', server: 'it', transport: 'websocket', url };
+    const { fleet, status } = await startHerd(config([{ ...far, ping: { interval: 0.2, timeout: 1.5 } }]));
+    expect(await fleet.call({ server: 'it', tool: 'any' })).toMatchObject({ success: true, error: null });
+    expect(await status('it')).toMatchObject({ incarnation: 1, last_error: null });
   });
 
   it('comes through fleet/request byte for byte', async () => {

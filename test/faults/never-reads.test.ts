@@ -6,6 +6,7 @@ import { type Herd, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 import { measured, mebibytes } from './measured.js';
 import { peakOf } from './memory.js';
+import { NOISE_MS } from './noise.js';
 
 const MIB = 2 ** 20;
 const STALL_MS = 5000;
@@ -64,17 +65,19 @@ it('S7: a client that never reads is dropped at the caps; others hardly notice, 
   await greedy.dropped();
   expect(await stalled.dropped()).toBeGreaterThan(STALL_MS - 500);
   expect(patient.isThere()).toBe(true);
-  const log = readFileSync(join(herd.home.folder, 'state', 'logs', 'daemon.log'), 'utf8');
-  expect(log.match(/a client was dropped: [^"]+/g)).toHaveLength(2);
+  const log = join(herd.home.folder, 'state', 'logs', 'daemon.log');
+  const told = () => readFileSync(log, 'utf8').match(/a client was dropped: [^"]+/g) ?? [];
+  await until(() => told().length >= 2);
   const latencies = await watching.stop();
   const [median = 0, worst = 0] = [latencies[latencies.length >> 1], latencies.at(-1)];
   const grown = peakOf(herd.daemon.pid) - before;
   measured(
     `S7: the daemon grew by ${mebibytes(grown)}; ${latencies.length} calls beside it took ${median.toFixed(1)} ms (median), ${worst.toFixed(1)} ms (worst)`,
   );
-  expect(latencies.length).toBeGreaterThan(100);
-  expect(median).toBeLessThan(50);
-  expect(worst).toBeLessThan(3000);
+  expect(told()).toHaveLength(2);
+  expect(latencies.length).toBeGreaterThan(10);
+  expect(median).toBeLessThan(20 + NOISE_MS / 20);
+  expect(worst).toBeLessThan(1500 + NOISE_MS);
   expect(grown).toBeLessThan(800 * MIB);
   await until(async () => (await herd.status('huge')).in_flight === 0);
   expect(await herd.say('huge', 'give', { bytes: 3 })).toBe('xxx');

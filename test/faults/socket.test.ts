@@ -18,6 +18,7 @@ import { connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { toolherd } from '../support/command.js';
 import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
+import { NOISE_MS } from './noise.js';
 
 const EMPTY = config([]);
 const runFolder = (home: Home) => dirname(home.socket);
@@ -47,7 +48,7 @@ describe('S2: after a daemon was killed', () => {
     expect((await command(home, 'status')).status).toBe(3);
     const began = performance.now();
     const next = await home.start();
-    expect(performance.now() - began).toBeLessThan(1000 + 3000);
+    expect(performance.now() - began).toBeLessThan(1000 + NOISE_MS);
     const fleet = await connect({ socket: home.socket });
     expect((await fleet.status()).daemon.pid).toBe(next.pid);
     fleet.close();
@@ -198,12 +199,13 @@ describe('S5: with a umask of 000', () => {
       if (there !== undefined)
         seen.add(`${path.slice(home.folder.length)} ${(there.mode & 0o777).toString(8)}`);
     };
+    const places = [runFolder(home), home.socket, `${home.socket}.lock`];
     while (!isReady) {
-      look(runFolder(home));
-      look(home.socket);
-      look(`${home.socket}.lock`);
+      places.forEach(look);
       await setImmediate();
     }
+    // it may have been made and made known between two looks
+    places.forEach(look);
     expect(await readiness).toMatchObject({ ready: true });
     home.adopt(pid);
     expect([...seen].sort()).toEqual(['/run 700', '/run/toolherd.sock 600', '/run/toolherd.sock.lock 600']);

@@ -58,10 +58,10 @@ describe('toolherd bridge for the official client of 2026-07-28', () => {
       const steps: number[] = [];
       const slow = {
         name: 'everything__trigger-long-running-operation',
-        arguments: { duration: 0.2, steps: 2 },
+        arguments: { duration: 2, steps: 2 },
       };
       await client.callTool(slow, { onprogress: ({ progress }) => steps.push(progress) });
-      // this client forgets who listens before it has told of progress that came together with the result
+      // this client forgets who listens before it has told of progress that came together with the result: hence a second
       expect(steps[0]).toBe(1);
 
       client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { yes: true } }));

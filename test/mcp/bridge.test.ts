@@ -52,7 +52,8 @@ function bridgeByLines(home: Home, ...flags: string[]) {
   const { env, cwd, args } = bridgeOf(home, ...flags);
   const child: ChildProcess = spawn(process.execPath, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   const lines: Line[] = [];
-  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  // not `exit`: what it said last may be read after that
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
   createInterface({ input: child.stdout! }).on('line', (text) => lines.push(JSON.parse(text)));
   onTestFinished(() => void child.kill('SIGKILL'));
   const say = (message: object) => child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -78,10 +79,10 @@ describe('toolherd bridge', () => {
     const steps: number[] = [];
     const slow = {
       name: 'everything__trigger-long-running-operation',
-      arguments: { duration: 0.2, steps: 2 },
+      arguments: { duration: 2, steps: 2 },
     };
     await client.callTool(slow, undefined, { onprogress: ({ progress }) => steps.push(progress) });
-    // this client forgets who listens before it has told of progress that came together with the result
+    // this client forgets who listens before it has told of progress that came together with the result: hence a second
     expect(steps[0]).toBe(1);
     client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Ada' } }));
     const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };

@@ -31,7 +31,7 @@ describe('a view of one agent', () => {
     expect(begun()).toBe(2);
     const pids = [herd, one, two].map((view) => view.status(['a'])[0]?.pids);
     expect(new Set(pids.map(String)).size).toBe(1);
-    console.log(herd.inspect('a').journal);
+    expect(herd.inspect('a').journal.filter(({ to }) => to === 'connecting.opening')).toHaveLength(2);
   });
 
   test('that comes into being while the herd shuts down starts nothing', async () => {

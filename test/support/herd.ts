@@ -60,10 +60,10 @@ export interface Herd {
   say(server: string, tool: string, args?: Record<string, unknown>): Promise<string>;
 }
 
-/** In which a machine with better things to do still ends a process. */
-const PATIENCE_MS = 15_000;
+/** In which a machine with better things to do still ends a process. Spent only on what fails. */
+const PATIENCE_MS = 25_000;
 /** The daemon's watchdog gives the orphans of a killed daemon two seconds; the rest is for the noise. */
-export const ORPHANS_MS = 6000;
+export const ORPHANS_MS = process.env.TOOLHERD_LONG ? 6000 : 12_000;
 
 export async function startHerd(config: string): Promise<Herd> {
   const home = makeHome(config);

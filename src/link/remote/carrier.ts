@@ -12,6 +12,8 @@ export interface CarrierEvents {
   line(bytes: Buffer): void;
   message(raw: unknown): void;
   oversized(line: OversizedLine): void;
+  /** A part of a message came. Told where messages stand in line behind each other. */
+  heard(): void;
   /** It takes messages again. */
   drained(): void;
   /** This request or its reply got lost; others may fare better. */

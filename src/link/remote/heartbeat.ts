@@ -21,6 +21,7 @@ export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #isOn: boolean;
   #timer: unknown;
+  #heardAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -33,6 +34,11 @@ export class Heartbeat {
     if (!this.#isOn) return;
     this.#options.clock.clearTimeout(this.#timer);
     this.#wait();
+  }
+
+  /** A part of something larger came: the answer may stand behind it. */
+  heard(): void {
+    this.#heardAt = this.#options.clock.now();
   }
 
   stop(): void {
@@ -48,7 +54,8 @@ export class Heartbeat {
     const { clock, timeoutMs, ping, stopped } = this.#options;
     const askedAt = clock.now();
     this.#timer = clock.setTimeout(() => {
-      if (clock.now() - askedAt > timeoutMs + LATE_MS) this.#ask();
+      const wasAsleep = clock.now() - askedAt > timeoutMs + LATE_MS;
+      if (wasAsleep || this.#heardAt > askedAt) this.#ask();
       else stopped();
     }, timeoutMs);
     ping();

@@ -120,6 +120,7 @@ class RemoteLink implements Link {
           line: (bytes) => this.session.deliver(bytes),
           message: (raw) => this.session.deliverParsed(raw),
           oversized: (line) => this.#oversized(line),
+          heard: () => this.session.heard(),
           drained: () => this.session.resume(),
           lost: (id, trouble) => this.#lost(id, cleaned(trouble, this.#deps.redact)),
           doubtful: (id) => void this.#doubt(id),

@@ -13,6 +13,8 @@ const BUFFER_BYTES = 2 ** 20;
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
 const TOO_LARGE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+/** A ping, a pong or a close, with its header. What is larger belongs to a message. */
+const CONTROL_FRAME_BYTES = 127;
 
 /** A message a frame, over a connection that is asked for signs of life. */
 export class WebsocketCarrier implements Carrier {
@@ -96,6 +98,10 @@ export class WebsocketCarrier implements Carrier {
         response.once('end', refuse);
         response.once('error', refuse);
       });
+      // a message is told when it is whole, and over a thin line that may take longer than a pong may
+      socket.once('upgrade', ({ socket: wire }) => {
+        wire.on('data', (chunk: Buffer) => chunk.length > CONTROL_FRAME_BYTES && this.#heard());
+      });
       socket.once('open', () => {
         this.#opened(socket);
         resolve(undefined);
@@ -122,6 +128,11 @@ export class WebsocketCarrier implements Carrier {
     socket.on('pong', () => this.#heartbeat?.answered());
     socket.on('message', (bytes) => this.#receive(bytes as Buffer));
     socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
+  }
+
+  #heard(): void {
+    this.#heartbeat?.heard();
+    this.#ports.on.heard();
   }
 
   #receive(bytes: Buffer): void {

@@ -181,21 +181,26 @@ export class Session {
     return this.#heardAt;
   }
 
+  /** Something of the server came, be it not whole yet. */
+  heard(): void {
+    this.#heardAt = this.#clock.now();
+  }
+
   /** One line from the server. */
   deliver(bytes: Buffer): void {
-    this.#heardAt = this.#clock.now();
+    this.heard();
     this.#inbox.deliver(bytes);
   }
 
   /** A long line begins; undefined where it is to be delivered whole. */
   deliverLong(): LongLine | undefined {
-    this.#heardAt = this.#clock.now();
+    this.heard();
     return this.#inbox.long();
   }
 
   /** A message that came as an object, not as a line. */
   deliverParsed(raw: unknown): void {
-    this.#heardAt = this.#clock.now();
+    this.heard();
     this.#inbox.deliverParsed(raw);
   }
 
@@ -221,7 +226,7 @@ export class Session {
 
   /** A line that was too long to keep. True when it was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
-    this.#heardAt = this.#clock.now();
+    this.heard();
     return this.#inbox.deliverOversized(line);
   }
 
