@@ -21,6 +21,8 @@ interface Metric {
   type: 'gauge' | 'counter';
   help: string;
   samples: readonly Sample[];
+  /** Of samples with the same labels: connections of one agent may each have a server of the same name. */
+  together?: (one: number, other: number) => number;
 }
 
 /** The herd in the text format of Prometheus (version 0.0.4). */
@@ -76,10 +78,13 @@ function serverMetrics(servers: readonly ServerStatus[]): Metric[] {
       'Calls in flight.',
       each(({ in_flight }) => in_flight),
     ),
-    gauge('toolherd_latency_seconds', 'How long recent calls took.', [
-      ...latency('0.5', ({ latency_ms }) => latency_ms.p50),
-      ...latency('0.99', ({ latency_ms }) => latency_ms.p99),
-    ]),
+    {
+      ...gauge('toolherd_latency_seconds', 'How long recent calls took.', [
+        ...latency('0.5', ({ latency_ms }) => latency_ms.p50),
+        ...latency('0.99', ({ latency_ms }) => latency_ms.p99),
+      ]),
+      together: Math.max,
+    },
     gauge(
       'toolherd_rss_bytes',
       'Memory of the process groups.',
@@ -114,12 +119,20 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name, type: 'counter', help, samples };
 }
 
-function textOf({ name, type, help, samples }: Metric): string {
-  // what is not known is left out
-  const known = samples.filter(([, value]) => value !== null);
-  const lines = known.map(([labels, value]) => `${name}${labelText(labels)} ${value}\n`);
+function textOf({ name, type, help, samples, together = sum }: Metric): string {
+  const values = new Map<string, number>();
+  for (const [labels, value] of samples) {
+    // what is not known is left out
+    if (value === null) continue;
+    const key = `${name}${labelText(labels)}`;
+    const known = values.get(key);
+    values.set(key, known === undefined ? value : together(known, value));
+  }
+  const lines = [...values].map(([key, value]) => `${key} ${value}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
+
+const sum = (one: number, other: number) => one + other;
 
 function labelText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);

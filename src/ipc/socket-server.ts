@@ -45,6 +45,7 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
   const identity = options.identity ?? describeProcess();
   const views = 'own' in herd ? herd : oneView(herd);
   const connections = new Set<Peer>();
+  const outlooks = new Map<string, Outlook>();
   const parked = new ParkedCalls<AskingCall>(clock);
   let accepted = 0;
   let isShutDown = false;
@@ -57,16 +58,20 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     onShutdown();
   }
 
+  /** What servers do for others than this agent is not its business; the global herd is everybody's. */
+  function isOf(caller: string | null, { agent }: Outlook): boolean {
+    return agent === null || outlooks.get(caller ?? '')?.agent === agent;
+  }
+
   function accept(stream: Duplex, { isStateless = false }: AcceptOptions = {}): Peer {
     const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
     accepted += 1;
     const caller = `connection ${accepted}`;
     const outlook = new Outlook(views, caller);
+    outlooks.set(caller, outlook);
     const { fleet } = outlook;
     const subscriptions = new Subscriptions(fleet, (event) => {
-      // what an agent's servers do for others is not its business; the global herd is everybody's
-      const isOthers = event.topic === 'call' && outlook.agent !== null && event.caller !== caller;
-      if (!isOthers) peer.notify('fleet/event', event);
+      if (event.topic !== 'call' || isOf(event.caller, outlook)) peer.notify('fleet/event', event);
     });
     const mcp = new McpSession({ fleet, peer, caller, clock, parked: isStateless ? parked : undefined });
     const connection: Connection = { caller, fleet, outlook, peer, identity, subscriptions, mcp, shutDown };
@@ -81,7 +86,10 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
       if (peer.wasDropped && !isClosing) options.onDropped?.(caller, reason);
       subscriptions.end();
       // a call that waits for its client needs the servers of this view
-      void mcp.end().then(() => outlook.close());
+      void mcp.end().then(() => {
+        outlooks.delete(caller);
+        outlook.close();
+      });
     });
     return peer;
   }

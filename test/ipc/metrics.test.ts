@@ -57,6 +57,23 @@ describe('metrics', () => {
       expect(text.split('\n')).toContain(line);
   });
 
+  it('no sample is there twice: what connections of one agent have of a server counts together', () => {
+    const own = { ...status('own'), agent: '/agent.yaml', calls: 2, latency_ms: { p50: 10, p99: 20 } };
+    const text = toMetrics(fleet(own, { ...own, calls: 3, latency_ms: { p50: 30, p99: null } }, status('own')));
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const names = samples.map((line) => line.slice(0, line.lastIndexOf(' ')));
+    expect(new Set(names).size).toBe(names.length);
+    for (const line of [
+      'toolherd_servers 3',
+      'toolherd_calls_total{server="own",agent="/agent.yaml"} 5',
+      'toolherd_calls_total{server="own"} 0',
+      'toolherd_server_state{server="own",agent="/agent.yaml",state="created"} 2',
+      'toolherd_latency_seconds{server="own",agent="/agent.yaml",quantile="0.5"} 0.03',
+      'toolherd_latency_seconds{server="own",agent="/agent.yaml",quantile="0.99"} 0.02',
+    ])
+      expect(samples).toContain(line);
+  });
+
   it('a server is in one state at a time, and what is not known is left out', () => {
     const text = toMetrics(fleet(status('a')));
     expect(linesOf(text, 'toolherd_server_state').filter((line) => line.endsWith(' 1'))).toHaveLength(1);

@@ -42,27 +42,33 @@ describe('logs over the socket', () => {
 });
 
 describe('calls as events', () => {
-  it('an agent hears of its own calls, the global herd of all calls to its servers (U3)', async () => {
+  it('an agent hears of the calls of its file, also those of its other connections; the global herd of all to its servers', async () => {
     const world = await startWorld([shared('common')]);
-    const red = world.project('red', [shared('red')]);
+    const [red, blue] = [world.project('red', [shared('red')]), world.project('blue', [shared('blue')])];
     await red.allow();
-    const [a, b, global] = [world.agent(), world.agent(), world.agent()];
+    await blue.allow();
+    const [a, b, other, global] = [world.agent(), world.agent(), world.agent(), world.agent()];
     await a.see(red.file);
     await b.see(red.file);
+    await other.see(blue.file);
     await global.see();
-    for (const client of [a, b, global]) await client.ask('sub', 'fleet/subscribe', { topics: ['call'] });
+    for (const client of [a, b, other, global])
+      await client.ask('sub', 'fleet/subscribe', { topics: ['call'] });
     await a.say1('common__echo', { value: 'from a' });
     await b.say1('red__pid');
     await b.say1('common__cwd');
     const calls = (client: Agent) =>
       client.heard('fleet/event').map(({ params }) => (params as { tool: string }).tool);
-    await until(() => calls(global).length === 2);
-    await until(() => calls(b).length === 2);
+    await other.say1('common__argv');
+    await until(() => calls(global).length === 3);
     // a reply comes after everything that was told before
-    await a.status();
-    expect(calls(a)).toEqual(['echo']);
-    expect(calls(b)).toEqual(['pid', 'cwd']);
-    expect(calls(global)).toEqual(['echo', 'cwd']);
+    for (const client of [a, b, other]) await client.status();
+    expect([calls(a), calls(b), calls(other)]).toEqual([
+      ['echo', 'pid', 'cwd'],
+      ['echo', 'pid', 'cwd'],
+      ['argv'],
+    ]);
+    expect(calls(global)).toEqual(['echo', 'cwd', 'argv']);
     expect(JSON.stringify(global.heard('fleet/event'))).not.toContain('from a');
   });
 });

@@ -36,6 +36,8 @@ export class HttpFace {
   readonly #endpoint: Endpoint;
   readonly #sockets = new Set<Socket>();
   readonly #own: Server;
+  /** When the newest response of a connection is over. */
+  readonly #over = new WeakMap<Socket, Promise<void>>();
   /** Requests without the end of their response. */
   #answering = 0;
   #emptied: () => void = () => undefined;
@@ -60,7 +62,7 @@ export class HttpFace {
 
   /** A server with the same offer behind another door. */
   serve(guard: Guard): Server {
-    const server = createServer(LIMITS, (request, response) => void this.#handle(guard, request, response));
+    const server = createServer(LIMITS, (request, response) => void this.#inTurn(guard, request, response));
     return server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -81,6 +83,18 @@ export class HttpFace {
     });
     for (const socket of this.#sockets) socket.destroy();
     this.#own.close();
+  }
+
+  /**
+   * A request that came before the one ahead of it was answered waits: Node does not tell a response that is not at the
+   * head of its connection when its client leaves, and what belongs to it would be there for ever.
+   */
+  async #inTurn(guard: Guard, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const ahead = this.#over.get(socket);
+    this.#over.set(socket, new Promise((resolve) => response.on('close', resolve)));
+    await ahead;
+    if (!socket.destroyed) await this.#handle(guard, request, response);
   }
 
   async #handle(guard: Guard, request: IncomingMessage, response: ServerResponse): Promise<void> {
