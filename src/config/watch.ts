@@ -30,7 +30,8 @@ export function watchConfig(path: string, changed: () => void): () => void {
   };
 }
 
-function stampOf(path: string): string {
+/** Tells two versions of a file apart. */
+export function stampOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 'absent' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
 }

@@ -7,7 +7,7 @@ import type { OwnFleet } from '../ipc/views.js';
 import type { Clock } from '../link/clock.js';
 import type { Herd } from '../supervisor/herd.js';
 import type { HerdView } from '../supervisor/herd-view.js';
-import { type ConfigPlace, readHerdConfig } from './config-source.js';
+import { type ConfigPlace, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { inTurn } from './in-turn.js';
 
 export interface AgentsOptions {
@@ -155,7 +155,7 @@ export class Agents {
 
   async #reread({ file, loaded }: AgentFile): Promise<Loaded> {
     try {
-      return await readHerdConfig(this.#options.place, file);
+      return await rereadHerdConfig(this.#options.place, file);
     } catch (error) {
       if (!(error instanceof TrustRequiredError) || error.verdict !== 'never') throw error;
       this.#options.log(`${file} was not applied: ${error.message}`);

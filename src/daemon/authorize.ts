@@ -1,5 +1,7 @@
+import type { RemoteSpec, ServerSpec } from '../config/spec.js';
 import type { AuthorizeParams, AuthorizeReport, LogoutReport } from '../ipc/fleet.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
+import { recordKey } from '../link/auth/record.js';
 import type { HerdView } from '../supervisor/herd-view.js';
 
 /** What the fleet does about authorisations. */
@@ -26,10 +28,11 @@ export function authorizing(herd: HerdView, authorizations: Authorizations) {
   };
 }
 
-/** A server that was let in has nothing to be blamed for any more, and is wanted; whoever has one of that name. */
-export function letIn(views: readonly HerdView[], name: string): void {
-  const selection = { servers: [name] };
-  for (const view of views) {
+/** A server that was let in has nothing to be blamed for any more, and is wanted by whoever has it. */
+export function letIn(views: readonly HerdView[], granted: RemoteSpec): void {
+  const selection = { servers: [granted.name] };
+  const isGranted = (spec: ServerSpec) => 'url' in spec && recordKey(spec) === recordKey(granted);
+  for (const view of views.filter(({ specs }) => specs.some(isGranted))) {
     // one that was removed meanwhile, or a herd that is shut down, needs nothing
     view
       .order('reset', selection)

@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Loaded, loadConfig } from '../config/load.js';
 import { ConfigError } from '../config/problem.js';
+import { stampOf } from '../config/watch.js';
 import type { Paths } from '../paths.js';
 
 export interface ConfigPlace {
@@ -29,11 +31,30 @@ export function readHerdConfig(place: ConfigPlace, agentFile = place.agentFile):
   });
 }
 
+/** A writer that takes its time is waited for; then what there is is read. */
+const TRIES = 20;
+const PAUSE_MS = 50;
+
 /**
- * The same for a herd that runs. An empty file is taken for one that is about to be written: many editors empty it
- * first, and to believe that would stop every server.
+ * The same for a herd that runs. A file that changes while it is read is read again: half of it may look like a whole.
+ * An empty one is taken for one that is about to be written: many editors empty it first, and to believe that would
+ * stop every server.
  */
-export async function rereadHerdConfig(place: ConfigPlace): Promise<Loaded> {
+export async function rereadHerdConfig(place: ConfigPlace, agentFile?: string): Promise<Loaded> {
+  const stamp = () => `${stampOf(place.file)} ${agentFile === undefined ? '' : stampOf(agentFile)}`;
+  for (let tries = 1; ; tries += 1) {
+    const before = stamp();
+    const reading = readFull(place, agentFile);
+    const isWhole = await reading.then(
+      () => stamp() === before,
+      () => stamp() === before,
+    );
+    if (isWhole || tries === TRIES) return reading;
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function readFull(place: ConfigPlace, agentFile: string | undefined): Promise<Loaded> {
   if (statSync(place.file, { throwIfNoEntry: false })?.size === 0) {
     const message = 'The file is empty';
     const fix = 'write it again; for no servers at all write \'version: "1.0"\'';
@@ -41,5 +62,5 @@ export async function rereadHerdConfig(place: ConfigPlace): Promise<Loaded> {
       { type: 'ConfigError', message, fix, file: place.file, line: 1, column: 1, path: '' },
     ]);
   }
-  return readHerdConfig(place);
+  return readHerdConfig(place, agentFile);
 }

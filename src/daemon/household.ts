@@ -64,7 +64,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     file: paths.authFile,
     clock,
     log: warn,
-    granted: (name) => letIn([herd, ...agents.views], name),
+    granted: (spec) => letIn([herd, ...agents.views], spec),
   });
   const eras = new Verdicts(join(paths.cacheFolder, 'eras.json'), clock);
   let configError: string | null = null;

@@ -1,19 +1,22 @@
 import { isAbsolute } from 'node:path';
 import { API_VERSION } from '../version.js';
 import type { RequestContext } from './answers.js';
-import {
-  type CallContext,
-  type CallParams,
-  type Fleet,
-  LOG_LEVELS,
-  type ManyContext,
-  REQUESTS,
-} from './fleet.js';
+import { type CallContext, type Fleet, type ManyContext, REQUESTS } from './fleet.js';
 import type { McpSession } from './mcp/session.js';
 import { toMetrics } from './metrics.js';
 import type { Outlook } from './outlook.js';
 import { type Params, wrong } from './params.js';
 import type { Peer } from './peer.js';
+import {
+  broadcastParams,
+  callParams,
+  listParams,
+  logParams,
+  manyParams,
+  promptParams,
+  registerParams,
+  resourceParams,
+} from './read-params.js';
 import { type Subscriptions, TOPICS } from './subscriptions.js';
 import { untilCancelled } from './until-cancelled.js';
 
@@ -54,9 +57,9 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
-    if (agent !== undefined) await untilCancelled(signal, outlook.look(agent));
-    // rejects where there is no such server
-    if (server !== undefined) await untilCancelled(signal, fleet.status([server]));
+    // both reject where there is no such server
+    if (agent !== undefined) await untilCancelled(signal, outlook.look(agent, server));
+    else if (server !== undefined) await untilCancelled(signal, fleet.status([server]));
     mcp.show(server);
     return { daemon: identity, api_version: API_VERSION, agent: outlook.agent };
   },
@@ -70,36 +73,25 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/reset': order('reset'),
 
   'fleet/tools': async ({ fleet }, params, { signal }) => {
-    const list = fleet.tools(params.optionalText('server'), params.optionalFlag('refresh'));
-    return { tools: await untilCancelled(signal, list) };
+    const { server, refresh } = listParams(params);
+    return { tools: await untilCancelled(signal, fleet.tools(server, refresh)) };
   },
 
   'fleet/prompts': async ({ fleet }, params, { signal }) => {
-    const list = fleet.prompts(params.optionalText('server'), params.optionalFlag('refresh'));
-    return { prompts: await untilCancelled(signal, list) };
+    const { server, refresh } = listParams(params);
+    return { prompts: await untilCancelled(signal, fleet.prompts(server, refresh)) };
   },
 
-  'fleet/resources': ({ fleet }, params, { signal }) =>
-    untilCancelled(signal, fleet.resources(params.optionalText('server'), params.optionalFlag('refresh'))),
-
-  'fleet/prompt': (connection, params, context) => {
-    const prompt = {
-      server: params.text('server'),
-      name: params.text('name'),
-      arguments: params.optionalRecord('arguments'),
-      timeout_ms: params.optionalMs('timeout_ms', 1),
-    };
-    return connection.fleet.prompt(prompt, callContext(connection, params, context));
+  'fleet/resources': ({ fleet }, params, { signal }) => {
+    const { server, refresh } = listParams(params);
+    return untilCancelled(signal, fleet.resources(server, refresh));
   },
 
-  'fleet/resource': (connection, params, context) => {
-    const resource = {
-      server: params.text('server'),
-      uri: params.text('uri'),
-      timeout_ms: params.optionalMs('timeout_ms', 1),
-    };
-    return connection.fleet.resource(resource, callContext(connection, params, context));
-  },
+  'fleet/prompt': (connection, params, context) =>
+    connection.fleet.prompt(promptParams(params), callContext(connection, params, context)),
+
+  'fleet/resource': (connection, params, context) =>
+    connection.fleet.resource(resourceParams(params), callContext(connection, params, context)),
 
   'fleet/request': (connection, params, context) => {
     const request = {
@@ -115,25 +107,12 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     connection.fleet.call(callParams(params), callContext(connection, params, context)),
 
   'fleet/call_many': async (connection, params, context) => {
-    const many = {
-      calls: params.list('calls', callParams),
-      concurrency: params.optionalWhole('concurrency'),
-      mode: params.optionalChoice('mode', ['all', 'first', 'quorum']),
-      quorum: params.optionalWhole('quorum'),
-      timeout_ms: params.optionalMs('timeout_ms', 1),
-    };
-    if (many.mode === 'quorum' && many.quorum === undefined)
-      throw wrong("'quorum' is missing: how many successes are enough");
+    const many = manyParams(params);
     return { results: await connection.fleet.callMany(many, manyContext(connection, params, context)) };
   },
 
   'fleet/broadcast': async (connection, params, context) => {
-    const broadcast = {
-      tool: params.text('tool'),
-      arguments: params.optionalRecord('arguments'),
-      servers: params.optionalTexts('servers'),
-      timeout_ms: params.optionalMs('timeout_ms', 1),
-    };
+    const broadcast = broadcastParams(params);
     return { results: await connection.fleet.broadcast(broadcast, manyContext(connection, params, context)) };
   },
 
@@ -166,20 +145,13 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/reload': ({ fleet }, params, { signal }) =>
     untilCancelled(signal, fleet.reload(params.optionalFlag('dry_run'))),
 
-  'fleet/logs': async ({ fleet }, params, { signal }) => {
-    const entries = fleet.logs({
-      server: params.optionalText('server'),
-      tail: params.optionalWhole('tail'),
-      since: params.optionalTime('since'),
-      level: params.optionalChoice('level', LOG_LEVELS),
-    });
-    return { entries: await untilCancelled(signal, entries) };
-  },
+  'fleet/logs': async ({ fleet }, params, { signal }) => ({
+    entries: await untilCancelled(signal, fleet.logs(logParams(params))),
+  }),
 
   'fleet/register': async ({ fleet }, params, { signal }) => {
-    const folder = params.meta('folder');
-    if (folder !== undefined && !isAbsolute(folder)) throw wrong("'_meta.folder' must be a full path");
-    return { servers: await untilCancelled(signal, fleet.register(params.rest(), folder)) };
+    const { document, folder } = registerParams(params);
+    return { servers: await untilCancelled(signal, fleet.register(document, folder)) };
   },
 
   'fleet/unregister': async ({ fleet }, params) => ({ servers: await fleet.unregister(params.text('name')) }),
@@ -223,14 +195,4 @@ function callContext({ peer, caller }: Connection, params: Params, context: Requ
   const onProgress = token === undefined ? undefined : tellProgress;
   // a result of MCP is only handed on; those of calls are converted before
   return { caller, signal: context.signal, onProgress, acceptsRaw: true };
-}
-
-function callParams(params: Params): CallParams {
-  return {
-    server: params.text('server'),
-    tool: params.text('tool'),
-    arguments: params.optionalRecord('arguments'),
-    timeout_ms: params.optionalMs('timeout_ms', 1),
-    request_id: params.optionalText('request_id'),
-  };
 }

@@ -48,9 +48,15 @@ export class Outlook {
     return this.#own.agent;
   }
 
-  /** Sees the herd as an agent's file has it. Where that cannot be, it sees what it saw before. */
-  async look(file: string): Promise<void> {
+  /** Sees the herd as an agent's file has it. Where that cannot be, or has no such server, it sees what it saw before. */
+  async look(file: string, server?: string): Promise<void> {
     const next = await this.#views.ofAgent(this.#caller, file);
+    try {
+      if (server !== undefined) await next.seen.status([server]);
+    } catch (error) {
+      next.close();
+      throw error;
+    }
     if (this.#state === 'closed') {
       next.close();
       return;

@@ -73,8 +73,15 @@ export function remoteFleet(peer: Peer): Fleet {
       if (context.signal?.aborted) return cancelledResult(params);
       return (await ask('fleet/call', params, context)) as ToolResult;
     },
-    callMany: (params, context) => many('fleet/call_many', params, context),
-    broadcast: (params, context) => many('fleet/broadcast', params, context),
+    async callMany(params, context = {}) {
+      if (!context.signal?.aborted) return many('fleet/call_many', params, context);
+      const results = params.calls.map(cancelledResult);
+      for (const [index, result] of results.entries()) context.onResult?.(index, result, results.length);
+      return results;
+    },
+    // whom it would have called, nobody has found out
+    broadcast: async (params, context) =>
+      context?.signal?.aborted ? [] : many('fleet/broadcast', params, context),
     inspect: (server) => peer.request('fleet/inspect', { server }) as Promise<Inspection>,
     authorize: (params) => peer.request('fleet/authorize', params) as Promise<AuthorizeReport>,
     logout: (server) => peer.request('fleet/logout', { server }) as Promise<LogoutReport>,

@@ -7,6 +7,7 @@ import { Outlook } from '../ipc/outlook.js';
 import { findPaths } from '../paths.js';
 import type { FleetHandle } from './api.js';
 import { fleetHandle } from './fleet-handle.js';
+import { localFleet } from './local-fleet.js';
 import { makeOwnState } from './own-state.js';
 
 export interface OpenOptions {
@@ -45,5 +46,5 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
   household.begin();
   // as a connection of the daemon has it
   const outlook = new Outlook(household.views, CALLER);
-  return fleetHandle(outlook.fleet, close);
+  return fleetHandle(localFleet(outlook.fleet), close);
 }

@@ -53,6 +53,8 @@ export class Calls {
 
   /** Servers that were never seen are asked what they have. */
   async broadcast(params: BroadcastParams, context: ManyContext): Promise<ToolResult[]> {
+    // whom it would have called, nobody has found out
+    if (context.signal?.aborted) return [];
     const isMeant = nameFilter(params.servers ?? ['*']);
     const tools = await this.#options.offers.tools();
     const owners = tools.filter(({ server, name }) => name === params.tool && isMeant(server));

@@ -229,7 +229,7 @@ export class HerdView implements Onlooker, Holder {
   get sights(): Sight[] {
     return this.#members.servers.map((server) => ({
       server,
-      agent: this.#agentOf(server),
+      agent: this.#agentOf(this.specOf(server.spec.name)),
       isStandIn: this.#isStandIn(server),
     }));
   }
@@ -245,9 +245,9 @@ export class HerdView implements Onlooker, Holder {
     return this.#ground.pool.ofAgents(server.spec);
   }
 
-  #agentOf({ spec }: ConfiguredServer): string | null {
-    const isOwn = spec.sharing === 'per-agent' && this.isOneAgent;
-    return isOwn || spec.origin.scope === 'agent' ? this.#options.agent : null;
+  #agentOf({ sharing, origin }: ServerSpec): string | null {
+    const isOwn = sharing === 'per-agent' && this.isOneAgent;
+    return isOwn || origin.scope === 'agent' ? this.#options.agent : null;
   }
 
   #replace(specs: readonly ServerSpec[]): ReloadReport {

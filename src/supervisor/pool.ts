@@ -112,7 +112,8 @@ export class Pool {
   }
 
   #freeSlot(name: string): string {
-    for (let number = 0; ; number += 1) if (!this.#slots.has(slotOf(name, number))) return slotOf(name, number);
+    for (let number = 0; ; number += 1)
+      if (!this.#slots.has(slotOf(name, number))) return slotOf(name, number);
   }
 }
 

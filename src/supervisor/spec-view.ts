@@ -3,7 +3,15 @@ import type { ServerSpec } from '../config/spec.js';
 
 /** What makes a server the same server: its name and everything it would be started with. Where it stands is not in it. */
 export function identityOf(spec: ServerSpec): string {
-  const { origin: _, ...rest } = spec;
+  const identity = identities.get(spec) ?? hashOf(spec);
+  identities.set(spec, identity);
+  return identity;
+}
+
+/** Worked out once: every view compares every spec, and a thousand agents have a thousand views. */
+const identities = new WeakMap<ServerSpec, string>();
+
+function hashOf({ origin: _, ...rest }: ServerSpec): string {
   return createHash('sha256').update(JSON.stringify(rest)).digest('hex');
 }
 

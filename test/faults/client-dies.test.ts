@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { RawClient } from '../ipc/support.js';
 import { COMMAND } from '../support/command.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
-import { NOISE_MS } from './noise.js';
 
 /** What is promised; a machine that does six other things at once may take longer for one, hardly for most. */
 const PROMISED_MS = 100;

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Herd, isAlive, processesOf, startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { command, config, fixturePath, server } from './config.js';
-import { NOISE_MS } from './noise.js';
 
 const QUICK = { backoff: { min: 0.02, max: 0.05 } };
 

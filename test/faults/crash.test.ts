@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { type Herd, isAlive, processesOf, startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
-import { NOISE_MS } from './noise.js';
 
 /** Crashes are what these tests are about: none of them is to end in quarantine. */
 const OFTEN = { max_restarts: 100, backoff: { min: 0.05, max: 0.05 } };

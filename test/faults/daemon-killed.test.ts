@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../support/command.js';
 import { isAlive, ORPHANS_MS, processesOf, startHerd, stateOf, until, watchdogOf } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
-import { NOISE_MS } from './noise.js';
 
 /** Ten servers, most of which do not go by themselves. */
 const TEN = [

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isAlive, startHerd, stateOf, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
-import { NOISE_MS } from './noise.js';
 
 /** Time enough for a server that is well to answer, whatever else the machine does. */
 const PING = { ping: { interval: 0.5, timeout: 2 } };

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { tcpProxy, tinyHttp, tinySse } from '../link/remote/tiny-server.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { everything, type Remote, type RemoteServer } from '../support/remote-servers.js';
-import { NOISE_MS } from './noise.js';
 
 /** Tries follow each other quickly: a test is not to wait for a backoff. */
 const SOON = { backoff: { min: 0.1, max: 0.2, factor: 1, jitter: 0 }, timeout: 10 };

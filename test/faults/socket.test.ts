@@ -17,8 +17,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { toolherd } from '../support/command.js';
 import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
-import { NOISE_MS } from './noise.js';
 
 const EMPTY = config([]);
 const runFolder = (home: Home) => dirname(home.socket);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../support/command.js';
 import { isAlive, ORPHANS_MS, processesOf, startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
-import { NOISE_MS } from './noise.js';
 
 describe('a server that is told to stop', () => {
   it('P6: and ignores EOF and TERM is killed when its grace is over, not much later and not earlier', async () => {

@@ -59,7 +59,9 @@ describe('metrics', () => {
 
   it('no sample is there twice: what connections of one agent have of a server counts together', () => {
     const own = { ...status('own'), agent: '/agent.yaml', calls: 2, latency_ms: { p50: 10, p99: 20 } };
-    const text = toMetrics(fleet(own, { ...own, calls: 3, latency_ms: { p50: 30, p99: null } }, status('own')));
+    const text = toMetrics(
+      fleet(own, { ...own, calls: 3, latency_ms: { p50: 30, p99: null } }, status('own')),
+    );
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const names = samples.map((line) => line.slice(0, line.lastIndexOf(' ')));
     expect(new Set(names).size).toBe(names.length);

@@ -70,3 +70,23 @@ it('to watch a resource is to act: it is one of his own servers that tells', asy
   await outlook.fleet.watch?.({ uri: 'x://y', server: undefined }, () => undefined);
   expect(watched).toEqual(['own']);
 });
+
+it('whoever asks for a server that the agent has not still sees what he saw, and holds nothing of the agent', async () => {
+  const [herd, agents] = [new FakeFleet(), new FakeFleet()];
+  agents.status = () => Promise.reject(new Error('no such server'));
+  let closed = 0;
+  const close = () => {
+    closed += 1;
+  };
+  const outlook = new Outlook(
+    {
+      own: () => ({ agent: null, fleet: herd, seen: herd, close: () => undefined }),
+      ofAgent: async (_, agent) => ({ agent, fleet: agents, seen: agents, close }),
+    },
+    'a',
+  );
+  await expect(outlook.look('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
+  expect([outlook.agent, closed]).toEqual([null, 1]);
+  await outlook.look('/agent.yaml');
+  expect([outlook.agent, closed]).toEqual(['/agent.yaml', 1]);
+});

@@ -237,6 +237,52 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await fleet.call('plug', 'cwd')).text()).toBe(folder);
   });
 
+  it('refuses what it cannot mean, and calls nobody', async () => {
+    const { fleet } = await open();
+    const calls = [{ server: 'good', tool: 'echo', arguments: { value: 'a' } }];
+    const refused = [
+      () => fleet.callMany(calls, { concurrency: 0 }),
+      () => fleet.callMany(calls, { mode: 'quorum' }),
+      () => fleet.callMany(calls, { timeoutMs: 0 }),
+      () => fleet.broadcast('', {}),
+      () => fleet.call('good', 'echo', {}, { timeoutMs: -1 }),
+      () => fleet.call('good', ''),
+      () => fleet.prompt('offers', 'greet', {}, { timeoutMs: 0 }),
+      () => fleet.resource('offers', ''),
+      () => fleet.tools(''),
+      () => fleet.logs({ tail: 0 }),
+      () => fleet.logs({ since: 'yesterday' }),
+      () => fleet.register(server('guest', 'good.mjs'), 'not/a/full/path'),
+    ];
+    for (const ask of refused) await expect(ask()).rejects.toMatchObject({ type: 'InvalidParamsError' });
+    await expect(fleet.call('good', 'echo', { value: 1n })).rejects.toMatchObject({ type: 'ToolherdError' });
+    expect(await fleet.server('good').status()).toMatchObject({ calls: 0, incarnation: 0 });
+  });
+
+  it('what was taken back before it began is a result too', async () => {
+    const { fleet } = await open();
+    const signal = AbortSignal.abort();
+    const calls = ['a', 'b'].map((value) => ({ server: 'good', tool: 'echo', arguments: { value } }));
+    const cancelled = { success: false, error: { type: 'CancelledError', sent: false } };
+    expect(await fleet.callMany(calls, { signal })).toMatchObject([cancelled, cancelled]);
+    const arrived: number[] = [];
+    for await (const { index } of fleet.callMany(calls, { signal })) arrived.push(index);
+    expect(arrived).toEqual([0, 1]);
+    expect(await fleet.broadcast('echo', {}, { signal })).toEqual([]);
+    expect(await fleet.server('good').status()).toMatchObject({ calls: 0, incarnation: 0 });
+  });
+
+  it('shares nothing with its caller: what is changed later was not meant', async () => {
+    const { fleet } = await open();
+    const args = { value: 'before' };
+    const call = fleet.call('good', 'echo', args);
+    args.value = 'after';
+    expect((await call).text()).toBe('before');
+    const [tool] = await fleet.tools('good');
+    (tool?.input_schema as Record<string, unknown>).type = 'changed';
+    expect((await fleet.tools('good'))[0]?.input_schema).toMatchObject({ type: 'object' });
+  });
+
   it('closed, it takes back what is in flight, and refuses the rest', async () => {
     const { fleet } = await open();
     const call = fleet.call('good', 'wait');

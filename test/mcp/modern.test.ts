@@ -369,6 +369,21 @@ describe('subscriptions/listen', () => {
     expect(other.lines.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
+  it('says first what is told, and then what changed before that was known', async () => {
+    const silent = server('silent', 'silent.mjs', { start_timeout: 3, max_restarts: 0 });
+    const { client, say } = await startMcp(config([server('watched', 'watched.mjs'), silent]));
+    const mine = client();
+    await mine.ask('warm', 'fleet/resources', { server: 'watched' });
+    // whether anybody has the other one is not known before the silent one has had its time
+    const uris = ['note://one', 'nobody://has'];
+    mine.say({ id: 1, method: 'subscriptions/listen', params: listen({ resourceSubscriptions: uris }) });
+    await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'told');
+    await until(() => mine.heard(UPDATED).length > 0);
+    const told = mine.lines.filter(({ method }) => method !== undefined);
+    expect(told.map(({ method }) => method)).toEqual([ACKNOWLEDGED, UPDATED]);
+    expect(told[1]?.params).toMatchObject({ uri: 'note://one', title: 'new' });
+  });
+
   it('ends at once where nothing can be told, and does not keep a connection open', async () => {
     const { client, say } = await startMcp(config([server('watched', 'watched.mjs')]));
     const mine = client();

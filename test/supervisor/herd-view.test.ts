@@ -57,6 +57,10 @@ describe('a view of one agent', () => {
     expect(red?.inspect('a').spec.origin).toMatchObject({ file: '/red/agent.yaml' });
     expect(blue?.inspect('a').spec.origin).toMatchObject({ file: '/blue/agent.yaml' });
     expect(blue?.specOf('a').origin.file).toBe('/blue/agent.yaml');
+    const green = herd.open('/green/agent.yaml', [named('a')]);
+    const owners = [red, blue, green].map((view) => view?.status()[0]?.agent);
+    expect(owners).toEqual(['/red/agent.yaml', '/blue/agent.yaml', null]);
+    expect(herd.status()).toHaveLength(1);
   });
 });
 
@@ -73,7 +77,8 @@ test('a slot is free when nothing is left of any server that had it', async () =
   });
   const holder = (id: string) => ({ id, isOneAgent: false });
   const predecessor = Promise.resolve();
-  const take = (one: ServerSpec, id: string) => pool.take({ spec: one, holder: holder(id), predecessor }).server;
+  const take = (one: ServerSpec, id: string) =>
+    pool.take({ spec: one, holder: holder(id), predecessor }).server;
   const [red, blue] = [holder('red'), holder('blue')];
   const first = pool.take({ spec: named('a'), holder: red, predecessor }).server;
   void pool.giveBack(first, red);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallParams, FleetEvent } from '../../src/ipc/fleet.js';
 import { config } from '../faults/config.js';
 import { startHerd, until } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
 import { type Moves, VARIANTS } from './variants.js';
 
 /** The same twelve behaviours, whatever carries the messages and whichever version of the protocol is spoken. */
@@ -103,7 +104,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
     const before = performance.now();
     await crash((await status('it')).pids);
     const { error } = await lost;
-    expect(performance.now() - before).toBeLessThan(3000);
+    expect(performance.now() - before).toBeLessThan(1000 + NOISE_MS);
     expect(error).toMatchObject({ type: loss, sent: true });
     await revive();
     await until(async () => (await call(moves.call)).success);

@@ -35,6 +35,7 @@ export class Ledger {
   /** A daemon is gone, and what was asked of it will not be answered by it. */
   lost(): void {
     const standing = this.standing;
+    for (const request of this.asked.values()) this.#forget(request);
     this.asked.clear();
     this.questions.clear();
     for (const request of standing) this.asked.set(request.id, request);
@@ -49,9 +50,20 @@ export class Ledger {
   /** A line that came from the daemon. */
   came(line: Buffer): void {
     const head = headOf(line);
-    if (head?.kind === 'reply') this.asked.delete(head.id);
-    else if (head?.kind === 'request') this.questions.add(head.id);
+    if (head?.kind === 'request') this.questions.add(head.id);
+    else if (head !== undefined) this.#answered(head.id, head.kind);
     else if (line[0] === 0x5b) this.#cameBatch(line);
+  }
+
+  #answered(id: string, kind: 'reply' | 'failure'): void {
+    const request = this.asked.get(id);
+    this.asked.delete(id);
+    if (kind === 'failure' && request !== undefined) this.#forget(request);
+  }
+
+  /** A client that was told that it has not subscribed does not expect to have done so with the next daemon. */
+  #forget(request: Request): void {
+    if (request.method === SUBSCRIBE) this.remembered.delete(keyOf(request));
   }
 
   #sent(message: Incoming): void {
@@ -77,7 +89,7 @@ export class Ledger {
   #cameBatch(line: Buffer): void {
     const read = readLine(line);
     for (const message of Array.isArray(read) ? read : [read]) {
-      if (message.kind === 'reply' || message.kind === 'failure') this.asked.delete(message.id);
+      if (message.kind === 'reply' || message.kind === 'failure') this.#answered(message.id, message.kind);
     }
   }
 }

@@ -4,8 +4,14 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
+const KINDS = [
+  [',"result":', 'reply'],
+  [',"error":', 'failure'],
+  [',"method":', 'request'],
+] as const;
+
 export interface Head {
-  kind: 'reply' | 'request';
+  kind: 'reply' | 'failure' | 'request';
   /** Its JSON text. */
   id: string;
 }
@@ -16,9 +22,8 @@ export function headOf(line: Buffer): Head | undefined {
   const end = endOfId(line, HEAD.length);
   if (end === -1) return undefined;
   const next = line.toString('latin1', end, end + 10);
-  const isReply = next.startsWith(',"result":') || next.startsWith(',"error":');
-  if (!isReply && !next.startsWith(',"method":')) return undefined;
-  return { kind: isReply ? 'reply' : 'request', id: line.toString('utf8', HEAD.length, end) };
+  const kind = KINDS.find(([key]) => next.startsWith(key))?.[1];
+  return kind && { kind, id: line.toString('utf8', HEAD.length, end) };
 }
 
 function endOfId(line: Buffer, start: number): number {

@@ -14,7 +14,7 @@ export interface AuthorizationsOptions {
   clock: Clock;
   log(text: string): void;
   /** A server may go on. */
-  granted(name: string): void;
+  granted(spec: RemoteSpec): void;
 }
 
 /** How an authorisation stands. `url`: what a person has to open. */

@@ -20,7 +20,7 @@ export interface AuthorizationPorts {
   file: AuthFile;
   clock: Clock;
   /** New tokens are there: whatever waits for them can go on. */
-  granted(name: string): void;
+  granted(spec: RemoteSpec): void;
 }
 
 /** The authorisation at one server: its tokens, kept fresh, and the way to new ones. */
@@ -159,7 +159,7 @@ export class ServerAuthorization {
       granted: (changes) => {
         this.#wantedScope = undefined;
         this.#change(changes);
-        this.#ports.granted(this.#spec.name);
+        this.#ports.granted(this.#spec);
       },
     });
     if (round !== this.#round) {

@@ -36,7 +36,7 @@ export function makeAuthorizations(
     now: () => systemClock.now() + aheadMs,
   };
   const log = (text: string) => void logged.push(text);
-  const authorizations = new Authorizations({ file, clock, log, granted: (name) => granted.push(name) });
+  const authorizations = new Authorizations({ file, clock, log, granted: ({ name }) => granted.push(name) });
   onTestFinished(() => authorizations.close());
   const forward = (ms: number) => {
     aheadMs += ms;

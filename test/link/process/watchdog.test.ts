@@ -165,7 +165,8 @@ describe('the watchdog', () => {
       start();
       const startedAt = performance.now();
       await watchdog.stop();
-      expect(performance.now() - startedAt).toBeLessThan(1000);
+      // what is left would have two seconds
+      expect(performance.now() - startedAt).toBeLessThan(1900);
     });
   });
 });

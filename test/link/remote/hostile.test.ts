@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../../../src/link/session/call.js';
+import { NOISE_MS } from '../../support/noise.js';
 import { deferred, errorOf, open, remoteSpec, timed } from './support.js';
 import {
   type Answer,
@@ -51,7 +52,7 @@ describe.each(['http', 'sse'] as const)('a server over %s that answers', (transp
     const { ended } = open(remoteSpec(transport, await parrot(upgrade)));
     const [ms, ending] = await timed(ended);
     expect(ending).toMatchObject({ kind: 'error', cause: 'lost' });
-    expect(ms).toBeLessThan(5000);
+    expect(ms).toBeLessThan(1000 + NOISE_MS);
   });
 });
 
@@ -63,7 +64,7 @@ describe('a hostile server', () => {
     const { tool } = open(remoteSpec('http', tiny.url));
     const [ms, error] = await timed(errorOf(tool('any')));
     expect(error).toMatchObject({ message: expect.stringContaining('HTTP 500') });
-    expect(ms).toBeLessThan(2000);
+    expect(ms).toBeLessThan(1000 + NOISE_MS);
   });
 
   it('nor fill the log with them', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { NOISE_MS } from '../../support/noise.js';
 import { deferred, errorOf, open, remoteSpec, timed } from './support.js';
 import { type Answer, event, openStream, saying, type TinyOptions, tinySse } from './tiny-server.js';
 
@@ -30,7 +31,7 @@ describe('the stream of an SSE server', () => {
     await called;
     tiny.stream?.destroy();
     const [ms, error] = await timed(call);
-    expect(ms).toBeLessThan(1000);
+    expect(ms).toBeLessThan(1000 + NOISE_MS);
     expect(error).toMatchObject({ type: 'MCPConnectionError', sent: true });
     expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
     // the event source of the SDK would be back after three seconds

@@ -27,16 +27,19 @@ export async function listen(
   const tell = (method: string, told: Record<string, unknown> = {}) =>
     session.notify(method, { ...told, _meta: { ...(told._meta as object | undefined), ...meta } });
   const ends: (() => void)[] = [];
+  // what changes before it is said what is told; of each resource the last word counts
+  const early = new Map<unknown, Record<string, unknown>>();
+  let hear = (told: Record<string, unknown>): void => void early.set(told.uri, told);
   try {
-    const uris = await watchAll(session, filter.uris, ends, (told) =>
-      tell('notifications/resources/updated', told),
-    );
+    const uris = await watchAll(session, filter.uris, ends, (told) => hear(told));
     if (!context.signal.aborted) {
       const honoured = {
         ...Object.fromEntries(filter.lists.map((list) => [LISTS[list], true])),
         ...(uris.length > 0 && { resourceSubscriptions: uris }),
       };
       tell('notifications/subscriptions/acknowledged', { notifications: honoured });
+      hear = (told) => tell('notifications/resources/updated', told);
+      for (const told of early.values()) hear(told);
       if (Object.keys(honoured).length > 0) {
         ends.push(beginLists(session, filter.lists, (list) => tell(`notifications/${list}/list_changed`)));
         await whenAborted(context.signal);
