@@ -42,6 +42,15 @@ export class Redactor {
     }
   }
 
+  /** From now on it also knows what the other one knows. */
+  learn(other: Redactor): void {
+    for (const [form, name] of other.#labels) {
+      if (this.#labels.has(form)) continue;
+      this.#labels.set(form, name);
+      this.#longestFirst = undefined;
+    }
+  }
+
   redact(text: string): string {
     this.#longestFirst ??= [...this.#labels.keys()].sort((a, b) => b.length - a.length);
     let result = text;

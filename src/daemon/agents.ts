@@ -1,4 +1,5 @@
 import type { Loaded } from '../config/load.js';
+import type { Redactor } from '../config/redactor.js';
 import type { ServerSpec } from '../config/spec.js';
 import { placeOf, TrustRequiredError } from '../config/trust.js';
 import { watchConfig } from '../config/watch.js';
@@ -15,6 +16,8 @@ export interface AgentsOptions {
   place: ConfigPlace;
   clock: Clock;
   log(text: string): void;
+  /** Hears what must not be shown. */
+  learn?(secrets: Redactor): void;
   /** The same servers and those that stand in no file. */
   withGuests?(specs: readonly ServerSpec[]): ServerSpec[];
   /** For how long what only an agent's file has goes on when nobody uses that file any more. */
@@ -51,13 +54,6 @@ export class Agents {
 
   get views(): HerdView[] {
     return [...this.#files.values()].map(({ view }) => view);
-  }
-
-  /** No value of any agent's file is shown. */
-  redact<T>(value: T): T {
-    let clean = value;
-    for (const { loaded } of this.#files.values()) clean = loaded.redactor.redactDeep(clean);
-    return clean;
   }
 
   own(caller: string, toFleet: ToFleet): OwnFleet {
@@ -118,7 +114,7 @@ export class Agents {
   /** Read anew each time: it may have changed, or its permission may be gone, since somebody last looked. */
   async #open(path: string): Promise<AgentFile> {
     const file = placeOf(path);
-    const loaded = await readHerdConfig(this.#options.place, file);
+    const loaded = this.#learned(await readHerdConfig(this.#options.place, file));
     const known = this.#files.get(file);
     if (known !== undefined) {
       this.#apply(known, loaded);
@@ -153,9 +149,14 @@ export class Agents {
     }
   }
 
+  #learned(loaded: Loaded): Loaded {
+    this.#options.learn?.(loaded.redactor);
+    return loaded;
+  }
+
   async #reread({ file, loaded }: AgentFile): Promise<Loaded> {
     try {
-      return await rereadHerdConfig(this.#options.place, file);
+      return this.#learned(await rereadHerdConfig(this.#options.place, file));
     } catch (error) {
       if (!(error instanceof TrustRequiredError) || error.verdict !== 'never') throw error;
       this.#options.log(`${file} was not applied: ${error.message}`);

@@ -55,8 +55,12 @@ const GRACE_MS = 10_000;
 export async function openHousehold(options: HouseholdOptions): Promise<Household> {
   const clock = systemClock;
   const { paths, loaded } = options;
-  let { redactor, settings } = loaded;
-  const redact = <T>(value: T): T => registered.redact(agents.redact(redactor.redactDeep(value)));
+  let { settings } = loaded;
+  // once a secret, always one: a server that nothing knows of any more still has its last words to say
+  const secrets = new Redactor();
+  const learn = (more: Redactor) => secrets.learn(more);
+  learn(loaded.redactor);
+  const redact = <T>(value: T): T => secrets.redactDeep(value);
   const logs = openLogs(options, (text) => redact(authorizations.redact(text)));
   const log = logs.daemon;
   const warn = (text: string) => log.warn(text);
@@ -117,18 +121,19 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     place: options,
     settings: () => settings,
     changed: () => agents.guestsChanged(),
+    learn,
   });
   const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);
-  const agents = new Agents({ herd, place: options, clock, log: warn, withGuests });
+  const agents = new Agents({ herd, place: options, clock, log: warn, learn, withGuests });
   // last, since it has something to say where an earlier daemon left something, and all that is said is redacted
   const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
 
   const applyNow = async (isDryRun: boolean): Promise<ReloadReport> => {
     const next = await rereadHerdConfig(options);
+    learn(next.redactor);
     const report = herd.apply(registered.with(next.servers), isDryRun);
     if (isDryRun) return report;
     registered.yieldTo(next.servers);
-    redactor = next.redactor;
     settings = next.settings;
     configError = null;
     await options.onSettings?.(settings);

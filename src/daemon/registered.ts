@@ -14,11 +14,8 @@ export interface RegisteredOptions {
   settings(): Settings;
   /** Somebody came or went. */
   changed(): void;
-}
-
-interface Guest {
-  spec: ServerSpec;
-  redactor: Redactor;
+  /** Hears what must not be shown. */
+  learn(secrets: Redactor): void;
 }
 
 /** What problems of a document are said to be in: it came over the socket, and is no file. */
@@ -27,14 +24,14 @@ const SOURCE = 'fleet/register';
 /** Servers that were handed over by a user and stand in no file: they live until unregistered or the herd ends. */
 export class Registered {
   readonly #options: RegisteredOptions;
-  readonly #guests = new Map<string, Guest>();
+  readonly #guests = new Map<string, ServerSpec>();
 
   constructor(options: RegisteredOptions) {
     this.#options = options;
   }
 
   async add(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]> {
-    const { herd, place, settings } = this.#options;
+    const { herd, place, settings, learn } = this.#options;
     const source = parseJson(SOURCE, JSON.stringify(document, null, 2));
     const { servers, redactor } = await loadEntry(source, folder ?? dirname(place.file), settings(), place);
     const [spec] = servers;
@@ -42,7 +39,8 @@ export class Registered {
     const taken = herd.specs.find(({ name }) => name === spec.name);
     if (taken !== undefined) throw inTheWay(taken, `'${spec.name}' is there already`);
     // before it starts: it may say its secrets at once
-    this.#guests.set(spec.name, { spec, redactor });
+    learn(redactor);
+    this.#guests.set(spec.name, spec);
     try {
       herd.apply([...herd.specs, spec]);
     } catch (error) {
@@ -67,21 +65,12 @@ export class Registered {
   /** What the config says, and the registered ones after it. A name that the config has is the config's. */
   with(specs: readonly ServerSpec[]): ServerSpec[] {
     const names = new Set(specs.map(({ name }) => name));
-    return [
-      ...specs,
-      ...[...this.#guests.values()].map(({ spec }) => spec).filter(({ name }) => !names.has(name)),
-    ];
+    return [...specs, ...[...this.#guests.values()].filter(({ name }) => !names.has(name))];
   }
 
   /** From now on these are in the config. */
   yieldTo(specs: readonly ServerSpec[]): void {
     for (const { name } of specs) this.#guests.delete(name);
-  }
-
-  redact<T>(value: T): T {
-    let clean = value;
-    for (const { redactor } of this.#guests.values()) clean = redactor.redactDeep(clean);
-    return clean;
   }
 }
 

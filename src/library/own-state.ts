@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ToolherdError } from '../errors.js';
 import { systemClock } from '../link/clock.js';
 import { reap } from '../link/process/reap.js';
 import type { Paths } from '../paths.js';
@@ -19,11 +20,23 @@ export async function makeOwnState(paths: Paths): Promise<OwnState> {
   const all = join(paths.stateFolder, 'fleets');
   await tidy(all);
   const folder = join(all, `${process.pid}-${randomBytes(4).toString('hex')}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   return {
     paths: { ...paths, logFolder: join(folder, 'logs'), ledgerFile: join(folder, 'ledger') },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new ToolherdError(`a herd in this process has nowhere to keep its state: ${folder}`, {
+      why: (cause as Error).message,
+      fix: 'see that this folder can be made, or set TOOLHERD_HOME to another place',
+      cause,
+    });
+  }
 }
 
 async function tidy(all: string): Promise<void> {

@@ -79,7 +79,8 @@ export async function answerFor(
     throw refusal(ports, method, `security.${setting} is 'deny'`, `set it to 'ask-agent' in config.yaml`);
   }
   const asked = calls();
-  const ask = asked.find(({ sink }) => sink.ask !== undefined)?.sink.ask;
+  // of several it is most likely the newest that is being worked on
+  const ask = asked.findLast(({ sink }) => sink.ask !== undefined)?.sink.ask;
   if (ask === undefined) {
     const why = 'the agent whose call is in flight cannot answer it';
     throw refusal(ports, method, why, `use an agent that offers '${setting}'`);

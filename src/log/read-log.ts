@@ -60,6 +60,8 @@ function linesOf(bytes: Buffer): LogLine[] {
     .flatMap((line) => {
       try {
         const { time, level, source = null, logger = source, msg = '', of } = JSON.parse(line);
+        // what has no time is no line of ours
+        if (Number.isNaN(Date.parse(time))) return [];
         const name = LEVELS[level as keyof typeof LEVELS] ?? 'info';
         return [{ time: String(time), level: name, source: logger, text: String(msg), of }];
       } catch {

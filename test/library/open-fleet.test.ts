@@ -84,6 +84,17 @@ describe('a fleet in this process', () => {
     expect(await second.server('good').status()).toMatchObject({ pids: other.pids });
   });
 
+  it('says what to do where it has nowhere to keep its state', async () => {
+    const { home } = makeHome();
+    writeFileSync(join(home, 'state'), 'in the way');
+    await expect(openFleet()).rejects.toMatchObject({
+      type: 'ToolherdError',
+      message: expect.stringContaining(join(home, 'state', 'fleets')),
+      why: expect.stringContaining('ENOTDIR'),
+      fix: expect.stringContaining('TOOLHERD_HOME'),
+    });
+  });
+
   it('reads the config that is named, and says what is wrong with it', async () => {
     makeHome();
     const folder = makeFolder({

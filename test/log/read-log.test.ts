@@ -33,6 +33,11 @@ describe('a log that is read', () => {
     expect(read.at(-1)).toMatch(/^line 4999 /);
   });
 
+  it('leaves out what is damaged: it is of no time, and of nobody', async () => {
+    const damaged = ['5', '{}', '[]', 'null', '"text"', '\0\0', '{"time":"never","msg":"x"}'].join('\n');
+    expect(await texts(makeFolder({ 's.log': `${line('a')}${damaged}\n${line('b')}` }))).toEqual(['a', 'b']);
+  });
+
   it('is empty where there is none', async () => {
     expect(await texts(makeFolder())).toEqual([]);
   });

@@ -243,6 +243,25 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(mine.heard('elicitation/create')).toEqual([]);
   });
 
+  it('is told to whoever waits: a call that nobody comes back for holds up no other', async () => {
+    const { client } = await startMcp(config([server('questions', 'questions.mjs')]));
+    const mine = client();
+    const first = await mine.ask(1, 'tools/call', ask('One?'));
+    const second = await mine.ask(2, 'tools/call', ask('Two?'));
+    const [key] = Object.keys(second.result?.inputRequests as object);
+    expect(second.result?.inputRequests).toEqual({ [key!]: asks('Two?') });
+    // nor is one asked that is waited for, where the question came with another
+    mine.say({ id: 3, method: 'tools/call', params: call('questions__wait', {}, CAN) });
+    const third = await mine.ask(6, 'tools/call', ask('Three?'));
+    expect(Object.values(third.result?.inputRequests as object)).toEqual([asks('Three?')]);
+    const answered = { requestState: stateOf(second), inputResponses: answers(key!, 'Ada') };
+    const done = await mine.ask(4, 'tools/call', { ...ask('Two?'), ...answered });
+    expect(JSON.parse(textOf(done))).toMatchObject({ result: { content: { name: 'Ada' } } });
+    const late = { requestState: stateOf(first), inputResponses: answers('question-1', 'Bob') };
+    const last = await mine.ask(5, 'tools/call', { ...ask('One?'), ...late });
+    expect(JSON.parse(textOf(last))).toMatchObject({ result: { content: { name: 'Bob' } } });
+  });
+
   it('comes from a server of its own era as well, all of its questions at once', async () => {
     const { client } = await startMcp(config([server('modern', 'modern.mjs', { roots: ['.'] })]));
     const mine = client();

@@ -135,6 +135,16 @@ describe('a call that asks', () => {
     expect(steps).toEqual([{ progress: 1 }]);
   });
 
+  it('leaves no question open when it is cancelled: it may be that of another call', async () => {
+    const { call, leg, ask } = asking();
+    const run = call.run(leg());
+    const answer = ask('one');
+    await run;
+    call.cancel('nobody answered');
+    await expect(answer).rejects.toThrow('nobody answered');
+    await expect(ask('two')).rejects.toThrow('nobody answered');
+  });
+
   it('is cancelled with the request that waits for it', async () => {
     const { call, context, leg } = asking();
     const request = new AbortController();

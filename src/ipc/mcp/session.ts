@@ -116,6 +116,11 @@ export class McpSession {
     return call;
   }
 
+  /** The newest call that the client waits for and can be asked on behalf of. */
+  get attended(): AskingCall | undefined {
+    return [...this.#asking].findLast(({ isAttended }) => isAttended);
+  }
+
   /** Resolves when nothing of this connection is with a server any more. */
   async end(): Promise<void> {
     this.#news.end();

@@ -24,6 +24,8 @@ export interface AskingCallOptions {
   capabilities: ClientCapabilities;
   parked: ParkedCalls<AskingCall>;
   wantsProgress: boolean;
+  /** Another call of the same client that somebody waits for. A server does not say which call its question is about. */
+  elsewhere?(): AskingCall | undefined;
   begin(context: CallContext): Promise<McpResult>;
 }
 
@@ -48,7 +50,10 @@ export class AskingCall implements Parked {
     this.method = options.method;
     this.params = options.params;
     this.#options = options;
-    const onRequest: OnRequest = (method, params, signal) => this.#ask(method, params, signal);
+    const onRequest: OnRequest = (method, params, signal) => {
+      const asked = this.#leg === undefined ? options.elsewhere?.() : this;
+      return (asked ?? this).#ask(method, params, signal);
+    };
     const onProgress = (progress: Record<string, unknown>) => this.#leg?.progress(progress);
     this.#outcome = options.begin({
       signal: this.#abort.signal,
@@ -60,6 +65,11 @@ export class AskingCall implements Parked {
     });
     // it may come to its end while nobody is there
     this.#outcome.catch(() => undefined);
+  }
+
+  /** Somebody waits for it who can be asked. */
+  get isAttended(): boolean {
+    return this.#leg !== undefined && answersAnything(this.#options.capabilities);
   }
 
   /** Until the server is done, or wants to know something. */
@@ -93,6 +103,7 @@ export class AskingCall implements Parked {
 
   cancel(reason: string): void {
     this.#abort.abort(new Error(reason));
+    this.#refuse(reason);
   }
 
   async #next(): Promise<McpResult> {
@@ -104,9 +115,14 @@ export class AskingCall implements Parked {
       if (this.#questions.size === 0) continue;
       const requestState = this.#options.parked.park(this);
       if (requestState !== undefined) return this.#inputRequired(requestState);
-      for (const { reject } of this.#questions.values()) reject(crowded());
-      this.#questions.clear();
+      this.#refuse('too many calls wait for the answers of clients already');
     }
+  }
+
+  /** What was asked has no answer; whoever asked may go on without. */
+  #refuse(reason: string): void {
+    for (const { reject } of this.#questions.values()) reject(new RpcError(CODE.internal, reason));
+    this.#questions.clear();
   }
 
   #whenAsked(): Promise<undefined> {
@@ -127,6 +143,8 @@ export class AskingCall implements Parked {
     signal: AbortSignal,
   ): Promise<Record<string, unknown>> {
     checkOffered(this.#options.capabilities, method, params);
+    const { aborted, reason } = this.#abort.signal;
+    if (aborted) throw new RpcError(CODE.internal, (reason as Error).message);
     this.#asked += 1;
     const key = `question-${this.#asked}`;
     return new Promise((resolve, reject) => {
@@ -140,8 +158,4 @@ export class AskingCall implements Parked {
       this.#wake();
     });
   }
-}
-
-function crowded(): RpcError {
-  return new RpcError(CODE.internal, 'too many calls wait for the answers of clients already');
 }

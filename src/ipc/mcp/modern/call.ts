@@ -42,6 +42,7 @@ function begin({ method, session, envelope, params: given }: ModernRequest, para
   const asking = new AskingCall({
     ...{ method, params, parked, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
+    elsewhere: () => session.attended,
     begin: (context) =>
       fleet.request({ server, method: method as RequestParams['method'], params }, { caller, ...context }),
   });
