@@ -66,7 +66,7 @@ it('the schema of arguments passes as it came, unless the official clients would
 
 it.each([
   ['{"jsonrpc":"2.0","id":1,"result":{}}', { kind: 'reply', id: '1' }],
-  ['{"jsonrpc":"2.0","id":"a\\"b,","error":{}}', { kind: 'reply', id: '"a\\"b,"' }],
+  ['{"jsonrpc":"2.0","id":"a\\"b,","error":{}}', { kind: 'failure', id: '"a\\"b,"' }],
   ['{"jsonrpc":"2.0","id":"é","method":"m"}', { kind: 'request', id: '"é"' }],
   ['{"jsonrpc":"2.0","method":"m"}', undefined],
   ['{"jsonrpc":"2.0","id":"open', undefined],
