@@ -152,7 +152,11 @@ function assertOnlyEntry(client: Client, file: string, before: string, after: st
     now = undefined;
   }
   const old = taken(parseDocument(client.format, file, before), client.keys);
-  if (now !== undefined && isDeepStrictEqual(now.entry, entry) && isDeepStrictEqual(now.rest, old.rest))
+  if (
+    now !== undefined &&
+    isDeepStrictEqual(now.entry, entry) &&
+    isDeepStrictEqual(plain(now.rest), plain(old.rest))
+  )
     return;
   throw new ToolherdError(`${file} cannot be edited`, {
     why: `'${client.keys.join('.')}' is written in a form that only its author can change. Nothing was written.`,

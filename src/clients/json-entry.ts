@@ -4,6 +4,7 @@ import { createScanner, findNodeAtLocation, getNodeValue, type Node, parseTree }
 /** The scanner's kinds of tokens that matter here (its own enum is erased at build time). */
 const TOKEN = { comma: 5, lineComment: 12, blockComment: 13, lineBreak: 14, space: 15, end: 17 } as const;
 
+/** Those of one change stand in the order of the text. */
 interface Splice {
   start: number;
   end: number;
@@ -20,7 +21,7 @@ export function putJson(text: string, keys: readonly string[], name: string, ent
   const path = [...keys, name];
   const there = findNodeAtLocation(root, path);
   if (there !== undefined) {
-    if (isDeepStrictEqual(getNodeValue(there), entry)) return text;
+    if (isDeepStrictEqual(JSON.parse(JSON.stringify(getNodeValue(there))), entry)) return text;
     const splice = { start: there.offset, end: endOf(there), insert: '' };
     splice.insert = printed(text, entry, indentAt(text, there.parent?.offset ?? there.offset), there);
     return apply(text, [splice]);
@@ -152,7 +153,11 @@ function nested(keys: readonly string[], value: unknown): unknown {
 }
 
 function apply(text: string, splices: readonly Splice[]): string {
-  return [...splices]
-    .sort((a, b) => b.start - a.start || b.end - a.end)
-    .reduce((result, { start, end, insert }) => result.slice(0, start) + insert + result.slice(end), text);
+  let result = '';
+  let done = 0;
+  for (const { start, end, insert } of splices) {
+    result += text.slice(done, start) + insert;
+    done = end;
+  }
+  return result + text.slice(done);
 }

@@ -14,7 +14,8 @@ export function putToml(text: string, keys: readonly string[], name: string, ent
 
 export function takeToml(text: string, keys: readonly string[], name: string): string {
   const lines = text.split(/(?<=\n)/);
-  const isOurs = (line: string) => headerOf(line)?.startsWith(`${rootOf(keys)}.${name}`) ?? false;
+  const table = `${rootOf(keys)}.${name}`;
+  const isOurs = (line: string) => `${headerOf(line)}.`.startsWith(`${table}.`);
   let result: string[] = [];
   for (let index = 0; index < lines.length; ) {
     const line = lines[index] ?? '';
@@ -23,7 +24,7 @@ export function takeToml(text: string, keys: readonly string[], name: string): s
       index += 1;
       continue;
     }
-    const end = endOfTable(lines, index);
+    const end = endOfTables(lines, index, isOurs);
     // The blank line that set it off goes with it, where nothing follows that it would still set off.
     if (end >= lines.length && result.at(-1)?.trim() === '') result = result.slice(0, -1);
     index = end;
@@ -31,12 +32,12 @@ export function takeToml(text: string, keys: readonly string[], name: string): s
   return result.join('');
 }
 
-/** Behind the last line of a table that is no comment on what follows. */
-function endOfTable(lines: readonly string[], start: number): number {
+/** Behind the last line of a table and of those within it that is no comment on what follows. */
+function endOfTables(lines: readonly string[], start: number, isOurs: (line: string) => boolean): number {
   let end = start + 1;
   for (let index = start + 1; index < lines.length; index += 1) {
     const line = (lines[index] ?? '').trim();
-    if (headerOf(line) !== undefined) break;
+    if (headerOf(line) !== undefined && !isOurs(line)) break;
     if (line !== '' && !line.startsWith('#')) end = index + 1;
   }
   return end;

@@ -1,34 +1,40 @@
 import type { BrokenFile } from '../../clients/index.js';
+import { oneLine } from '../plain-text.js';
 import { table } from '../table.js';
 import type { Planned } from './plan.js';
 
 /** What was found, a line a server. */
 export function planTable(plan: readonly Planned[], columns: number | undefined): string {
-  const rows = plan.map(({ found, entry, result, why }) => [
+  const rows = plan.map(({ found, entry, result }) => [
     found.client.name,
     entry.name,
     transportOf(entry),
-    why === undefined ? result : `${result}: ${why}`,
+    result,
     runs(entry),
   ]);
   return table(['FROM', 'NAME', 'TRANSPORT', 'RESULT', 'RUNS'], rows, columns);
 }
 
-/** What a person should know of a server that is taken over. */
-export function remarksOf({ found, entry, unset }: Planned): string[] {
-  const { homeless, remarks, client } = found;
+/** What a person should know of a server. */
+export function remarksOf(one: Planned): string[] {
+  const { found, entry, result, why } = one;
+  const lines = why === undefined ? remarksOfNew(one) : [`${result}: ${why}`];
+  return lines.map((line) => `  ${found.client.name} ${oneLine(entry.name)}: ${oneLine(line)}`);
+}
+
+function remarksOfNew({ found: { homeless, remarks, client }, unset, command }: Planned): string[] {
   const fields = homeless.length === 1 ? 'field' : 'fields';
-  const lines = [
+  return [
     ...(homeless.length === 0
       ? []
       : [`no home here for the ${fields} ${homeless.join(', ')} of ${client.title}`]),
     ...remarks,
+    ...(command === undefined ? [] : [`the command ${command} is not allowed yet`]),
     ...unset.map(({ name, from }) =>
       from === undefined ? `set ${name}` : `set ${name} (its value stands in ${from})`,
     ),
-    ...(unset.length === 0 ? [] : ["then take out 'enabled: false'"]),
+    ...(unset.length === 0 ? [] : ["written with 'enabled: false': take that out when they are set"]),
   ];
-  return lines.map((line) => `  ${entry.name}: ${line}`);
 }
 
 export function brokenText({ client, message, why, fix }: BrokenFile): string {

@@ -53,5 +53,5 @@ function quoted(text: string): string {
     .replaceAll('"', '\\"')
     .replaceAll('\n', '\\n')
     .replaceAll('%', '%%');
-  return `"${safe}"`;
+  return /^[\w@:=,./+%-]+$/.test(safe) ? safe : `"${safe}"`;
 }

@@ -120,7 +120,7 @@ function show({ output }: Call, plan: readonly Planned[], { files }: Findings): 
     return;
   }
   output.print(planTable(plan, output.columns));
-  for (const line of plan.filter(isNew).flatMap(remarksOf)) output.note(line);
+  for (const line of plan.flatMap(remarksOf)) output.note(line);
 }
 
 /** All of them, or those that a person says yes to. */
