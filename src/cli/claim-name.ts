@@ -19,12 +19,16 @@ class DuplicateError extends NameTakenError {
   override readonly type = 'DuplicateError';
 }
 
-/** The change that adds an entry, by the rules for two of a name. `warn` hears when one of two will not be used. */
+/**
+ * The change that adds an entry, by the rules for two of a name. `warn` hears when one of two will not be used, `note`
+ * why a name is refused.
+ */
 export function claimName(
   text: string,
   target: HerdFile,
   { entry, registryName }: NewEntry,
   warn: (words: string) => void,
+  note: (words: string) => void = warn,
 ): Splice {
   const { name } = entry;
   const verdict = duplicateOf(ourEntries(text, target), { name, registryName });
@@ -32,7 +36,13 @@ export function claimName(
     case 'duplicate':
       throw isThere(target, verdict.existing, registryName);
     case 'name-taken':
-      throw nameTaken(name, registryName ?? '', verdict.existing);
+      note(
+        shortNameWarning(
+          { name, registryName: registryName ?? '' },
+          { registryName: verdict.existing.registryName ?? '' },
+        ),
+      );
+      throw nameTaken(target, name, registryName ?? '', verdict.existing);
     case 'manual-wins':
       warn(
         verdict.manual === 'existing'
@@ -64,10 +74,16 @@ function isThere(
   });
 }
 
-function nameTaken(name: string, registryName: string, existing: FoundEntry): NameTakenError {
-  const words = shortNameWarning({ name, registryName }, { registryName: existing.registryName ?? '' });
-  return new NameTakenError(`the name '${name}' is taken; nothing was written\n${words}`, {
-    fix: `toolherd add ${registryName} --name ${ownerOf(registryName)}-${name}`,
+function nameTaken(
+  { file, scope }: HerdFile,
+  name: string,
+  registryName: string,
+  existing: FoundEntry,
+): NameTakenError {
+  const flag = scope === 'global' ? ' -g' : '';
+  return new NameTakenError(`the name '${name}' is taken`, {
+    why: `${file}:${existing.line} gives it to ${existing.registryName}; nothing was written`,
+    fix: `toolherd add ${registryName}${flag} --name ${ownerOf(registryName)}-${name}`,
   });
 }
 

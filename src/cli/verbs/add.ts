@@ -47,7 +47,7 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
     const edited = await editHerdFile(
       call,
       target,
-      (text) => claimName(text, target, fresh, (words) => void warnings.push(words)),
+      (text) => claimName(text, target, fresh, (words) => void warnings.push(words), output.note),
       // with what it needs unset a daemon could only complain
       { dryRun, tell: unset.length === 0 },
     );
@@ -75,7 +75,9 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
     if (unset.length > 0) {
       const lines = unset.map((need) => `  ${oneLine(needLine(need))}`);
       output.note(['it needs these variables, which are not set:', ...lines].join('\n'));
-      output.note('set them where the daemon is started, then: toolherd up --replace');
+      output.note(
+        'set them where the daemon is started, then: toolherd up --replace; until then the file cannot be loaded',
+      );
     }
     if (!edited.isAllowed)
       output.note(`the file is not allowed to run yet: read it, then: toolherd allow ${target.file}`);
