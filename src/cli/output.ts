@@ -23,6 +23,11 @@ export interface Output {
   progress(text: string | undefined): void;
   /** What went wrong. Always said. */
   error(text: string): void;
+  /**
+   * A screen of its own: each text is drawn over the last one, without flicker. `undefined` gives the terminal back as
+   * it was. Only where data goes to a terminal (see `columns`).
+   */
+  draw(text: string | undefined): void;
 }
 
 interface Streams {
@@ -30,21 +35,27 @@ interface Streams {
     write(text: string | Uint8Array): unknown;
     isTTY?: boolean | undefined;
     columns?: number | undefined;
+    rows?: number | undefined;
   };
   stderr: { write(text: string): unknown; isTTY?: boolean | undefined; columns?: number | undefined };
 }
 
 const CLEAR_LINE = '\r\u001B[K';
+/** The other screen, without a cursor; and back. */
+const ENTER = '\u001B[?1049h\u001B[?25l';
+const LEAVE = '\u001B[?25h\u001B[?1049l';
 
 export function createOutput(streams: Streams, flags: { json: boolean; quiet: boolean }): Output {
   const toError = (text: string) => void streams.stderr.write(`${printable(text)}\n`);
   let isInProgress = false;
+  let isDrawn = false;
   const toTerminal = (text: string) => (text.endsWith('\n') ? printable(text) : `${printable(text)}\n`);
   return {
     isJson: flags.json,
     isQuiet: flags.quiet,
     get columns() {
-      return streams.stdout.isTTY ? streams.stdout.columns : undefined;
+      // A terminal that does not know says 0.
+      return streams.stdout.isTTY ? streams.stdout.columns || undefined : undefined;
     },
     print: (text) => void (flags.json || streams.stdout.write(`${printable(text)}\n`)),
     printRaw: (text) =>
@@ -69,5 +80,21 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
       streams.stderr.write(`${CLEAR_LINE}${fitted(printable(oneLine(text ?? '')), columns)}`);
     },
     error: toError,
+    draw(text) {
+      if (flags.json || !streams.stdout.isTTY) return;
+      if (text === undefined) {
+        if (isDrawn) streams.stdout.write(LEAVE);
+        isDrawn = false;
+        return;
+      }
+      const { rows = 24, columns = 80 } = streams.stdout;
+      // every line is written over and its rest cleared: to clear the screen first is what flickers
+      const lines = printable(text)
+        .split('\n')
+        .slice(0, rows)
+        .map((line) => `${fitted(line, columns)}\u001B[K`);
+      streams.stdout.write(`${isDrawn ? '' : ENTER}\u001B[H${lines.join('\n')}\u001B[J`);
+      isDrawn = true;
+    },
   };
 }

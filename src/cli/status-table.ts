@@ -34,6 +34,11 @@ export function noteOf({ name, last_error, detail, next_retry_at }: ServerStatus
   return oneLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
 }
 
+/** Nobody is at the other end of its address. */
+export function isOutOfReach({ transport, detail, last_error }: ServerStatus): boolean {
+  return transport !== 'stdio' && detail !== 'running' && last_error?.cause === 'lost';
+}
+
 function narrowed(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
   const hidden = new Set<string>();
   const isShown = (_: string, column: number) => !hidden.has(HEADER[column]!);

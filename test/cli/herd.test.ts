@@ -145,7 +145,7 @@ describe('the command and the daemon', () => {
       exposed_name: 'good__echo',
     });
     expect((await run('why', 'good')).stdout).toMatch(
-      /^good is connected \(running\) since \d+s\.\n\nWhat happened:\n/,
+      /^good is running, since \d+s\.\n\nWhat happened:\n/,
     );
     const inspection = await json('inspect', 'good');
     expect(inspection).toMatchObject({

@@ -208,7 +208,7 @@ describe('what could not be had', () => {
       toolherd(args, { cwd: home.folder, env: { TOOLHERD_HOME: home.folder } });
     for (const verb of ['tools', 'prompts', 'resources']) {
       const { status, stdout, stderr } = await run(verb, 'away');
-      expect([status, stdout]).toEqual([1, `no ${verb}\n`]);
+      expect([status, stdout]).toEqual([69, `no ${verb}\n`]);
       expect(stderr).toMatch(/^warning: away: http:\/\/127\.0\.0\.1:1\/mcp cannot be reached/);
     }
     expect(await run('tools')).toMatchObject({
