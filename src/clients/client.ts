@@ -28,6 +28,8 @@ export interface Client {
   user(machine: Machine): readonly string[];
   /** The files of a project, relative to its folder; none where the client knows no such thing. */
   project: readonly string[];
+  /** Its relative paths start in the folder of the file, not where the client was started. */
+  startsAtFile?: boolean;
   /** The keys that lead to its servers. */
   keys: readonly string[];
   /** The keys to servers that the user's file keeps for one project alone. */

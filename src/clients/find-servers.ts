@@ -92,7 +92,18 @@ function serversOf(
   return ways.flatMap(({ keys, isOfProject }) =>
     namedEntries(at(document, keys)).map(([name, raw]) => {
       const path = formatPath([...keys, name]);
-      return { ...serverOf(client, name, raw, search, isOfProject, taker), client, file, path, name };
+      const base = isOfProject
+        ? search.folder
+        : client.startsAtFile === true
+          ? dirname(file)
+          : search.machine.home;
+      return {
+        ...serverOf(client, name, raw, search, { isOfProject, base }, taker),
+        client,
+        file,
+        path,
+        name,
+      };
     }),
   );
 }
@@ -115,8 +126,8 @@ function serverOf(
   client: Client,
   name: string,
   raw: unknown,
-  { machine, folder, targetFolder }: Search,
-  isOfProject: boolean,
+  { folder, targetFolder }: Search,
+  { isOfProject, base }: { isOfProject: boolean; base: string },
   taker: SecretTaker,
 ): Pick<FoundServer, 'entry' | 'homeless' | 'remarks' | 'secrets' | 'refusal'> {
   const nothing = { entry: { name }, homeless: [], remarks: [], secrets: [] };
@@ -137,7 +148,7 @@ function serverOf(
   const origin = {
     name,
     title: client.title,
-    folder: isOfProject ? folder : machine.home,
+    folder: base,
     belongsToFolder: isOfProject && !isAtHome,
   };
   const settled = taker.take(settleEntry(entry, origin));

@@ -12,7 +12,12 @@ const same =
     return true;
   };
 
-const ours = Object.keys(FIELDS).map((name): [string, Field] => [name, USUAL[name] ?? same(name)]);
+/** A file of variables would be looked for in another folder. */
+const ELSEWHERE = ['envFile', 'env_file'];
+
+const ours = Object.keys(FIELDS)
+  .filter((name) => !ELSEWHERE.includes(name))
+  .map((name): [string, Field] => [name, USUAL[name] ?? same(name)]);
 
 /** HoloDeck's own global config, as its specification of the registry commands has it. */
 export const holodeck: Client = {
@@ -21,6 +26,7 @@ export const holodeck: Client = {
   format: 'yaml',
   user: ({ home }) => [join(home, '.holodeck', 'config.yaml')],
   project: [],
+  startsAtFile: true,
   keys: ['mcp_servers'],
   fields: { ...Object.fromEntries(ours), type: nothing, name: nothing } satisfies Fields,
   references: shellReferences,

@@ -14,6 +14,10 @@ export interface Secret {
 /** Values that nobody keeps secret, whatever their name. */
 const HARMLESS = /^(|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
 
+/** Names that speak of a secret without being its name: `TOKEN_FILE`, `--no-auth`. */
+const ABOUT_ONE =
+  /^(no|disable|enable|skip|allow|use)_|_(type|mode|dir|path|file|ur[il]|name|timeout|ttl|port|host|endpoint|method|provider|enabled)$/i;
+
 /** How the tokens of well-known services begin. */
 const TOKEN =
   /^(sk-|sk_|pk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|hf_|npm_|eyJ[\w-]+\.)[\w.-]{8,}$/;
@@ -34,12 +38,13 @@ export class SecretTaker {
       return `\${${variable}}`;
     };
     const taken = { ...entry };
-    if (isMap(entry.env)) taken.env = mapPairs(entry.env, (name, value) => ofEnv(name, value, out));
+    if (isMap(entry.env)) taken.env = mapPairs(entry.env, (name, value) => ofEnv(prefix, name, value, out));
     if (isMap(entry.headers)) {
       taken.headers = mapPairs(entry.headers, (name, value) => ofHeader(prefix, name, value, out));
     }
     if (Array.isArray(entry.args)) taken.args = ofArguments(entry.args.map(String), prefix, out);
-    if (typeof entry.url === 'string') taken.url = ofUrl(entry.url, prefix, out);
+    if (typeof entry.url === 'string') taken.url = ofUrl(entry.url, prefix, 'url', out);
+    if (isMap(entry.config)) taken.config = ofConfig(entry.config, 'config', out);
     return { entry: taken, secrets };
   }
 
@@ -55,8 +60,9 @@ export class SecretTaker {
 
 type Out = (wish: string, value: string, at: string) => string;
 
-function ofEnv(name: string, value: string, out: Out): string {
-  return isSecret(name, value) ? out(variableName(name), value, `env.${name}`) : value;
+function ofEnv(prefix: string, name: string, value: string, out: Out): string {
+  const at = `env.${name}`;
+  return isSecret(name, value) ? out(variableName(name), value, at) : ofUrl(value, prefix, at, out);
 }
 
 function ofHeader(prefix: string, name: string, value: string, out: Out): string {
@@ -71,12 +77,12 @@ function ofArguments(args: readonly string[], prefix: string, out: Out): string[
   return args.map((arg, index) => {
     const at = `args[${index}]`;
     const [, head = '', name = '', value = ''] = /^((?:--?)?([\w.-]+)=)(.*)$/s.exec(arg) ?? [];
-    if (head !== '') {
-      return isSecret(name, value) ? head + out(wishOf(prefix, name, head), value, at) : arg;
-    }
+    if (head !== '' && isSecret(name, value)) return head + out(wishOf(prefix, name, head), value, at);
+    if (head !== '') return head + ofUrl(value, prefix, at, out);
     const flag = /^--?([\w.-]+)$/.exec(args[index - 1] ?? '')?.[1] ?? '';
     const isValue = !arg.startsWith('-') && isSecret(flag, arg);
-    return isValue ? out(wishOf(prefix, flag === '' ? 'token' : flag, '-'), arg, at) : arg;
+    if (isValue) return out(wishOf(prefix, flag === '' ? 'token' : flag, '-'), arg, at);
+    return ofUrl(arg, prefix, at, out);
   });
 }
 
@@ -86,20 +92,35 @@ function wishOf(prefix: string, name: string, head: string): string {
   return head.startsWith('-') ? `${prefix}_${variable.replace(/^_+/, '')}` : variable;
 }
 
-/** A password before the host, and parameters with a telling name. */
-function ofUrl(url: string, prefix: string, out: Out): string {
+/** In a url: a password before the host, and parameters with a telling name. Any other text stays as it is. */
+function ofUrl(url: string, prefix: string, at: string, out: Out): string {
+  if (!/^[\w+.-]+:\/\//.test(url)) return url;
   return url
-    .replace(/^(\w+:\/\/[^/?#:@]*:)([^/?#@]+)@/, (whole, head: string, value: string) =>
-      isSecret('password', value) ? `${head}${out(`${prefix}_PASSWORD`, value, 'url')}@` : whole,
+    .replace(/^([\w+.-]+:\/\/[^/?#:@]*:)([^/?#@]+)@/, (whole, head: string, value: string) =>
+      isSecret('password', value) ? `${head}${out(`${prefix}_PASSWORD`, value, at)}@` : whole,
     )
     .replaceAll(/([?&]([\w.-]+)=)([^&#]*)/g, (whole, head: string, name: string, value: string) =>
-      isSecret(name, value) ? head + out(wishOf(prefix, name, '-'), value, 'url') : whole,
+      isSecret(name, value) ? head + out(wishOf(prefix, name, '-'), value, at) : whole,
     );
+}
+
+/** Whatever a server is given to read. */
+function ofConfig(map: Record<string, unknown>, at: string, out: Out): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => {
+      const here = `${at}.${name}`;
+      if (isMap(value)) return [name, ofConfig(value, here, out)];
+      const hides = typeof value === 'string' && isSecret(name, value);
+      return [name, hides ? out(variableName(name).toUpperCase(), value, here) : value];
+    }),
+  );
 }
 
 function isSecret(name: string, value: string): boolean {
   if (HARMLESS.test(value.trim()) || hasReferences(value)) return false;
-  return TOKEN.test(value) || (name !== '' && looksSecret(name.replaceAll('-', '_')));
+  if (TOKEN.test(value)) return true;
+  const plain = name.replaceAll(/[-.]/g, '_');
+  return plain !== '' && looksSecret(plain) && !ABOUT_ONE.test(plain);
 }
 
 function mapPairs(

@@ -23,6 +23,7 @@ export function settleEntry(entry: Entry, { name, title, folder, belongsToFolder
     cwd,
     url,
     headers,
+    plugin_dir,
     start_timeout,
     ...rest
   } = entry;
@@ -39,6 +40,7 @@ export function settleEntry(entry: Entry, { name, title, folder, belongsToFolder
       isLocal && Array.isArray(args) ? args.map((arg) => (/^\.{1,2}\//.test(arg) ? whole(arg) : arg)) : args,
     env,
     cwd: isLocal && typeof place === 'string' ? whole(place) : undefined,
+    plugin_dir: typeof plugin_dir === 'string' ? resolve(folder, plugin_dir) : undefined,
     url,
     headers,
     ...(start_timeout === undefined ? {} : { [isLocal ? 'start_timeout' : 'timeout']: start_timeout }),
@@ -51,11 +53,16 @@ export function settleEntry(entry: Entry, { name, title, folder, belongsToFolder
 
 /** Why an entry cannot be one of ours, whatever else is right with it. */
 export function refusalOf(entry: Entry): string | undefined {
-  if (entry.command === undefined && entry.url === undefined) return 'it has neither a command nor a url';
+  if (!isRunnable(entry)) return 'it has neither a command nor a url';
   if (entry.command !== undefined && entry.url !== undefined) return 'it has both a command and a url';
   if (typeof entry.command === 'string' && hasReferences(entry.command))
     return 'there is a variable in its command';
   return undefined;
+}
+
+/** A plugin says what it runs by itself; so does, in an older form, the name of a package. */
+function isRunnable({ command, url, plugin_dir, server }: Entry): boolean {
+  return [command, url, plugin_dir].some((field) => field !== undefined) || /^@[^/]+\//.test(String(server));
 }
 
 function transportOf({ command, url }: Entry): string {

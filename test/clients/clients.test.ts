@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLIENTS, findServers, type Scope } from '../../src/clients/index.js';
 import { makeFolder } from '../support/folder.js';
@@ -253,6 +255,35 @@ required = true
     ]);
   });
 
+  it('whatever stands in a file, it is read to its end, and what is secret there stays there', () => {
+    const odd = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom('x', ['x'], { X_TOKEN: 'canary-1', a: '$' }, true, 5),
+    );
+    const names = [...new Set(CLIENTS.flatMap(({ fields }) => Object.keys(fields)))];
+    const entry = fc.dictionary(fc.constantFrom(...names, 'odd', '__proto__'), odd, { maxKeys: 6 });
+    const home = makeFolder({});
+    const clients = CLIENTS.filter(({ format }) => format === 'json');
+    const files = clients.map((client) => client.user({ platform: 'linux', home, environment: {} })[0] ?? '');
+    for (const file of files) mkdirSync(dirname(file), { recursive: true });
+    const search = { scope: 'user' as const, machine: { platform: 'linux', home, environment: {} } };
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.oneof(entry, fc.jsonValue())), (servers) => {
+        for (const [index, { keys }] of clients.entries()) {
+          writeFileSync(files[index] ?? '', json({ [keys[0] ?? '']: servers }));
+        }
+        const found = findServers({ ...search, clients, folder: home, targetFolder: home });
+        expect(found.broken).toEqual([]);
+        expect(found.servers).toHaveLength(Object.keys(servers).length * clients.length);
+        for (const { entry: ours } of found.servers) {
+          for (const field of ['env', 'headers'])
+            expect(JSON.stringify(ours[field]) ?? '').not.toContain('canary');
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it('HoloDeck writes as we do', () => {
     const text =
       'mcp_servers:\n  - {name: a, description: d, type: mcp, server: s, command: uvx, args: [a], env: {A: "${A}"}, odd: 1}\n';
@@ -267,5 +298,16 @@ required = true
         homeless: ['odd'],
       },
     ]);
+    const more =
+      'mcp_servers:\n  - {name: p, server: s, plugin_dir: ./p, envFile: .env}\n  - {name: q, server: "@x/y"}\n';
+    const [plugin, legacy] = read('holodeck', '.holodeck/config.yaml', more);
+    expect(plugin).toMatchObject({ plugin_dir: '$/.holodeck/p', homeless: ['envFile'] });
+    expect(legacy).toEqual({
+      name: 'q',
+      description: 'imported from HoloDeck',
+      server: '@x/y',
+      homeless: [],
+    });
+    expect(plugin).not.toHaveProperty('refusal');
   });
 });

@@ -48,6 +48,31 @@ describe('a secret in the clear', () => {
     );
   });
 
+  it('in a connection string is its password, wherever that stands', () => {
+    const url = 'postgres://me:pw@db.example/x';
+    const safe = 'postgres://me:${MY_SERVER_PASSWORD}@db.example/x';
+    expect(take({ env: { DATABASE: url }, args: [url, `--db=${url}`] }).entry).toMatchObject({
+      env: { DATABASE: safe },
+      args: [safe, `--db=${safe}`],
+    });
+  });
+
+  it('in what a server is given to read', () => {
+    const config = { nested: { api_key: 'k1', level: 3 }, allowed_directories: ['/x'] };
+    expect(take({ config }).entry.config).toEqual({
+      nested: { api_key: '${API_KEY}', level: 3 },
+      allowed_directories: ['/x'],
+    });
+  });
+
+  it('is not what merely speaks of one', () => {
+    const entry = {
+      args: ['--no-auth', 'server', '--auth-mode', 'none2', '--token-file=/x'],
+      env: { AUTH_URL: 'x' },
+    };
+    expect(take(entry)).toEqual({ entry: { name: 'my server', ...entry }, secrets: [] });
+  });
+
   it('what was a variable already is left alone', () => {
     const entry = {
       env: { TOKEN: '${TOKEN}' },

@@ -83,7 +83,6 @@ async function uninstall(call: Call, service: Service): Promise<number> {
   const { file, manager, forget } = service;
   const dryRun = call.flags['dry-run'] === true;
   const isInstalled = textOf(file) !== undefined;
-  output.json({ ok: true, manager, file, was_installed: isInstalled, dry_run: dryRun });
   if (!isInstalled) output.print(`not installed: ${file}`);
   else if (dryRun)
     output.print([...service.uninstall.map(shown), `rm ${file}`, ...forget.map(shown)].join('\n'));
@@ -93,6 +92,7 @@ async function uninstall(call: Call, service: Service): Promise<number> {
     for (const words of forget) await runWords(words, environment);
     output.print(`uninstalled: ${file}`);
   }
+  output.json({ ok: true, manager, file, was_installed: isInstalled, dry_run: dryRun });
   return EXIT.ok;
 }
 
