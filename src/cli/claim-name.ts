@@ -9,6 +9,7 @@ import { ToolherdError } from '../errors.js';
 import type { HerdFile } from './herd-file.js';
 import { ourEntries } from './installed.js';
 import type { NewEntry } from './new-entry.js';
+import { shellWord } from './shell-word.js';
 
 /** The server is there already, or its name is taken: nothing is written. */
 class NameTakenError extends ToolherdError {
@@ -70,7 +71,7 @@ function isThere(
   const flag = scope === 'global' ? ' -g' : '';
   return new DuplicateError(`'${what}' is there already${as}`, {
     why: `${file}:${existing.line} has it; nothing was written`,
-    fix: `to have it anew: toolherd remove ${existing.name ?? what}${flag}`,
+    fix: `to have it anew: toolherd remove ${shellWord(existing.name ?? what ?? '')}${flag}`,
   });
 }
 
@@ -83,7 +84,7 @@ function nameTaken(
   const flag = scope === 'global' ? ' -g' : '';
   return new NameTakenError(`the name '${name}' is taken`, {
     why: `${file}:${existing.line} gives it to ${existing.registryName}; nothing was written`,
-    fix: `toolherd add ${registryName}${flag} --name ${ownerOf(registryName)}-${name}`,
+    fix: `toolherd add ${shellWord(registryName)}${flag} --name ${shellWord(`${ownerOf(registryName)}-${name}`)}`,
   });
 }
 

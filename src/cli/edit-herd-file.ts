@@ -30,8 +30,10 @@ export async function editHerdFile(
   const settings = settingsOf(call);
   const isOwn = scope === 'global' || isInside(dirname(call.paths.configFile), dirname(file));
   const check = (text: string) => void draftsOf(target, text, settings, isOwn, () => undefined);
-  const isPinned = scope === 'local' && (isNew || (await isAllowedNow(call, file)));
+  const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(call, file);
   const edited = await editFile(file, edit, check, { dryRun });
+  // another program may have written the file since it was looked at
+  const isPinned = edited.before === allowed;
   if (dryRun) return { ...edited, isNew, isAllowed: isPinned || isOwn || settings.security.trust === 'all' };
   if (isPinned) await pin(call, file, edited.after);
   if (tell) await tellOfTrust(call);
@@ -40,15 +42,16 @@ export async function editHerdFile(
 
 const lenient = (call: Call, file: string) => ({ ...loadOptions(call, file), variables: 'lenient' as const });
 
-/** By the user's own word, and as it is now. */
-async function isAllowedNow(call: Call, file: string): Promise<boolean> {
+/** The text of a file that the user has allowed as it is now; undefined for any other. */
+async function allowedText(call: Call, file: string): Promise<string | undefined> {
   try {
     const { agent } = await loadConfig(lenient(call, file));
-    const store = new TrustStore(call.paths.trustFile);
-    return agent !== undefined && (await store.verdict(file, agent.text, agent.planned)) === 'allowed';
+    if (agent === undefined) return undefined;
+    const verdict = await new TrustStore(call.paths.trustFile).verdict(file, agent.text, agent.planned);
+    return verdict === 'allowed' ? agent.text : undefined;
   } catch (error) {
     // What is wrong with it may be what the edit takes away; whether it can be edited is looked at there.
-    if (error instanceof TrustRequiredError || error instanceof ConfigError) return false;
+    if (error instanceof TrustRequiredError || error instanceof ConfigError) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { type FoundOne, LATEST, type Registry, RegistryNotFoundError } from '../registry/index.js';
+import { shellWord } from './shell-word.js';
 
 const SUGGESTIONS = 5;
 const VERSIONS = 10;
@@ -32,5 +33,5 @@ async function suggest(
   const { servers } = await registry.search(word, SUGGESTIONS, undefined);
   if (servers.length === 0) return undefined;
   const names = servers.map((server) => server.name);
-  return `use the full name: ${names.join(', ')}; or see "toolherd search ${word}"`;
+  return `use the full name: ${names.map(shellWord).join(', ')}; or see "toolherd search ${shellWord(word)}"`;
 }

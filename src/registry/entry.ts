@@ -24,7 +24,10 @@ export function entryOf(
   };
 }
 
-/** What a stranger wrote becomes one line of the user's file. */
+const LONGEST = 200;
+
+/** What a stranger wrote becomes one line of the user's file, and not a long one. */
 function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const characters = [...text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()];
+  return characters.length <= LONGEST ? characters.join('') : `${characters.slice(0, LONGEST).join('')}…`;
 }

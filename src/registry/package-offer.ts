@@ -22,6 +22,8 @@ export function packageOffer(pack: DataMap): Offer | Refused {
 function whyRefused(pack: DataMap, kind: string, server: string): string | undefined {
   if (runnerOf(kind) === undefined) return `there is no runner for ${kind} packages here`;
   if (server === '') return 'it has no identifier';
+  // to its runner it would be a flag
+  if (server.startsWith('-')) return 'its identifier is none';
   const transport = isMap(pack.transport) ? pack.transport.type : undefined;
   if (transport === undefined) return 'it does not say its transport';
   if (transport === 'stdio') return undefined;

@@ -5,6 +5,7 @@ import { config, fixturePath, server } from '../faults/config.js';
 import { stage } from '../registry/command.js';
 import * as shapes from '../registry/shapes.js';
 import { toolherd } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
 import { startHerd, until } from '../support/herd.js';
 
 const CONTEXT7 = 'io.github.upstash/context7';
@@ -237,6 +238,13 @@ describe('toolherd add', () => {
     expect(read(configFile)).toContain(`      - ${join(cwd, 'server')}\n`);
   });
 
+  it('--agent names the file, which is made where there is none', async () => {
+    const { run, cwd, read } = await stage();
+    expect((await run('add', 'memory', '--agent', 'deep/other.yaml', '--', 'npx', 'x')).status).toBe(0);
+    expect(read(join(cwd, 'deep/other.yaml'))).toContain('  - name: memory\n');
+    expect((await run('list', '--agent', 'deep/other.yaml')).stdout).toContain('\nmemory ');
+  });
+
   it('a url becomes a remote server', async () => {
     const { run, agentFile, read } = await stage();
     await run('add', 'docs', '--url', 'https://example.com/mcp?key=k', '--transport', 'sse');
@@ -327,5 +335,20 @@ describe('a daemon that runs', () => {
     expect((await run('remove', 'late', '-g')).status).toBe(0);
     await until(async () => (await herd.fleet.status()).servers.every(({ name }) => name !== 'late'));
     expect(readFileSync(configFile, 'utf8')).toBe(config([server('good', 'good.mjs')]));
+  });
+
+  it('takes up what was added to a project, at once, as often as that happens', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    const cwd = makeFolder();
+    const env = { ...herd.home.environment, TOOLHERD_HOME: herd.home.folder };
+    const run = (...args: string[]) => toolherd(args, { cwd, env });
+    for (const name of ['first', 'second']) {
+      const added = await run('add', name, '--', process.execPath, fixturePath('good.mjs'));
+      expect(added).toMatchObject({ status: 0, stdout: `added: ${name} to ${join(cwd, 'agent.yaml')}\n` });
+      expect(await run('call', `${name}.echo`, 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    }
+    expect((await run('remove', 'first')).status).toBe(0);
+    expect((await run('call', 'first.echo', 'value=hi')).status).toBe(4);
+    expect(await run('call', 'second.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
   });
 });

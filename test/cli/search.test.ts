@@ -114,6 +114,12 @@ describe('toolherd search', () => {
   });
 });
 
+it('what a publisher calls a server is no command when our words are pasted', async () => {
+  const { run } = await stage(shapes.simple("com.example/x'; reboot; '"));
+  const { stderr } = await run('show', "com.example/x'; reboot; '");
+  expect(stderr).toBe("add it: toolherd add 'com.example/x'\\''; reboot; '\\'''\n");
+});
+
 describe('toolherd show', () => {
   it('shows how a server would be run or reached, and what it needs', async () => {
     const { run } = await stage([shapes.github]);

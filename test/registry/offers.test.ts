@@ -158,6 +158,8 @@ describe('a package becomes an entry', () => {
     const published = shapes.simple('com.example/x')[0]!;
     published.server.description = 'one\n  two\u001B[31m\tthree ';
     expect(entry(published).description).toBe('one two [31m three');
+    published.server.description = '🐑'.repeat(100_000);
+    expect(entry(published).description).toBe(`${'🐑'.repeat(200)}…`);
     published.server.description = '';
     expect(entry(published).description).toBe('com.example/x');
   });
@@ -210,6 +212,7 @@ describe('what cannot be added', () => {
     [shapes.cargo, 'cargo example-cargo (there is no runner for cargo packages here)'],
     [pack({ transport: undefined }), 'npm pack (it does not say its transport)'],
     [pack({ identifier: undefined }), 'npm (it has no identifier)'],
+    [pack({ identifier: '--call=reboot' }), 'npm --call=reboot (its identifier is none)'],
     [
       pack({ transport: { type: 'streamable-http', url: 'http://localhost:3000' } }),
       'npm pack (its transport is streamable-http: start it yourself, then: toolherd add NAME --url URL)',

@@ -6,6 +6,7 @@ import { entriesIn } from '../installed.js';
 import { needJson, needLine } from '../need-words.js';
 import { type NewEntry, newEntry } from '../new-entry.js';
 import { oneLine } from '../plain-text.js';
+import { shellWord } from '../shell-word.js';
 import { textDiff } from '../text-diff.js';
 import type { Call, Verb } from '../verb.js';
 
@@ -80,8 +81,10 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
       );
     }
     if (!edited.isAllowed)
-      output.note(`the file is not allowed to run yet: read it, then: toolherd allow ${target.file}`);
-    const next = `toolherd tools ${entry.name}, then toolherd call ${entry.name}.TOOL`;
+      output.note(
+        `the file is not allowed to run yet: read it, then: toolherd allow ${shellWord(target.file)}`,
+      );
+    const next = `toolherd tools ${shellWord(entry.name)}, then toolherd call ${shellWord(`${entry.name}.TOOL`)}`;
     output.note(dryRun ? 'nothing was written (--dry-run)' : `next: ${next}`);
     return EXIT.ok;
   },

@@ -2,6 +2,7 @@ import { isOffer, offersOf, type RegistryServer } from '../../registry/index.js'
 import { EXIT } from '../exit-codes.js';
 import { firstLine } from '../first-line.js';
 import { noteOffline, registryOf } from '../registry.js';
+import { shellWord } from '../shell-word.js';
 import { table } from '../table.js';
 import { UsageError, type Verb } from '../verb.js';
 
@@ -50,7 +51,7 @@ Exit status: 0 ok (also when nothing is found), 69 the registry cannot be reache
     );
     if (nextCursor !== undefined) {
       output.note(
-        `more: toolherd search ${query === '' ? '' : `${quote(query)} `}--cursor ${quote(nextCursor)}`,
+        `more: toolherd search ${query === '' ? '' : `${shellWord(query)} `}--cursor ${shellWord(nextCursor)}`,
       );
     }
     return EXIT.ok;
@@ -87,8 +88,4 @@ function waysOf(server: RegistryServer): string[] {
         .map(({ kind }) => kind),
     ),
   ];
-}
-
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,6 +4,7 @@ import { needJson, needLine } from '../need-words.js';
 import { oneLine } from '../plain-text.js';
 import { noteOffline, parseName, registryOf } from '../registry.js';
 import { findServer } from '../registry-server.js';
+import { shellWord } from '../shell-word.js';
 import { UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {
@@ -30,7 +31,9 @@ Exit status: 0 ok, 4 no such server or version, 69 the registry cannot be reache
     });
     call.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
     if (server.status !== 'deleted' && ways.some(isOffer)) {
-      call.output.note(`add it: toolherd add ${server.name}${version === undefined ? '' : `@${version}`}`);
+      call.output.note(
+        `add it: toolherd add ${shellWord(version === undefined ? server.name : `${server.name}@${version}`)}`,
+      );
     }
     return EXIT.ok;
   },
