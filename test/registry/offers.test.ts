@@ -84,10 +84,10 @@ describe('a package becomes an entry', () => {
         '--rm',
         '-e',
         'GITHUB_PERSONAL_ACCESS_TOKEN',
-        'ghcr.io/github/github-mcp-server:0.20.1',
+        'images.example/github/github-mcp-server:0.20.1',
       ],
       env: { GITHUB_PERSONAL_ACCESS_TOKEN: '${GITHUB_PERSONAL_ACCESS_TOKEN}' },
-      server: 'ghcr.io/github/github-mcp-server:0.20.1',
+      server: 'images.example/github/github-mcp-server:0.20.1',
     });
     expect(needs(shapes.github)).toEqual([
       {

@@ -61,7 +61,7 @@ export const github: Published = {
     packages: [
       {
         registryType: 'oci',
-        identifier: 'ghcr.io/github/github-mcp-server:0.20.1',
+        identifier: 'images.example/github/github-mcp-server:0.20.1',
         transport: stdio,
         runtimeArguments: [
           {
