@@ -23,7 +23,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const { name, rest } = findVerb(argv);
   const { words } = splitAtDashes(argv);
   const quiet = words.includes('-q') || words.includes('--quiet');
-  const output = createOutput(streams, { json: words.includes('--json'), quiet });
+  const color = !words.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+  const output = createOutput(streams, { json: words.includes('--json'), quiet, color });
   try {
     return await runVerb(name ?? (rest.includes('--version') ? 'version' : 'help'), rest, output);
   } catch (error) {

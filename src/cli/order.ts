@@ -1,4 +1,5 @@
 import { EXIT } from './exit-codes.js';
+import { paintStates } from './paint.js';
 import { isOutOfReach, statusTable } from './status-table.js';
 import { UsageError, type Verb } from './verb.js';
 import { within } from './within.js';
@@ -36,7 +37,7 @@ ${EXITS[order]}`,
       const selection = args.length > 0 ? { servers: [...args] } : { all: true as const };
       const servers = await within(call, fleet[order](selection, flags.wait === true));
       output.json({ servers });
-      output.print(statusTable(servers, Date.now(), output.columns));
+      output.print(statusTable(servers, Date.now(), output.columns), paintStates);
       const disabled = servers.filter(({ name, detail }) => detail === 'disabled' && args.includes(name));
       for (const { name } of disabled)
         output.note(`warning: ${name} is disabled in its config: nothing was done`);

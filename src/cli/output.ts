@@ -7,8 +7,8 @@ export interface Output {
   readonly isQuiet: boolean;
   /** How wide the terminal is that data goes to; undefined when it goes elsewhere. */
   readonly columns: number | undefined;
-  /** One line or more of data for people. Nothing with --json. */
-  print(text: string): void;
+  /** One line or more of data for people. Nothing with --json. `paint`: its colours, where there are any. */
+  print(text: string, paint?: Paint): void;
   /** What a tool said: to a pipe byte for byte, to a terminal without control characters and with an end of line. */
   printRaw(text: string): void;
   /** Bytes that are no text: to a pipe as they are; a terminal gets the words for them. Nothing with --json. */
@@ -27,8 +27,11 @@ export interface Output {
    * A screen of its own: each text is drawn over the last one, without flicker. `undefined` gives the terminal back as
    * it was. Only where data goes to a terminal (see `columns`).
    */
-  draw(text: string | undefined): void;
+  draw(text: string | undefined, paint?: Paint): void;
 }
+
+/** Puts colours into a text that is safe already. */
+export type Paint = (text: string) => string;
 
 interface Streams {
   stdout: {
@@ -45,10 +48,15 @@ const CLEAR_LINE = '\r\u001B[K';
 const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
 
-export function createOutput(streams: Streams, flags: { json: boolean; quiet: boolean }): Output {
+export function createOutput(
+  streams: Streams,
+  flags: { json: boolean; quiet: boolean; color?: boolean },
+): Output {
   const toError = (text: string) => void streams.stderr.write(`${printable(text)}\n`);
   let isInProgress = false;
   let isDrawn = false;
+  const painted = (text: string, paint: Paint | undefined) =>
+    paint !== undefined && flags.color === true && streams.stdout.isTTY ? paint(text) : text;
   const toTerminal = (text: string) => (text.endsWith('\n') ? printable(text) : `${printable(text)}\n`);
   return {
     isJson: flags.json,
@@ -57,7 +65,7 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
       // A terminal that does not know says 0.
       return streams.stdout.isTTY ? streams.stdout.columns || undefined : undefined;
     },
-    print: (text) => void (flags.json || streams.stdout.write(`${printable(text)}\n`)),
+    print: (text, paint) => void (flags.json || streams.stdout.write(`${painted(printable(text), paint)}\n`)),
     printRaw: (text) =>
       void (flags.json || streams.stdout.write(streams.stdout.isTTY ? toTerminal(text) : text)),
     printBytes: (bytes, words) =>
@@ -80,7 +88,7 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
       streams.stderr.write(`${CLEAR_LINE}${fitted(printable(oneLine(text ?? '')), columns)}`);
     },
     error: toError,
-    draw(text) {
+    draw(text, paint) {
       if (flags.json || !streams.stdout.isTTY) return;
       if (text === undefined) {
         if (isDrawn) streams.stdout.write(LEAVE);
@@ -92,7 +100,7 @@ export function createOutput(streams: Streams, flags: { json: boolean; quiet: bo
       const lines = printable(text)
         .split('\n')
         .slice(0, rows)
-        .map((line) => `${fitted(line, columns)}\u001B[K`);
+        .map((line) => `${painted(fitted(line, columns), paint)}\u001B[K`);
       streams.stdout.write(`${isDrawn ? '' : ENTER}\u001B[H${lines.join('\n')}\u001B[J`);
       isDrawn = true;
     },

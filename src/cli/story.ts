@@ -45,13 +45,16 @@ function serverDid(
   transport: string,
 ): string | undefined {
   const it = transport === 'stdio' ? `process ${incarnation}` : `connection ${incarnation}`;
+  const isEntering = (state: string) => to.startsWith(state) && !from.startsWith(state);
   if (from === 'created' && to.startsWith('connecting')) {
-    return transport === 'stdio' ? `${it} was started` : `${it} was opened`;
+    return transport === 'stdio' ? `${it} is started` : `${it} is opened`;
   }
   if (from.startsWith('connecting') && to === 'connected.discovering') return `${it} is ready: ${cause}`;
-  if (to === 'error') return `${it} failed: ${cause}`;
-  if (to.startsWith('connected.closing') && !from.startsWith('connected.closing')) {
-    return `${it} was asked to go: ${cause}`;
+  // what ends a start is told when it happens, not when the last of it is gone
+  if (isEntering('connecting.aborting') && !cause.startsWith('told')) return `${it} failed: ${cause}`;
+  if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
+  if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
+    return `${it} is asked to go: ${cause}`;
   }
   return to === 'disconnected' ? `${it} is gone: ${cause}` : undefined;
 }
@@ -80,7 +83,7 @@ function stateOf({ detail, state }: Inspection['status']): string {
     case 'waiting':
       return 'does not run: it failed and waits for the next try';
     case 'quarantined':
-      return 'does not run: it failed too often and is quarantined';
+      return 'does not run: it was given up (quarantined)';
     case 'stopped':
       return 'is stopped';
     case 'disabled':

@@ -1,5 +1,6 @@
 import type { Fleet } from '../ipc/fleet.js';
 import { EXIT } from './exit-codes.js';
+import { paintStates } from './paint.js';
 import { statusTable } from './status-table.js';
 import { type Call, UsageError } from './verb.js';
 
@@ -39,7 +40,7 @@ export async function watch(call: Call): Promise<number> {
   release();
   output.draw(undefined);
   // the screen is gone; what it showed last stays
-  if (isLive) output.print(last);
+  if (isLive) output.print(last, paintStates);
   if (status === EXIT.notRunning) output.error('error: the daemon has ended');
   return status;
 }
@@ -61,7 +62,7 @@ async function show(
     return state;
   }
   const text = statusTable(servers, Date.now(), output.columns);
-  if (isLive) output.draw(`${text}\n\nq or Ctrl-C ends it`);
+  if (isLive) output.draw(`${text}\n\nq or Ctrl-C ends it`, paintStates);
   else output.print(text);
   return text;
 }

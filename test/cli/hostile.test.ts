@@ -3,7 +3,7 @@ import { config, server } from '../faults/config.js';
 import { startHerd, until } from '../support/herd.js';
 import { HAS_TERMINAL, onTerminal } from '../support/terminal.js';
 
-const OURS = /\r\u001B\[K|\u001B\[\?(?:1049|25)[hl]|\u001B\[[HKJ]/g;
+const OURS = /\u001B\[(?:32|33|1;31|0)m|\r\u001B\[K|\u001B\[\?(?:1049|25)[hl]|\u001B\[[HKJ]/g;
 const UNSAFE =
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/;
 

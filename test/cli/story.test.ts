@@ -33,7 +33,7 @@ describe('the story of a server', () => {
     ['idle', 's is at rest, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's does not run: it failed too often and is quarantined, since 1m0s.',
+      's does not run: it was given up (quarantined), since 1m0s.',
       'nothing, until somebody acts.',
       '"toolherd reset s".',
     ],
@@ -87,7 +87,7 @@ describe('the story of a server', () => {
     expect(text.split('\n').slice(2, -3)).toEqual([
       'What happened:',
       '  1m0s ago    toolherd starts it: a call came',
-      '  1m0s ago    process 1 was started',
+      '  1m0s ago    process 1 is started',
       '  1m0s ago    process 1 is ready: the handshake is done',
       '  1m0s ago    process 1 failed: exited with\uFFFDcode 7',
       '  1m0s ago    toolherd waits a little before it tries again',
@@ -96,6 +96,18 @@ describe('the story of a server', () => {
     const verbose = tellStory(inspection('quarantined', journal), NOW, true);
     expect(verbose).toContain('keeper: idle → running.starting.queued, because: a call came');
     expect(verbose.split('\n')).toHaveLength(journal.length + 6);
+  });
+
+  it('a start that fails is told with its cause, once', () => {
+    const journal = [
+      step('server', 'created', 'connecting.opening', 'it is its turn to start'),
+      step('server', 'connecting.opening', 'connecting.aborting.asking', "s: command 'x' does not exist"),
+      step('server', 'connecting.aborting.asking', 'error', 'closed, nothing of it is left'),
+    ];
+    expect(tellStory(inspection('quarantined', journal), NOW, false).split('\n').slice(3, -3)).toEqual([
+      '  1m0s ago    process 1 is started',
+      "  1m0s ago    process 1 failed: command 'x' does not exist",
+    ]);
   });
 
   it('tells of a real crash: what happened, and what toolherd did about it', async () => {
@@ -108,11 +120,11 @@ describe('the story of a server', () => {
     const told = [...stdout.matchAll(/^ {2}\S+ ago +(.*)$/gm)].map(([, text]) => text);
     expect(told).toEqual([
       'toolherd starts it: a call came',
-      'process 1 was started',
+      'process 1 is started',
       'process 1 is ready: the handshake is done',
       'process 1 failed: exited with code 7',
       'toolherd starts it again at once',
-      'process 2 was started',
+      'process 2 is started',
       'process 2 is ready: the handshake is done',
     ]);
   });

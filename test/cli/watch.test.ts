@@ -17,14 +17,14 @@ describe.skipIf(!HAS_TERMINAL)('status --watch on a terminal', () => {
     await until(() => terminal.screen().includes('q or Ctrl-C ends it'));
     expect(terminal.screen()).toMatch(/good +created +idle/);
     await herd.say('good', 'echo', { value: 1 });
-    await until(() => /good +connected +running/.test(terminal.screen()));
+    await until(() => /good +\S*connected\S* +running/.test(terminal.screen()));
     terminal.press('q');
     expect(await terminal.status).toBe(0);
     const screen = terminal.screen();
     expect(screen.split(ENTER)).toHaveLength(2);
     const [drawn = '', after] = screen.split(LEAVE);
     expect(drawn).not.toContain('\u001B[2J');
-    expect(after).toMatch(/^NAME +STATE.*\r\ngood +connected +running/);
+    expect(after).toMatch(/^NAME +STATE.*\r\ngood +\u001B\[32mconnected\u001B\[0m +running/);
   });
 
   it('Ctrl-C ends it with 130, and the end of the daemon with 3; the cursor comes back', async () => {

@@ -5,6 +5,7 @@ import type { Finding } from '../doctor/finding.js';
 import { checkDisk, checkFolders, checkLogs, checkSocketPlace } from '../doctor/places.js';
 import { checkNode, checkPrograms } from '../doctor/programs.js';
 import { EXIT } from '../exit-codes.js';
+import { paintLevels } from '../paint.js';
 import { oneLine } from '../plain-text.js';
 import type { Verb } from '../verb.js';
 
@@ -39,7 +40,7 @@ Exit status: 0 nothing is broken (there may be warnings), 1 something is.`,
     const [errors, warnings] = [count('error'), count('warn')];
     output.json({ ok: errors === 0, errors, warnings, findings });
     for (const finding of findings)
-      if (!output.isQuiet || finding.level !== 'ok') output.print(lineOf(finding));
+      if (!output.isQuiet || finding.level !== 'ok') output.print(lineOf(finding), paintLevels);
     output.note(errors + warnings === 0 ? 'all is well' : `${errors} errors, ${warnings} warnings`);
     return errors === 0 ? EXIT.ok : EXIT.failed;
   },

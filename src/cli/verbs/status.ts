@@ -1,5 +1,6 @@
 import { EXIT } from '../exit-codes.js';
 import { loadBundle } from '../load-bundle.js';
+import { paintStates } from '../paint.js';
 import { statusTable } from '../status-table.js';
 import type { Verb } from '../verb.js';
 import { within } from '../within.js';
@@ -28,7 +29,7 @@ needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
     if (flags.wait === true) await within(call, untilSettled(fleet, names));
     const { servers, daemon } = await fleet.status(names);
     output.json({ servers, daemon });
-    output.print(statusTable(servers, Date.now(), output.columns));
+    output.print(statusTable(servers, Date.now(), output.columns), paintStates);
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);
