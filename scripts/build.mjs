@@ -93,7 +93,7 @@ async function keepCommand(file) {
     input_schema: { properties: { k: { type: 'string' } }, required: ['k'] },
   };
   const answers = {
-    'fleet/hello': { daemon: { version: '0' }, api_version: 1, agent: null },
+    'fleet/hello': { daemon: { version: '999.0.0' }, api_version: 1, agent: null },
     'fleet/tools': { tools: [tool] },
     'fleet/call': { success: true, content: [{ type: 'text', text: '' }], error: null, metadata: {} },
   };
@@ -104,7 +104,7 @@ async function keepCommand(file) {
   await new Promise((listening) => server.listen(socket, listening));
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
   const script = join(root, 'scripts', 'keep-compiled.cjs');
-  const child = spawn(process.execPath, [script, file, 'call', 's.t', 'k=v', '-q'], {
+  const child = spawn(process.execPath, [script, file, 'call', 's.t', 'k=v'], {
     env,
     cwd: home,
     stdio: 'ignore',

@@ -4,6 +4,7 @@ import { type Flags, GLOBAL_OPTIONS, UsageError, type Verb } from './verb.js';
 
 /** The first word that is no flag is the verb. */
 export function findVerb(argv: readonly string[]): { name: string | undefined; rest: string[] } {
+  if (hasNoFlags(argv)) return { name: argv[0], rest: argv.slice(1) };
   const { tokens } = parseArgs({
     args: [...argv],
     options: GLOBAL_OPTIONS,
@@ -26,7 +27,9 @@ export function parseCommandLine(
   const { words, command } =
     verb.takesCommand === true ? splitAtDashes(rest) : { words: rest, command: undefined };
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
+    const { values, positionals } = hasNoFlags(words)
+      ? { values: {}, positionals: [...words] }
+      : parseArgs({ args: [...words], options, allowPositionals: true });
     if (positionals.length > verb.most) {
       throw new UsageError(`too many arguments for '${name}'`, `usage: toolherd ${verb.usage}`);
     }
@@ -35,6 +38,11 @@ export function parseCommandLine(
     if (error instanceof UsageError) throw error;
     throw explain(error as Error, name, verb, Object.keys(options));
   }
+}
+
+/** Words alone need no parser: Node loads its own when it is first used, and a short command would feel it. */
+function hasNoFlags(words: readonly string[]): boolean {
+  return words.every((word) => !word.startsWith('-'));
 }
 
 /** What is for us, and what stands behind `--`. */

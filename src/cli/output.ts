@@ -82,7 +82,8 @@ export function createOutput(
     },
     note: (text) => void (flags.quiet || toError(text)),
     progress(text) {
-      if (flags.quiet || !streams.stderr.isTTY || (text === undefined && !isInProgress)) return;
+      // in this order: to look at standard error takes time, and most calls have no progress
+      if (flags.quiet || (text === undefined && !isInProgress) || !streams.stderr.isTTY) return;
       isInProgress = text !== undefined;
       const columns = (streams.stderr.columns ?? 80) - 1;
       streams.stderr.write(`${CLEAR_LINE}${fitted(printable(oneLine(text ?? '')), columns)}`);

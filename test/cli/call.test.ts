@@ -1,11 +1,12 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.js';
 import { checkArguments, describeArguments } from '../../src/cli/check-arguments.js';
 import { config, server } from '../faults/config.js';
-import { toolherd } from '../support/command.js';
-import { startHerd } from '../support/herd.js';
+import { COMMAND, toolherd } from '../support/command.js';
+import { startHerd, until } from '../support/herd.js';
 import { HAS_TERMINAL, onTerminal } from '../support/terminal.js';
 
 const SCHEMA = {
@@ -160,5 +161,33 @@ describe('toolherd call', () => {
     expect(await terminal.status).toBe(0);
     expect(terminal.screen()).toMatch(/\r\u001B\[K\[[#-]{20}\] 1\/3/);
     expect(terminal.screen().lastIndexOf('\r\u001B[K')).toBeGreaterThan(terminal.screen().lastIndexOf('/3'));
+  });
+
+  it.skipIf(!HAS_TERMINAL)('on a terminal a long start shows what is being waited for', async () => {
+    const herd = await startHerd(config([server('slow', 'boots-slowly.mjs', { args: ['2500'] })]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const terminal = onTerminal(['call', 'slow.echo', 'value=hi'], options);
+    await until(() => /waiting for slow to start \(connecting, \d+s\)/.test(terminal.screen()));
+    expect(await terminal.status).toBe(0);
+    expect(terminal.screen()).toMatch(/\r\u001B\[Khi\r\n$/);
+  });
+
+  it('Ctrl-C ends it with 130, and takes the call back', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    const script = '"$1" "$2" call good.wait ms:=60000 & trap "kill -INT $!" TERM; wait $!; wait $!; echo $?';
+    const child = spawn('bash', ['-mc', script, 'bash', process.execPath, COMMAND], {
+      cwd: herd.home.folder,
+      env: herd.home.environment,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await until(async () => (await herd.status('good')).in_flight === 1);
+    child.kill('SIGTERM');
+    await until(() => text === '130\n');
+    await until(async () => (await herd.status('good')).in_flight === 0);
   });
 });

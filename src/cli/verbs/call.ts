@@ -10,6 +10,7 @@ import { saveContent } from '../save-content.js';
 import { isOutOfReach } from '../status-table.js';
 import { findTarget } from '../target.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
+import { whileWaiting } from '../while-waiting.js';
 import { within } from '../within.js';
 
 export const verb: Verb = {
@@ -35,7 +36,7 @@ reached, 77 it needs authorisation, 124 timeout.`,
     if (target === undefined) throw new UsageError('name a tool', 'usage: toolherd call SERVER.TOOL [k=v]…');
     const whole = call.flags.args === '-' ? readFileSync(0, 'utf8') : (call.flags.args as string | undefined);
     const fleet = await call.fleet();
-    const { server, tool, schema } = await within(call, findTool(fleet, target));
+    const { server, tool, schema } = await within(call, findTool(call, fleet, target));
     const given = parseArguments(words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) call.output.note(`warning: ${oddity}`);
     const timeout = call.flags.timeout as string | undefined;
@@ -46,8 +47,7 @@ reached, 77 it needs authorisation, 124 timeout.`,
       timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
     };
     const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressLine(progress));
-    const result = await fleet.call(params, { onProgress });
-    call.output.progress(undefined);
+    const result = await whileWaiting(call, fleet, server, fleet.call(params, { onProgress }));
     show(call, result);
     return statusOf(result, fleet);
   },
@@ -60,17 +60,18 @@ interface Found {
 }
 
 /** With one dot in it there is one way to read a name: then the herd need not be asked who is in it. */
-async function findTool(fleet: Fleet, target: string): Promise<Found> {
+async function findTool(call: Call, fleet: Fleet, target: string): Promise<Found> {
+  const toolsOf = (name: string) => whileWaiting(call, fleet, name, fleet.tools(name));
   const [server = '', name = '', ...more] = target.split('.');
   if (server !== '' && name !== '' && more.length === 0) {
     try {
-      return schemaOf(await fleet.tools(server), server, name);
+      return schemaOf(await toolsOf(server), server, name);
     } catch (error) {
       if ((error as { type?: string }).type !== 'ServerNotFoundError') throw error;
     }
   }
   const found = await findTarget(fleet, target, 'tool');
-  return schemaOf(found.isKnown ? await fleet.tools(found.server) : [], found.server, found.name);
+  return schemaOf(found.isKnown ? await toolsOf(found.server) : [], found.server, found.name);
 }
 
 /** A tool whose definition is bad is called all the same, with whatever is given. */
