@@ -1,7 +1,7 @@
 // Measures toolherd against a floor in the same run and prints ratios of medians.
 // Usage: npm run bench [-- --quick]
 import { cpus, loadavg } from 'node:os';
-import { measureCommand } from './command.mjs';
+import { measureCall, measureCommand } from './command.mjs';
 import { measureLarge } from './large.mjs';
 import { measureTransient } from './transient.mjs';
 
@@ -9,6 +9,7 @@ const isQuick = process.argv.includes('--quick');
 const load = loadavg()[0].toFixed(2);
 const rows = [
   ...(await measureCommand(isQuick ? 15 : 60)),
+  ...(await measureCall(isQuick ? 15 : 60)),
   ...(await measureTransient(isQuick ? 15 : 60)),
   ...(await measureLarge(isQuick ? 5 : 15)),
 ];

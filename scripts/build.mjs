@@ -1,9 +1,13 @@
 // Builds dist/: the command as bundles that start fast, and the library with its dependencies left outside.
 // Usage: node scripts/build.mjs [FOLDER]   (default: dist)
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { build } from 'esbuild';
@@ -14,6 +18,8 @@ const out = process.argv[2] ?? 'dist';
 rmSync(out, { recursive: true, force: true });
 
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
+/** They are in the command itself (see src/cli/command.ts). */
+const atHand = ['call', 'status'];
 const verbs = readdirSync('src/cli/verbs').map((file) => basename(file, '.ts'));
 
 /** One bundle a verb: a verb loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
@@ -33,10 +39,12 @@ await Promise.all([
   build({
     ...command,
     entryPoints: Object.fromEntries([
-      ...verbs.map((verb) => [verb, `src/cli/verbs/${verb}.ts`]),
+      ...verbs.filter((verb) => !atHand.includes(verb)).map((verb) => [verb, `src/cli/verbs/${verb}.ts`]),
+      ['command', 'src/cli/command.ts'],
       ['failure', 'src/cli/failure.ts'],
+      ['watch', 'src/cli/watch.ts'],
       ['confirm', 'src/cli/confirm.ts'],
-      ['connection', 'src/cli/connection.ts'],
+      ['start-or-find', 'src/cli/start-or-find.ts'],
       ['daemon', 'src/daemon.ts'],
     ]),
   }),
@@ -71,6 +79,40 @@ async function keepMachineCode() {
     await firstUse(module.exports.verb);
     writeFileSync(`${file}.cache`, script.createCachedData());
   }
+  await keepCommand(join(folder, 'command.cjs'));
+}
+
+/** The command itself is used in a process of its own, to call a tool of a daemon that is none. */
+async function keepCommand(file) {
+  const home = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
+  const socket = join(home, 'run', 'toolherd.sock');
+  mkdirSync(join(home, 'run'), 0o700);
+  const tool = {
+    server: 's',
+    name: 't',
+    input_schema: { properties: { k: { type: 'string' } }, required: ['k'] },
+  };
+  const answers = {
+    'fleet/hello': { daemon: { version: '999.0.0' }, api_version: 1, agent: null },
+    'fleet/tools': { tools: [tool] },
+    'fleet/call': { success: true, content: [{ type: 'text', text: '' }], error: null, metadata: {} },
+  };
+  const answer = ({ id, method }) => `${JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] })}\n`;
+  const server = createServer((connection) => {
+    createInterface({ input: connection }).on('line', (line) => connection.write(answer(JSON.parse(line))));
+  });
+  await new Promise((listening) => server.listen(socket, listening));
+  const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
+  const script = join(root, 'scripts', 'keep-compiled.cjs');
+  const child = spawn(process.execPath, [script, file, 'call', 's.t', 'k=v'], {
+    env,
+    cwd: home,
+    stdio: 'ignore',
+  });
+  const [status] = await once(child, 'exit');
+  server.close();
+  rmSync(home, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`the first use of the command failed with ${status}`);
 }
 
 /** The same text as in src/cli/load-bundle.ts; a test compares what comes of it. */

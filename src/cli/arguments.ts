@@ -1,3 +1,4 @@
+import { choicesOf, propertiesOf, typesOf } from './schema-types.js';
 import { UsageError } from './verb.js';
 
 /**
@@ -9,11 +10,20 @@ export function parseArguments(
   schema: unknown,
 ): Record<string, unknown> {
   const parsed: Record<string, unknown> = whole === undefined ? {} : parseWhole(whole);
+  const properties = propertiesOf(schema);
   for (const word of words) {
     const match = /^([^=:]+)(:?=)(.*)$/s.exec(word);
     if (match === null) throw new UsageError(`'${word}' is no argument`, 'write name=value, or name:=JSON');
     const [, name = '', sign, value = ''] = match;
-    parsed[name] = sign === ':=' ? parseJson(name, value) : coerce(name, value, schema);
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const meant = sign === ':=' ? parseJson(name, value) : coerce(name, value, property);
+    // a plain assignment would take __proto__ for something else
+    Object.defineProperty(parsed, name, {
+      value: meant,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
   }
   return parsed;
 }
@@ -29,21 +39,21 @@ function parseJson(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError(`the value of ${name} is not valid JSON`, `for a plain text write ${name}=…`);
+    const fix = name === '--args' ? 'give one JSON object' : `for a plain text write ${name}=…`;
+    throw new UsageError(`the value of ${name} is not valid JSON`, fix);
   }
 }
 
-/** `3` is a number where the tool wants one, and a text where it wants that. */
-function coerce(name: string, value: string, schema: unknown): unknown {
-  const type = typeOf(schema, name);
-  if ((type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value)))
-    return Number(value);
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  if ((type === 'object' || type === 'array') && /^[[{]/.test(value)) return parseJson(name, value);
+/** `3` is a number where the tool wants one, and a text where it wants that or may have both. */
+function coerce(name: string, value: string, property: unknown): unknown {
+  const choice = choicesOf(property)?.find((one) => String(one) === value);
+  if (choice !== undefined) return choice;
+  const types = typesOf(property) ?? ['string'];
+  const may = (...some: string[]) => some.some((type) => types.includes(type));
+  if (may('string')) return value;
+  if (may('number', 'integer') && value.trim() !== '' && Number.isFinite(Number(value))) return Number(value);
+  if (may('boolean') && (value === 'true' || value === 'false')) return value === 'true';
+  if (may('null') && value === 'null') return null;
+  if (may('object', 'array') && /^[[{]/.test(value)) return parseJson(name, value);
   return value;
-}
-
-function typeOf(schema: unknown, name: string): unknown {
-  const properties = (schema as { properties?: Record<string, { type?: unknown }> } | null)?.properties;
-  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
 }

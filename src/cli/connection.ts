@@ -6,12 +6,8 @@ import { remoteFleet } from '../ipc/remote-fleet.js';
 import { findSocketPath } from '../ipc/socket-path.js';
 import { VERSION } from '../version.js';
 import { agentFileOf } from './files.js';
-import { DaemonStartError, type Started, startDaemon } from './start-daemon.js';
+import { loadBundle } from './load-bundle.js';
 import type { Call } from './verb.js';
-
-/** For how long a daemon is looked for that has the socket and does not serve; and one look at it. */
-const PATIENCE_MS = 10_000;
-const LOOK_MS = 1000;
 
 const CLIENT = { name: 'toolherd', version: VERSION };
 /** Why an agent's file cannot be used. */
@@ -40,16 +36,38 @@ export async function openFleet(call: Call, autostart: boolean, outlook: Outlook
   const agent = outlook === 'herd' ? undefined : agentFileOf(call);
   return orStart(call, autostart, async () => {
     const { peer, ...opened } = await open(socketOf(call));
-    const hello = (file: string | undefined) =>
-      file === undefined ? undefined : peer.request('fleet/hello', { client: CLIENT, agent: file });
+    const hello = async (file: string | undefined) => {
+      const answer = await peer.request('fleet/hello', { client: CLIENT, agent: file });
+      noteVersion(call, (answer as { daemon: { version: string } }).daemon.version);
+    };
+    if (agent === undefined) {
+      // nobody has to wait for it: requests are answered in their order
+      hello(undefined).catch(() => undefined);
+      return opened;
+    }
     try {
-      await seeing(call, agent, outlook, async (file) => void (await hello(file)));
+      await seeing(call, agent, outlook, hello);
     } catch (error) {
       opened.close();
       throw error;
     }
     return opened;
   });
+}
+
+/** A daemon goes on as it is when the command is updated: said once in each run. */
+function noteVersion({ output }: Call, version: string): void {
+  if (!isOlder(version, VERSION)) return;
+  output.note(
+    `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace`,
+  );
+}
+
+function isOlder(one: string, other: string): boolean {
+  const numbers = (version: string) => version.split('-')[0]!.split('.').map(Number);
+  const [ours, theirs] = [numbers(one), numbers(other)];
+  const at = ours.findIndex((number, index) => number !== theirs[index]);
+  return at !== -1 && ours[at]! < (theirs[at] ?? 0);
 }
 
 /** Says hello with the file; without it, and with a word about it, where it was not asked for and may not be used. */
@@ -95,26 +113,9 @@ async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise
     if (!isAbsence(error) || !autostart || call.flags['no-autostart'] === true) throw error;
   }
   call.output.note('starting the daemon …');
-  await startOrFind(call);
+  // a bundle of its own: to start a process takes modules that most calls do without
+  await loadBundle<typeof import('./start-or-find.js')>('start-or-find').startOrFind(call);
   return connect();
-}
-
-/**
- * Starts the daemon, or finds the one that another command started in the same moment. One that was killed holds the
- * socket a little longer than it lives; so both are tried until one succeeds.
- */
-export async function startOrFind(call: Call): Promise<{ started: Started } | { found: DaemonStatus }> {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
-    const started = await startDaemon(call);
-    if (started !== undefined) return { started };
-    const found = await findDaemon(call, LOOK_MS);
-    if (found !== undefined) return { found };
-  }
-  throw new DaemonStartError({
-    type: 'DaemonStartError',
-    message: `another daemon has the lock of ${socketOf(call)}, but does not serve`,
-    fix: `end it; its pid is in ${socketOf(call)}.lock`,
-  });
 }
 
 /** The daemon that serves; undefined where none does. `absentMs`: for how long one is waited for. */
@@ -138,5 +139,5 @@ function isAbsence(error: unknown): boolean {
 
 async function open(path: string, absentMs = 0): Promise<OpenFleet & { peer: Peer }> {
   const peer = await connectSocket({ path, retry: { absentMs } });
-  return { fleet: remoteFleet(peer), closed: peer.closed, close: () => peer.end(), peer };
+  return { fleet: remoteFleet(peer), closed: peer.closed, close: () => peer.destroy(), peer };
 }

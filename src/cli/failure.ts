@@ -47,6 +47,12 @@ const STATUS: Readonly<Record<string, number>> = {
   MCPPromptNotFoundError: EXIT.notFound,
   MCPResourceNotFoundError: EXIT.notFound,
   MCPTimeoutError: EXIT.timeout,
+  MCPConnectionError: EXIT.cannotReach,
+  DaemonUnreachableError: EXIT.cannotReach,
+  ConnectionLostError: EXIT.cannotReach,
+  RegistryUnreachableError: EXIT.cannotReach,
+  RegistryTimeoutError: EXIT.timeout,
+  RegistryNotFoundError: EXIT.notFound,
 };
 
 /** Errors are told apart by `type`: each bundle has its own copy of their classes. */

@@ -2,7 +2,7 @@ import type { Fleet } from '../ipc/fleet.js';
 import { EXIT } from './exit-codes.js';
 import type { Output } from './output.js';
 import { oneLine } from './plain-text.js';
-import { noteOf } from './status-table.js';
+import { isOutOfReach, noteOf } from './status-table.js';
 
 interface Marked {
   server: string;
@@ -39,5 +39,6 @@ export async function noteSilent(
   const resting = silent.filter(({ detail }) => detail === 'stopped' || detail === 'disabled');
   if (asked !== undefined) for (const { name, detail } of resting) output.note(`(${name} is ${detail})`);
   if (asked === undefined || troubled.length === 0) return EXIT.ok;
-  return troubled.some(({ detail }) => detail === 'needs_auth') ? EXIT.notAllowed : EXIT.failed;
+  if (troubled.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
+  return troubled.some(isOutOfReach) ? EXIT.cannotReach : EXIT.failed;
 }

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Script } from 'node:vm';
 
 /**
  * Loads one bundle that stands beside the command, with the machine code that the build kept for it. Most of a short
@@ -10,12 +8,15 @@ import { Script } from 'node:vm';
  */
 export function loadBundle<T>(name: string): T {
   const file = join(__dirname, `${name}.cjs`);
-  const require = createRequire(file);
-  const cachedData = readCache(`${file}.cache`);
-  if (cachedData === undefined) return require(file);
+  if (!existsSync(`${file}.cache`)) return require(file);
+  const { Script } = require('node:vm') as typeof import('node:vm');
   const source = wrap(readFileSync(file, 'utf8'));
-  const script = new Script(source, { filename: file, cachedData });
-  if (script.cachedDataRejected === true) return require(file);
+  const script = new Script(source, { filename: file, cachedData: readFileSync(`${file}.cache`) });
+  if (script.cachedDataRejected === true) {
+    // from 22.1 on Node can keep one of its own
+    (require('node:module') as { enableCompileCache?: () => unknown }).enableCompileCache?.();
+    return require(file);
+  }
   const module = { exports: {} };
   script.runInThisContext().call(module.exports, module.exports, require, module, file, __dirname);
   return module.exports as T;
@@ -24,12 +25,4 @@ export function loadBundle<T>(name: string): T {
 /** As Node wraps a CommonJS module. The build makes its caches from the same text. */
 export function wrap(source: string): string {
   return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
-}
-
-function readCache(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
 }

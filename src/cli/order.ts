@@ -1,10 +1,12 @@
 import { EXIT } from './exit-codes.js';
-import { statusTable } from './status-table.js';
+import { paintStates } from './paint.js';
+import { isOutOfReach, statusTable } from './status-table.js';
 import { UsageError, type Verb } from './verb.js';
 import { within } from './within.js';
 
 const TRIED = `With --wait the answer comes when it is decided how it went, and what the servers offer is known (or does not come
-within seconds). Exit status: 0 ok, 1 one of them does not run, 4 no such server, 77 one needs authorisation, 124 --timeout.`;
+within seconds). Exit status: 0 ok, 1 one of them does not run, 4 no such server, 69 one cannot be reached,
+77 one needs authorisation, 124 --timeout.`;
 const EXITS = {
   start: TRIED,
   restart: TRIED,
@@ -35,12 +37,13 @@ ${EXITS[order]}`,
       const selection = args.length > 0 ? { servers: [...args] } : { all: true as const };
       const servers = await within(call, fleet[order](selection, flags.wait === true));
       output.json({ servers });
-      output.print(statusTable(servers, Date.now(), output.columns));
+      output.print(statusTable(servers, Date.now(), output.columns), paintStates);
       const disabled = servers.filter(({ name, detail }) => detail === 'disabled' && args.includes(name));
       for (const { name } of disabled)
         output.note(`warning: ${name} is disabled in its config: nothing was done`);
       if (flags.wait !== true) return EXIT.ok;
       if (servers.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
+      if (servers.some(isOutOfReach)) return EXIT.cannotReach;
       return servers.some(({ detail }) => detail === 'quarantined' || detail === 'waiting')
         ? EXIT.failed
         : EXIT.ok;

@@ -26,12 +26,18 @@ export function statusTable(servers: readonly ServerStatus[], now: number, colum
 }
 
 /** Why a server does not run, where that is not what somebody wanted. */
-export function noteOf({ name, last_error, detail, next_retry_at }: ServerStatus): string | undefined {
-  const isInTrouble = detail === 'waiting' || detail === 'quarantined' || detail === 'needs_auth';
+export function noteOf({ name, last_error, state, detail, next_retry_at }: ServerStatus): string | undefined {
+  const isTrying = detail === 'running' && state !== 'connected';
+  const isInTrouble = ['waiting', 'quarantined', 'needs_auth'].includes(detail) || isTrying;
   if (last_error === null || !isInTrouble) return undefined;
   const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
   const remedy = detail === 'needs_auth' ? `; see "toolherd auth ${name}"` : next;
   return oneLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
+}
+
+/** Nobody is at the other end of its address. */
+export function isOutOfReach({ transport, state, last_error }: ServerStatus): boolean {
+  return transport !== 'stdio' && state !== 'connected' && last_error?.cause === 'lost';
 }
 
 function narrowed(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {

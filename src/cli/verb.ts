@@ -19,11 +19,14 @@ export const GLOBAL_OPTIONS = {
   version: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options'];
 
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+/** A flag that may be given several times is a list. */
+export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** Everything a verb may use; it reads no process globals of its own. */
 export interface Call {
   args: readonly string[];
+  /** The words behind `--`, for a verb that takes a command. */
+  command?: readonly string[] | undefined;
   flags: Flags;
   output: Output;
   paths: Paths;
@@ -33,7 +36,7 @@ export interface Call {
   /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
   fleet(options?: { autostart?: boolean; outlook?: Outlook; onLost?: () => void }): Promise<Fleet>;
   /** Throws a UsageError that names the near miss. */
-  loadVerb(name: string): Verb;
+  loadVerb(name: string): Promise<Verb>;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */
   isInteractive(): boolean;
   /** Asks a yes-or-no question on the terminal. */
@@ -48,6 +51,8 @@ export interface Verb {
   options: NonNullable<ParseArgsConfig['options']>;
   /** How many arguments it takes at most. */
   most: number;
+  /** What stands behind `--` is a command, not more arguments. */
+  takesCommand?: boolean;
   /** Answers with the exit status. */
   run(call: Call): Promise<number>;
 }

@@ -220,7 +220,8 @@ function folderOf(file: string): string {
   return dirname(resolve(file));
 }
 
-function isInside(folder: string, path: string): boolean {
+/** True for a folder and everything in it, links followed. */
+export function isInside(folder: string, path: string): boolean {
   try {
     return !relative(realpathSync(folder), realpathSync(path)).startsWith('..');
   } catch {

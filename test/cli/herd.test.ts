@@ -144,9 +144,7 @@ describe('the command and the daemon', () => {
       name: 'echo',
       exposed_name: 'good__echo',
     });
-    expect((await run('why', 'good')).stdout).toMatch(
-      /^good is connected \(running\) since \d+s\.\n\nWhat happened:\n/,
-    );
+    expect((await run('why', 'good')).stdout).toMatch(/^good is running, since \d+s\.\n\nWhat happened:\n/);
     const inspection = await json('inspect', 'good');
     expect(inspection).toMatchObject({
       server: 'good',

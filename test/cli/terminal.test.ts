@@ -10,6 +10,7 @@ import type { ServerStatus } from '../../src/ipc/fleet.js';
 import { config, server } from '../faults/config.js';
 import { COMMAND, toolherd } from '../support/command.js';
 import { makeHome } from '../support/herd.js';
+import { HAS_TERMINAL, onTerminal } from '../support/terminal.js';
 
 const EVIL = 'a\u001B[31mred\u001B]0;title\u0007\u202Egnp\u009B2J\nFAKE';
 const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/;
@@ -208,7 +209,7 @@ describe('what could not be had', () => {
       toolherd(args, { cwd: home.folder, env: { TOOLHERD_HOME: home.folder } });
     for (const verb of ['tools', 'prompts', 'resources']) {
       const { status, stdout, stderr } = await run(verb, 'away');
-      expect([status, stdout]).toEqual([1, `no ${verb}\n`]);
+      expect([status, stdout]).toEqual([69, `no ${verb}\n`]);
       expect(stderr).toMatch(/^warning: away: http:\/\/127\.0\.0\.1:1\/mcp cannot be reached/);
     }
     expect(await run('tools')).toMatchObject({
@@ -239,5 +240,23 @@ describe('what could not be had', () => {
     });
     expect((await run('start', 'silent', '--wait')).status).toBe(124);
     expect((await run('status', '--wait')).status).toBe(124);
+  });
+});
+
+describe.skipIf(!HAS_TERMINAL)('colours', () => {
+  it('are on a terminal, unless NO_COLOR or --no-color says otherwise; a pipe has none', async () => {
+    const home = makeHome(config([server('good', 'good.mjs')]));
+    await home.start();
+    const options = { cwd: home.folder, env: home.environment };
+    const screen = async (args: string[], env: Record<string, string> = {}) => {
+      const terminal = onTerminal(args, { ...options, env: { ...options.env, ...env } });
+      await terminal.status;
+      return terminal.screen();
+    };
+    const start = ['start', 'good', '--wait'];
+    expect(await screen(start)).toContain('\u001B[32mconnected\u001B[0m');
+    expect(await screen([...start, '--no-color'])).not.toContain('\u001B');
+    expect(await screen(start, { NO_COLOR: '1' })).not.toContain('\u001B');
+    expect((await toolherd(start, options)).stdout).not.toContain('\u001B');
   });
 });

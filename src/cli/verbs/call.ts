@@ -1,69 +1,96 @@
 import { readFileSync } from 'node:fs';
 import type { Fleet, ToolEntry, ToolResult } from '../../ipc/fleet.js';
 import { parseArguments } from '../arguments.js';
+import { checkArguments } from '../check-arguments.js';
 import { parseDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
 import { quoted } from '../plain-text.js';
 import { progressLine } from '../progress-line.js';
+import { saveContent } from '../save-content.js';
+import { isOutOfReach } from '../status-table.js';
 import { findTarget } from '../target.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
+import { whileWaiting } from '../while-waiting.js';
+import { within } from '../within.js';
 
 export const verb: Verb = {
-  usage: 'call SERVER.TOOL [k=v | k:=json]… [--args JSON|-] [--raw]',
-  about: 'Calls a tool and prints the text that it answers with, and nothing else.',
+  usage: 'call SERVER.TOOL [k=v | k:=json]… [--args JSON|-] [--raw] [--out DIR]',
+  about: `Calls a tool and prints the text that it answers with, and nothing else. Images, sound and other bytes are saved
+to files, and where they are is said beside it.`,
   help: `Examples:
   toolherd call everything.echo message=hi
   toolherd call everything.get-sum a=2 b=3              numbers, because the tool says so
   toolherd call memory.create_entities --args '{"entities": []}'
   cat request.json | toolherd call memory.create_entities --args -
   toolherd call everything.echo message=hi --raw       the whole result as JSON
+  toolherd call everything.get-tiny-image --out .      saves the image here, not in a temporary folder
 
-Exit status: 0 ok, 1 the tool or the server failed, 4 no such server or tool, 124 timeout.`,
-  options: { args: { type: 'string' }, raw: { type: 'boolean' } },
+What is missing or wrong by the tool's own schema is said before anything is sent.
+
+Exit status: 0 ok, 1 the tool or the server failed, 2 wrong arguments, 4 no such server or tool, 69 the server cannot be
+reached, 77 it needs authorisation, 124 timeout.`,
+  options: { args: { type: 'string' }, raw: { type: 'boolean' }, out: { type: 'string' } },
   most: Number.POSITIVE_INFINITY,
   async run(call) {
     const [target, ...words] = call.args;
     if (target === undefined) throw new UsageError('name a tool', 'usage: toolherd call SERVER.TOOL [k=v]…');
-    const fleet = await call.fleet();
-    const { server, tool, schema } = await findTool(fleet, target, words.length > 0);
     const whole = call.flags.args === '-' ? readFileSync(0, 'utf8') : (call.flags.args as string | undefined);
+    const fleet = await call.fleet();
+    const { server, tool, schema } = await within(call, findTool(call, fleet, target));
+    const given = parseArguments(words, whole, schema);
+    for (const oddity of checkArguments(tool, schema, given)) call.output.note(`warning: ${oddity}`);
     const timeout = call.flags.timeout as string | undefined;
     const params = {
       server,
       tool,
-      arguments: parseArguments(words, whole, schema),
+      arguments: given,
       timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
     };
     const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressLine(progress));
-    const result = await fleet.call(params, { onProgress });
-    call.output.progress(undefined);
+    const result = await whileWaiting(call, fleet, server, fleet.call(params, { onProgress }));
     show(call, result);
-    return statusOf(result);
+    return statusOf(result, fleet);
   },
 };
 
-/** The schema is asked for only when a value may need it. */
-async function findTool(
-  fleet: Fleet,
-  target: string,
-  wantsSchema: boolean,
-): Promise<{ server: string; tool: string; schema: unknown }> {
-  const { server, name: tool, isKnown } = await findTarget(fleet, target, 'tool');
-  if (!wantsSchema || !isKnown) return { server, tool, schema: undefined };
-  const known: ToolEntry[] = await fleet.tools(server);
-  const found = known.find(({ name }) => name === tool) ?? known.find((entry) => entry.exposed_name === tool);
-  return { server, tool: found?.name ?? tool, schema: found?.input_schema };
+interface Found {
+  server: string;
+  tool: string;
+  schema: unknown;
 }
 
-function show({ flags, output }: Call, result: ToolResult): void {
+/** With one dot in it there is one way to read a name: then the herd need not be asked who is in it. */
+async function findTool(call: Call, fleet: Fleet, target: string): Promise<Found> {
+  const toolsOf = (name: string) => whileWaiting(call, fleet, name, fleet.tools(name));
+  const [server = '', name = '', ...more] = target.split('.');
+  if (server !== '' && name !== '' && more.length === 0) {
+    try {
+      return schemaOf(await toolsOf(server), server, name);
+    } catch (error) {
+      if ((error as { type?: string }).type !== 'ServerNotFoundError') throw error;
+    }
+  }
+  const found = await findTarget(fleet, target, 'tool');
+  return schemaOf(found.isKnown ? await toolsOf(found.server) : [], found.server, found.name);
+}
+
+/** A tool whose definition is bad is called all the same, with whatever is given. */
+function schemaOf(known: readonly ToolEntry[], server: string, tool: string): Found {
+  const found = known.find(({ name }) => name === tool) ?? known.find((entry) => entry.exposed_name === tool);
+  const schema = found?.problem === undefined ? found?.input_schema : undefined;
+  return { server, tool: found?.name ?? tool, schema };
+}
+
+function show(call: Call, result: ToolResult): void {
+  const { flags, output } = call;
   output.json({ result });
   if (flags.raw === true && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
   else if (result.error === null || result.error.type === 'MCPToolError') {
     const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     if (texts.length > 0) output.printRaw(`${texts.join('\n')}\n`);
-    const others = result.content.filter((block) => block.type !== 'text');
-    for (const block of others) output.note(`(${block.type} content; see --raw)`);
   }
+  const isWanted = typeof flags.out === 'string' || !(output.isJson || output.isQuiet || flags.raw === true);
+  if (isWanted) for (const line of saveContent(call, result)) output.note(line);
   if (result.error === null || output.isJson) return;
   const { type, message, why, fix, sent } = result.error;
   if (type === 'MCPToolError') {
@@ -81,9 +108,18 @@ const STATUS: Readonly<Record<string, number>> = {
   ServerNotFoundError: EXIT.notFound,
   MCPToolNotFoundError: EXIT.notFound,
   AuthRequiredError: EXIT.notAllowed,
+  TrustRequiredError: EXIT.notAllowed,
+  MCPConnectionError: EXIT.cannotReach,
 };
 
-function statusOf({ error }: ToolResult): number {
+/** A server that failed a moment ago is not tried again at once; why it failed then still counts. */
+async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<number> {
   if (error === null) return EXIT.ok;
+  if (error.type === 'ServerUnavailableError') {
+    const { servers } = await fleet.status([metadata.server]);
+    if (servers.some(({ detail }) => detail === 'needs_auth' || detail === 'not_allowed'))
+      return EXIT.notAllowed;
+    return servers.some(isOutOfReach) ? EXIT.cannotReach : EXIT.failed;
+  }
   return STATUS[error.type] ?? EXIT.failed;
 }

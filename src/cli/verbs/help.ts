@@ -21,7 +21,7 @@ export const verb: Verb = {
   options: {},
   most: 1,
   async run({ args: [name], output, loadVerb }) {
-    const text = name === undefined ? overview() : explain(loadVerb(name));
+    const text = name === undefined ? overview() : explain(await loadVerb(name));
     output.print(text);
     output.json({ help: text });
     return EXIT.ok;

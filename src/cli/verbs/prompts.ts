@@ -14,7 +14,8 @@ A server that has never run is started for it; of one that rests, what it last o
   toolherd prompts everything
   toolherd prompts everything --refresh      ask the server again; start it if need be
 
-Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server, 77 it needs authorisation.`,
+Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server,
+69 it cannot be reached, 77 it needs authorisation.`,
   options: { refresh: { type: 'boolean' } },
   most: 1,
   async run(call) {

@@ -1,30 +1,35 @@
 import { EXIT } from '../exit-codes.js';
+import { loadBundle } from '../load-bundle.js';
+import { paintStates } from '../paint.js';
 import { statusTable } from '../status-table.js';
 import type { Verb } from '../verb.js';
 import { within } from '../within.js';
 
 export const verb: Verb = {
-  usage: 'status [SERVER…] [--wait] [--exit-code]',
+  usage: 'status [SERVER…] [--watch] [--wait] [--exit-code]',
   about: 'Shows the herd: the state of every server, as it is at this moment.',
   help: `Examples:
   toolherd status
   toolherd status github --json
+  toolherd status --watch           stays, and shows every change; q or Ctrl-C ends it
+  toolherd status --watch --json    a line of JSON for every change
   toolherd status --wait            waits until no server is starting
   toolherd status --exit-code       exit 1 unless every enabled server is well
 
 States: created, connecting, connected, error, disconnected (of the newest process).
 Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled,
 needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
-  options: { wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
+  options: { watch: { type: 'boolean' }, wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
   most: Number.POSITIVE_INFINITY,
   async run(call) {
     const { args, flags, output } = call;
+    if (flags.watch === true) return loadBundle<typeof import('../watch.js')>('watch').watch(call);
     const fleet = await call.fleet({ autostart: false, outlook: 'if allowed' });
     const names = args.length === 0 ? undefined : [...args];
     if (flags.wait === true) await within(call, untilSettled(fleet, names));
     const { servers, daemon } = await fleet.status(names);
     output.json({ servers, daemon });
-    output.print(statusTable(servers, Date.now(), output.columns));
+    output.print(statusTable(servers, Date.now(), output.columns), paintStates);
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);

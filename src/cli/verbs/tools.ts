@@ -15,7 +15,8 @@ what it last offered is shown. A tool whose definition is bad is marked with '!'
   toolherd tools memory --refresh      ask the server again; start it if need be
   toolherd tools --json | jq -r '.tools[].exposed_name'
 
-Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server, 77 it needs authorisation.`,
+Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server,
+69 it cannot be reached, 77 it needs authorisation.`,
   options: { schema: { type: 'boolean' }, refresh: { type: 'boolean' } },
   most: 1,
   async run(call) {

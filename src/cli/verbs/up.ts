@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../ipc/fleet.js';
-import { findDaemon, openFleet, startOrFind } from '../connection.js';
+import { findDaemon, openFleet } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { daemonArguments, daemonEnvironment } from '../start-daemon.js';
+import { startOrFind } from '../start-or-find.js';
 import type { Call, Verb } from '../verb.js';
 
 const ENDING_MS = 10_000;

@@ -1,4 +1,5 @@
 export { addEntry } from './add-entry.js';
+export { allowCommand } from './allow-command.js';
 export type { Disk } from './disk.js';
 export { type DuplicateVerdict, duplicateOf, type EntryName, shortNameWarning } from './duplicates.js';
 export { type EditedFile, type EditOptions, editFile } from './edit-file.js';

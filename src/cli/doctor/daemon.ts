@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import type { FleetStatus } from '../../ipc/fleet.js';
+import { VERSION } from '../../version.js';
+import { noteOf } from '../status-table.js';
+import type { Call } from '../verb.js';
+import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+
+/** The daemon that runs, its version, and the servers that are in trouble; or what one that died has left. */
+export async function checkDaemon(call: Call, socket: string): Promise<Finding[]> {
+  try {
+    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    return describe(await fleet.status());
+  } catch (error) {
+    const { message, fix } = wordsOf(error);
+    if ((error as { type?: string }).type !== 'DaemonNotRunningError') return [fault('daemon', message, fix)];
+    return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(call, socket)];
+  }
+}
+
+function describe({ daemon, servers }: FleetStatus): Finding[] {
+  const { version, pid, config_error, http } = daemon;
+  const about = `running (pid ${pid}, version ${version})`;
+  return [
+    version === VERSION
+      ? ok('daemon', about)
+      : warn('daemon', `${about}, but this command is ${VERSION}`, 'toolherd up --replace'),
+    ...(config_error === null
+      ? []
+      : [fault('daemon', `the changed config was not applied: ${config_error}`, 'toolherd validate')]),
+    ...(http?.error ? [fault('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
+    ...servers.flatMap((server) => {
+      const note = noteOf(server);
+      return note === undefined ? [] : [warn('server', note, `toolherd why ${server.name}`)];
+    }),
+  ];
+}
+
+/** A lock that is held while nobody serves, and servers of a daemon that was killed. */
+function leftovers({ paths }: Call, socket: string): Finding[] {
+  const holder = Number(read(`${socket}.lock`));
+  const stuck =
+    holder > 0 && isAlive(holder)
+      ? [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)]
+      : [];
+  const stale = stalePids(read(paths.ledgerFile));
+  if (stale.length === 0) return stuck;
+  const message = `servers of a daemon that died still run: ${stale.join(', ')}`;
+  return [...stuck, warn('processes', message, 'toolherd up (it ends them first)')];
+}
+
+interface LedgerLine {
+  came?: { pid: number; cookie: string };
+  went?: number;
+}
+
+/** By their mark: a number alone may be another's by now. */
+function stalePids(ledger: string): number[] {
+  const owned = new Map<number, string>();
+  for (const text of ledger.split('\n')) {
+    try {
+      const { came, went } = JSON.parse(text) as LedgerLine;
+      if (came !== undefined) owned.set(came.pid, came.cookie);
+      if (went !== undefined) owned.delete(went);
+    } catch {
+      // the last line of a daemon that was killed may be half a line
+    }
+  }
+  const carries = ([pid, cookie]: [number, string]) => read(`/proc/${pid}/environ`).includes(cookie);
+  return [...owned].filter(carries).map(([pid]) => pid);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

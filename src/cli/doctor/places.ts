@@ -1,0 +1,63 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { checkSocketPath, look } from '../../ipc/socket-path.js';
+import { bytes } from '../table.js';
+import type { Call } from '../verb.js';
+import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+
+const LITTLE_BYTES = 100 * 2 ** 20;
+const MUCH_LOG_BYTES = 2 ** 30;
+
+export function checkSocketPlace(socket: string): Finding {
+  try {
+    checkSocketPath(socket);
+    return ok('socket', socket);
+  } catch (error) {
+    const { message, fix } = wordsOf(error);
+    return fault('socket', message, fix);
+  }
+}
+
+/** Folders that have to be written to; one that is missing is made when it is needed. */
+export function checkFolders({ paths }: Call): Finding[] {
+  return [
+    ['state', paths.stateFolder],
+    ['cache', paths.cacheFolder],
+  ].map(([about = '', folder = '']) => {
+    const there = nearest(folder);
+    try {
+      accessSync(there, constants.W_OK | constants.X_OK);
+    } catch {
+      return fault(about, `${there} cannot be written to`, `chmod u+rwx '${there}', or make it yours`);
+    }
+    const mode = look(folder)?.mode ?? 0o700;
+    if (about === 'state' && (mode & 0o022) !== 0) {
+      return fault(about, `others can write to ${folder}`, `chmod 700 '${folder}'`);
+    }
+    return ok(about, there === folder ? folder : `${folder} (not there yet)`);
+  });
+}
+
+export function checkDisk({ paths }: Call): Finding {
+  const { bavail, bsize } = statfsSync(nearest(paths.stateFolder));
+  const free = bavail * bsize;
+  if (free >= LITTLE_BYTES) return ok('disk', `${bytes(free)} free for logs and state`);
+  return warn('disk', `only ${bytes(free)} free at ${paths.stateFolder}`, 'make room: logs would lose lines');
+}
+
+export function checkLogs({ paths }: Call): Finding {
+  const size = [paths.logFolder, join(paths.logFolder, 'servers')].reduce((sum, it) => sum + sizeOf(it), 0);
+  if (size < MUCH_LOG_BYTES) return ok('logs', `${bytes(size)} in ${paths.logFolder}`);
+  const fix = 'lower daemon.log_max_bytes, or remove files of servers that are gone';
+  return warn('logs', `${bytes(size)} in ${paths.logFolder}`, fix);
+}
+
+function sizeOf(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { name }) => sum + statSync(join(folder, name)).size, 0);
+}
+
+function nearest(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : nearest(dirname(folder));
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseYaml } from '../config/parse-yaml.js';
+import { configError } from '../config/problem.js';
+import { FileFault, readSmallFile } from '../config/read-file.js';
+import { DEFAULT_REGISTRY, readSettings } from '../config/settings.js';
+import { isLoopback } from '../config/url-rule.js';
+import { type Found, openRegistry, type Registry } from '../registry/index.js';
+import { parseDuration } from './duration.js';
+import { loadOptions } from './files.js';
+import { type Call, UsageError } from './verb.js';
+
+const TRY_MS = 10_000;
+
+/** The registry that a call means: $TOOLHERD_REGISTRY, else daemon.registry, else the official one. */
+export function registryOf(call: Call): Registry {
+  const { timeout } = call.flags;
+  const asking = {
+    fetch,
+    sleep: (ms: number, signal: AbortSignal | undefined) => sleep(ms, undefined, { signal }),
+    random: Math.random,
+    tryMs: TRY_MS,
+    signal: typeof timeout === 'string' ? AbortSignal.timeout(parseDuration(timeout)) : undefined,
+  };
+  const cacheFolder = join(call.paths.cacheFolder, 'registry');
+  return openRegistry({ base: baseOf(call), cacheFolder, asking, now: Date.now });
+}
+
+function baseOf(call: Call): string {
+  const named = call.environment.TOOLHERD_REGISTRY;
+  if (named === undefined || named === '') return configured(call);
+  const url = URL.canParse(named) ? new URL(named) : undefined;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return named;
+  throw new UsageError(
+    'TOOLHERD_REGISTRY must use https:// (or http:// for localhost)',
+    `for example ${DEFAULT_REGISTRY}`,
+  );
+}
+
+/** A config that cannot be read may name a registry of one's own: then no other is asked. */
+function configured(call: Call): string {
+  const { configFile, configRequired } = loadOptions(call, undefined);
+  try {
+    const { settings, problems } = readSettings(parseYaml(configFile, readSmallFile(configFile)));
+    if (problems.length > 0) throw configError(problems);
+    return settings.daemon.registry;
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    if (error.isMissing && configRequired !== true) return DEFAULT_REGISTRY;
+    throw new UsageError(error.message, error.fix);
+  }
+}
+
+/** An answer from another day is said to be one. */
+export function noteOffline(
+  { output }: Call,
+  { cachedAt, offline }: Pick<Found, 'cachedAt' | 'offline'>,
+): void {
+  if (offline === undefined) return;
+  output.note(`warning: ${offline.message}: ${offline.why}; this is what it said at ${cachedAt}`);
+}
+
+/** `NAME@VERSION`. A name may begin with an @. */
+export function parseName(text: string): { name: string; version: string | undefined } {
+  const at = text.lastIndexOf('@');
+  if (at <= 0) return { name: text, version: undefined };
+  return { name: text.slice(0, at), version: text.slice(at + 1) };
+}

@@ -1,0 +1,120 @@
+import type { Inspection, JournalEntry } from '../ipc/fleet.js';
+import { oneLine } from './plain-text.js';
+import { ago, duration } from './table.js';
+
+/** The last few sentences are enough: the whole journal is in `inspect`. */
+const MOST = 10;
+
+/** The story of a server in words. `isVerbose`: every step of its charts, by the names they have there. */
+export function tellStory(inspection: Inspection, now: number, isVerbose: boolean): string {
+  const { server, status, journal } = inspection;
+  const told = isVerbose
+    ? journal.map(stepOf)
+    : journal.flatMap((step) => sentenceOf(step, inspection) ?? []);
+  const lines = told.slice(isVerbose ? 0 : -MOST).map(({ at, text }) => {
+    return `  ${`${ago(at, now)} ago`.padEnd(11)} ${oneLine(text)}`;
+  });
+  return [
+    `${server} ${stateOf(status)}, since ${ago(status.since, now)}.`,
+    '',
+    'What happened:',
+    ...(lines.length === 0 ? ['  nothing yet: nobody has called it'] : lines),
+    '',
+    `What happens next: ${nextOf(status, now)}`,
+    `What you can do: ${adviceOf(status)}`,
+  ].join('\n');
+}
+
+type Told = { at: string; text: string };
+
+function stepOf({ at, chart, incarnation, from, to, cause }: JournalEntry): Told {
+  const who = chart === 'keeper' ? 'keeper' : `incarnation ${incarnation}`;
+  return { at, text: `${who}: ${from === '' ? to : `${from} → ${to}`}, because: ${cause}` };
+}
+
+/** Undefined for a step inside: nobody outside would notice it. */
+function sentenceOf(step: JournalEntry, { server, status }: Inspection): Told | undefined {
+  const cause = step.cause.replace(`${server}: `, '');
+  const text = step.chart === 'keeper' ? keeperDid(step, cause) : serverDid(step, cause, status.transport);
+  return text === undefined ? undefined : { at: step.at, text };
+}
+
+function serverDid(
+  { from, to, incarnation }: JournalEntry,
+  cause: string,
+  transport: string,
+): string | undefined {
+  const it = transport === 'stdio' ? `process ${incarnation}` : `connection ${incarnation}`;
+  const isEntering = (state: string) => to.startsWith(state) && !from.startsWith(state);
+  if (from === 'created' && to.startsWith('connecting')) {
+    return transport === 'stdio' ? `${it} is started` : `${it} is opened`;
+  }
+  if (from.startsWith('connecting') && to === 'connected.discovering') return `${it} is ready: ${cause}`;
+  // what ends a start is told when it happens, not when the last of it is gone
+  if (isEntering('connecting.aborting') && !cause.startsWith('told')) return `${it} failed: ${cause}`;
+  if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
+  if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
+    return `${it} is asked to go: ${cause}`;
+  }
+  return to === 'disconnected' ? `${it} is gone: ${cause}` : undefined;
+}
+
+/** What toolherd itself did about it. */
+function keeperDid({ from, to }: JournalEntry, cause: string): string | undefined {
+  const [before, after] = [from.split('.')[0], to.split('.')[0]];
+  if (before === 'running' && after === 'running') {
+    const isAgain = from === 'running.up' && to.startsWith('running.starting');
+    return isAgain ? 'toolherd starts it again at once' : undefined;
+  }
+  if (after === 'running') return `toolherd starts it: ${cause}`;
+  if (after === 'waiting') return 'toolherd waits a little before it tries again';
+  if (after === 'quarantined') return 'toolherd has given it up: starting it again does not help';
+  if (after === 'needs_auth') return 'toolherd waits until somebody authorises it';
+  if (after === 'idle') return 'toolherd lets it rest until it is called';
+  return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
+}
+
+function stateOf({ detail, state }: Inspection['status']): string {
+  switch (detail) {
+    case 'running':
+      return state === 'connected' ? 'is running' : 'is being started';
+    case 'idle':
+      return 'is at rest';
+    case 'waiting':
+      return 'does not run: it failed and waits for the next try';
+    case 'quarantined':
+      return 'does not run: it was given up (quarantined)';
+    case 'stopped':
+      return 'is stopped';
+    case 'disabled':
+      return 'is disabled in its config';
+    case 'needs_auth':
+      return 'does not run: it needs an authorisation';
+    case 'not_allowed':
+      return 'does not run: its agent.yaml is not allowed';
+  }
+}
+
+function nextOf({ detail, state, next_retry_at }: Inspection['status'], now: number): string {
+  if (detail === 'waiting' && next_retry_at !== null) {
+    return `it is started again in ${duration(Date.parse(next_retry_at) - now)}.`;
+  }
+  if (detail === 'running')
+    return state === 'connected' ? 'it answers calls.' : 'it is on its way; calls wait for it.';
+  if (detail === 'idle') return 'it is started by the next call.';
+  if (detail === 'stopped') return 'nothing, until it is started.';
+  if (detail === 'disabled') return 'nothing, until it is enabled in its config.';
+  if (detail === 'not_allowed') return 'nothing, until its file is allowed again.';
+  return 'nothing, until somebody acts.';
+}
+
+function adviceOf({ name, detail, last_error }: Inspection['status']): string {
+  const fix = last_error?.fix === undefined ? '' : `${oneLine(last_error.fix)}; then `;
+  if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
+  if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
+  if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
+  if (detail === 'stopped') return `"toolherd start ${name}".`;
+  if (detail === 'disabled') return 'set "enabled: true" in its config.';
+  if (detail === 'not_allowed') return '"toolherd allow", with its agent.yaml.';
+  return 'nothing is needed.';
+}

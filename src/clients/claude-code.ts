@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { type Client, usualSpelling } from './client.js';
+import { MILLISECOND, seconds, USUAL } from './fields.js';
+import { shellReferences } from './references.js';
+
+/** Read in code.claude.com/docs, "Connect Claude Code to tools via MCP". */
+export const claudeCode: Client = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  format: 'json',
+  user: ({ home, environment }) => [join(environment.CLAUDE_CONFIG_DIR || home, '.claude.json')],
+  project: ['.mcp.json'],
+  keys: ['mcpServers'],
+  keysOfProject: (folder) => ['projects', folder, 'mcpServers'],
+  fields: { ...USUAL, timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }) },
+  references: shellReferences,
+  spell: (program) => ({ type: 'stdio', ...usualSpelling(program) }),
+};

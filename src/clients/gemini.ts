@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { type Client, usualSpelling } from './client.js';
+import { MILLISECOND, seconds, text, tools, USUAL, urlOf } from './fields.js';
+import { bareReferences } from './references.js';
+
+/** Read in geminicli.com/docs, "MCP servers with Gemini CLI". */
+export const gemini: Client = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  format: 'json',
+  user: ({ home }) => [join(home, '.gemini', 'settings.json')],
+  project: ['.gemini/settings.json'],
+  keys: ['mcpServers'],
+  fields: {
+    // Before `url`, since it says how the url is reached.
+    type: USUAL.type!,
+    ...USUAL,
+    url: urlOf('sse'),
+    httpUrl: urlOf('http'),
+    description: text('description'),
+    timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }),
+    includeTools: tools('allow'),
+    excludeTools: tools('deny'),
+  },
+  references: bareReferences,
+  spell: usualSpelling,
+};

@@ -1,0 +1,128 @@
+import { RegistryTimeoutError, RegistryUnreachableError } from './errors.js';
+
+/** What asking needs of the world; a test gives its own. */
+export interface Asking {
+  fetch: typeof fetch;
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
+  /** From 0 to 1. */
+  random(): number;
+  /** How long one try may take. */
+  tryMs: number;
+  /** Ends everything, whatever is being waited for. */
+  signal?: AbortSignal | undefined;
+}
+
+export type Answer = { kind: 'found'; body: string } | { kind: 'not-found' };
+
+/** Why a try failed, and whether another one may do better. */
+interface Failure {
+  why: string;
+  retry: boolean;
+  /** How long the registry wants to be left alone. */
+  waitMs?: number | undefined;
+}
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Asks until there is an answer, with longer and longer pauses. Throws a RegistryUnreachableError. */
+export async function ask(url: URL, tries: number, asking: Asking): Promise<Answer> {
+  for (let count = 1; ; count++) {
+    const outcome = await tryOnce(url, asking);
+    if ('kind' in outcome) return outcome;
+    if (asking.signal?.aborted) throw outOfTime(url);
+    const pauseMs = outcome.waitMs ?? FIRST_PAUSE_MS * 2 ** (count - 1) * (0.8 + 0.4 * asking.random());
+    if (!outcome.retry || count >= tries || pauseMs > LONGEST_PAUSE_MS) {
+      throw unreachable(url, outcome.why, count);
+    }
+    await asking.sleep(pauseMs, asking.signal).catch(() => {
+      throw outOfTime(url);
+    });
+  }
+}
+
+async function tryOnce(url: URL, { fetch, tryMs, signal }: Asking): Promise<Answer | Failure> {
+  const late = AbortSignal.timeout(tryMs);
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json', 'user-agent': 'toolherd' },
+      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+    });
+    if (response.status === 404) return { kind: 'not-found' };
+    if (!response.ok) return failureOf(response);
+    const body = await readBody(response);
+    if (body === undefined) return { why: 'its answer is too large', retry: false };
+    return isJson(body)
+      ? { kind: 'found', body }
+      : { why: 'it answered with something else than JSON', retry: false };
+  } catch (error) {
+    if (late.aborted) return { why: `it did not answer within ${tryMs / 1000} s`, retry: true };
+    return { why: reasonOf(error), retry: true };
+  }
+}
+
+function failureOf({ status, headers }: Response): Failure {
+  const why = `it answered with status ${status}`;
+  if (status !== 429 && status < 500) return { why, retry: false };
+  const waitMs = parseRetryAfter(headers.get('retry-after'), Date.now());
+  const isLong = waitMs !== undefined && waitMs > LONGEST_PAUSE_MS;
+  return {
+    why: isLong ? `${why} and wants to be asked again in ${Math.ceil(waitMs / 1000)} s` : why,
+    retry: true,
+    waitMs,
+  };
+}
+
+/** Seconds, or a date. */
+export function parseRetryAfter(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+async function readBody({ body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** fetch says only that it failed; the reason is inside. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause ? String(cause.code) : '';
+  return cause.message === '' ? code || cause.name : cause.message;
+}
+
+const FIX = 'check the network, and TOOLHERD_REGISTRY or daemon.registry if you use another registry';
+
+function unreachable({ origin }: URL, why: string, tries: number): RegistryUnreachableError {
+  const times = tries === 1 ? '' : ` (asked ${tries} times)`;
+  return new RegistryUnreachableError(`the registry at ${origin} cannot be used`, {
+    why: `${why}${times}`,
+    fix: FIX,
+  });
+}
+
+function outOfTime({ origin }: URL): RegistryTimeoutError {
+  return new RegistryTimeoutError(`the registry at ${origin} did not answer in time`, {
+    why: 'this is how long --timeout lets the command wait',
+    fix: 'give it more time',
+  });
+}

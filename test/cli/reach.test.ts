@@ -1,0 +1,86 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { VERSION } from '../../src/version.js';
+import { config } from '../faults/config.js';
+import { toolherd } from '../support/command.js';
+import { type Home, makeHome, startHerd } from '../support/herd.js';
+
+const away = {
+  name: 'away',
+  description: 'd',
+  server: 's',
+  transport: 'http',
+  url: 'http://127.0.0.1:1/mcp',
+};
+
+/** A daemon of another version, as far as the command looks: no such daemon can be built from this tree. */
+async function standIn({ socket }: Home, version: string): Promise<Server> {
+  const daemon = { version, pid: 1, config_error: null };
+  const results: Record<string, unknown> = {
+    'fleet/hello': { daemon, api_version: 1, agent: null },
+    'fleet/status': { servers: [], daemon },
+    'fleet/tools': { tools: [] },
+  };
+  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+  const server = createServer((connection) => {
+    createInterface({ input: connection }).on('line', (line) => {
+      const { id, method } = JSON.parse(line);
+      connection.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+describe('what cannot be reached', () => {
+  it('a remote server at which nobody listens is exit 69, for whatever asks it', async () => {
+    const { home } = await startHerd(config([away]));
+    const options = { cwd: home.folder, env: home.environment };
+    for (const args of [
+      ['call', 'away.any'],
+      ['call', 'away.any', 'k=v'],
+      ['tools', 'away'],
+      ['start', 'away', '--wait'],
+    ])
+      expect((await toolherd(args, options)).status).toBe(69);
+  });
+
+  it('a daemon that goes in the middle of a request is exit 69', async () => {
+    const home = makeHome(config([]));
+    const server = await standIn(home, VERSION);
+    server.removeAllListeners('connection');
+    server.on('connection', (connection) => connection.once('data', () => connection.destroy()));
+    const options = { cwd: home.folder, env: home.environment };
+    expect((await toolherd(['status'], options)).status).toBe(69);
+  });
+});
+
+describe('a daemon of another version', () => {
+  it.each(['0.0.9', '0.0.9-beta.1'])(
+    'that is older (%s) is told of once, with the remedy',
+    async (version) => {
+      const home = makeHome(config([]));
+      await standIn(home, version);
+      const options = { cwd: home.folder, env: home.environment };
+      for (const args of [['status'], ['tools']]) {
+        const { stderr, status } = await toolherd(args, options);
+        expect(stderr).toBe(
+          `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace\n`,
+        );
+        expect(status).toBe(0);
+      }
+      expect((await toolherd(['status', '-q'], options)).stderr).toBe('');
+    },
+  );
+
+  it.each([VERSION, '99.0.0'])('that is not (%s) is not', async (version) => {
+    const home = makeHome(config([]));
+    await standIn(home, version);
+    const options = { cwd: home.folder, env: home.environment };
+    expect((await toolherd(['status'], options)).stderr).toBe('');
+  });
+});

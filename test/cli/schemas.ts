@@ -1,0 +1,201 @@
+/**
+ * The shape of what each verb prints with --json, as a JSON Schema: what scripts may rely on. A field more is no break
+ * of it, so objects are open; a field less, or of another type, is one.
+ */
+type Schema = Record<string, unknown>;
+
+const string = { type: 'string' };
+const number = { type: 'number' };
+const integer = { type: 'integer' };
+const boolean = { type: 'boolean' };
+const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const object = (properties: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema => ({
+  type: 'object',
+  properties: { ...properties, ...optional },
+  required: Object.keys(properties),
+});
+const time = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$' };
+const open = { type: 'object' };
+
+const status = object({
+  name: string,
+  agent: nullable(string),
+  state: { enum: ['created', 'connecting', 'connected', 'error', 'disconnected'] },
+  detail: {
+    enum: ['idle', 'running', 'waiting', 'quarantined', 'stopped', 'disabled', 'needs_auth', 'not_allowed'],
+  },
+  transport: { enum: ['stdio', 'sse', 'websocket', 'http'] },
+  lifecycle: { enum: ['singleton', 'transient'] },
+  pids: list(integer),
+  incarnation: integer,
+  restarts: integer,
+  next_retry_at: nullable(time),
+  last_error: nullable(object({ message: string, cause: string, at: time }, { fix: string })),
+  since: time,
+  in_flight: integer,
+  calls: integer,
+  failures: integer,
+  latency_ms: object({ p50: nullable(number), p99: nullable(number) }),
+  tools: integer,
+  prompts: integer,
+  resources: integer,
+  protocol_version: nullable(string),
+  server_info: nullable(open),
+  rss_bytes: nullable(integer),
+});
+const daemon = object({
+  version: string,
+  pid: integer,
+  started_at: time,
+  socket: string,
+  config_file: string,
+  config_error: nullable(string),
+});
+const error = object({ type: string, message: string }, { why: string, fix: string });
+const result = object({
+  success: boolean,
+  content: list(object({ type: { enum: ['text', 'image', 'audio', 'binary', 'unknown'] } })),
+  error: nullable(
+    object(
+      { type: string, message: string, retryable: boolean, sent: boolean },
+      { why: string, fix: string },
+    ),
+  ),
+  metadata: object({
+    server: string,
+    tool: string,
+    request_id: string,
+    incarnation: nullable(integer),
+    execution_time_ms: number,
+    is_error: boolean,
+  }),
+});
+const journal = list(
+  object({
+    at: time,
+    incarnation: integer,
+    chart: { enum: ['server', 'keeper'] },
+    from: string,
+    to: string,
+    cause: string,
+  }),
+);
+const snapshot = object({ server: string, keeper: string });
+const problem = object({ type: string, message: string, file: string, line: integer, column: integer });
+const wouldRun = list(object({ name: string, transport: string, env: list(string) }));
+const servers = object({ servers: list(status) });
+
+const SHAPES: Record<string, Schema> = {
+  up: object({ already_running: boolean }, { pid: integer, servers: integer, daemon }),
+  down: object({ stopped: list(string), killed: list(string) }),
+  status: object({ servers: list(status), daemon }),
+  start: servers,
+  stop: servers,
+  restart: servers,
+  reset: servers,
+  reload: object({
+    added: list(string),
+    removed: list(string),
+    changed: list(string),
+    unchanged: list(string),
+    dry_run: boolean,
+  }),
+  register: object({ servers: list(status), saved: boolean }),
+  unregister: servers,
+  tools: object({
+    tools: list(
+      object({
+        server: string,
+        name: string,
+        exposed_name: string,
+        description: nullable(string),
+        input_schema: {},
+      }),
+    ),
+  }),
+  prompts: object({
+    prompts: list(
+      object({
+        server: string,
+        name: string,
+        exposed_name: string,
+        description: nullable(string),
+        arguments: list({}),
+      }),
+    ),
+  }),
+  resources: object({
+    resources: list(object({ server: string, uri: string, name: string, mime_type: nullable(string) })),
+    templates: list(object({ server: string, uri_template: string, name: string })),
+  }),
+  call: object({ result }),
+  'call-many': object({ results: list(result) }),
+  prompt: object({ result: object({ messages: list(open) }) }),
+  resource: object({ result: object({ contents: list(open) }) }),
+  why: object({ server: string, status, snapshot, journal }),
+  inspect: object({ server: string, status, spec: open, snapshot, journal }),
+  logs: object({
+    entries: list(
+      object({ time, level: string, server: nullable(string), source: nullable(string), text: string }),
+    ),
+  }),
+  events: object({
+    topic: { enum: ['state', 'log', 'catalog', 'call', 'notification'] },
+    server: string,
+    at: time,
+  }),
+  validate: object({
+    ok: boolean,
+    files: list(
+      object({
+        file: string,
+        kind: { enum: ['config', 'agent', 'source'] },
+        ok: boolean,
+        servers: list(object({ name: string, transport: string, enabled: boolean })),
+        problems: list(problem),
+        warnings: list(problem),
+        variables: list(object({ name: string, resolved: boolean })),
+      }),
+    ),
+  }),
+  schema: object({ schema: open }),
+  allow: object({ ok: boolean, file: string, would_run: wouldRun }),
+  revoke: object({ ok: boolean, file: string, was_allowed: boolean }),
+  doctor: object({
+    ok: boolean,
+    errors: integer,
+    warnings: integer,
+    findings: list(
+      object({ about: string, level: { enum: ['ok', 'warn', 'error'] }, message: string }, { fix: string }),
+    ),
+  }),
+  completion: object({ shell: string, script: string }),
+  version: object({ version: string, node: string }),
+  help: object({ help: string }),
+};
+
+const versioned = (shape: Schema): Schema => ({ allOf: [object({ api_version: { const: 1 } }), shape] });
+
+export const SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.entries(SHAPES).map(([verb, shape]) => [verb, versioned(shape)]),
+);
+
+/** Whatever the verb: it failed, and this is how. */
+export const FAILURE = versioned(object({ ok: { const: false }, error }));
+
+/** Those whose shape is held by tests of their own, or that print none: the bridge speaks MCP. */
+export const ELSEWHERE: readonly string[] = [
+  'auth',
+  'bridge',
+  'search',
+  'show',
+  'add',
+  'remove',
+  'list',
+  'import',
+  'attach',
+  'detach',
+  'pins',
+  'service',
+];

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { config, server } from '../faults/config.js';
+import { COMMAND } from '../support/command.js';
+import { startHerd } from '../support/herd.js';
+
+const SRC = join(import.meta.dirname, '..', '..', 'src');
+/** The modules of Node that take time to load and that neither verb needs. */
+const HEAVY = ['child_process', 'crypto', 'http', 'perf_hooks', 'readline', 'tls', 'timers/promises', 'zlib'];
+
+/** Notes at the end what was loaded: files by their names, Node's own modules by theirs. */
+const SPY = `const { writeFileSync } = require('node:fs');
+process.on('exit', () => writeFileSync(process.env.SPY, JSON.stringify({
+  own: process.moduleLoadList.filter((name) => name.startsWith('NativeModule ')).map((name) => name.slice(13)),
+  files: Object.keys(require.cache),
+})));`;
+
+describe('the thin path', () => {
+  it('nothing of any package is in the command itself, nor in what call and status load', async () => {
+    const { metafile } = await build({
+      entryPoints: [join(SRC, 'main.ts'), join(SRC, 'cli', 'command.ts')],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      outdir: 'nowhere',
+      write: false,
+      metafile: true,
+      logLevel: 'silent',
+    });
+    const inputs = Object.keys(metafile.inputs);
+    expect(inputs.filter((file) => file.includes('node_modules'))).toEqual([]);
+    expect(inputs.filter((file) => /src\/(?!cli\/|ipc\/|framing\/|\w+(-\w+)*\.ts)/.test(file))).toEqual([]);
+    expect(inputs.some((file) => file.endsWith('cli/verbs/call.ts'))).toBe(true);
+  });
+
+  it('call and status load no other bundle and none of the slow modules of Node', async () => {
+    const { home } = await startHerd(config([server('good', 'good.mjs')]));
+    const spy = join(home.folder, 'spy.cjs');
+    writeFileSync(spy, SPY);
+    for (const args of [['call', 'good.echo', 'value=1'], ['status']]) {
+      const seen = join(home.folder, 'seen.json');
+      const env = { ...home.environment, SPY: seen };
+      execFileSync(process.execPath, ['-r', spy, COMMAND, ...args], { cwd: home.folder, env });
+      const { own, files } = JSON.parse(readFileSync(seen, 'utf8')) as { own: string[]; files: string[] };
+      expect(own.filter((name) => HEAVY.includes(name))).toEqual([]);
+      // the command itself comes compiled: had V8 refused that, it would be here
+      const others = files
+        .map((file) => basename(file))
+        .filter((file) => !['spy.cjs', 'main.cjs'].includes(file));
+      expect(others).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,14 @@
+import type { Asking } from '../../src/registry/index.js';
+
+/** Real requests in a world without waiting: pauses are noted down, and over at once. */
+export function patientAsking(more: Partial<Asking> = {}): Asking & { pauses: number[] } {
+  const pauses: number[] = [];
+  return {
+    fetch,
+    sleep: async (ms) => void pauses.push(ms),
+    random: () => 0.5,
+    tryMs: 5000,
+    pauses,
+    ...more,
+  };
+}

@@ -1,0 +1,39 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Outcome, toolherd } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
+import { type Published, startRegistry, type TestRegistry } from './server.js';
+
+export interface Stage {
+  registry: TestRegistry;
+  cwd: string;
+  /** The project's file and the global one. */
+  agentFile: string;
+  configFile: string;
+  run(...args: string[]): Promise<Outcome>;
+  /** The same with variables set. */
+  runWith(env: Record<string, string>, ...args: string[]): Promise<Outcome>;
+  read(file: string): string;
+  write(file: string, text: string): void;
+}
+
+/** A user in an empty folder, with a registry of their own. */
+export async function stage(published: readonly Published[] = []): Promise<Stage> {
+  const registry = await startRegistry(published);
+  const cwd = makeFolder();
+  const runWith = (env: Record<string, string>, ...args: string[]) =>
+    toolherd(args, { cwd, env: { TOOLHERD_REGISTRY: registry.url, ...env } });
+  return {
+    registry,
+    cwd,
+    agentFile: join(cwd, 'agent.yaml'),
+    configFile: join(cwd, 'home', 'config.yaml'),
+    runWith,
+    run: (...args) => runWith({}, ...args),
+    read: (file) => readFileSync(file, 'utf8'),
+    write(file, text) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    },
+  };
+}
