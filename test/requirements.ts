@@ -37,12 +37,12 @@ export const ALL_IDS: readonly string[] = [
 /** What is built. Only grows. */
 export const CLAIMED: readonly string[] = [
   ...range('FR-', 1, 28, 3),
-  ...range('SC-', 3, 8, 3),
-  ...['US1.2', 'US1.3', ...scenarios(2, 4), ...scenarios(3, 5), ...scenarios(4, 4), ...scenarios(5, 4)],
+  ...['SC-001', ...range('SC-', 3, 8, 3)],
+  ...[...scenarios(1, 3), ...scenarios(2, 4), ...scenarios(3, 5), ...scenarios(4, 4), ...scenarios(5, 4)],
   ...[...scenarios(6, 3), ...scenarios(7, 2), ...scenarios(8, 2)],
   ...range('P', 1, 13),
   ...range('S', 1, 10),
   ...range('U', 3, 8),
-  ...['C2', 'C3', 'X3'],
+  ...['C2', 'C3', 'X2', 'X3'],
   ...range('I', 1, 10),
 ];

@@ -6,46 +6,52 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, it, onTestFinished } from 'vitest';
 import { startRegistry } from '../registry/server.js';
 import { toolherd } from '../support/command.js';
+import { expectRegion } from '../support/docs.js';
 import { makeHome } from '../support/herd.js';
 
-const PACKAGE = '@modelcontextprotocol/server-memory';
+const PACKAGE = '@modelcontextprotocol/server-everything';
 const require = createRequire(import.meta.url);
 const { version } = require(`${PACKAGE}/package.json`) as { version: string };
-const MEMORY = {
+const NAME = 'io.github.modelcontextprotocol/everything';
+const EVERYTHING = {
   server: {
-    name: 'io.github.modelcontextprotocol/memory',
-    description: 'A knowledge graph that remembers',
-    version: '1.0.0',
+    name: NAME,
+    description: 'A little of everything that the protocol has',
+    version,
     packages: [{ registryType: 'npm', identifier: PACKAGE, version, transport: { type: 'stdio' } }],
   },
 };
 
-it("SC-001 US1.1: a newcomer's path: search, add, call, attach, and a client started from the written config calls a tool", async () => {
-  const registry = await startRegistry([MEMORY]);
+it("SC-001 US1.1: a newcomer's path: search, add, call, attach, and a client started from the written config calls a tool; the README tells the same", async () => {
+  const registry = await startRegistry([EVERYTHING]);
   const home = makeHome('version: "1.0"\n');
   // where npx finds the package without asking anybody
   symlinkSync(join(import.meta.dirname, '..', '..', 'node_modules'), join(home.folder, 'node_modules'));
-  const run = async (...args: string[]) => {
+  const told: string[] = [];
+  const run = async (line: string) => {
     const env = { ...home.environment, TOOLHERD_REGISTRY: registry.url };
-    const { status, stdout, stderr } = await toolherd(args, { cwd: home.folder, env });
-    expect([args, status, stderr]).toEqual([args, 0, expect.not.stringContaining('error')]);
+    const { status, stdout, stderr } = await toolherd(line.split(' '), { cwd: home.folder, env });
+    expect([line, status, stderr]).toEqual([line, 0, expect.not.stringContaining('error')]);
+    told.push(`$ toolherd ${line}\n${stdout}`);
     return stdout;
   };
-  expect(await run('search', 'memory')).toContain('io.github.modelcontextprotocol/memory');
-  const memoryFile = `MEMORY_FILE_PATH=${join(home.folder, 'memory.jsonl')}`;
-  const added = await run('add', 'io.github.modelcontextprotocol/memory', '-g', '--env', memoryFile);
-  expect(added).toContain('memory');
-  const { pid } = JSON.parse(await run('up', '--json')) as { pid: number };
-  home.adopt(pid);
-  const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote the first program'] }];
-  await run('call', 'memory.create_entities', `entities:=${JSON.stringify(entities)}`);
-  expect(await run('call', 'memory.search_nodes', 'query=Ada')).toContain('wrote the first program');
-  await run('attach', 'claude-desktop');
+  await run('search everything');
+  await run(`add ${NAME} -g`);
+  const up = await toolherd(['up', '--json'], { cwd: home.folder, env: home.environment });
+  home.adopt((JSON.parse(up.stdout) as { pid: number }).pid);
+  expect(await run('call everything.get-sum a=2 b=3')).toBe('The sum of 2 and 3 is 5.\n');
+  await run('attach claude-desktop');
   const written = readFileSync(join(home.folder, '.config/Claude/claude_desktop_config.json'), 'utf8');
   const { command, args, env } = JSON.parse(written).mcpServers.toolherd;
   const client = new Client({ name: 'newcomer', version: '1' });
   onTestFinished(() => client.close());
   await client.connect(new StdioClientTransport({ command, args, env: { ...env, PATH: '/usr/bin:/bin' } }));
-  const result = await client.callTool({ name: 'memory__search_nodes', arguments: { query: 'Ada' } });
-  expect(JSON.stringify(result.content)).toContain('wrote the first program');
+  const result = await client.callTool({ name: 'everything__echo', arguments: { message: 'hi' } });
+  expect(result.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
+  const transcript = told
+    .join('\n')
+    .replaceAll(home.configFile, '~/.config/toolherd/config.yaml')
+    .replaceAll(home.folder, '~')
+    .trimEnd();
+  expectRegion('README.md', 'newcomer', `\`\`\`\n${transcript}\n\`\`\``);
 });
