@@ -10,7 +10,9 @@ import type { Planned } from './plan.js';
 /** Writes one server, or with `dryRun` finds out whether it could be. What is against it is told, and the others go on. */
 export async function writeOne(call: Call, target: HerdFile, one: Planned, dryRun: boolean): Promise<void> {
   const { entry } = one;
-  const fresh = { entry, registryName: undefined, version: undefined, needs: [], warnings: [] };
+  // HoloDeck's come from the registry, and say so.
+  const registryName = typeof entry.registry_name === 'string' ? entry.registry_name : undefined;
+  const fresh = { entry, registryName, version: undefined, needs: [], warnings: [] };
   const warn = (words: string) => void one.found.remarks.push(words);
   try {
     await editHerdFile(call, target, (text) => claimName(text, target, fresh, warn), { dryRun, tell: false });
