@@ -71,12 +71,20 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
     }
   };
 
-  const fromMemory = (error: unknown, fits: (server: RegistryServer) => boolean) => {
+  const fromMemory = (error: unknown, choose: (known: RegistryServer[]) => RegistryServer[]) => {
     if (!(error instanceof RegistryUnreachableError)) throw error;
-    const all = cache.all(root);
-    const servers = all.flatMap(({ body }) => readPage(JSON.parse(body)).servers).filter(fits);
+    const times = new Map(
+      cache
+        .all(root)
+        .flatMap(({ body, fetchedAt }) =>
+          readPage(JSON.parse(body)).servers.map((server) => [server, fetchedAt] as const),
+        ),
+    );
+    const servers = choose([...times.keys()]);
     if (servers.length === 0) throw error;
-    return { servers, cachedAt: all[0]?.fetchedAt, offline: error };
+    // Where they are of several days, the oldest tells.
+    const [cachedAt] = servers.flatMap((server) => times.get(server) ?? []).sort();
+    return { servers, cachedAt, offline: error };
   };
 
   return {
@@ -104,9 +112,13 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
       } catch (error) {
         if (found.servers.length > 0 || cursor !== undefined) throw error;
         const wanted = query.toLowerCase();
-        const memory = fromMemory(error, ({ name }) => name.toLowerCase().includes(wanted));
-        const servers = present(foldVersions(memory.servers)).slice(0, limit);
-        return { ...found, ...memory, servers };
+        const memory = fromMemory(error, (known) =>
+          present(foldVersions(known.filter(({ name }) => name.toLowerCase().includes(wanted)))).slice(
+            0,
+            limit,
+          ),
+        );
+        return { ...found, ...memory };
       }
     },
     async find(name, version) {
@@ -115,13 +127,17 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
         const server = page === undefined ? undefined : readServer(page.body);
         if (page === undefined || server === undefined) throw notFound(name, version);
         if ('problem' in server) throw senseless(name, server.problem);
+        if (server.name.toLowerCase() !== name.toLowerCase())
+          throw senseless(name, `it tells of '${server.name}' instead`);
         return { server, cachedAt: page.kept?.fetchedAt, offline: page.offline };
       } catch (error) {
-        const { servers, ...memory } = fromMemory(error, (server) => server.name === name);
-        const server =
-          version === LATEST ? foldVersions(servers)[0] : servers.find((one) => one.version === version);
-        if (server === undefined) throw error;
-        return { server, ...memory };
+        const { servers, ...memory } = fromMemory(error, (known) => {
+          const all = known.filter((server) => server.name === name);
+          return version === LATEST
+            ? foldVersions(all)
+            : all.filter((one) => one.version === version).slice(0, 1);
+        });
+        return { server: servers[0]!, ...memory };
       }
     },
     async versions(name) {
