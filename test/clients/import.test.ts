@@ -180,6 +180,16 @@ mcp_servers:
     expect(await results()).toEqual([0, 'skipped', 'skipped']);
   });
 
+  it('a warning stands once in what is told', async () => {
+    const { run } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { n: { command: 'npx', args: ['x'] } } }),
+      'home/config.yaml':
+        'mcp_servers:\n  - {name: n, description: d, server: s, command: npx, registry_name: io.a/n}\n',
+    });
+    const { stdout } = await run('--yes', '--json');
+    expect(JSON.parse(stdout).servers[0].remarks).toEqual([expect.stringContaining('by hand wins')]);
+  });
+
   it('no secret of the arguments ends up in the name of the package', async () => {
     const { run, written } = begin({
       '.cursor/mcp.json': json({
@@ -235,6 +245,17 @@ mcp_servers:
     expect(written()).toContain('  allowed_commands: [node]\n');
     expect(written()).toContain('trust: ask # so\n');
     expect(written()).toContain('    command: node\n');
+  });
+
+  it('a command is not allowed for a server that is there already', async () => {
+    const mine = 'mcp_servers:\n  - {name: n, description: d, server: s, command: npx}\n';
+    const { run, written } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { n: { command: 'node', args: ['x.js'] } } }),
+      'home/config.yaml': mine,
+    });
+    const { status, stdout } = await run('--yes', '--allow-commands', '--json');
+    expect([status, JSON.parse(stdout).servers[0].result]).toEqual([0, 'skipped']);
+    expect(written()).toBe(mine);
   });
 
   it('with nobody to ask it needs --yes; a client that is not known is named', async () => {

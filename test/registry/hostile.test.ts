@@ -174,6 +174,22 @@ describe('what add says is what it did', () => {
   });
 });
 
+it('an answer that is JSON and not of a registry is not "nothing found", and does not replace what is remembered', async () => {
+  const { registry, run } = await stage(simple('io.a/one'));
+  const strange = ['[1, 2]', 'null', '{"login": "please"}', '{"servers": "x"}'];
+  for (const body of strange) {
+    registry.faults.push({ status: 200, body });
+    expect(await run('search', 'one')).toMatchObject({ status: 69, stdout: '' });
+  }
+  await run('search', 'one');
+  registry.faults.push({ status: 200, body: '{"login": "please"}' });
+  const { status, stdout, stderr } = await run('search', 'one');
+  expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('io.a/one') });
+  expect(stderr).toContain('its answer is not that of a registry; this is what it said at ');
+  registry.faults.push({ status: 200, body: '{"servers": null, "metadata": {"count": 0}}' });
+  expect(await run('search', 'two')).toMatchObject({ status: 0, stdout: 'nothing found\n' });
+});
+
 it('what is remembered of the registry is as old as the answer that it stood in', async () => {
   const server = await startRegistry([...simple('io.a/one'), ...simple('io.a/two')]);
   const cacheFolder = makeFolder();
