@@ -31,13 +31,16 @@ export async function editHerdFile(
   const isOwn = scope === 'global' || isInside(dirname(call.paths.configFile), dirname(file));
   const check = (text: string) => void draftsOf(target, text, settings, isOwn, () => undefined);
   const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(call, file);
+  // A new file is to be allowed, for which the global config has to load: found out before anything is written.
+  if (allowed === '') await loadConfig({ ...lenient(call, file), agentFile: undefined });
   const edited = await editFile(file, edit, check, { dryRun });
   // another program may have written the file since it was looked at
   const isPinned = edited.before === allowed;
-  if (dryRun) return { ...edited, isNew, isAllowed: isPinned || isOwn || settings.security.trust === 'all' };
+  const isTrusted = isPinned || isOwn || settings.security.trust === 'all';
+  if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
   if (isPinned) await pin(call, file, edited.after);
   if (tell) await tellOfTrust(call);
-  return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(call, file)) };
+  return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(call, file, isTrusted)) };
 }
 
 const lenient = (call: Call, file: string) => ({ ...loadOptions(call, file), variables: 'lenient' as const });
@@ -63,12 +66,13 @@ async function pin(call: Call, file: string, text: string): Promise<void> {
   await new TrustStore(call.paths.trustFile).allow(file, await makePin(text, agent.planned));
 }
 
-async function mayRun(call: Call, file: string): Promise<boolean> {
+/** Of a file that cannot be loaded only `otherwise` is known. */
+async function mayRun(call: Call, file: string, otherwise: boolean): Promise<boolean> {
   try {
     await loadConfig(lenient(call, file));
     return true;
   } catch (error) {
-    if (error instanceof ConfigError) return true;
+    if (error instanceof ConfigError) return otherwise;
     if (error instanceof TrustRequiredError) return false;
     throw error;
   }

@@ -1,5 +1,7 @@
 import { dirname, resolve } from 'node:path';
+import { looksSecret } from '../config/redactor.js';
 import { chooseOffer, entryOf, type Need, type RegistryServer, shortNameOf } from '../registry/index.js';
+import { dockerReach } from './docker-reach.js';
 import type { HerdFile } from './herd-file.js';
 import { noteOffline, parseName, registryOf } from './registry.js';
 import { findServer } from './registry-server.js';
@@ -48,13 +50,19 @@ async function fromRegistry(call: Call, given: string, env: Record<string, strin
     registryName: server.name,
     version: server.version,
     needs: offer.needs,
-    warnings: [...deprecation(server), ...secrets.map(inTheClear)],
+    warnings: [...deprecation(server), ...reach(offer.fields), ...secrets.map(inTheClear)],
   };
 }
 
 function deprecation({ name, status, statusMessage }: RegistryServer): string[] {
   if (status !== 'deprecated') return [];
   return [`${name} is deprecated${statusMessage === undefined ? '' : `: ${statusMessage}`}`];
+}
+
+/** What a stranger wants of this machine is not found out by reading the file afterwards. */
+function reach({ command, args = [] }: { command?: string; args?: string[] }): string[] {
+  const words = command === 'docker' ? dockerReach(args) : [];
+  return words.length === 0 ? [] : [`its container gets at this machine: ${words.join(', ')}`];
 }
 
 const isPlain = (value: string | undefined) => value !== undefined && !value.includes('${');
@@ -92,7 +100,7 @@ function commandFields(
   // The words were written for this folder, and are read in that of the file.
   const isElsewhere = resolve(call.cwd) !== folder;
   const whole = (arg: string) => (isElsewhere && /^\.{1,2}\//.test(arg) ? resolve(call.cwd, arg) : arg);
-  const server = args.find((arg) => !arg.startsWith('-') && arg !== 'run') ?? command;
+  const server = serverAmong(args) ?? command;
   return {
     description: `${command} ${server}`,
     server,
@@ -102,10 +110,29 @@ function commandFields(
   };
 }
 
+/** Flags of docker with a word behind them that is not the image. */
+const TAKES_WORD =
+  /^(-[evpuwlh]|--(env|env-file|volume|mount|publish|name|network|user|workdir|label|entrypoint|platform|add-host))$/;
+
+/** The package or program among the words. `list` shows it: what may hold a secret is passed over. */
+function serverAmong(args: readonly string[]): string | undefined {
+  const word = args.find((arg, index) => {
+    const before = args[index - 1] ?? '';
+    if (arg.startsWith('-') || arg === 'run' || /^\w+=/.test(arg)) return false;
+    return !TAKES_WORD.test(before) && !(before.startsWith('-') && looksSecret(before.replaceAll('-', '_')));
+  });
+  return word === undefined ? undefined : withoutSecrets(word);
+}
+
+/** A url without what is before the host and behind the path: a key may stand there. */
+function withoutSecrets(text: string): string {
+  if (!/^[\w+.-]+:\/\//.test(text)) return text;
+  return text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
+}
+
 function remoteFields({ flags: { transport } }: Call, url: string): Record<string, unknown> {
   const isSocket = /^wss?:/i.test(url);
-  // what follows the path may hold a key
-  const server = url.replace(/[?#].*$/s, '');
+  const server = withoutSecrets(url);
   return {
     description: `Remote server at ${server}`,
     server,

@@ -23,7 +23,12 @@ export function registryOf(call: Call): Registry {
     signal: typeof timeout === 'string' ? AbortSignal.timeout(parseDuration(timeout)) : undefined,
   };
   const cacheFolder = join(call.paths.cacheFolder, 'registry');
-  return openRegistry({ base: baseOf(call), cacheFolder, asking, now: Date.now });
+  const base = baseOf(call);
+  // It would stand in errors and in the cache, and is not sent.
+  if (URL.canParse(base) && `${new URL(base).username}${new URL(base).password}` !== '') {
+    throw new UsageError('the url of the registry holds a user or a password', 'leave them out');
+  }
+  return openRegistry({ base, cacheFolder, asking, now: Date.now });
 }
 
 function baseOf(call: Call): string {
@@ -64,5 +69,6 @@ export function noteOffline(
 export function parseName(text: string): { name: string; version: string | undefined } {
   const at = text.lastIndexOf('@');
   if (at <= 0) return { name: text, version: undefined };
+  if (at === text.length - 1) throw new UsageError('there is no version behind the @', 'leave out the @');
   return { name: text.slice(0, at), version: text.slice(at + 1) };
 }

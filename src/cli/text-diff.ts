@@ -1,6 +1,8 @@
+import { hideSecrets } from './hide-secrets.js';
+
 const CONTEXT = 3;
 
-/** One change of a text as `diff -u` would show it. */
+/** One change of a text as `diff -u` would show it, without the secrets in it. */
 export function textDiff(file: string, before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   let start = 0;
@@ -10,10 +12,10 @@ export function textDiff(file: string, before: string, after: string): string {
   const first = Math.max(0, start - CONTEXT);
   const below = Math.min(same, CONTEXT);
   const lines = [
-    ...old.slice(first, start).map((line) => ` ${line}`),
-    ...old.slice(start, old.length - same).map((line) => `-${line}`),
-    ...now.slice(start, now.length - same).map((line) => `+${line}`),
-    ...old.slice(old.length - same, old.length - same + below).map((line) => ` ${line}`),
+    ...shown(old, first, start).map((line) => ` ${line}`),
+    ...shown(old, start, old.length - same).map((line) => `-${line}`),
+    ...shown(now, start, now.length - same).map((line) => `+${line}`),
+    ...shown(old, old.length - same, old.length - same + below).map((line) => ` ${line}`),
   ];
   const range = (count: number) => `${count === 0 ? 0 : first + 1},${count}`;
   const length = (all: readonly string[]) => all.length - same + below - first;
@@ -23,6 +25,11 @@ export function textDiff(file: string, before: string, after: string): string {
     `@@ -${range(length(old))} +${range(length(now))} @@`,
     ...lines,
   ].join('\n');
+}
+
+/** What a line holds may depend on the one above. */
+function shown(lines: readonly string[], start: number, end: number): string[] {
+  return hideSecrets(lines).slice(start, end);
 }
 
 function linesOf(text: string): string[] {

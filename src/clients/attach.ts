@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap } from '../config/document.js';
@@ -5,6 +6,7 @@ import { writeFileAtomically } from '../config/edit/index.js';
 import { ToolherdError } from '../errors.js';
 import type { Client, Program } from './client.js';
 import { readText } from './client-file.js';
+import { isOurBridge } from './find-servers.js';
 import { putJson, takeJson } from './json-entry.js';
 import { parseDocument } from './read-document.js';
 import { putToml, takeToml } from './toml-entry.js';
@@ -53,13 +55,15 @@ export async function attachClient(
   const change = text === undefined ? 'created' : there === undefined ? 'added' : 'replaced';
   const backup = text === undefined ? undefined : backupOf(file);
   if (!dryRun) {
-    if (backup !== undefined) await keepCopy(file, backup);
+    // The copy from before an older entry of ours is the one to keep.
+    const isKept = isOurs(there) && existsSync(backupOf(file));
+    if (backup !== undefined && !isKept) await keepCopy(file, backup);
     await writeFileAtomically(file, after, { expected: text === undefined ? null : Buffer.from(text) });
   }
   return { ...known, change, backup };
 }
 
-/** Takes the entry away again. */
+/** Takes the entry away again. One of that name that is not ours stays. */
 export async function detachClient(
   client: Client,
   file: string,
@@ -67,16 +71,16 @@ export async function detachClient(
 ): Promise<DetachOutcome> {
   const before = readText(file) ?? '';
   const entry = entryIn(client, file, before);
-  if (entry === undefined) return { file, before, after: before, change: 'unchanged' };
+  if (!isOurs(entry)) return { file, before, after: before, change: 'unchanged' };
   const backup = backupOf(file);
-  if (before === put(client, '', entry)) {
+  // Nobody has touched the file since: what it was is known to the byte.
+  const old = originalOf(client, backup, before, entry);
+  if (old === undefined && before === put(client, '', entry)) {
     if (!dryRun) await rm(file);
     return { file, before, after: '', change: 'deleted' };
   }
-  // Nobody has touched the file since: what it was is known to the byte.
-  const old = originalOf(client, backup, before, entry);
   const after = old ?? take(client, before);
-  assertOnlyEntry(client, file, before, after, undefined);
+  assertOnlyEntry(client, file, before, after, old === undefined ? undefined : entryIn(client, file, old));
   if (!dryRun) {
     await writeFileAtomically(file, after, { expected: Buffer.from(before) });
     if (old !== undefined) await rm(backup);
@@ -87,7 +91,7 @@ export async function detachClient(
 /** Whether there is such an entry. A file that cannot be read has none. */
 export function isAttached(client: Client, file: string): boolean {
   try {
-    return entryIn(client, file, readText(file) ?? '') !== undefined;
+    return isOurs(entryIn(client, file, readText(file) ?? ''));
   } catch {
     return false;
   }
@@ -106,7 +110,7 @@ function backupOf(file: string): string {
 function originalOf(client: Client, backup: string, now: string, entry: unknown): string | undefined {
   try {
     const old = readText(backup);
-    if (old === undefined || entryIn(client, backup, old) !== undefined) return undefined;
+    if (old === undefined || isOurs(entryIn(client, backup, old))) return undefined;
     return put(client, old, entry) === now ? old : undefined;
   } catch {
     return undefined;
@@ -125,6 +129,13 @@ async function keepCopy(file: string, backup: string): Promise<void> {
       cause,
     });
   }
+}
+
+/** Somebody may have an entry of that name that is something else. */
+function isOurs(entry: unknown): boolean {
+  if (!isMap(entry)) return false;
+  const [command, ...args] = [entry.command, entry.args ?? []].flat();
+  return isOurBridge({ entry: { command, args } });
 }
 
 function put(client: Client, text: string, entry: unknown): string {

@@ -173,6 +173,7 @@ function translated(
 export function isOurBridge({ entry }: Pick<FoundServer, 'entry'>): boolean {
   const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);
   const isCommand = (word: string) =>
-    basename(word) === 'toolherd' || (basename(word) === 'main.cjs' && basename(dirname(word)) === 'bin');
-  return words.includes('bridge') && words.slice(0, 2).some(isCommand);
+    /^toolherd(@|$)/.test(basename(word)) ||
+    (basename(word) === 'main.cjs' && basename(dirname(word)) === 'bin');
+  return words.slice(0, Math.max(0, words.indexOf('bridge'))).some(isCommand);
 }

@@ -23,7 +23,7 @@ export function putJson(text: string, keys: readonly string[], name: string, ent
   if (there !== undefined) {
     if (isDeepStrictEqual(JSON.parse(JSON.stringify(getNodeValue(there))), entry)) return text;
     const splice = { start: there.offset, end: endOf(there), insert: '' };
-    splice.insert = printed(text, entry, indentAt(text, there.parent?.offset ?? there.offset), there);
+    splice.insert = printed(text, entry, indentAt(text, there.parent?.offset ?? there.offset), homeOf(there));
     return apply(text, [splice]);
   }
   const known = keys.findIndex(
@@ -117,8 +117,13 @@ function tokensOf(text: string, start: number, end: number): { kind: number; sta
   return tokens;
 }
 
+/** The object that an entry stands in: where that is one line, so is the entry. */
+function homeOf(entry: Node): Node {
+  return entry.parent?.parent ?? entry;
+}
+
 function printed(text: string, value: unknown, indent: string, { offset, length }: Node): string {
-  const isOneLine = !text.slice(offset, offset + length).includes('\n') && !text.includes('\n');
+  const isOneLine = !text.slice(offset, offset + length).includes('\n');
   return isOneLine ? JSON.stringify(value) : indented(text, value, indent);
 }
 

@@ -44,6 +44,8 @@ function editorReference(whole: string, inside: string, around: Around): string 
   if (inside === 'workspaceFolderBasename' && around.basename !== undefined) return literal(around.basename);
   if (inside === 'pathSeparator' || inside === '/') return '/';
   const [, kind = '', rest = ''] = /^(?:(\w+):)?(.*)$/s.exec(inside) ?? [];
+  // Upper and lower case are different variables.
+  if (kind === 'env' && isVariable(rest)) return `\${${rest}}`;
   const name = variableName(kind === 'file' ? basename(rest) : rest);
   if (kind !== 'env' && kind !== '') around.remark(`\${${inside}} is the variable ${name} here`);
   return `\${${name}}`;
@@ -52,7 +54,7 @@ function editorReference(whole: string, inside: string, around: Around): string 
 /** `{env:NAME}` and `{file:path}`. */
 export const bracedReferences: References = (source, around) =>
   translate(source, /\{(env|file):([^}]+)\}/g, ([whole, kind, rest = '']) => {
-    if (kind === 'env') return `\${${variableName(rest)}}`;
+    if (kind === 'env') return `\${${isVariable(rest) ? rest : variableName(rest)}}`;
     const name = variableName(basename(rest));
     around.remark(`${whole} is the variable ${name} here`);
     return `\${${name}}`;
@@ -60,12 +62,15 @@ export const bracedReferences: References = (source, around) =>
 
 /** A name that a variable can have. One that can be is left alone. */
 export function variableName(text: string): string {
-  if (/^[A-Za-z_]\w*$/.test(text))
-    return text.includes('_') || /[A-Z]/.test(text) ? text : text.toUpperCase();
+  if (isVariable(text)) return text.includes('_') || /[A-Z]/.test(text) ? text : text.toUpperCase();
   return text
     .toUpperCase()
     .replaceAll(/[^A-Z0-9_]+/g, '_')
     .replace(/^(?=\d|$)/, '_');
+}
+
+function isVariable(text: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(text);
 }
 
 function translate(source: string, pattern: RegExp, reference: (match: RegExpExecArray) => string): string {

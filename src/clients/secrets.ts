@@ -22,6 +22,13 @@ const ABOUT_ONE =
 const TOKEN =
   /^(sk-|sk_|pk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|hf_|npm_|eyJ[\w-]+\.)[\w.-]{8,}$/;
 
+/** Short names for a secret; `PWD` by itself is a folder. */
+const SHORT = /(^|_)(pat|pass)$|_(pwd|pw)$/i;
+
+/** A secret in the middle of a text: headers as JSON, a connection string. */
+const WITHIN =
+  /(?:\bbearer\s+|(?:authorization|api_?-?key|token|secret|password|passwd|pwd)["']?\s*[=:]\s*["']?)[^\s"';,&]{6,}/i;
+
 /**
  * Takes the secrets of an entry out: what stood in the clear becomes `${NAME}`. One hand holds the names of a whole
  * import, so that two servers with different values for one name do not end up with the same.
@@ -31,9 +38,11 @@ export class SecretTaker {
 
   take(entry: Entry): { entry: Entry; secrets: Secret[] } {
     const secrets: Secret[] = [];
+    const values: string[] = [];
     const prefix = variableName(String(entry.name)).toUpperCase();
     const out = (wish: string, value: string, at: string): string => {
       const variable = this.#nameFor(wish, prefix, value);
+      values.push(value);
       secrets.push({ variable, at });
       return `\${${variable}}`;
     };
@@ -45,6 +54,8 @@ export class SecretTaker {
     if (Array.isArray(entry.args)) taken.args = ofArguments(entry.args.map(String), prefix, out);
     if (typeof entry.url === 'string') taken.url = ofUrl(entry.url, prefix, 'url', out);
     if (isMap(entry.config)) taken.config = ofConfig(entry.config, 'config', out);
+    // A word of the arguments, and it may have been the wrong one.
+    if (values.some((value) => String(entry.server).includes(value))) taken.server = entry.name;
     return { entry: taken, secrets };
   }
 
@@ -62,22 +73,32 @@ type Out = (wish: string, value: string, at: string) => string;
 
 function ofEnv(prefix: string, name: string, value: string, out: Out): string {
   const at = `env.${name}`;
-  return isSecret(name, value) ? out(variableName(name), value, at) : ofUrl(value, prefix, at, out);
+  if (isSecret(name, value) || hidesOne(value)) return out(variableName(name), value, at);
+  return ofUrl(value, prefix, at, out);
 }
 
-function ofHeader(prefix: string, name: string, value: string, out: Out): string {
+function ofHeader(prefix: string, name: string, value: string, out: Out, at = `headers.${name}`): string {
   const [, scheme = '', rest = ''] = /^((?:Bearer|Basic|Token)\s+)?(.*)$/is.exec(value) ?? [];
-  if (!isSecret(name, rest)) return value;
+  // Whatever the header is called, a bearer's token is one.
+  if (!isSecret(/^bearer/i.test(scheme) ? 'token' : name, rest)) return value;
   const wish = `${prefix}_${scheme === '' ? variableName(name).toUpperCase() : 'TOKEN'}`;
-  return scheme + out(wish, rest, `headers.${name}`);
+  return scheme + out(wish, rest, at);
 }
 
-/** `--api-key X`, `--api-key=X`, `API_KEY=X`, and what looks like a token by itself. */
+/** `--api-key X`, `--api-key=X`, `API_KEY=X`, `--header 'X-Key: X'`, and what looks like a token by itself. */
 function ofArguments(args: readonly string[], prefix: string, out: Out): string[] {
   return args.map((arg, index) => {
     const at = `args[${index}]`;
     const [, head = '', name = '', value = ''] = /^((?:--?)?([\w.-]+)=)(.*)$/s.exec(arg) ?? [];
     if (head !== '' && isSecret(name, value)) return head + out(wishOf(prefix, name, head), value, at);
+    const text = head === '' ? arg : value;
+    const [, label, header = '', rest = ''] = /^(([\w-]+):\s*)(?!\/\/)(.+)$/s.exec(text) ?? [];
+    if (label !== undefined) {
+      const safe = label + ofHeader(prefix, header, rest, out, at);
+      if (safe !== text) return head + safe;
+    }
+    if (hidesOne(text))
+      return head + out(`${prefix}_${variableName(name || 'argument').toUpperCase()}`, text, at);
     if (head !== '') return head + ofUrl(value, prefix, at, out);
     const flag = /^--?([\w.-]+)$/.exec(args[index - 1] ?? '')?.[1] ?? '';
     const isValue = !arg.startsWith('-') && isSecret(flag, arg);
@@ -96,6 +117,9 @@ function wishOf(prefix: string, name: string, head: string): string {
 function ofUrl(url: string, prefix: string, at: string, out: Out): string {
   if (!/^[\w+.-]+:\/\//.test(url)) return url;
   return url
+    .replace(/^([\w+.-]+:\/\/)([^/?#:@]+)@/, (whole, head: string, value: string) =>
+      TOKEN.test(value) ? `${head}${out(`${prefix}_TOKEN`, value, at)}@` : whole,
+    )
     .replace(/^([\w+.-]+:\/\/[^/?#:@]*:)([^/?#@]+)@/, (whole, head: string, value: string) =>
       isSecret('password', value) ? `${head}${out(`${prefix}_PASSWORD`, value, at)}@` : whole,
     )
@@ -107,20 +131,27 @@ function ofUrl(url: string, prefix: string, at: string, out: Out): string {
 /** Whatever a server is given to read. */
 function ofConfig(map: Record<string, unknown>, at: string, out: Out): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => {
-      const here = `${at}.${name}`;
-      if (isMap(value)) return [name, ofConfig(value, here, out)];
-      const hides = typeof value === 'string' && isSecret(name, value);
-      return [name, hides ? out(variableName(name).toUpperCase(), value, here) : value];
-    }),
+    Object.entries(map).map(([name, value]) => [name, ofSetting(name, value, `${at}.${name}`, out)]),
   );
+}
+
+function ofSetting(name: string, value: unknown, at: string, out: Out): unknown {
+  if (isMap(value)) return ofConfig(value, at, out);
+  if (Array.isArray(value)) return value.map((item, index) => ofSetting(name, item, `${at}[${index}]`, out));
+  const hides = typeof value === 'string' && (isSecret(name, value) || hidesOne(value));
+  return hides ? out(variableName(name).toUpperCase(), value, at) : value;
 }
 
 function isSecret(name: string, value: string): boolean {
   if (HARMLESS.test(value.trim()) || hasReferences(value)) return false;
   if (TOKEN.test(value)) return true;
   const plain = name.replaceAll(/[-.]/g, '_');
-  return plain !== '' && looksSecret(plain) && !ABOUT_ONE.test(plain);
+  return plain !== '' && (looksSecret(plain) || SHORT.test(plain)) && !ABOUT_ONE.test(plain);
+}
+
+/** A url has places of its own for them. */
+function hidesOne(text: string): boolean {
+  return WITHIN.test(text) && !hasReferences(text) && !/^[\w+.-]+:\/\//.test(text);
 }
 
 function mapPairs(

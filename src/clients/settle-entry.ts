@@ -74,11 +74,16 @@ function transportOf({ command, url }: Entry): string {
 
 /** The package that is run, where that can be told; the url; the program. */
 function serverOf({ command, args, url }: Entry): string | undefined {
-  if (typeof url === 'string') return url.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//');
+  if (typeof url === 'string') return bareUrl(url);
   if (typeof command !== 'string') return undefined;
   const runner = /^(npx|uvx|bunx)$/.test(basename(command));
   const first = Array.isArray(args) ? args.find((arg) => !String(arg).startsWith('-')) : undefined;
-  return runner && first !== undefined ? String(first) : basename(command);
+  return runner && first !== undefined ? bareUrl(String(first)) : basename(command);
+}
+
+/** Without what may be a secret. */
+function bareUrl(text: string): string {
+  return /^[\w+.-]+:\/\//.test(text) ? text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//') : text;
 }
 
 function startsHere(path: string): boolean {

@@ -58,25 +58,35 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
   const at = (path: string) => new URL(`${root}/servers${path}`);
 
   /** Undefined: there is no such thing. */
-  const get = async (url: URL): Promise<Page | undefined> => {
+  const get = async (url: URL, isUsable: (body: unknown) => boolean): Promise<Page | undefined> => {
     const kept = cache.find(url);
     try {
       const answer = await ask(url, kept === undefined ? TRIES : TRIES_WITH_CACHE, asking);
       if (answer.kind === 'not-found') return undefined;
+      const body: unknown = JSON.parse(answer.body);
+      if (!isUsable(body)) throw noRegistry(url);
       await cache.keep(url, answer.body, now());
-      return { body: JSON.parse(answer.body), kept: undefined, offline: undefined };
+      return { body, kept: undefined, offline: undefined };
     } catch (error) {
       if (!(error instanceof RegistryUnreachableError) || kept === undefined) throw error;
       return { body: JSON.parse(kept.body), kept, offline: error };
     }
   };
 
-  const fromMemory = (error: unknown, fits: (server: RegistryServer) => boolean) => {
+  const fromMemory = (error: unknown, choose: (known: RegistryServer[]) => RegistryServer[]) => {
     if (!(error instanceof RegistryUnreachableError)) throw error;
-    const all = cache.all(root);
-    const servers = all.flatMap(({ body }) => readPage(JSON.parse(body)).servers).filter(fits);
+    const times = new Map(
+      cache
+        .all(root)
+        .flatMap(({ body, fetchedAt }) =>
+          readPage(JSON.parse(body)).servers.map((server) => [server, fetchedAt] as const),
+        ),
+    );
+    const servers = choose([...times.keys()]);
     if (servers.length === 0) throw error;
-    return { servers, cachedAt: all[0]?.fetchedAt, offline: error };
+    // Where they are of several days, the oldest tells.
+    const [cachedAt] = servers.flatMap((server) => times.get(server) ?? []).sort();
+    return { servers, cachedAt, offline: error };
   };
 
   return {
@@ -95,7 +105,7 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
           url.searchParams.set('limit', String(Math.min(PAGE, limit - found.servers.length)));
           if (found.nextCursor !== undefined) url.searchParams.set('cursor', found.nextCursor);
           url.searchParams.set('version', LATEST);
-          const page = await get(url);
+          const page = await get(url, isList);
           if (page === undefined) throw noApi(url);
           addPage(found, page);
           if (found.nextCursor === undefined || found.servers.length >= limit) break;
@@ -104,28 +114,39 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
       } catch (error) {
         if (found.servers.length > 0 || cursor !== undefined) throw error;
         const wanted = query.toLowerCase();
-        const memory = fromMemory(error, ({ name }) => name.toLowerCase().includes(wanted));
-        const servers = present(foldVersions(memory.servers)).slice(0, limit);
-        return { ...found, ...memory, servers };
+        const memory = fromMemory(error, (known) =>
+          present(foldVersions(known.filter(({ name }) => name.toLowerCase().includes(wanted)))).slice(
+            0,
+            limit,
+          ),
+        );
+        return { ...found, ...memory };
       }
     },
     async find(name, version) {
       try {
-        const page = await get(at(`/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`));
+        const page = await get(
+          at(`/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`),
+          isMap,
+        );
         const server = page === undefined ? undefined : readServer(page.body);
         if (page === undefined || server === undefined) throw notFound(name, version);
         if ('problem' in server) throw senseless(name, server.problem);
+        if (server.name.toLowerCase() !== name.toLowerCase())
+          throw senseless(name, `it tells of '${server.name}' instead`);
         return { server, cachedAt: page.kept?.fetchedAt, offline: page.offline };
       } catch (error) {
-        const { servers, ...memory } = fromMemory(error, (server) => server.name === name);
-        const server =
-          version === LATEST ? foldVersions(servers)[0] : servers.find((one) => one.version === version);
-        if (server === undefined) throw error;
-        return { server, ...memory };
+        const { servers, ...memory } = fromMemory(error, (known) => {
+          const all = known.filter((server) => server.name === name);
+          return version === LATEST
+            ? foldVersions(all)
+            : all.filter((one) => one.version === version).slice(0, 1);
+        });
+        return { server: servers[0]!, ...memory };
       }
     },
     async versions(name) {
-      const page = await get(at(`/${encodeURIComponent(name)}/versions`));
+      const page = await get(at(`/${encodeURIComponent(name)}/versions`), isList);
       if (page === undefined) return [];
       const { servers } = readPage(page.body);
       const ordered = servers.sort((a, b) => ((a.publishedAt ?? '') < (b.publishedAt ?? '') ? 1 : -1));
@@ -165,6 +186,19 @@ function readPage(body: unknown): Pick<Found, 'servers' | 'skipped' | 'nextCurso
 function notFound(name: string, version: string): RegistryNotFoundError {
   const what = version === LATEST ? `no server '${name}'` : `no version '${version}' of '${name}'`;
   return new RegistryNotFoundError(`the registry has ${what}`, { fix: 'see "toolherd search"' });
+}
+
+/** None may be written as null. */
+function isList(body: unknown): boolean {
+  return isMap(body) && (Array.isArray(body.servers) || (body.servers === null && isMap(body.metadata)));
+}
+
+/** Whoever answered, a network that wants a password perhaps: what is remembered stays. */
+function noRegistry({ origin }: URL): RegistryUnreachableError {
+  return new RegistryUnreachableError(`the registry at ${origin} cannot be used`, {
+    why: 'its answer is not that of a registry',
+    fix: 'check the network, and TOOLHERD_REGISTRY or daemon.registry if you use another registry',
+  });
 }
 
 function senseless(name: string, problem: string): RegistryUnreachableError {

@@ -82,6 +82,38 @@ describe('toolherd attach', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it.each([
+    ['cursor', '.cursor/mcp.json', ''],
+    ['cursor', '.cursor/mcp.json', '{}\n'],
+    ['cursor', '.cursor/mcp.json', '{\n  "mcpServers": {}\n}\n'],
+    ['codex', '.codex/config.toml', ''],
+  ])('a file that was there stays, however little it held: %s %s %j', async (client, file, text) => {
+    const { run, read, home } = begin({ [file]: text });
+    await run('attach', client);
+    expect(await run('detach', client)).toMatchObject({ status: 0 });
+    expect(read(file)).toBe(text);
+    expect(existsSync(join(home, `${file}.before-toolherd`))).toBe(false);
+  });
+
+  it('an entry of the same name that is not ours: attach says that it took its place, detach brings it back', async () => {
+    const mine = '{\n  "mcpServers": {\n    "toolherd": { "command": "mine" } // by hand\n  }\n}\n';
+    const { run, read } = begin({ '.cursor/mcp.json': mine });
+    expect((await run('detach', 'cursor')).stdout).toBe('not attached: Cursor ($/.cursor/mcp.json)\n');
+    expect(read('.cursor/mcp.json')).toBe(mine);
+    expect((await run('attach', 'cursor')).stderr).toContain('in the place of the entry of that name');
+    await run('detach', 'cursor');
+    expect(read('.cursor/mcp.json')).toBe(mine);
+  });
+
+  it('attached anew with other words, the copy is still that of the file as it was before', async () => {
+    const { run, read } = begin({ '.cursor/mcp.json': MINE });
+    await run('attach', 'cursor');
+    await run('attach', 'cursor', '--server', 'github');
+    expect(read('.cursor/mcp.json.before-toolherd')).toBe(MINE);
+    await run('detach', 'cursor');
+    expect(read('.cursor/mcp.json')).toBe(MINE);
+  });
+
   it('the copy is as private as the file, and a link stays a link', async () => {
     const { run, home } = begin({ 'dotfiles/mcp.json': MINE, '.cursor/x': '' });
     chmodSync(join(home, 'dotfiles/mcp.json'), 0o600);

@@ -61,6 +61,11 @@ describe('an entry in JSON', () => {
     },
   );
 
+  it('an older one is replaced where it stands, on one line where the others are', () => {
+    const text = '{"mcpServers":{"a":1, "toolherd": {"command":"x"}}}\n';
+    expect(putJson(text, ['mcpServers'], 'toolherd', { command: 'y' })).toBe(text.replace('"x"', '"y"'));
+  });
+
   it('an older one is replaced where it stands', () => {
     const old = '{\n  "mcpServers": {\n    "toolherd": { "command": "old" }, // ours\n    "a": {}\n  }\n}\n';
     const there = put(old);

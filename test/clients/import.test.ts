@@ -165,16 +165,66 @@ mcp_servers:
     });
   });
 
+  it("HoloDeck's servers of the registry go by the rules of the registry, also the second time", async () => {
+    const entry = (name: string, registryName: string) =>
+      `  - {name: ${name}, description: d, server: s, command: npx, registry_name: ${registryName}}\n`;
+    const { run } = begin({
+      '.holodeck/config.yaml': `mcp_servers:\n${entry('fs', 'io.a/fs')}${entry('git', 'io.a/git')}`,
+      'home/config.yaml': `mcp_servers:\n${entry('files', 'io.a/fs')}`,
+    });
+    const results = async () => {
+      const { status, stdout } = await run('--yes', '--json');
+      return [status, ...JSON.parse(stdout).servers.map(({ result }: { result: string }) => result)];
+    };
+    expect(await results()).toEqual([0, 'skipped', 'added']);
+    expect(await results()).toEqual([0, 'skipped', 'skipped']);
+  });
+
+  it('a warning stands once in what is told', async () => {
+    const { run } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { n: { command: 'npx', args: ['x'] } } }),
+      'home/config.yaml':
+        'mcp_servers:\n  - {name: n, description: d, server: s, command: npx, registry_name: io.a/n}\n',
+    });
+    const { stdout } = await run('--yes', '--json');
+    expect(JSON.parse(stdout).servers[0].remarks).toEqual([expect.stringContaining('by hand wins')]);
+  });
+
+  it('no secret of the arguments ends up in the name of the package', async () => {
+    const { run, written } = begin({
+      '.cursor/mcp.json': json({
+        mcpServers: {
+          git: { command: 'uvx', args: ['--from', 'git+https://me:s3cretvalue@x.example/y', 'z'] },
+        },
+      }),
+    });
+    const { stdout } = await run('--yes', '--json');
+    expect(stdout + written()).not.toContain('s3cretvalue');
+    expect(written()).toContain('server: git+https://x.example/y\n');
+  });
+
+  it('what a name holds is no command for those who paste the advice', async () => {
+    const name = '$(touch x)';
+    const { run } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { [name]: { command: 'npx', args: ['a'] } } }),
+      '.gemini/settings.json': json({ mcpServers: { [name]: { command: 'npx', args: ['b'] } } }),
+    });
+    expect((await run('--dry-run')).stderr).toContain(`toolherd import '${name}' --from gemini`);
+  });
+
   it('the same server in two clients is one', async () => {
     const text = json({ mcpServers: { a: { command: 'uvx', args: ['a'] } } });
     const { run } = begin({ '.cursor/mcp.json': text, '.codeium/windsurf/mcp_config.json': text });
     expect((await run('--dry-run')).stderr).toBe('  windsurf a: skipped: the same as from cursor\n');
   });
 
-  it('what attach wrote is no server', async () => {
-    const { run, home } = begin({});
+  it('what attach wrote, or a person like it, is no server', async () => {
+    const byHand = { mcpServers: { herd: { command: 'npx', args: ['-y', 'toolherd@1', 'bridge'] } } };
+    const { run, home } = begin({ '.gemini/settings.json': json(byHand) });
     await toolherd(['attach', 'cursor'], { cwd: home });
-    expect((await run('--dry-run')).stderr).toBe('  cursor toolherd: skipped: it is this herd\n');
+    expect((await run('--dry-run')).stderr).toBe(
+      '  cursor toolherd: skipped: it is this herd\n  gemini herd: skipped: it is this herd\n',
+    );
   });
 
   it('another command needs a word of its own, which the config then has, with its comments', async () => {
@@ -195,6 +245,17 @@ mcp_servers:
     expect(written()).toContain('  allowed_commands: [node]\n');
     expect(written()).toContain('trust: ask # so\n');
     expect(written()).toContain('    command: node\n');
+  });
+
+  it('a command is not allowed for a server that is there already', async () => {
+    const mine = 'mcp_servers:\n  - {name: n, description: d, server: s, command: npx}\n';
+    const { run, written } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { n: { command: 'node', args: ['x.js'] } } }),
+      'home/config.yaml': mine,
+    });
+    const { status, stdout } = await run('--yes', '--allow-commands', '--json');
+    expect([status, JSON.parse(stdout).servers[0].result]).toEqual([0, 'skipped']);
+    expect(written()).toBe(mine);
   });
 
   it('with nobody to ask it needs --yes; a client that is not known is named', async () => {

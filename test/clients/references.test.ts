@@ -31,6 +31,8 @@ describe('the variables of clients', () => {
       '${X} ${userHome}/a /project/b',
     ],
     ['vscode', editorReferences, '${workspaceFolderBasename}${/}${pathSeparator}', 'project//'],
+    ['vscode', editorReferences, '${env:lower} ${env:http_proxy}', '${lower} ${http_proxy}'],
+    ['opencode', bracedReferences, '{env:lower}', '${lower}'],
     ['opencode', bracedReferences, 'Bearer {env:X} ${Y}', 'Bearer ${X} $${Y}'],
     ['claude desktop', noReferences, '${X} $Y $$', '$${X} $Y $$$$'],
   ])('%s: %# its spelling becomes ours', (_, references, source, ours) => {

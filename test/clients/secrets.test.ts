@@ -57,11 +57,60 @@ describe('a secret in the clear', () => {
     });
   });
 
+  it('in a header among the arguments, as mcp-remote has them', () => {
+    const args = ['mcp-remote', 'https://x.example/sse', '--header', 'Authorization: Bearer abc123'];
+    expect(take({ args: [...args, '--header=X-Api-Key:k1'] }).entry.args).toEqual([
+      ...args.slice(0, 3),
+      'Authorization: Bearer ${MY_SERVER_TOKEN}',
+      '--header=X-Api-Key:${MY_SERVER_X_API_KEY}',
+    ]);
+  });
+
+  it('in the middle of a text that has another name takes the whole text with it', () => {
+    const env = {
+      OPENAPI_MCP_HEADERS: '{"Authorization": "Bearer ntn_abc123", "Notion-Version": "2022"}',
+      DSN: 'host=db password=s3cret99',
+      HEADERS: '{"Authorization": "Bearer ${T}"}',
+    };
+    expect(take({ env, args: ['Server=db;Password=s3cret99;'] }).entry).toMatchObject({
+      env: { OPENAPI_MCP_HEADERS: '${OPENAPI_MCP_HEADERS}', DSN: '${DSN}', HEADERS: env.HEADERS },
+      args: ['Server=${MY_SERVER_SERVER}'],
+    });
+  });
+
+  it('a bearer is one whatever its header is called, and a token is one in the place of a user', () => {
+    expect(take({ headers: { 'X-Custom': 'Bearer abc123' } }).entry.headers).toEqual({
+      'X-Custom': 'Bearer ${MY_SERVER_TOKEN}',
+    });
+    expect(take({ args: ['git+https://ghp_0123456789ab@git.example/x'] }).entry.args).toEqual([
+      'git+https://${MY_SERVER_TOKEN}@git.example/x',
+    ]);
+  });
+
+  it('by the short names that people use; PWD is a folder', () => {
+    const env = { GITHUB_PAT: 'abc123', DB_PASS: 'abc123', DB_PWD: 'abc123', PWD: '/here', BYPASS: 'some' };
+    expect(take({ env }).secrets.map(({ variable }) => variable)).toEqual([
+      'GITHUB_PAT',
+      'DB_PASS',
+      'DB_PWD',
+    ]);
+  });
+
+  it('is not what the server is called either', () => {
+    const { entry } = take({ server: 'k1234567', args: ['--api-key', 'k1234567', 'pkg'] });
+    expect(JSON.stringify(entry)).not.toContain('k1234567');
+  });
+
   it('in what a server is given to read', () => {
-    const config = { nested: { api_key: 'k1', level: 3 }, allowed_directories: ['/x'] };
+    const config = {
+      nested: { api_key: 'k1', level: 3 },
+      allowed_directories: ['/x'],
+      keys: [{ token: 't1' }],
+    };
     expect(take({ config }).entry.config).toEqual({
       nested: { api_key: '${API_KEY}', level: 3 },
       allowed_directories: ['/x'],
+      keys: [{ token: '${TOKEN}' }],
     });
   });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdService } from '../../src/cli/service/launchd.js';
@@ -133,6 +133,17 @@ systemctl --user enable --now toolherd.service
     ]);
   });
 
+  it('another config is taken along; a file of variables that others can read is told of', async () => {
+    const { run, home, file } = begin();
+    mkdirSync(join(home, '.config', 'toolherd'), { recursive: true });
+    writeFileSync(join(home, '.config', 'toolherd', 'service.env'), 'TOKEN=x\n', { mode: 0o644 });
+    const { stderr } = await run('install', '--config', 'other.yaml');
+    expect(stderr).toContain(
+      'warning: others can read $/.config/toolherd/service.env; for you alone: chmod 600 ',
+    );
+    expect(readFileSync(file, 'utf8')).toContain(` --config ${home}/other.yaml up --foreground --replace\n`);
+  });
+
   it('where the system does not play along it says what to do', async () => {
     const failing = begin({ systemctl: '#!/bin/sh\necho "no bus" >&2\nexit 1\n' });
     expect(await failing.run('install')).toEqual({
@@ -195,11 +206,24 @@ describe('the files of a service', () => {
   });
 
   it('launchd: its shell reads the variables and becomes the command', () => {
-    const home = makeFolder({ 'service.env': 'GREETING="hi there"\n' });
+    const lines = [
+      'GREETING="hi there"',
+      '# not=this',
+      'TOKEN=a b&c;$(echo run) $HOME',
+      'no name=x',
+      "LAST='z'",
+    ];
+    const home = makeFolder({ 'service.env': lines.join('\n') });
     const { text } = launchdService({ ...SETTING, environmentFile: join(home, 'service.env') });
-    const script = /<string>(set -a;.*?)<\/string>/.exec(text)?.[1] ?? '';
-    const words = ['-c', script, join(home, 'service.env'), '/bin/sh', '-c', 'echo "$GREETING"'];
-    expect(spawnSync('/bin/sh', words, { encoding: 'utf8' }).stdout).toBe('hi there\n');
+    const script = (/<string>-c<\/string>\s*<string>(.*?)<\/string>/.exec(text)?.[1] ?? '')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&amp;', '&');
+    const shown = 'printf "%s\\n" "$GREETING" "$TOKEN" "$LAST"';
+    const words = ['-c', script, join(home, 'service.env'), '/bin/sh', '-c', shown];
+    expect(spawnSync('/bin/sh', words, { encoding: 'utf8' })).toMatchObject({
+      stdout: 'hi there\na b&c;$(echo run) $HOME\nz\n',
+      stderr: '',
+    });
     const none = ['-c', script, join(home, 'none.env'), '/bin/echo', 'here'];
     expect(spawnSync('/bin/sh', none, { encoding: 'utf8' }).stdout).toBe('here\n');
   });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FoundServer, isOurBridge } from '../../clients/index.js';
 import { isMap } from '../../config/document.js';
 import { parseReferences } from '../../config/variables.js';
+import { shellWord } from '../shell-word.js';
 
 /** A variable that is not set, and where its value stands if that is known. */
 export interface Unset {
@@ -64,7 +65,7 @@ function reasonAgainst(found: FoundServer, plan: readonly Planned[]): string | u
   if (namesake === undefined) return undefined;
   const origin = namesake.found.client;
   if (isSame(namesake.found.entry, found.entry)) return `the same as from ${origin.name}`;
-  const other = `toolherd import ${found.name} --from ${found.client.name} --name OTHER`;
+  const other = `toolherd import ${shellWord(found.name)} --from ${found.client.name} --name OTHER`;
   return `the name is that of a server of ${origin.name}; take it with: ${other}`;
 }
 

@@ -1,4 +1,4 @@
-import { allowCommand, writeFileAtomically } from '../../config/edit/index.js';
+import { allowCommand, type Splice, writeFileAtomically } from '../../config/edit/index.js';
 import { ConfigError } from '../../config/problem.js';
 import { ToolherdError } from '../../errors.js';
 import { claimName } from '../claim-name.js';
@@ -7,14 +7,32 @@ import { globalFile, type HerdFile, textOf } from '../herd-file.js';
 import type { Call } from '../verb.js';
 import type { Planned } from './plan.js';
 
-/** Writes one server, or with `dryRun` finds out whether it could be. What is against it is told, and the others go on. */
+/** Writes one server, or with `dryRun` finds out whether it could be. */
 export async function writeOne(call: Call, target: HerdFile, one: Planned, dryRun: boolean): Promise<void> {
-  const { entry } = one;
-  const fresh = { entry, registryName: undefined, version: undefined, needs: [], warnings: [] };
-  const warn = (words: string) => void one.found.remarks.push(words);
-  try {
-    await editHerdFile(call, target, (text) => claimName(text, target, fresh, warn), { dryRun, tell: false });
+  await attempt(one, async (claim) => {
+    await editHerdFile(call, target, (text) => claim(text, target), { dryRun, tell: false });
     if (!dryRun) one.result = 'added';
+  });
+}
+
+/** Of a server whose command is not allowed yet only the name can be looked at; nobody is asked to allow it in vain. */
+export async function checkName(target: HerdFile, one: Planned): Promise<void> {
+  await attempt(one, async (claim) => void claim(textOf(target), target));
+}
+
+type Claim = (text: string, target: HerdFile) => Splice;
+
+/** What is against a server is told, and the others go on. */
+async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Promise<void> {
+  const { entry } = one;
+  // HoloDeck's come from the registry, and say so.
+  const registryName = typeof entry.registry_name === 'string' ? entry.registry_name : undefined;
+  const fresh = { entry, registryName, version: undefined, needs: [], warnings: [] };
+  const { remarks } = one.found;
+  // Looked at first and written then, it is the same warning.
+  const warn = (words: string) => void (remarks.includes(words) || remarks.push(words));
+  try {
+    await work((text, target) => claimName(text, target, fresh, warn));
   } catch (error) {
     if (!(error instanceof ToolherdError)) throw error;
     const isThere = error.type === 'DuplicateError';

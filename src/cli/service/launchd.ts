@@ -24,8 +24,18 @@ export function launchdService(setting: Setting): Service {
   };
 }
 
-/** launchd reads no file of variables: a shell does, and becomes the daemon. */
-const START = 'set -a; [ ! -f "$0" ] || . "$0"; set +a; exec "$@"';
+/**
+ * launchd reads no file of variables: a shell does, and becomes the daemon. As with systemd a value is taken as it is,
+ * without the quotes around it; nothing in it is expanded or run.
+ */
+const START = [
+  'if [ -f "$0" ]; then while IFS= read -r line || [ -n "$line" ]; do',
+  'name=${line%%=*}; value=${line#*=};',
+  'case $line in [A-Za-z_]*=*) ;; *) continue ;; esac;',
+  'case $name in *[!A-Za-z0-9_]*) continue ;; esac;',
+  'case $value in \\"*\\" | "\'"*"\'") value=${value#?}; value=${value%?} ;; esac;',
+  'export "$name=$value"; done < "$0"; fi; exec "$@"',
+].join(' ');
 
 function plist({ command, environment, environmentFile, logFolder }: Setting): string {
   const words = ['/bin/sh', '-c', START, environmentFile, ...command, 'up', '--foreground', '--replace'];

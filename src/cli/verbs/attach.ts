@@ -52,6 +52,7 @@ Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
     else if (dryRun) output.print(`would write to ${file}:\n${spelled(client, entry)}`);
     else {
       output.print(`attached: ${client.title} (${file})`);
+      if (change === 'replaced') output.note('in the place of the entry of that name that was there');
       if (backup !== undefined) output.note(`before: ${backup}`);
       output.note(`next: start ${client.title} anew; take it back with: toolherd detach ${client.name}`);
     }

@@ -6,7 +6,7 @@ import { EXIT } from '../exit-codes.js';
 import { globalFile, type HerdFile, localFile, settingsOf } from '../herd-file.js';
 import { brokenText, plannedJson, planTable, remarksOf } from '../import/describe.js';
 import { type Planned, planImport } from '../import/plan.js';
-import { allowCommands, writeOne } from '../import/write.js';
+import { allowCommands, checkName, writeOne } from '../import/write.js';
 import { tellOfTrust } from '../tell-of-trust.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
@@ -42,8 +42,8 @@ Exit status: 0 ok, 1 something could not be read or written, 2 nobody to ask and
     const findings = find(call, target);
     for (const broken of findings.broken) output.note(brokenText(broken));
     const plan = planFor(call, findings);
-    for (const one of plan)
-      if (isNew(one) && one.command === undefined) await writeOne(call, target, one, true);
+    for (const one of plan.filter(isNew))
+      await (one.command === undefined ? writeOne(call, target, one, true) : checkName(target, one));
     const dryRun = flags['dry-run'] === true;
     if (!output.isJson) show(call, plan, findings);
     if (!dryRun && plan.some(isNew)) {

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { writeFileAtomically } from '../../config/edit/index.js';
 import { FileFault, readSmallFile } from '../../config/read-file.js';
 import { ToolherdError } from '../../errors.js';
@@ -10,6 +10,7 @@ import { launchdService } from '../service/launchd.js';
 import { runWords } from '../service/run-words.js';
 import { keptEnvironment, type Service, type Words } from '../service/service.js';
 import { systemdService } from '../service/systemd.js';
+import { shellWord } from '../shell-word.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
 const ACTIONS = { install, uninstall, status } as const;
@@ -44,17 +45,27 @@ Exit status: 0 ok, 1 the system would not, 3 it does not run (status).`,
 };
 
 function serviceOf(call: Call): Service {
-  const { environment, userHome, paths } = call;
+  const { environment, userHome, paths, flags, cwd } = call;
+  const path = (name: 'config' | 'socket') => {
+    const value = flags[name];
+    return typeof value === 'string' ? [`--${name}`, resolve(cwd, value)] : [];
+  };
   const setting = {
     home: userHome,
     uid: process.getuid?.() ?? 0,
     xdgConfigFolder: environment.XDG_CONFIG_HOME || join(userHome, '.config'),
     logFolder: paths.logFolder,
-    command: ownCommand(call),
+    command: [...ownCommand(call), ...path('config'), ...path('socket')],
     environment: keptEnvironment(environment),
-    environmentFile: join(dirname(paths.configFile), 'service.env'),
+    environmentFile: environmentFileOf(call),
   };
   return process.platform === 'darwin' ? launchdService(setting) : systemdService(setting);
+}
+
+const OTHERS = 0o077;
+
+function environmentFileOf({ paths }: Call): string {
+  return join(dirname(paths.configFile), 'service.env');
 }
 
 async function install(call: Call, service: Service): Promise<number> {
@@ -75,6 +86,10 @@ async function install(call: Call, service: Service): Promise<number> {
   output.json({ ok: true, ...told });
   output.print(`installed: ${file}`);
   for (const hint of service.hints) output.note(hint);
+  const variables = environmentFileOf(call);
+  if (((statSync(variables, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0) {
+    output.note(`warning: others can read ${variables}; for you alone: chmod 600 ${shellWord(variables)}`);
+  }
   return EXIT.ok;
 }
 

@@ -15,8 +15,8 @@ const OPTIONS = {
   flowCollectionPadding: false,
 } as const;
 
-/** Line breaks or unprintable to some reader of YAML, even between quotes. */
-const TO_ESCAPE = /[\x7f-\x9f\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
+/** Line breaks or unprintable to some reader of YAML, even between quotes; and what turns a line around for a person. */
+const TO_ESCAPE = /[\x7f-\x9f\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/g;
 
 export interface FlowStyle {
   /** Every string in double quotes, so that a JSON file stays one. */

@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { dockerReach } from '../../src/cli/docker-reach.js';
+import { openRegistry } from '../../src/registry/index.js';
+import { makeFolder } from '../support/folder.js';
+import { patientAsking } from './asking.js';
+import { stage } from './command.js';
+import { type Published, startRegistry } from './server.js';
+import { simple } from './shapes.js';
+
+const SECRET = 's3cretvalue';
+
+function published(name: string, more: Record<string, unknown>): Published {
+  return { server: { name, version: '1.0.0', description: 'd', ...more } };
+}
+
+describe('an answer of the registry that is up to something', () => {
+  it('about another server than the one that was asked for is not taken', async () => {
+    const { registry, run, agentFile } = await stage(simple('io.a/good'));
+    const body = JSON.stringify({ server: simple('io.b/bad')[0]?.server });
+    registry.faults.push({ status: 200, body });
+    const { status, stderr } = await run('add', 'io.a/good');
+    expect({ status, stderr }).toMatchObject({
+      status: 69,
+      stderr: expect.stringContaining("it tells of 'io.b/bad' instead"),
+    });
+    expect(existsSync(agentFile)).toBe(false);
+  });
+
+  it('with a container that gets at the machine is told before it is used', async () => {
+    const image = {
+      registryType: 'oci',
+      identifier: 'images.example/i:1',
+      transport: { type: 'stdio' },
+      runtimeArguments: [
+        { type: 'named', name: '-v', value: '/:/host' },
+        { type: 'positional', value: '--privileged' },
+      ],
+    };
+    const { run } = await stage([published('io.a/box', { packages: [image] })]);
+    expect((await run('add', 'io.a/box', '--dry-run')).stderr).toContain(
+      'warning: its container gets at this machine: -v /:/host, --privileged\n',
+    );
+  });
+
+  it.each([
+    [['run', '-i', '--rm', '-e', 'TOKEN', 'image'], []],
+    [['run', '-v', '${FOLDER}:/data', '-v', 'volume:/data', 'image'], []],
+    [
+      ['run', '--network=host', '--pid', 'host', 'image'],
+      ['--network=host', '--pid host'],
+    ],
+    [
+      ['run', '-v/:/x', '--cap-add', 'ALL', 'image'],
+      ['-v/:/x', '--cap-add ALL'],
+    ],
+    [['run', '--mount', 'type=bind,src=/,dst=/x', 'image'], ['--mount type=bind,src=/,dst=/x']],
+    [['run', '--volume=/var/run/docker.sock:/s', 'image'], ['--volume=/var/run/docker.sock:/s']],
+  ])('what a container is given of the machine: %j', (args, reach) => {
+    expect(dockerReach(args)).toEqual(reach);
+  });
+
+  it('cannot turn the lines of the file around for the person who reads it', async () => {
+    const { run, agentFile, read } = await stage([
+      published('io.a/bidi', {
+        ...simple('x')[0]?.server,
+        name: 'io.a/bidi',
+        description: 'a\u202Eb\u2066c',
+      }),
+    ]);
+    await run('add', 'io.a/bidi');
+    expect(read(agentFile)).toContain('description: "a\\u202eb\\u2066c"\n');
+  });
+});
+
+describe('a secret of the user', () => {
+  it('in the url of the registry is refused, and not shown', async () => {
+    const { run, runWith, configFile, write } = await stage();
+    const url = `https://me:${SECRET}@registry.example/v0.1`;
+    const fromVariable = await runWith({ TOOLHERD_REGISTRY: url }, 'search');
+    write(configFile, `daemon: {registry: "${url}"}\n`);
+    const fromConfig = await runWith({ TOOLHERD_REGISTRY: '' }, 'search');
+    for (const { status, stdout, stderr } of [fromVariable, fromConfig]) {
+      expect(status).not.toBe(0);
+      expect(stderr).toContain('  fix: ');
+      expect(stdout + stderr).not.toContain(SECRET);
+    }
+    expect(await run('show', 'io.a/x@')).toMatchObject({ status: 2 });
+  });
+
+  it('in a command or a url is not what the server is called, and list does not show it', async () => {
+    const { run, agentFile, read } = await stage();
+    await run(
+      'add',
+      'gh',
+      '--',
+      'docker',
+      'run',
+      '-i',
+      '-e',
+      `TOKEN=${SECRET}`,
+      '--name',
+      'x',
+      'images.example/gh',
+    );
+    await run('add', 'key', '--', 'npx', '-y', '--api-key', SECRET, 'pkg');
+    await run('add', 'web', '--url', `https://me:${SECRET}@x.example/mcp?k=${SECRET}`);
+    const { stdout } = await run('list', '--json');
+    expect(stdout).not.toContain(SECRET);
+    expect(JSON.parse(stdout).servers.map(({ server }: { server: string }) => server)).toEqual([
+      'images.example/gh',
+      'pkg',
+      'https://x.example/mcp',
+    ]);
+    const descriptions = read(agentFile).match(/description: .*/g);
+    expect(descriptions).toEqual([
+      'description: docker images.example/gh',
+      'description: npx pkg',
+      'description: Remote server at https://x.example/mcp',
+    ]);
+  });
+
+  it('in the file is not in the change that add and remove show', async () => {
+    const { run, agentFile, write } = await stage(simple('io.a/new'));
+    write(
+      agentFile,
+      `tools:
+  - name: old
+    type: mcp
+    server: s
+    command: npx
+    args:
+      - --api-key
+      - ${SECRET}
+      - --token=${SECRET}
+      - postgres://me:${SECRET}@db.example/x
+    env: {API_TOKEN: ${SECRET}, LEVEL: "3"}
+  - {name: flow, type: mcp, server: s, command: npx, args: ["--api-key", "${SECRET}", x]}
+`,
+    );
+    const shown = [
+      await run('add', 'io.a/new', '--env', `MY_TOKEN=${SECRET}`, '--dry-run'),
+      await run('add', 'io.a/new', '--json'),
+      await run('remove', 'old', '--dry-run'),
+      await run('remove', 'old', '--json'),
+    ];
+    for (const { status, stdout, stderr } of shown) {
+      expect({ status, stderr }).toMatchObject({ status: 0 });
+      expect(stdout + stderr).not.toContain(SECRET);
+    }
+    expect(shown[2]?.stdout).toContain('-    env: {API_TOKEN: [redacted], LEVEL: "3"}\n');
+  });
+});
+
+describe('what add says is what it did', () => {
+  it('a global config that does not load is told of before a new file is written', async () => {
+    const { run, agentFile, configFile, write } = await stage(simple('io.a/new'));
+    write(
+      configFile,
+      'mcp_servers:\n  - {name: g, description: d, server: s, command: npx, envFile: none.env}\n',
+    );
+    expect(await run('add', 'io.a/new')).toMatchObject({ status: 78, stdout: '' });
+    expect(existsSync(agentFile)).toBe(false);
+  });
+
+  it('a file that cannot be loaded is not said to be allowed', async () => {
+    const { run, agentFile, write } = await stage(simple('io.a/new'));
+    write(
+      agentFile,
+      'tools:\n  - {name: o, type: mcp, description: d, server: s, command: npx, envFile: none.env}\n',
+    );
+    const { stdout } = await run('add', 'io.a/new', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, allowed: false });
+  });
+});
+
+it('an answer that is JSON and not of a registry is not "nothing found", and does not replace what is remembered', async () => {
+  const { registry, run } = await stage(simple('io.a/one'));
+  const strange = ['[1, 2]', 'null', '{"login": "please"}', '{"servers": "x"}'];
+  for (const body of strange) {
+    registry.faults.push({ status: 200, body });
+    expect(await run('search', 'one')).toMatchObject({ status: 69, stdout: '' });
+  }
+  await run('search', 'one');
+  registry.faults.push({ status: 200, body: '{"login": "please"}' });
+  const { status, stdout, stderr } = await run('search', 'one');
+  expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('io.a/one') });
+  expect(stderr).toContain('its answer is not that of a registry; this is what it said at ');
+  registry.faults.push({ status: 200, body: '{"servers": null, "metadata": {"count": 0}}' });
+  expect(await run('search', 'two')).toMatchObject({ status: 0, stdout: 'nothing found\n' });
+});
+
+it('what is remembered of the registry is as old as the answer that it stood in', async () => {
+  const server = await startRegistry([...simple('io.a/one'), ...simple('io.a/two')]);
+  const cacheFolder = makeFolder();
+  let now = Date.parse('2026-06-01T00:00:00Z');
+  const registry = openRegistry({ base: server.url, cacheFolder, asking: patientAsking(), now: () => now });
+  await registry.search('one', 10, undefined);
+  now = Date.parse('2026-06-09T00:00:00Z');
+  await registry.search('two', 10, undefined);
+  await server.close();
+  expect((await registry.find('io.a/one', 'latest')).cachedAt).toBe('2026-06-01T00:00:00.000Z');
+  expect((await registry.search('io.a/two', 10, undefined)).cachedAt).toBe('2026-06-09T00:00:00.000Z');
+  expect((await registry.search('io.a', 10, undefined)).cachedAt).toBe('2026-06-01T00:00:00.000Z');
+});
