@@ -117,7 +117,7 @@ describe('toolherd add', () => {
     expect(() => read(configFile)).toThrow('ENOENT');
   });
 
-  it('an unset variable is written as ${NAME}, and what to set is said', async () => {
+  it('an unset variable is written as ${NAME}, and what to set is said, and what is set and will be taken', async () => {
     const { runWith, configFile, read } = await stage([shapes.neo4j]);
     const { status, stderr } = await runWith(
       { NEO4J_URI: 'canary-value' },
@@ -133,6 +133,7 @@ describe('toolherd add', () => {
         'it needs these variables, which are not set:',
         '  NEO4J_PASSWORD (secret): Password',
         'set them where the daemon is started, then: toolherd up --replace; until then the file cannot be loaded',
+        'it is given what is set as: NEO4J_URI',
         'next: toolherd tools mcp-neo4j-cypher, then toolherd call mcp-neo4j-cypher.TOOL',
         '',
       ].join('\n'),

@@ -80,6 +80,9 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
         'set them where the daemon is started, then: toolherd up --replace; until then the file cannot be loaded',
       );
     }
+    const taken = fresh.needs.filter(({ name }) => isTaken(call, fresh, name));
+    if (taken.length > 0)
+      output.note(oneLine(`it is given what is set as: ${taken.map(({ name }) => name).join(', ')}`));
     if (!edited.isAllowed)
       output.note(
         `the file is not allowed to run yet: read it, then: toolherd allow ${shellWord(target.file)}`,
@@ -94,11 +97,18 @@ function unsetNeeds(call: Call, fresh: NewEntry): NewEntry['needs'] {
   return fresh.needs.filter((need) => !need.isOptional && !isSet(call, fresh, need.name));
 }
 
-/** By the environment of this command; the daemon's may be another. */
-function isSet({ environment }: Call, { entry }: NewEntry, name: string): boolean {
+function isSet(call: Call, fresh: NewEntry, name: string): boolean {
+  return isGiven(fresh, name) || isTaken(call, fresh, name);
+}
+
+function isGiven({ entry }: NewEntry, name: string): boolean {
   const own = (entry.env as Record<string, string> | undefined)?.[name];
-  const isGiven = own !== undefined && !own.includes(`\${${name}`);
-  return isGiven || environment[name] !== undefined;
+  return own !== undefined && !own.includes(`\${${name}`);
+}
+
+/** By the environment of this command; the daemon's may be another. Whose variable it is the name does not tell. */
+function isTaken({ environment }: Call, fresh: NewEntry, name: string): boolean {
+  return !isGiven(fresh, name) && environment[name] !== undefined;
 }
 
 function overrides(call: Call, target: HerdFile, name: string): string[] {
