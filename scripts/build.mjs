@@ -77,7 +77,7 @@ async function keepMachineCode() {
     const module = { exports: {} };
     script.runInThisContext().call(module.exports, module.exports, createRequire(file), module, file, folder);
     await firstUse(module.exports.verb);
-    writeFileSync(`${file}.cache`, script.createCachedData());
+    writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
   }
   await keepCommand(join(folder, 'command.cjs'));
 }

@@ -9,7 +9,7 @@ const [node, , file, ...args] = process.argv;
 process.argv = [node, file, ...args];
 const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, 'utf8')}\n});`;
 const script = new Script(source, { filename: file });
-process.on('exit', () => writeFileSync(`${file}.cache`, script.createCachedData()));
+process.on('exit', () => writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData()));
 const module_ = { exports: {} };
 script
   .runInThisContext()

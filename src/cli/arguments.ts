@@ -12,7 +12,7 @@ export function parseArguments(
   const parsed: Record<string, unknown> = whole === undefined ? {} : parseWhole(whole);
   const properties = propertiesOf(schema);
   for (const word of words) {
-    const match = /^([^=:]+)(:?=)(.*)$/s.exec(word);
+    const match = /^(?!:=)([^=]+?)(:?=)(.*)$/s.exec(word);
     if (match === null) throw new UsageError(`'${word}' is no argument`, 'write name=value, or name:=JSON');
     const [, name = '', sign, value = ''] = match;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;

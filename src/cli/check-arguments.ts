@@ -11,7 +11,8 @@ export function checkArguments(tool: string, schema: unknown, given: Record<stri
   if (!isRecord(schema)) return [];
   const properties = propertiesOf(schema);
   const names = Object.keys(properties);
-  const unknown = names.length === 0 ? [] : Object.keys(given).filter((name) => !names.includes(name));
+  const isOpen = names.length === 0 || takesOthers(schema);
+  const unknown = isOpen ? [] : Object.keys(given).filter((name) => !names.includes(name));
   const strangers = unknown.map((name) => {
     const near = didYouMean(
       name,
@@ -34,7 +35,18 @@ export function checkArguments(tool: string, schema: unknown, given: Record<stri
 
 function missing(schema: Record<string, unknown>, given: Record<string, unknown>): string[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
-  return required.filter((name) => typeof name === 'string' && !Object.hasOwn(given, name));
+  const properties = propertiesOf(schema);
+  // some generators list what has a default as well: the tool may do without it
+  const hasDefault = (name: string) =>
+    Object.hasOwn(properties, name) && properties[name]?.default !== undefined;
+  return required.filter(
+    (name) => typeof name === 'string' && !Object.hasOwn(given, name) && !hasDefault(name),
+  );
+}
+
+/** Names beside those in `properties` are welcome: said outright, or by patterns that are the server's to judge. */
+function takesOthers({ additionalProperties, patternProperties }: Record<string, unknown>): boolean {
+  return additionalProperties === true || isRecord(additionalProperties) || isRecord(patternProperties);
 }
 
 function wrong(name: string, value: unknown, property: unknown): string | undefined {

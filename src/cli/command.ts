@@ -70,7 +70,7 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output, 
     paths: findPaths(process.env, userHome),
     environment: process.env,
     userHome,
-    cwd: process.cwd(),
+    cwd: whereWeAre(),
     async fleet({ autostart = true, outlook = 'agent', onLost } = {}) {
       const { openFleet } = await import('./connection.js');
       const connection = await openFleet(call, autostart, outlook);
@@ -84,6 +84,17 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output, 
   };
   return call;
 }
+
+function whereWeAre(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError('the folder that the shell is in is gone', 'go to one that is there: cd');
+  }
+}
+
+/** Where nothing is left to wait for and the verb is not done, that is no success. */
+process.exitCode = EXIT.failed;
 
 /** Who stops reading (`| head`) has what it wanted; a file that takes no more is a failure. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,25 +1,39 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { findPaths } from '../paths.js';
 
 /**
  * Loads one bundle that stands beside the command, with the machine code that the build kept for it. Most of a short
  * command's time is compilation: from the cache a verb starts in half the time. V8 itself refuses a cache that was
- * made by another version, and then the bundle is loaded like any module.
+ * made by another version, and then the bundle is loaded like any module. Which machine it is for V8 does not look at
+ * in every version: that is in the name.
  */
 export function loadBundle<T>(name: string): T {
   const file = join(__dirname, `${name}.cjs`);
-  if (!existsSync(`${file}.cache`)) return require(file);
+  const cache = `${file}.${process.arch}.cache`;
+  if (!existsSync(cache)) return require(file);
   const { Script } = require('node:vm') as typeof import('node:vm');
   const source = wrap(readFileSync(file, 'utf8'));
-  const script = new Script(source, { filename: file, cachedData: readFileSync(`${file}.cache`) });
+  const script = new Script(source, { filename: file, cachedData: readFileSync(cache) });
   if (script.cachedDataRejected === true) {
-    // from 22.1 on Node can keep one of its own
-    (require('node:module') as { enableCompileCache?: () => unknown }).enableCompileCache?.();
+    keepOwnCache();
     return require(file);
   }
   const module = { exports: {} };
   script.runInThisContext().call(module.exports, module.exports, require, module, file, __dirname);
   return module.exports as T;
+}
+
+/**
+ * From 22.1 on Node can keep one of its own: in a folder of this user. By itself it takes one that all users share, and
+ * what somebody puts there is run.
+ */
+function keepOwnCache(): void {
+  const { enableCompileCache } = require('node:module') as {
+    enableCompileCache?: (folder: string) => unknown;
+  };
+  enableCompileCache?.(join(findPaths(process.env, homedir()).cacheFolder, 'compiled'));
 }
 
 /** As Node wraps a CommonJS module. The build makes its caches from the same text. */

@@ -16,6 +16,9 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
 };
 
+/** A file's name may have 255 bytes. */
+const LONGEST_NAME = 200;
+
 /**
  * What a tool answered beside text goes to files: into a new folder among the temporary ones, or where --out says.
  * A line about each. The names are ours: what a server calls it must not choose a place.
@@ -30,8 +33,8 @@ export function saveContent({ flags, cwd }: Call, { content, metadata }: ToolRes
     if (block.data === null)
       return [oneLine(`(a link to ${'uri' in block ? block.uri : 'nothing'}; see --raw)`)];
     const bytes = Buffer.from(block.data, 'base64');
-    const stem = `${metadata.server}.${metadata.tool}-${index + 1}`.replaceAll(/[^\w.-]/g, '-');
-    const file = write(place(), stem, ending(block.mime_type), bytes);
+    const owner = `${metadata.server}.${metadata.tool}`.replaceAll(/[^\w.-]/g, '-').slice(0, LONGEST_NAME);
+    const file = write(place(), `${owner}-${index + 1}`, ending(block.mime_type), bytes);
     return [`${oneLine(block.mime_type ?? 'bytes')} (${bytes.length} bytes) saved to ${file}`];
   });
 }
@@ -66,5 +69,6 @@ function write(folder: string, stem: string, end: string, bytes: Buffer): string
 function ending(type: string | null): string {
   const [kind = ''] = (type ?? '').toLowerCase().split(';');
   const half = kind.split('/')[1] ?? '';
-  return ENDINGS[kind] ?? (/^[a-z0-9]{1,8}$/.test(half) ? half : 'bin');
+  if (Object.hasOwn(ENDINGS, kind)) return ENDINGS[kind]!;
+  return /^[a-z0-9]{1,8}$/.test(half) ? half : 'bin';
 }

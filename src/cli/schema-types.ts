@@ -5,34 +5,57 @@ export interface Property {
   const?: unknown;
   anyOf?: unknown;
   oneOf?: unknown;
+  /** Of OpenAPI: null will do as well. */
+  nullable?: unknown;
+  default?: unknown;
 }
 
 const KNOWN = ['string', 'number', 'integer', 'boolean', 'null', 'object', 'array'];
 
 export function propertiesOf(schema: unknown): Record<string, Property> {
-  const properties = isRecord(schema) ? schema.properties : undefined;
-  return isRecord(properties) ? (properties as Record<string, Property>) : {};
+  if (!isRecord(schema) || !isRecord(schema.properties)) return {};
+  const each = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    followed(schema, property),
+  ]);
+  return Object.fromEntries(each);
+}
+
+/** Written out where it refers to a definition in the same schema, as generators write lists of choices. One step deep. */
+function followed(schema: Record<string, unknown>, property: unknown): unknown {
+  if (!isRecord(property)) return property;
+  if (Array.isArray(property.anyOf))
+    return { ...property, anyOf: property.anyOf.map((one) => definitionOf(schema, one)) };
+  return definitionOf(schema, property);
+}
+
+function definitionOf(schema: Record<string, unknown>, property: unknown): unknown {
+  const [, place = '', name = ''] =
+    (isRecord(property) && /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String(property.$ref))) || [];
+  const all = Object.hasOwn(schema, place) ? schema[place] : undefined;
+  return isRecord(all) && Object.hasOwn(all, name) ? all[name] : property;
 }
 
 /** The types that a value may have; undefined where the schema says it in words that are not understood here. */
 export function typesOf(property: unknown): string[] | undefined {
   if (!isRecord(property)) return undefined;
-  const { type, anyOf, oneOf } = property as Property;
+  const { type, anyOf, oneOf, nullable } = property as Property;
   const choices = anyOf ?? oneOf;
   if (type === undefined && Array.isArray(choices)) {
     const each = choices.map(typesOf);
     return each.some((types) => types === undefined) ? undefined : [...new Set(each.flat() as string[])];
   }
   const types = typeof type === 'string' ? [type] : type;
-  return Array.isArray(types) && types.length > 0 && types.every((one) => KNOWN.includes(one))
-    ? types
-    : undefined;
+  if (!Array.isArray(types) || types.length === 0 || !types.every((one) => KNOWN.includes(one)))
+    return undefined;
+  return nullable === true ? [...types, 'null'] : types;
 }
 
 /** The values among which one has to be chosen. */
 export function choicesOf(property: unknown): unknown[] | undefined {
   if (!isRecord(property)) return undefined;
-  if (Array.isArray(property.enum)) return property.enum;
+  if (Array.isArray(property.enum))
+    return property.nullable === true ? [...property.enum, null] : property.enum;
   return property.const === undefined ? undefined : [property.const];
 }
 

@@ -19,7 +19,10 @@ export async function watch(call: Call): Promise<number> {
     throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
   const names = args.length === 0 ? undefined : [...args];
   const isLive = output.columns !== undefined && !output.isJson;
-  const { ended, end } = ending();
+  let end: (status: number) => void = () => {};
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
   const fleet = await call.fleet({
     autostart: false,
     outlook: 'if allowed',
@@ -31,8 +34,13 @@ export async function watch(call: Call): Promise<number> {
   };
   // the first look says what cannot be shown at all: no such server
   await look();
+  // not before: where the daemon does not answer, a signal ends the command as it ends any
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => end(EXIT.interrupted));
   const again = repeat(look, isLive, () => end(EXIT.notRunning));
   const unsubscribe = fleet.subscribe(['state'], again.soon);
+  // what changed before the daemon knew that somebody listens
+  again.soon();
   const release = isLive ? readKeys(end, again.soon) : () => {};
   const status = await ended;
   again.stop();
@@ -45,7 +53,7 @@ export async function watch(call: Call): Promise<number> {
   return status;
 }
 
-/** Shows what there is, unless it is what was shown last. Answers with the text. */
+/** Shows what there is; elsewhere than on a terminal only when it has changed. Answers with what was shown. */
 async function show(
   { output }: Call,
   fleet: Fleet,
@@ -54,17 +62,18 @@ async function show(
   last: string,
 ): Promise<string> {
   const { servers, daemon } = await fleet.status(names);
-  if (output.isJson) {
-    const state = JSON.stringify(
-      servers.map(({ name, state, detail, incarnation }) => [name, state, detail, incarnation]),
-    );
-    if (state !== last) output.jsonLine({ servers, daemon });
-    return state;
-  }
   const text = statusTable(servers, Date.now(), output.columns);
-  if (isLive) output.draw(`${text}\n\nq or Ctrl-C ends it`, paintStates);
-  else output.print(text);
-  return text;
+  if (isLive) {
+    output.draw(`${text}\n\nq or Ctrl-C ends it`, paintStates);
+    return text;
+  }
+  const state = JSON.stringify(
+    servers.map(({ name, state, detail, incarnation }) => [name, state, detail, incarnation]),
+  );
+  if (state === last) return last;
+  output.jsonLine({ servers, daemon });
+  output.print(text);
+  return state;
 }
 
 /** Looks again when told to, soon and one at a time; on a terminal also now and then. */
@@ -92,16 +101,6 @@ function repeat(look: () => Promise<void>, isLive: boolean, failed: () => void) 
     clearTimeout(timer);
   };
   return { soon, stop };
-}
-
-function ending() {
-  let end: (status: number) => void = () => {};
-  const ended = new Promise<number>((resolve) => {
-    end = resolve;
-  });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => end(EXIT.interrupted));
-  return { ended, end: (status: number) => end(status) };
 }
 
 /** `q` and Ctrl-C end it; a terminal of another size is drawn anew. Answers with the way back. */

@@ -80,6 +80,39 @@ describe('arguments of a tool', () => {
     expect(check({ a: 1 }, { properties: { a: { type: 'text' } } })).toEqual([]);
     expect(describeArguments({ type: 'object' })).toBe('no arguments');
   });
+
+  it('what the tool would take is not refused: null by OpenAPI, defaults, names by pattern, further names', () => {
+    const properties = { a: { type: 'string', nullable: true }, b: { enum: ['x'], nullable: true } };
+    expect(check({ a: null, b: null }, { properties })).toEqual([]);
+    expect(check({}, { properties: { n: { type: 'integer', default: 3 } }, required: ['n'] })).toEqual([]);
+    const byPattern = { properties, patternProperties: { '^x-': {} }, additionalProperties: false };
+    expect(check({ 'x-one': 1 }, byPattern)).toEqual([]);
+    expect(check({ other: 1 }, { properties, additionalProperties: { type: 'number' } })).toEqual([]);
+  });
+
+  it('a definition elsewhere in the schema counts as if it stood there', () => {
+    const schema = {
+      properties: {
+        level: { $ref: '#/$defs/Level' },
+        maybe: { anyOf: [{ $ref: '#/$defs/Level' }, { type: 'null' }] },
+        point: { $ref: '#/definitions/Point' },
+        lost: { $ref: '#/$defs/Nowhere' },
+      },
+      $defs: { Level: { type: 'integer', enum: [1, 2] } },
+      definitions: { Point: { type: 'object' } },
+    };
+    const words = ['level=2', 'maybe=1', 'point={"x":1}', 'lost=3'];
+    const given = parseArguments(words, undefined, schema);
+    expect(given).toEqual({ level: 2, maybe: 1, point: { x: 1 }, lost: '3' });
+    expect(check(given, schema)).toEqual([]);
+    expect(check({ level: 30 }, schema)).toMatchObject({ message: "'level' must be 1 or 2" });
+  });
+
+  it('a colon may be in a name and in a value', () => {
+    const given = parseArguments(['xml:lang=de', 'xml:n:=1', 'url=http://a:=b'], undefined, undefined);
+    expect(given).toEqual({ 'xml:lang': 'de', 'xml:n': 1, url: 'http://a:=b' });
+    expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is no argument");
+  });
 });
 
 describe('toolherd call', () => {
@@ -152,6 +185,17 @@ describe('toolherd call', () => {
     const before = readdirSync(folder).length;
     expect(JSON.parse((await run('--raw')).stdout).content[1].type).toBe('image');
     expect(readdirSync(folder).length).toBe(before);
+  });
+
+  it('what cannot be saved is a failure, beside one whole answer: the tool has run', async () => {
+    const herd = await startHerd(config([server('content', 'content.mjs')]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const args = ['call', 'content.everything', '--out', join(herd.home.configFile, 'here')];
+    const told = await toolherd(args, options);
+    expect(told).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
+    expect(told.stderr).toMatch(/^error: --out: .*\n {2}why: the tool has run/);
+    const json = await toolherd([...args, '--json'], options);
+    expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
   });
 
   it.skipIf(!HAS_TERMINAL)('on a terminal progress is a bar, taken away before the answer', async () => {

@@ -52,6 +52,10 @@ describe.skipIf(!has('bash'))('completion in bash', () => {
     expect(pressTab('toolherd call t', options)).toEqual(['typed.']);
     expect(pressTab('toolherd call typed.', options)).toEqual(['typed.add', 'typed.order', 'typed.nothing']);
     expect(pressTab('toolherd --json call typed.add a=1 ', options)).toEqual(['b=', 'loud=']);
+    // as bash itself parts words
+    expect(pressTab('toolherd call typed.add a = 1 ', options)).toEqual(['b=', 'loud=']);
+    expect(pressTab('toolherd call typed.add a = lo', options)).toEqual([]);
+    expect(pressTab('toolherd call typed.add a =', options)).toEqual([]);
     expect(pressTab('toolherd bridge --server ', options)).toEqual(['typed', 'bad', 'cold']);
     expect(pressTab('toolherd call cold.', options)).toEqual([]);
     expect((await herd.status('cold')).incarnation).toBe(0);

@@ -132,6 +132,19 @@ describe('toolherd doctor', () => {
     writeFileSync(join(home.folder, 'state', 'ledger'), '');
   });
 
+  it('looks on where a place is not what it should be, and names no stranger as the one to kill', async () => {
+    const home = makeHome(config([]));
+    const { findings } = inHome(home);
+    mkdirSync(join(home.folder, 'state'), { mode: 0o700 });
+    writeFileSync(join(home.folder, 'state', 'logs'), '');
+    mkdirSync(join(home.folder, 'run'), { mode: 0o700 });
+    writeFileSync(join(home.folder, 'run', 'toolherd.sock.lock'), String(process.pid));
+    expect(await findings('logs')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('ENOTDIR'), fix: expect.stringContaining('folder') },
+    ]);
+    if (process.platform === 'linux') expect(await findings('lock')).toEqual([]);
+  });
+
   it('knows which Node is needed', () => {
     const { engines } = JSON.parse(
       readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),

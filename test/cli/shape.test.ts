@@ -89,6 +89,7 @@ function stage() {
       .replaceAll(home.folder, 'HOME')
       .replaceAll(process.execPath, 'NODE')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replaceAll(/\b\d+[mhd](?=\d+[smh]\b)/g, '')
       .replaceAll(/\d+(\.\d+)?(ms|s|m|h|K|M)?\b/g, 'N')
       .replaceAll(/ {2,}/g, '  ');
   return { home, run, normal };

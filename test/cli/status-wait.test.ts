@@ -26,3 +26,26 @@ it('status --wait misses no change, also not one that comes while it begins to l
   const call = { args: [], flags: { wait: true }, output, fleet: async () => fleet } as unknown as Call;
   expect(await verb.run(call)).toBe(0);
 });
+
+it('status --wait fails when the daemon goes meanwhile: it tells of no change any more', async () => {
+  let isGone = false;
+  const fleet = {
+    async status() {
+      if (isGone) throw new Error('the connection is closed');
+      const servers = [{ name: 'a', state: 'connecting', detail: 'running' }];
+      return { servers, daemon: { config_error: null } };
+    },
+    subscribe: () => () => {},
+  };
+  const said = { write: () => true };
+  const output = createOutput({ stdout: said, stderr: said }, { json: true, quiet: false });
+  const open = async ({ onLost }: { onLost: () => void }) => {
+    setTimeout(() => {
+      isGone = true;
+      onLost();
+    }, 10);
+    return fleet;
+  };
+  const call = { args: [], flags: { wait: true }, output, fleet: open } as unknown as Call;
+  await expect(verb.run(call)).rejects.toThrow('the connection is closed');
+});

@@ -178,6 +178,11 @@ describe('the output', () => {
   const shell = (line: string) =>
     spawnSync('/bin/sh', ['-c', line, 'sh', process.execPath, COMMAND], { encoding: 'utf8' });
 
+  it('a folder that is gone is said as that', () => {
+    const { status, stderr } = shell('d=$(mktemp -d); cd "$d"; rmdir "$d"; "$1" "$2" status');
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^error: the folder .* is gone\n {2}fix: /)]);
+  });
+
   it('somebody who stops reading it is no fault', () => {
     expect(shell('("$1" "$2" help; echo "status $?" >&2) | true').stderr).toBe('status 0\n');
   });

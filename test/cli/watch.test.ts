@@ -69,6 +69,26 @@ describe('status --watch elsewhere', () => {
     expect((await closed)[0]).toBe(130);
   });
 
+  it('a daemon that does not answer keeps nobody: a signal ends it, --timeout ends status and why', async () => {
+    const herd = await startHerd(HERD);
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    herd.daemon.kill('SIGSTOP');
+    onTestFinished(() => herd.daemon.kill('SIGCONT'));
+    const child = spawn(process.execPath, [COMMAND, 'status', '--watch'], { ...options, stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    for (const verb of [['status'], ['why', 'good']]) {
+      const { status, stderr } = await toolherd([...verb, '--timeout', '100ms'], options);
+      expect([status, stderr]).toEqual([124, expect.stringContaining('not done within 100ms')]);
+    }
+    child.kill('SIGINT');
+    expect(await exited).toEqual([null, 'SIGINT']);
+    const doctor = await toolherd(['doctor', '-q', '--timeout', '100ms'], options);
+    expect(doctor.status).toBe(1);
+    expect(doctor.stdout).toMatch(/^error {2}daemon .* does not answer\n {7}fix: kill -9 \d+/m);
+    herd.daemon.kill('SIGCONT');
+  });
+
   it('says what makes no sense, and starts no daemon', async () => {
     const home = makeHome(HERD);
     const options = { cwd: home.folder, env: home.environment };

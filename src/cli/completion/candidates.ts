@@ -23,10 +23,30 @@ export async function candidates(
   loadVerb: Call['loadVerb'],
   findFleet: FindFleet,
 ): Promise<string[]> {
-  const current = words[at] ?? '';
-  const found = await atPlace(words.slice(1, at), current, loadVerb, findFleet);
+  const [before, current, typed] = joined(words.slice(0, at + 1), at);
+  const found = await atPlace(before.slice(1), current, loadVerb, findFleet);
   const isPlain = (word: string) => /^[\w.@:/+=-]+$/.test(word);
-  return [...new Set(found)].filter((word) => word.startsWith(current) && isPlain(word));
+  return [...new Set(found)]
+    .filter((word) => word.startsWith(current) && isPlain(word))
+    .map((word) => word.slice(current.length - typed.length));
+}
+
+/**
+ * Bash parts words at `=` and `:`, and replaces only what stands behind the last of them. Answers with the words as they
+ * were written, the one that is being written, and what of it is replaced.
+ */
+function joined(words: readonly string[], at: number): [before: string[], current: string, typed: string] {
+  const isBreak = (word = '') => /^[=:]+$/.test(word);
+  const whole: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const isMore = isBreak(word) || (isBreak(words[index - 1]) && word !== '');
+    if (index > 0 && isMore) whole[whole.length - 1] += word;
+    else whole.push(word);
+  }
+  const last = words[at] ?? '';
+  if (words.length <= at) return [whole, '', ''];
+  const current = whole.pop() ?? '';
+  return [whole, current, isBreak(last) ? '' : last];
 }
 
 async function atPlace(

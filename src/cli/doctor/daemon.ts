@@ -1,20 +1,35 @@
 import { readFileSync } from 'node:fs';
 import type { FleetStatus } from '../../ipc/fleet.js';
 import { VERSION } from '../../version.js';
+import { DAEMON } from '../start-daemon.js';
 import { noteOf } from '../status-table.js';
 import type { Call } from '../verb.js';
+import { within } from '../within.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+
+/** In which a daemon that is well answers, however busy it is. */
+const PATIENCE = '10s';
 
 /** The daemon that runs, its version, and the servers that are in trouble; or what one that died has left. */
 export async function checkDaemon(call: Call, socket: string): Promise<Finding[]> {
   try {
     const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
-    return describe(await fleet.status());
+    const patience = { ...call, flags: { timeout: PATIENCE, ...call.flags } };
+    return describe(await within(patience, fleet.status()));
   } catch (error) {
     const { message, fix } = wordsOf(error);
+    if ((error as { type?: string }).type === 'MCPTimeoutError') return [mute(socket)];
     if ((error as { type?: string }).type !== 'DaemonNotRunningError') return [fault('daemon', message, fix)];
     return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(call, socket)];
   }
+}
+
+function mute(socket: string): Finding {
+  const pid = Number(read(`${socket}.lock`));
+  const fix = isDaemon(pid)
+    ? `kill -9 ${pid}; its servers are ended, and the next call starts another`
+    : 'end it';
+  return fault('daemon', `the daemon on ${socket} does not answer`, fix);
 }
 
 function describe({ daemon, servers }: FleetStatus): Finding[] {
@@ -39,7 +54,7 @@ function describe({ daemon, servers }: FleetStatus): Finding[] {
 function leftovers({ paths }: Call, socket: string): Finding[] {
   const holder = Number(read(`${socket}.lock`));
   const stuck =
-    holder > 0 && isAlive(holder)
+    holder > 0 && isDaemon(holder)
       ? [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)]
       : [];
   const stale = stalePids(read(paths.ledgerFile));
@@ -77,7 +92,9 @@ function read(file: string): string {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** The file keeps the number of a daemon that is gone, and by now that may be somebody else's: nobody kills that. */
+function isDaemon(pid: number): boolean {
+  if (process.platform === 'linux') return read(`/proc/${pid}/cmdline`).includes(DAEMON);
   try {
     process.kill(pid, 0);
     return true;

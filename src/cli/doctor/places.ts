@@ -46,7 +46,13 @@ export function checkDisk({ paths }: Call): Finding {
 }
 
 export function checkLogs({ paths }: Call): Finding {
-  const size = [paths.logFolder, join(paths.logFolder, 'servers')].reduce((sum, it) => sum + sizeOf(it), 0);
+  let size = 0;
+  try {
+    size = [paths.logFolder, join(paths.logFolder, 'servers')].reduce((sum, it) => sum + sizeOf(it), 0);
+  } catch (error) {
+    const fix = `make ${paths.logFolder} a folder of your own, or move it away`;
+    return fault('logs', `the logs cannot be looked at: ${(error as Error).message}`, fix);
+  }
   if (size < MUCH_LOG_BYTES) return ok('logs', `${bytes(size)} in ${paths.logFolder}`);
   const fix = 'lower daemon.log_max_bytes, or remove files of servers that are gone';
   return warn('logs', `${bytes(size)} in ${paths.logFolder}`, fix);
@@ -55,7 +61,9 @@ export function checkLogs({ paths }: Call): Finding {
 function sizeOf(folder: string): number {
   if (!existsSync(folder)) return 0;
   const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.reduce((sum, { name }) => sum + statSync(join(folder, name)).size, 0);
+  // a file may go while the folder is read: logs are rotated
+  const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return files.reduce((sum, { name }) => sum + size(join(folder, name)), 0);
 }
 
 function nearest(folder: string): string {

@@ -48,8 +48,9 @@ reached, 77 it needs authorisation, 124 timeout.`,
     };
     const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressLine(progress));
     const result = await whileWaiting(call, fleet, server, fleet.call(params, { onProgress }));
-    show(call, result);
-    return statusOf(result, fleet);
+    const isShown = show(call, result);
+    const status = await statusOf(result, fleet);
+    return isShown || status !== EXIT.ok ? status : EXIT.failed;
   },
 };
 
@@ -81,7 +82,8 @@ function schemaOf(known: readonly ToolEntry[], server: string, tool: string): Fo
   return { server, tool: found?.name ?? tool, schema };
 }
 
-function show(call: Call, result: ToolResult): void {
+/** False where a part of it could not be saved. By then the tool has run, and what it said is printed. */
+function show(call: Call, result: ToolResult): boolean {
   const { flags, output } = call;
   output.json({ result });
   if (flags.raw === true && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
@@ -90,17 +92,30 @@ function show(call: Call, result: ToolResult): void {
     if (texts.length > 0) output.printRaw(`${texts.join('\n')}\n`);
   }
   const isWanted = typeof flags.out === 'string' || !(output.isJson || output.isQuiet || flags.raw === true);
-  if (isWanted) for (const line of saveContent(call, result)) output.note(line);
-  if (result.error === null || output.isJson) return;
+  const isSaved = !isWanted || save(call, result);
+  if (result.error === null || output.isJson) return isSaved;
   const { type, message, why, fix, sent } = result.error;
   if (type === 'MCPToolError') {
     output.note('error: the tool said that it failed');
-    return;
+    return isSaved;
   }
   output.error(`error: ${type}: ${quoted(message)}`);
   if (why !== undefined) output.error(`  why: ${quoted(why)}`);
   output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
   if (fix !== undefined) output.error(`  fix: ${fix}`);
+  return isSaved;
+}
+
+function save(call: Call, result: ToolResult): boolean {
+  try {
+    for (const line of saveContent(call, result)) call.output.note(line);
+    return true;
+  } catch (error) {
+    const { message, fix } = error as UsageError;
+    call.output.error(`error: ${message}\n  why: the tool has run, but its answer could not be saved`);
+    call.output.error(`  fix: ${fix}; --raw shows the answer as JSON`);
+    return false;
+  }
 }
 
 const STATUS: Readonly<Record<string, number>> = {

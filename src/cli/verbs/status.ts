@@ -24,10 +24,14 @@ needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
   async run(call) {
     const { args, flags, output } = call;
     if (flags.watch === true) return loadBundle<typeof import('../watch.js')>('watch').watch(call);
-    const fleet = await call.fleet({ autostart: false, outlook: 'if allowed' });
+    let lose = () => {};
+    const lost = new Promise<void>((resolve) => {
+      lose = resolve;
+    });
+    const fleet = await call.fleet({ autostart: false, outlook: 'if allowed', onLost: lose });
     const names = args.length === 0 ? undefined : [...args];
-    if (flags.wait === true) await within(call, untilSettled(fleet, names));
-    const { servers, daemon } = await fleet.status(names);
+    if (flags.wait === true) await within(call, untilSettled(fleet, names, lost));
+    const { servers, daemon } = await within(call, fleet.status(names));
     output.json({ servers, daemon });
     output.print(statusTable(servers, Date.now(), output.columns), paintStates);
     if (daemon.config_error !== null)
@@ -41,7 +45,11 @@ needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
 type Fleet = Awaited<ReturnType<Parameters<Verb['run']>[0]['fleet']>>;
 
 /** Resolves when no server of these is on its way up. */
-async function untilSettled(fleet: Fleet, names: readonly string[] | undefined): Promise<void> {
+async function untilSettled(
+  fleet: Fleet,
+  names: readonly string[] | undefined,
+  lost: Promise<void>,
+): Promise<void> {
   const isBusy = async () => {
     const { servers } = await fleet.status(names);
     return servers.some(
@@ -58,5 +66,7 @@ async function untilSettled(fleet: Fleet, names: readonly string[] | undefined):
       }, reject);
     const end = fleet.subscribe(['state'], look);
     void look();
+    // a daemon that has gone tells of nothing more: to ask it is what says so
+    void lost.then(look);
   });
 }

@@ -1,6 +1,7 @@
 import { EXIT } from '../exit-codes.js';
 import { tellStory } from '../story.js';
 import { UsageError, type Verb } from '../verb.js';
+import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'why SERVER [-v]',
@@ -14,7 +15,7 @@ export const verb: Verb = {
     const [name] = call.args;
     if (name === undefined) throw new UsageError('name a server', 'usage: toolherd why SERVER');
     const fleet = await call.fleet();
-    const inspection = await fleet.inspect(name);
+    const inspection = await within(call, fleet.inspect(name));
     const { status, snapshot, journal } = inspection;
     call.output.json({ server: name, status, snapshot, journal });
     call.output.print(tellStory(inspection, Date.now(), call.flags.verbose === true));
