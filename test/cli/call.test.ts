@@ -7,7 +7,7 @@ import { checkArguments, describeArguments } from '../../src/cli/check-arguments
 import { config, server } from '../faults/config.js';
 import { COMMAND, toolherd } from '../support/command.js';
 import { startHerd, until } from '../support/herd.js';
-import { HAS_TERMINAL, onTerminal } from '../support/terminal.js';
+import { onTerminal } from '../support/terminal.js';
 
 const SCHEMA = {
   type: 'object',
@@ -198,7 +198,7 @@ describe('toolherd call', () => {
     expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
   });
 
-  it.skipIf(!HAS_TERMINAL)('on a terminal progress is a bar, taken away before the answer', async () => {
+  it('on a terminal progress is a bar, taken away before the answer', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const terminal = onTerminal(['call', 'good.progress', 'times:=3'], options);
@@ -207,7 +207,7 @@ describe('toolherd call', () => {
     expect(terminal.screen().lastIndexOf('\r\u001B[K')).toBeGreaterThan(terminal.screen().lastIndexOf('/3'));
   });
 
-  it.skipIf(!HAS_TERMINAL)('on a terminal a long start shows what is being waited for', async () => {
+  it('on a terminal a long start shows what is being waited for', async () => {
     const herd = await startHerd(config([server('slow', 'boots-slowly.mjs', { args: ['2500'] })]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const terminal = onTerminal(['call', 'slow.echo', 'value=hi'], options);

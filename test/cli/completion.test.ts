@@ -28,7 +28,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _toolherd; printf '%s\\n' "\${COMPREP
   return stdout.split('\n').filter((word) => word !== '');
 }
 
-describe.skipIf(!has('bash'))('completion in bash', () => {
+describe('completion in bash', () => {
   it('knows commands, options and words without a daemon, and starts none', async () => {
     const home = makeHome(HERD);
     const options = { cwd: home.folder, env: home.environment };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
 import { startHerd, until } from '../support/herd.js';
-import { HAS_TERMINAL, onTerminal } from '../support/terminal.js';
+import { onTerminal } from '../support/terminal.js';
 
 const OURS = /\u001B\[(?:32|33|1;31|0)m|\r\u001B\[K|\u001B\[\?(?:1049|25)[hl]|\u001B\[[HKJ]/g;
 const UNSAFE =
@@ -14,7 +14,7 @@ function expectHarmless(screen: string): void {
   expect(rest).not.toContain('\r');
 }
 
-describe.skipIf(!HAS_TERMINAL)('a server that says unsafe things, on a real terminal', () => {
+describe('a server that says unsafe things, on a real terminal', () => {
   it('X2: no verb lets any of it through, whichever way it came', async () => {
     const herd = await startHerd(config([server('bad', 'unsafe.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };

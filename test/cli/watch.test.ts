@@ -4,13 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { config, server } from '../faults/config.js';
 import { COMMAND, toolherd } from '../support/command.js';
 import { makeHome, startHerd, until } from '../support/herd.js';
-import { HAS_TERMINAL, onTerminal } from '../support/terminal.js';
+import { onTerminal } from '../support/terminal.js';
 
 const HERD = config([server('good', 'good.mjs')]);
 const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
 
-describe.skipIf(!HAS_TERMINAL)('status --watch on a terminal', () => {
+describe('status --watch on a terminal', () => {
   it('draws over what it drew, shows a change, and q gives the terminal back', async () => {
     const herd = await startHerd(HERD);
     const terminal = onTerminal(['status', '--watch'], { cwd: herd.home.folder, env: herd.home.environment });

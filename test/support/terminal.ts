@@ -1,11 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { COMMAND } from './command.js';
-
-/** script(1) of util-linux gives a pseudo terminal; that of macOS has other flags. */
-export const HAS_TERMINAL = process.platform === 'linux' && existsSync('/usr/bin/script');
 
 export interface Terminal {
   /** Everything that was written to the terminal. */
@@ -14,6 +10,10 @@ export interface Terminal {
   status: Promise<number | null>;
 }
 
+/** script(1) gives a pseudo terminal; that of macOS has other flags than that of util-linux. */
+const inScript = (line: string) =>
+  process.platform === 'linux' ? ['-qefc', line, '/dev/null'] : ['-q', '/dev/null', '/bin/sh', '-c', line];
+
 /** The command on a terminal of 100 columns and 30 rows. */
 export function onTerminal(
   args: readonly string[],
@@ -21,11 +21,11 @@ export function onTerminal(
 ): Terminal {
   const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
   const line = [process.execPath, COMMAND, ...args].map(quote).join(' ');
-  const child = spawn(
-    '/usr/bin/script',
-    ['-qefc', `stty cols ${cols} rows 30 -echo; exec ${line}`, '/dev/null'],
-    { cwd, env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' }, stdio: ['pipe', 'pipe', 'inherit'] },
-  );
+  const child = spawn('/usr/bin/script', inScript(`stty cols ${cols} rows 30 -echo; exec ${line}`), {
+    cwd,
+    env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
