@@ -6,6 +6,8 @@ export interface Paths {
   configFile: string;
   stateFolder: string;
   logFolder: string;
+  /** Who called what, and how it ended. One for everything that runs a herd here. */
+  auditFile: string;
   /** What can be found out again. */
   cacheFolder: string;
   /** What the daemon's processes are, for the next start after it was killed. */
@@ -28,6 +30,7 @@ export function findPaths(environment: Environment, userHome: string): Paths {
     configFile: join(configFolder, 'config.yaml'),
     stateFolder,
     logFolder: join(stateFolder, 'logs'),
+    auditFile: join(stateFolder, 'logs', 'audit.log'),
     cacheFolder: home ? join(resolve(home), 'cache') : xdg('XDG_CACHE_HOME', '.cache'),
     ledgerFile: join(stateFolder, 'ledger'),
     trustFile: join(stateFolder, 'trust.json'),

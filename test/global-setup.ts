@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findLeftovers } from './support/leftovers.js';
+import { findLeftFolders, findLeftovers } from './support/leftovers.js';
 
 const ROOT = join(import.meta.dirname, '..');
 /** A watchdog takes two seconds for what ignores TERM. */
@@ -20,17 +20,19 @@ export function setup(): () => Promise<void> {
   };
 }
 
-/** The last check of all: no test has left a process behind. */
+/** The last check of all: no test has left a process behind, nor a folder with whatever is in it. */
 async function expectNoLeftovers(dist: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
-  let left = findLeftovers(dist);
+  const find = () => [
+    ...findLeftovers(dist).map(({ pid, command }) => `${pid} ${command}`),
+    ...findLeftFolders(dist),
+  ];
+  let left = find();
   while (left.length > 0 && Date.now() < deadline) {
     await sleep(100);
-    left = findLeftovers(dist);
+    left = find();
   }
   if (left.length === 0) return;
   process.exitCode = 1;
-  throw new Error(
-    `processes were left behind:\n${left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n')}`,
-  );
+  throw new Error(`were left behind:\n${left.map((one) => `  ${one}`).join('\n')}`);
 }

@@ -11,7 +11,7 @@ export function explainFailure(error: unknown, output: Output): number {
   output.json({ ok: false, error: { type, message, why, fix, ...more } });
   if (output.isJson) return status;
   output.error(more.problems === undefined ? `error: ${quoted(message)}` : message);
-  if (isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError')) {
+  if (isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error)) {
     output.error(describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error)));
   }
   if (why !== undefined) output.error(`  why: ${quoted(why)}`);
@@ -75,7 +75,8 @@ function describe(error: unknown): Description {
   const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
   if (isOf<ConfigError & FromDaemon>(error, 'ConfigError', 'MCPConfigError'))
     return { ...known, problems: error.data?.problems ?? error.problems };
-  if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError')) return known;
+  if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
+    return known;
   return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };
 }
 
@@ -86,6 +87,11 @@ interface FromDaemon {
     would_run: (Omit<WouldRun, 'envFile'> & { env_file?: string })[];
     problems: ConfigError['problems'];
   };
+}
+
+/** A file that waits to be allowed; of one that was revoked, or a blocked tool, there is nothing more to show. */
+function isAboutFile({ data, wouldRun }: Partial<TrustRequiredError> & Partial<FromDaemon>): boolean {
+  return data?.would_run !== undefined || wouldRun !== undefined;
 }
 
 function wouldRunOf({ data, wouldRun }: TrustRequiredError & FromDaemon): readonly WouldRun[] {

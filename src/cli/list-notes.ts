@@ -8,6 +8,7 @@ interface Marked {
   server: string;
   problem?: string;
   cached?: boolean;
+  blocked?: string;
 }
 
 /** What has to be known of a list beside what is in it: bad definitions, and what was not asked for today. */
@@ -15,6 +16,10 @@ export function noteMarks(output: Output, entries: readonly Marked[], name: (ind
   if (output.isJson) return;
   for (const [index, { problem }] of entries.entries()) {
     if (problem !== undefined) output.note(oneLine(`warning: ${name(index)}: ${problem}`));
+  }
+  for (const [index, { blocked, server }] of entries.entries()) {
+    if (blocked === undefined) continue;
+    output.note(oneLine(`blocked: ${name(index)}: ${blocked}; see "toolherd pins ${server}"`));
   }
   const cached = new Set(entries.filter((entry) => entry.cached === true).map(({ server }) => server));
   if (cached.size > 0) output.note(`(as last seen: ${[...cached].join(', ')}; --refresh starts and asks)`);

@@ -21,7 +21,7 @@ export function statusTable(servers: readonly ServerStatus[], now: number, colum
     server.pids.length === 0 ? '-' : bytes(server.rss_bytes),
     String(server.tools),
   ]);
-  const notes = servers.flatMap((server) => noteOf(server) ?? []);
+  const notes = servers.flatMap((server) => [noteOf(server) ?? [], pinNoteOf(server) ?? []].flat());
   return [narrowed(rows, columns), ...notes].join('\n');
 }
 
@@ -33,6 +33,15 @@ export function noteOf({ name, last_error, state, detail, next_retry_at }: Serve
   const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
   const remedy = detail === 'needs_auth' ? `; see "toolherd auth ${name}"` : next;
   return oneLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
+}
+
+/** That tools are not what they were when they were pinned. */
+export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefined {
+  if (unaccepted === undefined) return undefined;
+  const { tools, blocked } = unaccepted;
+  const what = tools === 1 ? '1 tool is not what was pinned' : `${tools} tools are not what was pinned`;
+  const follows = blocked ? ` and ${tools === 1 ? 'is' : 'are'} blocked` : '';
+  return oneLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
 }
 
 /** Nobody is at the other end of its address. */

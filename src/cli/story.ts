@@ -1,5 +1,6 @@
 import type { Inspection, JournalEntry } from '../ipc/fleet.js';
 import { oneLine } from './plain-text.js';
+import { pinNoteOf } from './status-table.js';
 import { ago, duration } from './table.js';
 
 /** The last few sentences are enough: the whole journal is in `inspect`. */
@@ -20,6 +21,7 @@ export function tellStory(inspection: Inspection, now: number, isVerbose: boolea
     'What happened:',
     ...(lines.length === 0 ? ['  nothing yet: nobody has called it'] : lines),
     '',
+    ...(status.unaccepted === undefined ? [] : [`What is not as it was: ${pinNoteOf(status)}`]),
     `What happens next: ${nextOf(status, now)}`,
     `What you can do: ${adviceOf(status)}`,
   ].join('\n');

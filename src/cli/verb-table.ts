@@ -35,6 +35,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   schema: 'print the JSON Schema of the config files',
   allow: "let a project's agent.yaml run what it says",
   revoke: 'take that back',
+  pins: 'show tools that are not what they were, and accept them',
   doctor: 'look for what is wrong, and say how to mend it',
   completion: 'complete commands, servers and tools in your shell',
   service: 'let the system keep the daemon running',

@@ -6,6 +6,7 @@ import { CONFIG_KEYS, defaultSettings, readSettings } from './settings.js';
 import { quoteName } from './shape-problems.js';
 import type { Settings } from './spec.js';
 import { uniqueDrafts } from './unique.js';
+import { warnUnmeasured } from './unmeasured.js';
 
 /** config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
@@ -29,6 +30,7 @@ export function readConfigFile(
   }
   const { settings, problems } = readSettings(document);
   problems.forEach(report);
+  if (settings.daemon.maxRss > 0) warnUnmeasured(document, ['daemon', 'max_rss'], warn);
   const context: FileContext = {
     scope: 'global',
     folder,

@@ -6,6 +6,7 @@ import type { Path, Problem } from './problem.js';
 import { type ShapeProblem, shapeProblems } from './shape-problems.js';
 import { convertSource, isSourceDocument } from './source-document.js';
 import type { Transport } from './spec.js';
+import { warnUnmeasured } from './unmeasured.js';
 
 /** Reads one item of `tools` or `mcp_servers`. Undefined when there is nothing in it to look at any further. */
 export function readEntry(
@@ -67,6 +68,7 @@ export function readEntry(
     const fix = "add a line 'description: …' that says what it is good for";
     warn(document.problem('MCPConfigError', path, `'${draft.name}' has no description`, fix));
   }
+  if (fields.max_rss !== undefined) warnUnmeasured(document, draft.at('max_rss'), warn);
   settleLegacy(draft, warn);
   checkEntry(draft, fail, warn);
   draft.isBroken = failed;

@@ -1,7 +1,7 @@
 import { type Data, isMap } from './document.js';
 import type { Draft, Report } from './draft.js';
 import type { Path } from './problem.js';
-import type { Redactor } from './redactor.js';
+import { looksSecret, type Redactor } from './redactor.js';
 import { expand, type Use, type VariableSource } from './variables.js';
 
 /** What the loader is given from outside: no module here reads process.env by itself. */
@@ -63,7 +63,11 @@ export class Expander {
 
   map<T extends Data>(value: Record<string, T>, path: Path): Record<string, T> {
     const result: Record<string, T> = Object.create(null);
-    for (const [key, item] of Object.entries(value)) result[key] = this.data(item, [...path, key]) as T;
+    for (const [key, item] of Object.entries(value)) {
+      const expanded = this.data(item, [...path, key]) as T;
+      if (typeof expanded === 'string' && looksSecret(key)) this.#outside.redactor.add(key, expanded);
+      result[key] = expanded;
+    }
     return result;
   }
 

@@ -147,7 +147,7 @@ export const FIELDS = {
   max_rss: {
     for: STDIO,
     shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
-    about: 'Memory of its processes; off.',
+    about: 'Memory of its process group; over it, it is restarted; off.',
   },
   result_limit: { for: ALL, shape: whole(1, MAX_BYTES), about: 'Characters of text given to an agent; off.' },
   plugin_dir: { for: STDIO, shape: text(), about: 'Folder with a plugin.json or server.json.' },

@@ -21,19 +21,23 @@ export const SETTINGS = {
     log_level: { shape: choice(...LOG_LEVELS), about: 'Default info.' },
     log_max_bytes: {
       shape: whole(4096, 2 ** 40, BYTES),
-      about: 'Size of a log file, 3 kept; default 10 MiB.',
+      about: 'Size of a log file, of the audit too, 3 kept; default 10 MiB.',
     },
     max_starting: { shape: whole(1, 1000), about: 'Servers starting at once; default twice the cores.' },
     max_rss: {
       shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
-      about: 'Memory of the whole herd; default off.',
+      about: 'Memory of the whole herd; over it, idle servers are stopped; default off.',
     },
   },
   security: {
     allowed_commands: { shape: names(), about: 'Commands besides npx, uvx and docker.' },
     allow_http: { shape: names(), about: 'Hosts that plain http (ws) may reach besides localhost.' },
     trust: { shape: choice('ask', 'all'), about: 'all: every agent file counts as allowed; default ask.' },
-    pin: { shape: choice('off', 'warn', 'enforce'), about: 'Changed tool definitions; default warn.' },
+    pin: {
+      shape: choice('off', 'warn', 'enforce'),
+      about:
+        'Tools that are not what they were when first seen: off, warn (tell) or enforce (block); default warn.',
+    },
     sampling: {
       shape: choice('ask-agent', 'deny'),
       about: 'Sampling asked for by a server; default ask-agent.',

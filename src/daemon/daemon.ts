@@ -1,9 +1,12 @@
 import { ConfigError } from '../config/problem.js';
 import { watchConfig } from '../config/watch.js';
+import { Callers } from '../ipc/callers.js';
+import { systemClock } from '../ipc/clock.js';
 import { claimSocket } from '../ipc/socket-owner.js';
 import { serveFleet } from '../ipc/socket-server.js';
 import { VERSION } from '../version.js';
 import { type ConfigPlace, readHerdConfig } from './config-source.js';
+import { doorman } from './doorman.js';
 import { openHousehold } from './household.js';
 import { openHttp } from './http.js';
 
@@ -31,6 +34,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loaded = await readHerdConfig(options);
   const claim = await claimSocket(options.socket);
   const identity = { pid: process.pid, started_at: new Date().toISOString() };
+  const callers = new Callers();
   const household = await openHousehold({
     ...options,
     loaded,
@@ -41,6 +45,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         return http.status();
       },
     },
+    callerOf: (caller) => callers.of(caller),
     onSettings: (settings) => http.configure(settings),
   });
   const { logs, reload } = household;
@@ -64,6 +69,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
   const server = serveFleet(household.views, {
     identity: { version: VERSION, ...identity },
+    callers,
     onShutdown: () => void close(),
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
@@ -73,7 +79,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const http = openHttp({ server, status: () => fleet.status(), stateFolder, log });
   household.begin();
   const owner = await claim.listen({
-    onConnection: (socket) => http.enter(socket),
+    onConnection: doorman({ enter: http.enter, warn: (text) => log.warn(text), clock: systemClock }),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Loaded } from '../config/load.js';
 import { Redactor } from '../config/redactor.js';
 import type { ServerSpec, Settings } from '../config/spec.js';
-import type { DaemonStatus, ReloadReport, ShutdownReport } from '../ipc/fleet.js';
+import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../ipc/fleet.js';
 import type { Views } from '../ipc/views.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import { systemClock } from '../link/clock.js';
@@ -11,9 +11,11 @@ import { Verdicts } from '../link/era/verdicts.js';
 import type { LinkLog } from '../link/link.js';
 import { wantedLevel } from '../link/log-level.js';
 import { openLink } from '../link/open-link.js';
+import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import { CatalogFiles } from '../supervisor/catalog-store.js';
 import { Herd } from '../supervisor/herd.js';
+import { PinFiles } from '../supervisor/pins/pin-files.js';
 import { ResultFiles } from '../supervisor/result-files.js';
 import { nameOfSlot } from '../supervisor/slot.js';
 import { identityOf } from '../supervisor/spec-view.js';
@@ -31,6 +33,8 @@ export interface HouseholdOptions extends ConfigPlace {
   loaded: Loaded;
   /** What `status` says of who keeps the herd. */
   identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'socket' | 'http'>;
+  /** Who is behind the name of a connection. */
+  callerOf?: (caller: string) => Caller | undefined;
   /** Hears of settings that were changed. */
   onSettings?: (settings: Settings) => Promise<void>;
   /** The log also goes here. */
@@ -61,9 +65,12 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   const learn = (more: Redactor) => secrets.learn(more);
   learn(loaded.redactor);
   const redact = <T>(value: T): T => secrets.redactDeep(value);
-  const logs = openLogs(options, (text) => redact(authorizations.redact(text)));
+  const clean = (text: string) => redact(authorizations.redact(text));
+  const logs = openLogs(options, clean);
   const log = logs.daemon;
   const warn = (text: string) => log.warn(text);
+  const { logMaxBytes: maxBytes } = settings.daemon;
+  const audit = new AuditFile({ path: paths.auditFile, maxBytes, warn });
   const authorizations = new Authorizations({
     file: paths.authFile,
     clock,
@@ -86,7 +93,14 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     random: Math.random,
     maxStarting: settings.daemon.maxStarting || availableParallelism() * 2,
     redact,
+    warn,
+    callerOf: (caller) => options.callerOf?.(caller),
+    audit: (record) => audit.add(record),
     catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now()),
+    pins: {
+      store: new PinFiles(join(paths.stateFolder, 'pins'), () => clock.now()),
+      policy: () => settings.security.pin,
+    },
     keepText: (text) => resultFiles.keep(text),
     redactSaid: (spec, value) => redact(declaredIn(spec).redactDeep(value)),
     log: (slot, text) =>
@@ -116,6 +130,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       return openLink(spec, deps, on);
     },
   });
+  herd.limitMemory(settings.daemon.maxRss);
   const registered: Registered = new Registered({
     herd,
     place: options,
@@ -134,7 +149,10 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     const report = herd.apply(registered.with(next.servers), isDryRun);
     if (isDryRun) return report;
     registered.yieldTo(next.servers);
+    const isPinChanged = settings.security.pin !== next.settings.security.pin;
     settings = next.settings;
+    if (isPinChanged) herd.vetAgain();
+    herd.limitMemory(settings.daemon.maxRss);
     configError = null;
     await options.onSettings?.(settings);
     log.info({ added: report.added, removed: report.removed, changed: report.changed }, 'config applied');
@@ -164,6 +182,8 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       ...options.identity,
       config_file: options.file,
       config_error: configError,
+      audit: { file: audit.path, lost: audit.lost },
+      memory: herd.memoryReport() ?? null,
     }),
     authorizations,
     reload: apply,
@@ -191,6 +211,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       agents.close();
       eras.close();
       await processes.close();
+      audit.close();
     },
   };
 }

@@ -27,11 +27,14 @@ export async function openProcesses(
   const { names, pids, containers } = await reap(ledgerFile, clock);
   // A container outlives the client that was killed with its daemon.
   const nothing = { env: {}, config: undefined };
-  await Promise.all(
+  const removed = await Promise.all(
     containers.map(({ docker, cookie }) =>
       removeContainers(docker, cookie, childEnvironment(environment, nothing, cookie)),
     ),
   );
+  const count = removed.flatMap((ids) => ids ?? []).length;
+  if (count > 0) log(`removed ${count} containers that an earlier daemon left`);
+  if (removed.includes(undefined)) log('docker did not say whether an earlier daemon left containers');
   if (pids.length > 0) log(`ended ${pids.length} processes that an earlier daemon left: ${names.join(', ')}`);
   const table = new ProcessTable({ daemonId: randomBytes(8).toString('hex'), clock });
   const ledger = new Ledger(ledgerFile, table, log);

@@ -71,17 +71,16 @@ export class Framer {
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start);
       if (end === -1) break;
-      this.#endLine(chunk.subarray(start, end));
+      if (this.#size === 0 && this.#edges === undefined && end - start <= this.#maxBytes) {
+        const last = chunk[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+        if (last > start) this.#events.line(chunk.subarray(start, last));
+      } else this.#endLine(chunk.subarray(start, end));
       start = end + 1;
     }
     if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
   #endLine(last: Buffer): void {
-    if (this.#edges === undefined && this.#size === 0) {
-      this.#emit([last], last.length, null);
-      return;
-    }
     // an empty piece would stand behind the carriage return that is looked for
     if (last.length > 0) this.#hold(last);
     this.#closeBlock();
@@ -99,7 +98,7 @@ export class Framer {
     if (size === 0) return;
     if (size > this.#maxBytes) {
       this.#events.tooLong?.();
-      this.#events.oversized?.(new Edges(pieces).line());
+      this.#events.oversized?.(new Edges(raw).line());
     } else if (long !== null) long.end(pieces);
     else this.#events.line(joined(pieces));
   }

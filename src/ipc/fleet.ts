@@ -10,7 +10,10 @@ import type {
   Selection,
   ShutdownReport,
 } from './fleet/orders.js';
+import type { PinParams, PinReport } from './fleet/pins.js';
 import type {
+  ForwardHandle,
+  ForwardSink,
   McpResult,
   PromptParams,
   RequestParams,
@@ -26,6 +29,7 @@ export type * from './fleet/events.js';
 export type * from './fleet/lists.js';
 export * from './fleet/logs.js';
 export type * from './fleet/orders.js';
+export type * from './fleet/pins.js';
 export * from './fleet/requests.js';
 export type * from './fleet/results.js';
 export type * from './fleet/status.js';
@@ -49,6 +53,12 @@ export interface Fleet {
   /** One request of MCP. Rejects with a typed error; `rpc` is there where it is the server's own, unchanged. */
   request(params: RequestParams, context?: CallContext): Promise<McpResult>;
   /**
+   * The same for the call of a tool by somebody who only hands its result on, without a promise and without a signal.
+   * Undefined where it is not certain at once who is meant, or what is to become of the result: then `request` is asked.
+   * Absent where nothing is gained by it.
+   */
+  forward?(params: RequestParams, sink: ForwardSink): ForwardHandle | undefined;
+  /**
    * Tells whenever a resource changes, in the words of its server (`uri`, and perhaps more). Resolves with the way to
    * end it; rejects with a typed error where nobody would tell. Absent at the other end of a socket: there MCP's own
    * `resources/subscribe` does it.
@@ -60,6 +70,8 @@ export interface Fleet {
   /** One result for each server that has the tool, in the order of the config. */
   broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]>;
   inspect(server: string): Promise<Inspection>;
+  /** What tools were when they were pinned, and where they are something else now. */
+  pins(params?: PinParams): Promise<PinReport>;
   /** Asks for an authorisation at a remote server that wants one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
   /** Forgets everything that the authorisation of a server left here. */

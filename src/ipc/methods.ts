@@ -1,6 +1,5 @@
 import { isAbsolute } from 'node:path';
 import { API_VERSION } from '../version.js';
-import type { RequestContext } from './answers.js';
 import { type CallContext, type Fleet, type ManyContext, REQUESTS } from './fleet.js';
 import type { McpSession } from './mcp/session.js';
 import { toMetrics } from './metrics.js';
@@ -13,10 +12,12 @@ import {
   listParams,
   logParams,
   manyParams,
+  pinParams,
   promptParams,
   registerParams,
   resourceParams,
 } from './read-params.js';
+import type { RequestContext } from './running.js';
 import { type Subscriptions, TOPICS } from './subscriptions.js';
 import { untilCancelled } from './until-cancelled.js';
 
@@ -37,6 +38,8 @@ export interface Connection {
   outlook: Pick<Outlook, 'agent' | 'look'>;
   peer: Peer;
   identity: Identity;
+  /** Takes down who the client says it is. */
+  introduce(client: unknown): void;
   subscriptions: Subscriptions;
   /** The same connection as an MCP client's. */
   mcp: Pick<McpSession, 'show'>;
@@ -52,8 +55,8 @@ export type FleetMethod = (
 
 /** Every method of the socket. docs/PROTOCOL.md lists the same; a test compares them. */
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
-  'fleet/hello': async ({ identity, fleet, outlook, mcp }, params, { signal }) => {
-    params.optionalRecord('client');
+  'fleet/hello': async ({ identity, fleet, outlook, mcp, introduce }, params, { signal }) => {
+    introduce(params.optionalRecord('client'));
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
@@ -128,6 +131,8 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
 
   'fleet/inspect': ({ fleet }, params, { signal }) =>
     untilCancelled(signal, fleet.inspect(params.text('server'))),
+
+  'fleet/pins': ({ fleet }, params, { signal }) => untilCancelled(signal, fleet.pins(pinParams(params))),
 
   'fleet/authorize': ({ fleet }, params, { signal }) => {
     const authorized = fleet.authorize({

@@ -32,7 +32,7 @@ export function toMetrics({ servers, daemon }: FleetStatus): string {
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-function daemonMetrics({ version, started_at }: DaemonStatus): Metric[] {
+function daemonMetrics({ version, started_at, audit }: DaemonStatus): Metric[] {
   const startedAt = Date.parse(started_at) / 1000;
   return [
     gauge('toolherd_up', 'The daemon serves.', [[{}, 1]]),
@@ -40,6 +40,7 @@ function daemonMetrics({ version, started_at }: DaemonStatus): Metric[] {
     gauge('toolherd_start_time_seconds', 'When the daemon started, in seconds since 1970.', [
       [{}, startedAt],
     ]),
+    counter('toolherd_audit_lost_total', 'Calls that could not be written down.', [[{}, audit?.lost ?? 0]]),
   ];
 }
 

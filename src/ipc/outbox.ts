@@ -34,6 +34,10 @@ export class Outbox {
   readonly #drop: (reason: string) => void;
   readonly #clock: Clock;
   readonly #limits: OutboxLimits;
+  /** Most of what is ever sent: short texts of one tick with nothing before them, which go out as one string. */
+  #short = '';
+  #shortBytes = 0;
+  /** All else, behind which everything waits. */
   #texts: (string | Buffer)[] = [];
   /** How many of them are gone: to shift a long list costs its length. */
   #gone = 0;
@@ -76,8 +80,7 @@ export class Outbox {
       return;
     }
     if (this.#queued > softBytes) this.#watchForStall();
-    if (typeof text === 'string') this.#texts.push(text);
-    else for (const piece of text) this.#texts.push(piece);
+    this.#add(text, bytes);
     if (this.#state === 'writing') return;
     this.#state = 'writing';
     // after the promises of this tick: what they answer goes out with it
@@ -93,14 +96,39 @@ export class Outbox {
   close(): void {
     this.#closed = true;
     this.#forget();
+    this.#takeShort();
     this.#block = NOTHING;
     this.#queued = 0;
     this.#clock.clearTimeout(this.#stallTimer);
     this.#tellEmptied();
   }
 
+  #add(text: Text, bytes: number): void {
+    const isFirst = this.#texts.length === 0;
+    if (isFirst && typeof text === 'string' && this.#shortBytes + bytes <= SLICE_BYTES) {
+      this.#short += text;
+      this.#shortBytes += bytes;
+      return;
+    }
+    if (isFirst && this.#short !== '') this.#texts.push(this.#takeShort());
+    if (typeof text === 'string') this.#texts.push(text);
+    else for (const piece of text) this.#texts.push(piece);
+  }
+
+  #takeShort(): string {
+    const text = this.#short;
+    this.#short = '';
+    this.#shortBytes = 0;
+    return text;
+  }
+
   #write(): void {
     if (this.#closed) return;
+    if (this.#block.length === 0 && this.#short !== '') {
+      const bytes = this.#shortBytes;
+      this.#stream.write(this.#takeShort(), () => this.#taken(bytes));
+      return;
+    }
     if (this.#block.length === 0) this.#block = this.#nextBlock();
     const slice = this.#block.subarray(0, SLICE_BYTES);
     this.#block = this.#block.subarray(slice.length);
@@ -135,7 +163,7 @@ export class Outbox {
   }
 
   #forget(): void {
-    this.#texts = [];
+    if (this.#texts.length > 0) this.#texts = [];
     this.#gone = 0;
   }
 

@@ -9,6 +9,7 @@ const ACTS: ReadonlySet<keyof Fleet> = new Set([
   'prompt',
   'resource',
   'request',
+  'forward',
   'watch',
   'call',
   'callMany',

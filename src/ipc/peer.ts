@@ -1,11 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { Framer } from '../framing/framer.js';
-import { Answers, errorText, type Method } from './answers.js';
+import { Answers, type Method } from './answers.js';
 import { type Clock, systemClock } from './clock.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
 import { DEFAULT_LIMITS, Outbox, type OutboxLimits, sizeOf, type Text } from './outbox.js';
 import { encode, Questions } from './questions.js';
+import { errorText } from './reply-text.js';
 import { CODE } from './rpc-error.js';
+import type { Reply } from './running.js';
 
 /**
  * One end of a JSON-RPC 2.0 connection over any duplex stream; both ends may ask. `answers` holds what the other side
@@ -143,15 +145,15 @@ export class Peer {
   #read(incoming: Incoming | Incoming[]): void {
     if (this.#hasClosed) return;
     if (Array.isArray(incoming)) this.#readBatch(incoming);
-    else this.#readOne(incoming, (text) => this.#reply(text));
+    else this.#readOne(incoming, this.#reply);
   }
 
-  #reply(text: Text | undefined): void {
+  readonly #reply: Reply = (text) => {
     if (text !== undefined) this.#send(text);
     if (this.#inputEnded && this.#answers.size === 0) this.end();
-  }
+  };
 
-  #readOne(message: Incoming, reply: (text: Text | undefined) => void): void {
+  #readOne(message: Incoming, reply: Reply): void {
     switch (message.kind) {
       case 'request':
         this.#answers.request(message, reply);

@@ -5,6 +5,7 @@ import {
   type CallParams,
   LOG_LEVELS,
   type LogParams,
+  type PinParams,
   type PromptParams,
   type ResourceParams,
 } from './fleet.js';
@@ -62,6 +63,14 @@ export function resourceParams(params: Params): ResourceParams {
 
 export function listParams(params: Params): { server: string | undefined; refresh: boolean | undefined } {
   return { server: params.optionalText('server'), refresh: params.optionalFlag('refresh') };
+}
+
+export function pinParams(params: Params): PinParams {
+  return {
+    server: params.optionalText('server'),
+    accept: params.optionalFlag('accept'),
+    hashes: params.optionalTexts('hashes'),
+  };
 }
 
 export function logParams(params: Params): LogParams {

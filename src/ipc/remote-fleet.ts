@@ -10,6 +10,7 @@ import type {
   LogoutReport,
   ManyContext,
   McpResult,
+  PinReport,
   PromptEntry,
   ReloadReport,
   ResourceLists,
@@ -83,6 +84,7 @@ export function remoteFleet(peer: Peer): Fleet {
     broadcast: async (params, context) =>
       context?.signal?.aborted ? [] : many('fleet/broadcast', params, context),
     inspect: (server) => peer.request('fleet/inspect', { server }) as Promise<Inspection>,
+    pins: (params = {}) => peer.request('fleet/pins', params) as Promise<PinReport>,
     authorize: (params) => peer.request('fleet/authorize', params) as Promise<AuthorizeReport>,
     logout: (server) => peer.request('fleet/logout', { server }) as Promise<LogoutReport>,
     reload: (dryRun) => peer.request('fleet/reload', { dry_run: dryRun }) as Promise<ReloadReport>,

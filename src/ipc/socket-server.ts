@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { VERSION } from '../version.js';
+import { Callers, clientOf } from './callers.js';
 import { type Clock, systemClock } from './clock.js';
-import type { Fleet } from './fleet.js';
+import type { Caller, Fleet } from './fleet.js';
 import { handleMcp } from './mcp/handle.js';
 import type { AskingCall } from './mcp/modern/asking-call.js';
 import { ParkedCalls } from './mcp/modern/parked-calls.js';
@@ -24,11 +25,15 @@ export interface FleetServerOptions {
   onDropped?: (caller: string, reason: string) => void;
   limits?: OutboxLimits;
   clock?: Clock;
+  /** Where the connections are written down, for whoever wants to know who called. */
+  callers?: Callers;
 }
 
 export interface AcceptOptions {
   /** It is for one request alone: what a client comes back for may come over another connection. */
   isStateless?: boolean;
+  /** How its client came here. Default: over the socket. */
+  via?: Caller['via'];
 }
 
 /** Offers a Fleet to the connections it is given. Where they come from is not its business. */
@@ -41,7 +46,13 @@ export interface FleetServer {
 }
 
 export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}): FleetServer {
-  const { clock = systemClock, report, limits, onShutdown = () => undefined } = options;
+  const {
+    clock = systemClock,
+    report,
+    limits,
+    onShutdown = () => undefined,
+    callers = new Callers(),
+  } = options;
   const identity = options.identity ?? describeProcess();
   const views = 'own' in herd ? herd : oneView(herd);
   const connections = new Set<Peer>();
@@ -63,18 +74,34 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     return agent === null || outlooks.get(caller ?? '')?.agent === agent;
   }
 
-  function accept(stream: Duplex, { isStateless = false }: AcceptOptions = {}): Peer {
+  function accept(stream: Duplex, { isStateless = false, via = 'socket' }: AcceptOptions = {}): Peer {
     const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
     accepted += 1;
     const caller = `connection ${accepted}`;
     const outlook = new Outlook(views, caller);
     outlooks.set(caller, outlook);
     const { fleet } = outlook;
+    const who: Caller = {
+      via,
+      client: null,
+      get agent() {
+        return outlook.agent;
+      },
+    };
+    callers.join(caller, who);
+    const introduce = (said: unknown) => {
+      who.client = clientOf(said) ?? who.client;
+    };
     const subscriptions = new Subscriptions(fleet, (event) => {
       if (event.topic !== 'call' || isOf(event.caller, outlook)) peer.notify('fleet/event', event);
     });
-    const mcp = new McpSession({ fleet, peer, caller, clock, parked: isStateless ? parked : undefined });
-    const connection: Connection = { caller, fleet, outlook, peer, identity, subscriptions, mcp, shutDown };
+    const mcp = new McpSession({
+      ...{ fleet, peer, caller, introduce, clock },
+      parked: isStateless ? parked : undefined,
+    });
+    const connection: Connection = {
+      ...{ caller, fleet, outlook, peer, identity, introduce, subscriptions, mcp, shutDown },
+    };
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }
@@ -88,6 +115,7 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
       // a call that waits for its client needs the servers of this view
       void mcp.end().then(() => {
         outlooks.delete(caller);
+        callers.leave(caller);
         outlook.close();
       });
     });

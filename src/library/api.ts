@@ -8,6 +8,8 @@ import type {
   LogoutReport,
   LogParams,
   McpResult,
+  PinParams,
+  PinReport,
   PromptEntry,
   ReloadReport,
   ResourceLists,
@@ -125,6 +127,8 @@ export interface FleetHandle extends AsyncDisposable {
   reset(which: Which, options?: OrderOptions): Promise<ServerStatus[]>;
   /** Everything about one server: its spec without secrets, its state, its journal. */
   inspect(server: string): Promise<Inspection>;
+  /** What tools were when they were pinned, where they are something else now; accepts that. */
+  pins(params?: PinParams): Promise<PinReport>;
   logs(params?: LogParams): Promise<LogEntry[]>;
   /** The herd in the text format of Prometheus. */
   metrics(): Promise<string>;

@@ -71,6 +71,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     restart: order('restart'),
     reset: order('reset'),
     inspect: (server) => ask(() => fleet.inspect(server)),
+    pins: (params) => ask(() => fleet.pins(params)),
     logs: (params) => ask(() => fleet.logs(params)),
     metrics: () => ask(async () => toMetrics(await fleet.status())),
     reload: ({ dryRun } = {}) => ask(() => fleet.reload(dryRun)),

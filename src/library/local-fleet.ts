@@ -7,6 +7,7 @@ import {
   listParams,
   logParams,
   manyParams,
+  pinParams,
   promptParams,
   registerParams,
   resourceParams,
@@ -41,6 +42,7 @@ export function localFleet(herd: Fleet): Fleet {
     },
     status: async (servers) => structuredClone(await herd.status(servers)),
     inspect: async (server) => structuredClone(await herd.inspect(server)),
+    pins: async (params = {}) => structuredClone(await herd.pins(read('fleet/pins', params, pinParams))),
     logs: async (params = {}) => herd.logs(read('fleet/logs', params, logParams)),
     async register(given, base) {
       const params = { ...given, _meta: base && { folder: base } };

@@ -9,8 +9,10 @@ export interface Clock {
 /** Node fires a longer timer at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+const { timeOrigin } = performance;
+
 export const systemClock: Clock = {
-  now: () => performance.timeOrigin + performance.now(),
+  now: () => timeOrigin + performance.now(),
   setTimeout: (fire, ms) => setTimeout(fire, Math.min(ms, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
 };

@@ -19,6 +19,8 @@ export class Deadlines<T extends Timed> {
   readonly #clock: Clock;
   readonly #expired: (item: T) => void;
   readonly #ticks = new Map<number, Set<T>>();
+  /** The latest tick that was added to. It stays though it may be empty: the next item belongs there, most likely. */
+  #latest = 0;
   #timer: unknown;
   #armedFor = Number.POSITIVE_INFINITY;
 
@@ -30,6 +32,7 @@ export class Deadlines<T extends Timed> {
   add(item: T): void {
     const tick = Math.ceil(item.deadline / TICK_MS);
     item.tick = tick;
+    if (tick !== this.#latest) this.#leave(tick);
     const items = this.#ticks.get(tick);
     if (items === undefined) this.#ticks.set(tick, new Set([item]));
     else items.add(item);
@@ -38,13 +41,18 @@ export class Deadlines<T extends Timed> {
 
   remove(item: T): void {
     const items = this.#ticks.get(item.tick);
-    if (items?.delete(item) && items.size === 0) this.#ticks.delete(item.tick);
+    if (items?.delete(item) && items.size === 0 && item.tick !== this.#latest) this.#ticks.delete(item.tick);
   }
 
   /** Forgets everything and lets go of the timer. */
   clear(): void {
     this.#ticks.clear();
     this.#disarm();
+  }
+
+  #leave(next: number): void {
+    if (this.#ticks.get(this.#latest)?.size === 0) this.#ticks.delete(this.#latest);
+    this.#latest = next;
   }
 
   #arm(tick: number): void {
@@ -73,7 +81,7 @@ export class Deadlines<T extends Timed> {
       if (item.deadline > now) this.add(item);
     }
     let earliest = Number.POSITIVE_INFINITY;
-    for (const tick of this.#ticks.keys()) earliest = Math.min(earliest, tick);
+    for (const [tick, items] of this.#ticks) if (items.size > 0) earliest = Math.min(earliest, tick);
     if (earliest < this.#armedFor) this.#arm(earliest);
     // last, since it calls out: whatever comes back in finds the wheel in order
     for (const item of due) if (item.deadline <= now) this.#expired(item);

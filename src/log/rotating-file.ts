@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** How many full files are kept beside the one being written. */
@@ -14,22 +14,42 @@ export class RotatingFile {
   readonly #maxBytes: number;
   #file: number | undefined;
   #bytes = 0;
+  /** The last line is not whole: the disk took only a part of it. */
+  #torn = false;
 
   constructor(path: string, maxBytes: number) {
     this.#path = path;
     this.#maxBytes = maxBytes;
   }
 
-  write(line: string): void {
+  /** Answers with how many bytes of the line are there now: a disk that gets full takes a part of it, or nothing. */
+  write(line: string): number {
     try {
-      const bytes = Buffer.byteLength(line);
+      const text = this.#torn ? `\n${line}` : line;
+      const bytes = Buffer.byteLength(text);
       this.#file ??= this.#open();
       // a line that is longer than a whole file has one to itself
       if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) this.#file = this.#rotate();
-      writeSync(this.#file, line);
-      this.#bytes += bytes;
+      // what is lost is one line, and not the next one too
+      const taken = writeSync(this.#file, text);
+      this.#torn = taken < bytes;
+      this.#bytes += taken;
+      return taken - (text.length - line.length);
+    } catch (error) {
+      // There is nowhere left to say it. On a full disk the next line would open the file in vain, thousands a second.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') this.close();
+      return 0;
+    }
+  }
+
+  /** Somebody else may have written to it, moved it or taken it away: the next line goes to what is there now. */
+  look(): void {
+    if (this.#file === undefined) return;
+    try {
+      const [own, there] = [fstatSync(this.#file), statSync(this.#path)];
+      if (own.ino === there.ino && own.dev === there.dev) this.#bytes = there.size;
+      else this.close();
     } catch {
-      // there is nowhere left to say it
       this.close();
     }
   }

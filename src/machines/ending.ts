@@ -6,10 +6,15 @@
  */
 export interface Disconnected {
   kind: 'disconnected';
-  /** `stopped`: by order. `idle`: nobody called for `idle_timeout`. `ended`: the other side closed cleanly. */
-  reason: 'stopped' | 'idle' | 'ended';
+  /**
+   * `stopped`: by order. `idle`: nobody called for `idle_timeout`. `rested`: nobody needed it, and others needed the
+   * room. `ended`: the other side closed cleanly.
+   */
+  reason: 'stopped' | 'idle' | 'rested' | 'ended';
   /** True when the process did not go by itself and had to be killed. */
   killed: boolean;
+  /** Why, where the reason alone does not tell. */
+  message?: string;
 }
 
 export interface Failed {
@@ -24,6 +29,8 @@ export interface Failed {
   signal?: string | null;
   /** Trying again cannot help (a missing command): the keeper quarantines at once instead of looping. */
   permanent?: boolean;
+  /** The machine has no room for it now (processes, files, memory): its own fault it is not, so it is not given up. */
+  shortage?: boolean;
 }
 
 /**

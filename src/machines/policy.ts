@@ -5,6 +5,7 @@
  * |---|---|
  * | restart | a fresh incarnation that nobody ordered: the policy let it go |
  * | failed start | an incarnation that failed before it was connected (one that was being stopped, or that wants an authorisation, did not fail) |
+ * | shortage | the machine has no room for a process: no failure of the server, which is tried again for as long as it takes |
  * | streak | restarts since the server was last healthy; the next one is the streak's number |
  * | healthy | connected for at least `healthy_after` |
  * | intensity | at most `max_restarts` restarts in any `restart_window` |
@@ -46,6 +47,7 @@ export function decide(ending: Ending, history: History, policy: RestartPolicy, 
   }
   if (ending.cause === 'auth') return { verdict: 'authorise' };
   if (ending.permanent) return { verdict: 'quarantine', reason: 'trying again cannot help' };
+  if (ending.shortage && policy.restart !== 'never') return { verdict: 'restart', attempt: history.streak };
   if (history.failedStarts > policy.maxRestarts) {
     return { verdict: 'quarantine', reason: `${times(history.failedStarts, 'failed start')} in a row` };
   }
@@ -88,12 +90,18 @@ export function afterEnding(
   connectedForMs: number | undefined,
   policy: RestartPolicy,
 ): History {
+  // What was let go into a machine that was full says nothing about the server.
+  if (ending.kind === 'error' && ending.shortage) return { ...history, restarts: [] };
   if (connectedForMs === undefined) {
-    const isFailure = ending.kind === 'error' && ending.cause !== 'close' && ending.cause !== 'auth';
-    return isFailure ? { ...history, failedStarts: history.failedStarts + 1 } : history;
+    return isFailedStart(ending) ? { ...history, failedStarts: history.failedStarts + 1 } : history;
   }
   const healthy = connectedForMs >= policy.healthyAfterMs;
   return { ...history, failedStarts: 0, streak: healthy ? 0 : history.streak };
+}
+
+function isFailedStart(ending: Ending): boolean {
+  if (ending.kind !== 'error' || ending.shortage) return false;
+  return ending.cause !== 'close' && ending.cause !== 'auth';
 }
 
 /** `random` is in [0, 1). Rounded up, so that no delay is shorter than the least one promised. */

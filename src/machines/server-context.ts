@@ -4,7 +4,11 @@ import type { Ending } from './ending.js';
 import type { LinkReport } from './link-protocol.js';
 import { timerMs } from './timer.js';
 
-export type ServerOrder = { type: 'connect' } | { type: 'stop' };
+export type ServerOrder =
+  | { type: 'connect' }
+  | { type: 'stop' }
+  /** Make room, if nobody needs you: the next call starts another. `message`: what the room is needed for. */
+  | { type: 'rest'; message: string };
 export type ServerEvent = ServerOrder | LinkReport;
 
 /** What an incarnation tells its keeper while it lives. Its end is not told: it is the machine's output. */

@@ -39,6 +39,7 @@
  * |---|---|---|
  * | `connect` | created | it was obeyed already |
  * | `stop` | created, opening, discovering, serving | it is leaving already |
+ * | `rest` | serving, and no call is in flight | it is needed, or not there yet, or leaving already |
  * | `link.opened` | opening | too late: it is leaving |
  * | `link.discovered` | discovering | the wait for it was given up |
  * | `link.list_changed` | discovering, serving | before the handshake all is read anyway; later nobody will ask |
@@ -77,6 +78,7 @@ const machine = setup({
   guards: {
     endsWell: ({ context }) => context.ending.kind === 'disconnected',
     isClean: (_, params: { code: number | null }) => params.code === 0,
+    isUnused: ({ context }) => context.idleForMs() > 0,
     isIdle: ({ context }) => context.idleTimeoutMs > 0 && context.idleForMs() >= context.idleTimeoutMs,
   },
   delays: serverDelays,
@@ -212,7 +214,17 @@ export const serverMachine = machine.createMachine({
               { target: 'serving', reenter: true },
             ],
           },
-          on: { 'link.list_changed': 'discovering' },
+          on: {
+            'link.list_changed': 'discovering',
+            rest: {
+              guard: 'isUnused',
+              target: 'closing',
+              actions: {
+                type: 'endAs',
+                params: ({ event: { message } }) => ({ ending: { ...disconnected('rested'), message } }),
+              },
+            },
+          },
         },
         closing: { ...leaving, entry: 'sealGate' },
       },

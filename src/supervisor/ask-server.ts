@@ -1,13 +1,14 @@
 import type { RawJson } from '../framing/raw-json.js';
-import type { CallContext, McpResult } from '../ipc/fleet.js';
+import type { McpResult } from '../ipc/fleet.js';
 import { CancelledError, MCPError, type MCPProtocolError, type RpcError } from '../link/errors.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import { reasonOf } from './call-refusal.js';
 import type { ConfiguredServer } from './configured-server.js';
 import { toWireError } from './tool-result.js';
+import type { TrailedContext } from './trail.js';
 
 export interface AskOptions {
-  redact(text: string): string;
+  redact(text: string, of: ConfiguredServer): string;
   /** Says it better than the session, which does not know what was asked for. */
   explain?(error: MCPError): MCPError;
 }
@@ -16,7 +17,7 @@ export interface AskOptions {
 export function askServer(
   server: ConfiguredServer,
   request: CallRequest,
-  { signal, onProgress, onRequest, caller, ...context }: CallContext,
+  { signal, onProgress, onRequest, caller, trail, ...context }: TrailedContext,
   { redact, explain = (error) => error }: AskOptions,
 ): Promise<McpResult> {
   return new Promise((resolve, reject) => {
@@ -27,7 +28,7 @@ export function askServer(
     const settle = (outcome: Outcome) => {
       signal?.removeEventListener('abort', abort);
       if (outcome.ok) resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
-      else reject(told(explain(outcome.error), redact));
+      else reject(told(explain(outcome.error), (text) => redact(text, server)));
     };
     if (signal?.aborted) {
       const reason = reasonOf(signal) ?? 'before it began';
@@ -37,6 +38,7 @@ export function askServer(
     }
     signal?.addEventListener('abort', abort, { once: true });
     const sink = { settle, progress: onProgress, ask: onRequest, acceptsRaw };
+    if (trail !== undefined) trail.isTaken = true;
     handle = server.call({ ...request, caller }, sink);
   });
 }

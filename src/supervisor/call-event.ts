@@ -1,28 +1,71 @@
-import type { CallEvent } from '../ipc/fleet.js';
+import type { Caller } from '../ipc/fleet.js';
 import type { CallRequest, Outcome } from '../link/session/call.js';
+import { shapeText } from './argument-shape.js';
+import type { CleanNames } from './clean-names.js';
 
-/** A request to a server that has its outcome. */
+/** A request as the herd was asked for it. */
+export interface HerdRequest extends CallRequest {
+  /** Of `fleet/call`. */
+  requestId?: string | undefined;
+}
+
+/** A request to a server that has its outcome, be it that it was refused before any server saw it. */
 export interface EndedCall {
-  request: CallRequest;
+  request: HerdRequest;
   outcome: Outcome;
   elapsedMs: number;
+  incarnation: number | null;
 }
 
-/** What may be told of it to others: neither what was asked nor what was answered. */
-export function describeCall({
-  request,
-  outcome,
-  elapsedMs,
-}: EndedCall): Omit<CallEvent, 'topic' | 'server' | 'at'> {
-  const { method, params, caller = null } = request;
-  const error = errorOf(method, outcome);
-  const tool = method === 'tools/call' && typeof params?.name === 'string' ? params.name : null;
-  return { method, tool, caller, duration_ms: elapsedMs, ok: error === null, error };
+interface Circumstances {
+  from: Caller;
+  /** ISO 8601. */
+  at: string;
+  names: CleanNames;
 }
 
-/** A long result is passed on unread: it counts as one that went well. */
-function errorOf(method: string, outcome: Outcome): string | null {
+/**
+ * What may be told of it to others, as the JSON of a `CallEvent`: neither what was asked nor what was answered. Put
+ * together by hand, because it is written down for every call and `JSON.stringify` takes three times as long.
+ */
+export function callText(
+  server: string,
+  { request, outcome, incarnation, elapsedMs }: EndedCall,
+  { from, at, names }: Circumstances,
+): string {
+  const quoted = (name: string | null | undefined) => names.json(name);
+  const { method, params, caller, requestId } = request;
+  const isTool = method === 'tools/call';
+  const tool = isTool && typeof params?.name === 'string' ? quoted(params.name) : null;
+  const hasArguments = params?.arguments !== undefined && (isTool || method === 'prompts/get');
+  const shape = hasArguments ? shapeText(params.arguments, names) : null;
+  const error = errorOf(isTool, outcome);
+  const what = `"server":${quoted(server)},"method":${quoted(method)},"tool":${tool},"arguments":${shape}`;
+  const who = `"caller":${quoted(caller)},"daemon_pid":${process.pid},"via":"${from.via}","client":${clientText(from, names)},"agent":${quoted(from.agent)}`;
+  const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${outcome.ok || outcome.error.sent}`;
+  const how = `"duration_ms":${hundredths(elapsedMs)},"ok":${error === null},"error":${quoted(error)},"bytes":${bytesOf(outcome)}`;
+  return `{"topic":"call",${what},${who},${where},${how},"at":"${at}"}`;
+}
+
+function errorOf(isTool: boolean, outcome: Outcome): string | null {
   if (!outcome.ok) return outcome.error.type;
-  if (method !== 'tools/call' || outcome.raw !== undefined) return null;
-  return outcome.result.isError === true ? 'MCPToolError' : null;
+  if (!isTool) return null;
+  // of a long result that was passed on unread only this is known
+  return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;
+}
+
+function bytesOf(outcome: Outcome): number | null {
+  return outcome.ok ? (outcome.bytes ?? null) : null;
+}
+
+function clientText({ client }: Caller, names: CleanNames): string {
+  if (client === null) return 'null';
+  return `{"name":${names.json(client.name)},"version":${names.json(client.version)}}`;
+}
+
+/** As `toFixed(2)` would have it, which takes ten times as long. */
+function hundredths(ms: number): string {
+  const all = Math.max(0, Math.round(ms * 100));
+  const rest = all % 100;
+  return `${(all - rest) / 100}.${rest < 10 ? '0' : ''}${rest}`;
 }

@@ -1,8 +1,10 @@
 import type { CallParams } from '../ipc/fleet.js';
 import type { MCPError } from '../link/errors.js';
 import { cancelled } from '../link/session/call-errors.js';
+import type { ConfiguredServer } from './configured-server.js';
 import { disabled, unknownServer, unknownTool } from './errors.js';
 import type { Members } from './members.js';
+import { blockedTool } from './pins/blocked.js';
 
 /** Why a call cannot even be tried; undefined when it can. */
 export function callRefusal(
@@ -14,8 +16,18 @@ export function callRefusal(
   if (server === undefined) return unknownServer(name, members.names);
   if (!server.spec.enabled) return disabled(server.spec);
   if (signal?.aborted) return cancelled(name, false, reasonOf(signal) ?? 'before it began');
-  const { catalog } = server;
-  return catalog.hasTool(tool) ? undefined : unknownTool(name, tool, [...(catalog.keysOf('tools') ?? [])]);
+  return toolRefusal(server, tool);
+}
+
+/** Whether the server has such a tool, and it is what was pinned. */
+export function toolRefusal(
+  { spec, catalog }: Pick<ConfiguredServer, 'spec' | 'catalog'>,
+  tool: string,
+): MCPError | undefined {
+  if (catalog.hasTool(tool)) return undefined;
+  const block = catalog.blockOf(tool);
+  if (block !== undefined) return blockedTool(spec.name, tool, block);
+  return unknownTool(spec.name, tool, [...(catalog.keysOf('tools') ?? [])]);
 }
 
 export function reasonOf(signal: AbortSignal | undefined): string | undefined {

@@ -10,6 +10,7 @@ import type { Clock } from '../link/clock.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, Outcome } from '../link/session/call.js';
 import { callRefusal, reasonOf } from './call-refusal.js';
+import type { ConfiguredServer } from './configured-server.js';
 import { fanOut } from './fan-out.js';
 import type { Members } from './members.js';
 import type { Offers } from './offers.js';
@@ -17,15 +18,23 @@ import { type KeepText, limitResult } from './result-limit.js';
 import type { RoutedSink } from './routed-sink.js';
 import { nameFilter } from './tool-filter.js';
 import { toToolResult } from './tool-result.js';
+import { type Refused, turnedAway } from './trail.js';
 
 export interface CallsOptions {
   members: Members;
   offers: Offers;
   clock: Clock;
-  redact(text: string): string;
+  /** `of`: whose words are in the text. */
+  redact(text: string, of?: ConfiguredServer): string;
   keepText: KeepText;
   /** Writes down what toolherd has to say about a server. */
   note(server: string, text: string): void;
+  refused: Refused;
+}
+
+interface OwnSink extends RoutedSink {
+  /** No server takes it. */
+  refuse(error: MCPError): void;
 }
 
 /** Calls of tools. Whatever becomes of one, its caller is given a result. */
@@ -46,7 +55,7 @@ export class Calls {
       {
         clock: this.#options.clock,
         call: (params, one) => this.call(params, one),
-        refuse: (params, error) => this.#refuse(params, error),
+        refuse: (params, error) => this.#refuse(params, context, error),
       },
     );
   }
@@ -66,7 +75,7 @@ export class Calls {
   }
 
   call(params: CallParams, context: CallContext): Promise<ToolResult> {
-    const { clock, redact, note } = this.#options;
+    const { clock, redact: clean, note, members } = this.#options;
     const begun = clock.now();
     const requestId = this.#requestId(params);
     const unknown = (type: string) =>
@@ -78,18 +87,33 @@ export class Calls {
       };
       const settle = (outcome: Outcome) => {
         const elapsedMs = clock.now() - begun;
+        const redact = (text: string) => clean(text, members.get(params.server));
         const about = { params, requestId, incarnation, elapsedMs, redact, unknown };
         resolve(this.#limited(params.server, toToolResult(outcome, about)));
       };
-      this.#begin(params, context, { settle, routed });
+      const refuse = (error: MCPError) => {
+        this.#tell(named, context, error, clock.now() - begun);
+        settle({ ok: false, error });
+      };
+      const named = { ...params, request_id: requestId };
+      this.#begin(named, context, { settle, routed, refuse });
     });
   }
 
   /** The result of a call that was not even tried. */
-  #refuse(params: CallParams, error: MCPError): ToolResult {
-    const about = { params, requestId: this.#requestId(params), incarnation: null, elapsedMs: 0 };
+  #refuse(params: CallParams, context: ManyContext, error: MCPError): ToolResult {
+    const requestId = this.#requestId(params);
+    const about = { params, requestId, incarnation: null, elapsedMs: 0 };
     const { redact } = this.#options;
+    this.#tell({ ...params, request_id: requestId }, context, error, 0);
     return toToolResult({ ok: false, error }, { ...about, redact, unknown: () => undefined });
+  }
+
+  /** No server took it, so that none will tell of it. */
+  #tell(params: CallParams, { caller }: ManyContext, error: MCPError, elapsedMs: number): void {
+    const { server, tool, arguments: args = {}, request_id: requestId } = params;
+    const request = { method: 'tools/call', params: { name: tool, arguments: args }, caller, requestId };
+    this.#options.refused(server, turnedAway(request, error, elapsedMs));
   }
 
   #requestId({ request_id }: CallParams): string {
@@ -97,7 +121,7 @@ export class Calls {
   }
 
   /** At once where it is certain which tool is meant; else its server is asked first what it has. */
-  #begin(params: CallParams, context: CallContext, sink: RoutedSink): void {
+  #begin(params: CallParams, context: CallContext, sink: OwnSink): void {
     const { members, offers } = this.#options;
     const server = members.get(params.server);
     const isSure = server === undefined || !offers.isUnsure('tools', server, params.tool);
@@ -107,18 +131,18 @@ export class Calls {
     }
     void offers.makeSure(server, params.timeout_ms, context.signal).then(
       (timeout_ms) => this.#send({ ...params, timeout_ms }, context, sink),
-      (error: MCPError) => sink.settle({ ok: false, error }),
+      (error: MCPError) => sink.refuse(error),
     );
   }
 
-  #send(params: CallParams, context: CallContext, { settle, routed }: RoutedSink): void {
+  #send(params: CallParams, context: CallContext, { settle, routed, refuse }: OwnSink): void {
     const { members, offers } = this.#options;
     const { signal, onProgress, onRequest, caller } = context;
     const server = members.get(params.server);
     const tool = server === undefined ? params.tool : offers.ownName('tools', server, params.tool);
     const refusal = callRefusal(members, { server: params.server, tool }, signal);
     if (refusal !== undefined) {
-      settle({ ok: false, error: refusal });
+      refuse(refusal);
       return;
     }
     let handle: CallHandle | undefined;
@@ -129,6 +153,7 @@ export class Calls {
       params: { name: tool, arguments: params.arguments ?? {} },
       timeoutMs: params.timeout_ms,
       caller,
+      requestId: params.request_id,
     };
     const done = (outcome: Outcome) => {
       signal?.removeEventListener('abort', abort);

@@ -9,6 +9,8 @@ export interface CatalogChange {
   added: string[];
   removed: string[];
   changed: string[];
+  /** Of these tools it was just found that they are not what was pinned. Absent where there are none. */
+  unaccepted?: string[];
 }
 
 /** Undefined when the list offers what it did: in which order does not matter. */
@@ -25,6 +27,18 @@ function changeOf(list: ListName, before: Lists, after: Lists): CatalogChange | 
 /** How all lists of one server differ. */
 export function changesOf(before: Lists, after: Lists): CatalogChange[] {
   return LIST_NAMES.flatMap((name) => changeOf(name, before, after) ?? []);
+}
+
+/** Those who hear of a list hear of what is not as it was pinned, also where the list itself is as they know it. */
+export function withNews(
+  changes: CatalogChange[],
+  { tools = [] }: Lists,
+  news: readonly string[],
+): CatalogChange[] {
+  if (news.length === 0) return changes;
+  const none: CatalogChange = { list: 'tools', count: tools.length, added: [], removed: [], changed: [] };
+  const change = changes.find(({ list }) => list === 'tools') ?? none;
+  return [{ ...change, unaccepted: [...news] }, ...changes.filter((other) => other !== change)];
 }
 
 /** How what is known of several servers differs; one that is not there offers nothing. */

@@ -1,18 +1,24 @@
 import type { ServerSpec } from '../config/spec.js';
 import { Catalog } from './catalog.js';
 import type { Lists } from './lists.js';
+import type { Pinning } from './pins/pinning.js';
 import { identityOf } from './spec-view.js';
 import type { Surroundings } from './surroundings.js';
 import { toolFilter } from './tool-filter.js';
 
 /** The catalog of one configured server, with what its surroundings remember of it. */
-export function catalogOf(spec: ServerSpec, { clock, log, catalogs, offersChanged }: Surroundings): Catalog {
+export function catalogOf(
+  spec: ServerSpec,
+  { clock, log, catalogs, offersChanged }: Surroundings,
+  pinning?: Pinning,
+): Catalog {
   const identity = catalogs && identityOf(spec);
   const store = identity === undefined ? undefined : catalogs;
   return new Catalog({
     isVisible: toolFilter(spec.tools),
     clock,
     log,
+    vet: pinning && ((tools) => pinning.vet(tools)),
     recall: store && (() => wholeOnly(spec, store.load(identity!))),
     keep: store && ((lists) => wholeOnly(spec, lists) && store.save(identity!, lists)),
     changed: (change) => offersChanged?.(change),

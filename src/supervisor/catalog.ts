@@ -1,8 +1,10 @@
 import type { Clock } from '../link/clock.js';
 import type { JsonObject } from '../link/session/message.js';
-import { type CatalogChange, changesOf } from './catalog-change.js';
+import { type CatalogChange, changesOf, withNews } from './catalog-change.js';
 import { type Definitions, sift } from './definitions.js';
 import { LIST_NAMES, type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
+import type { Block } from './pins/blocked.js';
+import type { Verdict } from './pins/pinning.js';
 
 export interface CatalogOptions {
   /** Whether the config lets a tool of this name be seen. */
@@ -13,6 +15,8 @@ export interface CatalogOptions {
   recall?: (() => Lists | undefined) | undefined;
   keep?: ((lists: Lists) => void) | undefined;
   changed?: ((change: CatalogChange) => void) | undefined;
+  /** Compares the tools with what was pinned; undefined: they could not be read. */
+  vet?: ((tools: readonly JsonObject[] | undefined) => Verdict) | undefined;
 }
 
 /** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
@@ -29,6 +33,9 @@ export class Catalog {
   readonly #doubted = new Set<ListName>();
   readonly #goodUntil: Partial<Record<ListName, number>> = {};
   #isStale = false;
+  /** What became of the tools when they were last compared, and whether there was nothing to compare. */
+  #verdict: Verdict | undefined;
+  #isUnread = false;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -89,7 +96,33 @@ export class Catalog {
   /** Where the tools are not known for certain, the server is to say whether it has one. */
   hasTool(name: string): boolean {
     if (!this.#options.isVisible(name)) return false;
-    return this.keysOf('tools')?.has(name) !== false || this.isDoubted('tools');
+    const keys = this.keysOf('tools');
+    if (this.#verdict?.blockOf?.(name) !== undefined) return false;
+    return keys?.has(name) !== false || this.isDoubted('tools');
+  }
+
+  /** Why a tool that is offered may not be called. Decided with its list, so that a call costs nothing. */
+  blockOf(tool: string): Block | undefined {
+    this.#recall();
+    return this.#verdict?.blockOf?.(tool);
+  }
+
+  /** How many tools are not what was pinned. */
+  get unaccepted(): number {
+    this.#recall();
+    return this.#verdict?.unaccepted ?? 0;
+  }
+
+  /** What was pinned, or what is made of it, is not what it was. */
+  vetAgain(): void {
+    if (this.#verdict === undefined) return;
+    const tools = this.#lists?.tools ?? [];
+    const names = tools.map(({ name }) => String(name));
+    const before = names.map((name) => this.blockOf(name) === undefined);
+    this.#vet(this.#isUnread ? undefined : tools);
+    const changed = names.filter((name, at) => (this.blockOf(name) === undefined) !== before[at]);
+    if (changed.length === 0) return;
+    this.#options.changed?.({ list: 'tools', count: tools.length, added: [], removed: [], changed });
   }
 
   /** A list that was not read, or could not be, stays what it was. */
@@ -106,7 +139,8 @@ export class Catalog {
       else this.#goodUntil[name] = this.#options.clock.now() + ttlMs;
     }
     this.#isCached &&= asked.length < LIST_NAMES.length;
-    this.#tell(before, this.#lists);
+    if ('tools' in reading) this.#vet(reading.tools && this.#lists.tools);
+    this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
     // who wants it all afresh is not served by a part
     if (asked.length < LIST_NAMES.length) return;
     this.#isStale = false;
@@ -153,6 +187,12 @@ export class Catalog {
     // its faults were said when it was read
     this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
     for (const name of LIST_NAMES) this.#doubted.add(name);
+    if (this.#lists.tools !== undefined) this.#vet(this.#lists.tools);
+  }
+
+  #vet(tools: readonly JsonObject[] | undefined): void {
+    this.#isUnread = tools === undefined;
+    this.#verdict = this.#options.vet?.(tools);
   }
 
   #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
@@ -170,13 +210,13 @@ export class Catalog {
   readonly #isShown = ({ name }: JsonObject): boolean =>
     typeof name !== 'string' || this.#options.isVisible(name);
 
-  #tell(before: Lists, after: Lists): void {
+  #tell(before: Lists, after: Lists, news: readonly string[] = []): void {
     const changes = changesOf(before, after);
     if (changes.length > 0 || !this.#isKept) {
       this.#isKept = true;
       this.#options.keep?.(after);
     }
-    for (const change of changes) this.#options.changed?.(change);
+    for (const change of withNews(changes, after, news)) this.#options.changed?.(change);
   }
 }
 

@@ -2,11 +2,14 @@ import type { ServerSpec } from '../config/spec.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import type { Ending } from '../machines/ending.js';
+import { toolRefusal } from './call-refusal.js';
 import type { Catalog } from './catalog.js';
 import { catalogOf } from './catalog-of.js';
+import { type Count, CountedSink } from './counted-sink.js';
 import { replaced, stopped } from './errors.js';
 import { Latencies } from './latencies.js';
 import { type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
+import { Pinning } from './pins/pinning.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { RoutedSink } from './routed-sink.js';
 import { startTimeoutMs } from './server-settings.js';
@@ -19,6 +22,8 @@ import { NOT_ALLOWED, type View, viewOfStalls, viewOfTransients } from './view.j
 export class ConfiguredServer {
   readonly spec: ServerSpec;
   readonly slot: string;
+  /** Absent where nothing is compared. */
+  readonly pinning: Pinning | undefined;
   readonly catalog: Catalog;
   readonly resources: ResourceWatch;
   readonly latencies = new Latencies();
@@ -39,7 +44,9 @@ export class ConfiguredServer {
     this.#clock = around.clock;
     this.#called = around.called;
     this.#predecessor = predecessor;
-    this.catalog = catalogOf(spec, around);
+    const { clock, pins, log } = around;
+    this.pinning = pins && new Pinning(spec, pins, () => clock.now(), log);
+    this.catalog = catalogOf(spec, around, this.pinning);
     const id = `${this.slot}@${generation}`;
     const on = {
       listed: (reading: Reading) => this.catalog.take(reading),
@@ -47,6 +54,10 @@ export class ConfiguredServer {
       wantsLists: () => this.catalog.isWanting,
       left: (isTold: boolean) => this.#left(isTold),
       isWatched: () => this.resources.isWatched,
+      vetting: this.pinning && {
+        isStrict: () => this.pinning?.policy === 'enforce',
+        refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
+      },
     };
     const count = spec.enabled ? spec.replicas : 0;
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
@@ -110,17 +121,16 @@ export class ConfiguredServer {
 
   /** The least busy of those that can take it soonest takes the call. Counted. */
   call(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-    const begun = this.#clock.now();
     this.calls += 1;
-    const settle = (outcome: Outcome) => {
-      const elapsedMs = this.#clock.now() - begun;
-      this.latencies.add(elapsedMs);
-      if (!outcome.ok) this.failures += 1;
-      sink.settle(outcome);
-      this.#called?.({ request, outcome, elapsedMs });
-    };
-    return this.#send(request, { ...sink, settle });
+    return this.#send(request, new CountedSink(this.#count, request, sink, this.#clock.now()));
   }
+
+  readonly #count: Count = (begunMs, request, outcome, incarnation) => {
+    const elapsedMs = this.#clock.now() - begunMs;
+    this.latencies.add(elapsedMs);
+    if (!outcome.ok) this.failures += 1;
+    this.#called?.({ request, outcome, elapsedMs, incarnation });
+  };
 
   /**
    * What it offers. A cold server of which nothing is known is started for it; for what is `fresh` one that runs is
@@ -155,13 +165,15 @@ export class ConfiguredServer {
 
   /** Somebody is there who can be asked. */
   get #isUp(): boolean {
-    return this.#stalls.some(({ gate }) => gate.isOpen);
+    return this.#stalls.some(({ isUp }) => isUp);
   }
 
   #send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     if (this.#transients !== undefined) return this.#transients.send(request, sink);
-    const [first, ...others] = this.#stalls;
-    const chosen = others.reduce((best, stall) => (isBetter(stall, best!) ? stall : best), first);
+    let chosen = this.#stalls[0];
+    if (this.#stalls.length > 1) {
+      chosen = this.#stalls.reduce((best, stall) => (isBetter(stall, best) ? stall : best));
+    }
     return chosen?.gate.send(request, sink);
   }
 
@@ -176,6 +188,11 @@ export class ConfiguredServer {
     });
   }
 
+  /** By what it is known to offer now. */
+  #refusalOf({ method, params }: Pick<CallRequest, 'method' | 'params'>): MCPError | undefined {
+    return method === 'tools/call' ? toolRefusal(this, String(params?.name)) : undefined;
+  }
+
   #stop(refusal: MCPError): void {
     this.#transients?.stop(refusal);
     for (const stall of this.#stalls) stall.stop(refusal);
@@ -183,7 +200,7 @@ export class ConfiguredServer {
 
   #discover(giveUp: () => void): void {
     if (this.#transients?.discover() === false) giveUp();
-    const stall = this.#stalls.find(({ gate }) => gate.isOpen) ?? this.#stalls[0];
+    const stall = this.#stalls.find(({ isUp }) => isUp) ?? this.#stalls[0];
     stall?.discover(this.catalog.isStale);
     if (stall === undefined || this.#listing.has(stall)) return;
     // A server that cannot be started has nothing to list, nor has one that dies before it has told.

@@ -33,6 +33,11 @@ export class Exposure {
     this.#byName = new Map(this.all.map((one) => [one.exposedName, one]));
   }
 
+  /** By its name in the herd. */
+  find(exposedName: string): Exposed | undefined {
+    return this.#byName.get(exposedName);
+  }
+
   /** The name of the server that has what is called so in the herd. */
   ownerOf(exposedName: string): string | undefined {
     return this.#byName.get(exposedName)?.server.spec.name;

@@ -2,7 +2,7 @@ import type { Clock } from '../link/clock.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest } from '../link/session/call.js';
 import type { Session } from '../link/session/session.js';
-import { Parking } from './parking.js';
+import { Parking, type Taker } from './parking.js';
 import { type RoutedSink, route } from './routed-sink.js';
 
 export interface GateOptions {
@@ -57,9 +57,9 @@ export class Gate {
   }
 
   /** Called on entering `connected`: who waited goes first, in order. */
-  open(session: Session): void {
+  open(session: Session, take: Taker<RoutedSink> = (...call) => route(session, ...call)): void {
     this.#session = session;
-    while (this.#parking.handOver((request, sink) => route(session, request, sink)));
+    while (this.#parking.handOver(take));
   }
 
   /** Called on entering `closing` and on leaving `connected`. */

@@ -3,7 +3,9 @@ import type { Detail, ServerState, ServerStatus } from '../ipc/fleet.js';
 import { ServerUnavailableError } from '../link/errors.js';
 import type { Link, LinkEvents } from '../link/link.js';
 import { topName } from '../machines/state-name.js';
-import { describeCall, type EndedCall } from './call-event.js';
+import { Budget } from './budget.js';
+import type { EndedCall } from './call-event.js';
+import { type CallRecordOptions, CallRecords } from './call-records.js';
 import type { CatalogChange } from './catalog-change.js';
 import type { CatalogStore } from './catalog-store.js';
 import { ConfiguredServer } from './configured-server.js';
@@ -12,13 +14,14 @@ import { type Change, Journal } from './journal.js';
 import { logMarkOf } from './log-mark.js';
 import type { News, Topic } from './news.js';
 import { Permits } from './permits.js';
+import type { PinKeeping } from './pins/pinning.js';
 import { Pool } from './pool.js';
 import type { KeepText } from './result-limit.js';
-import { groupMemory } from './rss.js';
+import { GroupMemory, type MemoryOf } from './rss.js';
 import { startRoot } from './start-root.js';
 import { toStatus } from './status.js';
 
-export interface HerdOptions extends EarOptions {
+export interface HerdOptions extends EarOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
   /** Whose herd it is, where it is one agent's alone. */
   agent?: string | undefined;
   random(): number;
@@ -29,6 +32,12 @@ export interface HerdOptions extends EarOptions {
   keepText?: KeepText;
   /** What servers offered in an earlier life. */
   catalogs?: CatalogStore;
+  /** What tools were when they were first seen. */
+  pins?: Omit<PinKeeping, 'redact'>;
+  /** How the memory of processes is read; default: as the system tells. */
+  memoryOf?: MemoryOf;
+  /** What is wrong with the herd as a whole. */
+  warn?(text: string): void;
 }
 
 /** A view of the herd, as far as the ground knows it. */
@@ -54,7 +63,10 @@ export class Ground {
   readonly options: HerdOptions;
   readonly pool: Pool;
   readonly ears: Ears;
+  readonly budget: Budget;
+  readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
+  readonly #records: CallRecords;
   readonly #onlookers = new Set<Onlooker>();
   readonly #startedAt: string;
   /** Of every slot that has one, also while its server goes. */
@@ -65,6 +77,7 @@ export class Ground {
     this.options = options;
     const { clock, random, maxStarting } = options;
     this.#startedAt = new Date(clock.now()).toISOString();
+    this.#records = new CallRecords(options);
     const tell: News['tell'] = (topic, slot, describe) => this.#tell(topic, slot, describe);
     this.ears = new Ears(options, { tell }, (slot) => this.pool.at(slot)?.view().incarnation ?? 0);
     this.#journal = new Journal(
@@ -78,7 +91,15 @@ export class Ground {
       broke: (slot, error) => this.ears.note(slot, `a fault in toolherd itself: ${String(error)}`),
     });
     const permits = new Permits(maxStarting);
+    this.#memoryOf = options.memoryOf ?? new GroupMemory(() => clock.now()).of;
+    const warn = (text: string) => options.warn?.(text);
+    const budget = new Budget({ clock, memoryOf: this.#memoryOf, warn });
+    this.budget = budget;
     const { catalogs } = options;
+    const pins = options.pins && {
+      ...options.pins,
+      redact: options.redactSaid ?? ((_, said) => options.redact(said)),
+    };
     let generation = 0;
     this.pool = new Pool({
       create: (spec, slot, predecessor) => {
@@ -92,11 +113,12 @@ export class Ground {
           keep,
           release,
           catalogs,
+          pins,
+          budget,
           open: this.ears.overhear((...link) => options.open(...link, slot), slot),
           log: (text: string) => this.ears.note(slot, text),
           offersChanged: (change: CatalogChange) => this.#offersChanged(slot, change),
-          called: (call: EndedCall) =>
-            this.#tell('call', slot, () => ({ ...describeCall(call), at: this.now() })),
+          called: (call: EndedCall) => this.called(spec.name, slot, call),
         };
         return new ConfiguredServer(spec, generation, around, predecessor);
       },
@@ -137,12 +159,18 @@ export class Ground {
 
   status(sights: readonly Sight[]): ServerStatus[] {
     const redact = (text: string) => this.options.redact(text);
-    // looked up once for all: it reads the whole process table
-    const memory = groupMemory(sights.flatMap(({ server }) => server.view().pids));
+    // looked up once for all
+    const memory = this.#memoryOf(sights.flatMap(({ server }) => server.view().pids));
     return sights.map(({ server, agent }) => {
       const since = this.#journal.since(server.slot) ?? this.#startedAt;
       return toStatus(server, { agent, since, redact, memory });
     });
+  }
+
+  /** What was pinned is not what it was: of one identity, or what is made of all. */
+  vetAgain(identities?: ReadonlySet<string>): void {
+    for (const { catalog, pinning } of this.pool.servers)
+      if (pinning !== undefined && identities?.has(pinning.identity) !== false) catalog.vetAgain();
   }
 
   /** From now on nothing begins. */
@@ -158,6 +186,13 @@ export class Ground {
 
   now(): string {
     return new Date(this.options.clock.now()).toISOString();
+  }
+
+  /** A request has its outcome. One that is for no server may be heard of in every view. */
+  called(name: string, slot: string | undefined, call: EndedCall): void {
+    const describe = this.#records.add(name, call);
+    if (slot !== undefined) this.#tell('call', slot, describe);
+    else for (const { news } of this.#onlookers) news.tell('call', name, describe);
   }
 
   /** Only those who have the server hear of it. */

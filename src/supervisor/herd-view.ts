@@ -5,9 +5,13 @@ import type {
   CallManyParams,
   CallParams,
   FleetEvent,
+  ForwardHandle,
+  ForwardSink,
   Inspection,
   ManyContext,
   McpResult,
+  PinParams,
+  PinReport,
   PromptEntry,
   PromptParams,
   ReloadReport,
@@ -21,20 +25,24 @@ import type {
   WatchParams,
 } from '../ipc/fleet.js';
 import { atMost } from './at-most.js';
+import type { HerdRequest } from './call-event.js';
 import { Calls } from './calls.js';
 import { differences } from './catalog-change.js';
 import type { ConfiguredServer } from './configured-server.js';
+import { Forwarding } from './forwarding.js';
 import type { Ground, Onlooker, Sight } from './ground.js';
 import { type Lists, NO_LISTS } from './lists.js';
 import { Lookups } from './lookups.js';
 import { Members } from './members.js';
 import { News, type Topic } from './news.js';
 import { Offers } from './offers.js';
+import { reportPins } from './pins/report.js';
 import type { Holder } from './pool.js';
 import { Requests } from './requests.js';
 import type { OnUpdate } from './resource-watch.js';
 import { ResourceWatches } from './resource-watches.js';
 import { visibleSpec } from './spec-view.js';
+import { follow, type Refused, type TrailedContext } from './trail.js';
 
 export interface ViewOptions {
   /** No other view has this one. */
@@ -63,9 +71,11 @@ export class HerdView implements Onlooker, Holder {
   readonly #lookups: Lookups;
   readonly #calls: Calls;
   readonly #requests: Requests;
+  readonly #forwarding: Forwarding;
   readonly #watches: ResourceWatches;
   /** The same for single agents, each with `per-agent` servers of its own. */
   readonly #forks = new Set<HerdView>();
+  readonly #telling: Parameters<typeof follow>[1];
   #origin: HerdView | undefined;
   #hasPerAgent = false;
 
@@ -74,19 +84,23 @@ export class HerdView implements Onlooker, Holder {
     this.#options = options;
     this.id = options.id;
     this.isOneAgent = options.isOneAgent;
-    const { clock, redact: clean, keepText = async () => undefined, log } = ground.options;
+    const { clock, redact: clean, redactSaid, keepText = async () => undefined, log } = ground.options;
     this.news = new News((server, error) => log(server, `a listener failed: ${String(error)}`));
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
     this.#members = new Members({ pool: ground.pool, holder: this, begins });
     this.#offers = new Offers(this.#members, clock);
-    const redact = (text: string) => clean(text);
+    const redact = (text: string, of?: ConfiguredServer) =>
+      of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
     const common = { members: this.#members, offers: this.#offers, redact };
     this.#lookups = new Lookups(common);
     this.#requests = new Requests({ ...common, keepText });
+    this.#forwarding = new Forwarding(common);
     this.#watches = new ResourceWatches({ ...common, requests: this.#requests });
     const note = (server: string, text: string) =>
       ground.ears.note(this.#members.get(server)?.slot ?? server, text);
-    this.#calls = new Calls({ ...common, clock, keepText, note });
+    const refused: Refused = (server, call) => ground.called(server, this.#members.get(server)?.slot, call);
+    this.#calls = new Calls({ ...common, clock, keepText, note, refused });
+    this.#telling = { clock, refused };
     ground.join(this);
   }
 
@@ -173,15 +187,23 @@ export class HerdView implements Onlooker, Holder {
   }
 
   prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
-    return this.#lookups.prompt(params, { caller: LOCAL, ...context });
+    const { server, name, arguments: args } = params;
+    const about = { server, method: 'prompts/get', params: { name, arguments: args } };
+    return this.#follow(about, context, (own) => this.#lookups.prompt(params, own));
   }
 
   resource(params: ResourceParams, context: CallContext = {}): Promise<McpResult> {
-    return this.#lookups.resource(params, { caller: LOCAL, ...context });
+    const about = { server: params.server, method: 'resources/read' };
+    return this.#follow(about, context, (own) => this.#lookups.resource(params, own));
   }
 
   request(params: RequestParams, context: CallContext = {}): Promise<McpResult> {
-    return this.#requests.send(params, { caller: LOCAL, ...context });
+    return this.#follow(params, context, (own) => this.#requests.send(params, own));
+  }
+
+  /** A call by the shortest way; see `Fleet`. */
+  forward(params: RequestParams, sink: ForwardSink): ForwardHandle | undefined {
+    return this.#forwarding.send(params, sink);
   }
 
   /** Whoever wants to know when a resource changes; see `Fleet`. */
@@ -212,6 +234,21 @@ export class HerdView implements Onlooker, Holder {
     };
   }
 
+  /** What is pinned of its tools, after what is to be accepted was. */
+  pins({ server: name, accept = false, hashes }: PinParams = {}): PinReport {
+    const servers = name === undefined ? this.#members.servers : [this.#members.find(name)];
+    const wanted = hashes && new Set(hashes);
+    const accepted = !accept
+      ? []
+      : servers.flatMap(({ spec, pinning }) =>
+          (pinning?.accept(wanted) ?? []).map((one) => ({ server: spec.name, ...one })),
+        );
+    if (accepted.length > 0)
+      this.#ground.vetAgain(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
+    const policy = this.#ground.options.pins?.policy() ?? 'off';
+    return { policy, ...reportPins(servers), accepted };
+  }
+
   /** Whose lines in the logs are those of its servers, or of one of them. */
   logMarks(name?: string): { name: string; mark: string | undefined }[] {
     const servers = name === undefined ? this.#members.servers : [this.#members.find(name)];
@@ -232,6 +269,19 @@ export class HerdView implements Onlooker, Holder {
       agent: this.#agentOf(this.specOf(server.spec.name)),
       isStandIn: this.#isStandIn(server),
     }));
+  }
+
+  /** Tells of a request also where no server took it. */
+  #follow(
+    about: Pick<RequestParams, 'server'> & HerdRequest,
+    context: CallContext,
+    run: (context: TrailedContext) => Promise<McpResult>,
+  ): Promise<McpResult> {
+    const { caller = LOCAL } = context;
+    const { server, method, params } = about;
+    return follow({ server, method, params, caller }, this.#telling, (trail) =>
+      run({ ...context, caller, trail }),
+    );
   }
 
   /** Every agent has one of its own; this one only stands for them. */

@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../config/spec.js';
 import type { ReloadReport, ServerStatus, ShutdownReport } from '../ipc/fleet.js';
 import type { LinkLog } from '../link/link.js';
+import type { BudgetReport } from './budget.js';
 import { Ground, type HerdOptions } from './ground.js';
 import { HerdView } from './herd-view.js';
 import { stopAll } from './shutdown.js';
@@ -40,6 +41,21 @@ export class Herd extends HerdView {
     return this.#ground.status([...this.sights, ...this.#ground.others(this)]);
   }
 
+  /** What all servers together may use, in bytes; 0 = no limit. */
+  limitMemory(maxRss: number): void {
+    this.#ground.budget.limit(maxRss);
+  }
+
+  /** Undefined where they may use what they like. */
+  memoryReport(): BudgetReport | undefined {
+    return this.#ground.budget.report();
+  }
+
+  /** The setting that says what is made of changed tools may be another one. */
+  vetAgain(): void {
+    this.#ground.vetAgain();
+  }
+
   logMarkAt(slot: string): string | undefined {
     return this.#ground.logMarkAt(slot);
   }
@@ -59,5 +75,7 @@ export class Herd extends HerdView {
   #seen(): void {
     const identities = this.#ground.pool.servers.map(({ spec }) => identityOf(spec));
     void this.#ground.options.catalogs?.seen(identities);
+    const pinned = this.#ground.pool.servers.flatMap(({ pinning }) => pinning?.identity ?? []);
+    void this.#ground.options.pins?.store.seen(pinned);
   }
 }

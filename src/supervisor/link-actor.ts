@@ -8,6 +8,7 @@ import type { LinkInput, LinkLogic, LinkOrder, LinkReport } from '../machines/li
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
 import { LIST_NAMES, type ListName, type Reading, readLists } from './lists.js';
+import { overBudget } from './over-budget.js';
 
 /** How a link to this kind of server is opened; tests and other transports bring their own. */
 export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) => Link;
@@ -19,6 +20,8 @@ export interface LinkHost {
   listed(reading: Reading): void;
   /** The server says that a list has changed; it will be read again soon. */
   outdated?: ((list: ListName) => void) | undefined;
+  /** Has its memory watched: `over` is told if it is more than it may be. Until the way back is taken. */
+  watchMemory?: ((link: Link, over: (bytes: number) => void) => (() => void) | undefined) | undefined;
   /** False when the lists are known and need not be read again. Default: they are read. */
   wantsLists?(): boolean;
   log(text: string): void;
@@ -48,6 +51,7 @@ class LinkedIncarnation {
   readonly #setting: Setting;
   #link: Link | undefined;
   #health: Health | undefined;
+  #unwatchMemory: (() => void) | undefined;
   #isClosing = false;
   #ending: Ending | undefined;
   /** One reading of the lists runs at a time; what is wished for meanwhile is remembered. */
@@ -80,6 +84,7 @@ class LinkedIncarnation {
 
   /** The actor was stopped: nothing may be left behind. */
   dispose(): void {
+    this.#unwatchMemory?.();
     this.#health?.stop();
     this.#changes.stop();
     if (this.#ending === undefined) this.#link?.close('kill');
@@ -93,6 +98,7 @@ class LinkedIncarnation {
       ended: (ending) => this.#ended(ending),
     });
     host.linked(this.#link, incarnation);
+    this.#unwatchMemory = host.watchMemory?.(this.#link, (bytes) => this.#overBudget(bytes));
   }
 
   #opened(opened: Opened): void {
@@ -108,6 +114,18 @@ class LinkedIncarnation {
     };
     this.#health = new Health({ link, clock, ping: spec.ping, isRemote: spec.transport !== 'stdio', hung });
     report({ type: 'link.opened' });
+  }
+
+  /** It may go as it likes, but now: TERM comes first, and its callers are told at once. */
+  #overBudget(bytes: number): void {
+    const { spec, host, report } = this.#setting;
+    const link = this.#link;
+    if (link === undefined || this.#isClosing || this.#ending !== undefined) return;
+    const failure = overBudget(spec, bytes);
+    host.log(failure.message);
+    report({ type: 'link.failed', failure });
+    link.session.close((sent) => callErrorFor(spec.name, failed(failure), sent));
+    link.close('term');
   }
 
   #notified(method: string): void {
@@ -158,6 +176,7 @@ class LinkedIncarnation {
 
   #ended(ending: Ending): void {
     this.#ending = ending;
+    this.#unwatchMemory?.();
     this.#health?.stop();
     this.#changes.stop();
     if (this.#isClosing) this.#reportClosed();

@@ -10,7 +10,8 @@ import type { Offers } from './offers.js';
 export interface LookupOptions {
   members: Members;
   offers: Offers;
-  redact(text: string): string;
+  /** `of`: whose words are in the text. */
+  redact(text: string, of?: ConfiguredServer): string;
 }
 
 const INVALID_PARAMS = -32602;

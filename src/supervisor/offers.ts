@@ -59,6 +59,12 @@ export class Offers {
     return this.#exposure(list).ownerOf(exposedName);
   }
 
+  /** Whose it is and what that server calls it, where that is known; by its name in the herd. */
+  holderOf(list: Named, exposedName: string): { server: string; name: string } | undefined {
+    const found = this.#exposure(list).find(exposedName);
+    return found && { server: found.server.spec.name, name: found.name };
+  }
+
   /** Every name in the herd that is known. */
   names(list: Named): string[] {
     return this.#exposure(list).all.map(({ exposedName }) => exposedName);

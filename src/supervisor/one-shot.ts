@@ -6,9 +6,11 @@ import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import { bug, type Ending } from '../machines/ending.js';
 import { type ServerMachine, serverMachine } from '../machines/server.js';
 import { stateName } from '../machines/state-name.js';
+import { eaterOf } from './eater.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
 import type { ListName, Reading } from './lists.js';
+import { Admission, type Vetting } from './pins/admission.js';
 import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
 import type { Surroundings } from './surroundings.js';
@@ -24,6 +26,7 @@ export interface OneShotEvents {
   wantsLists(): boolean;
   /** Nothing of it is left. */
   ended(ending: Ending): void;
+  vetting?: Vetting | undefined;
 }
 
 /** One process for one call: an incarnation that is told to stop as soon as its call has settled. */
@@ -33,6 +36,7 @@ export class OneShot {
   readonly #around: Surroundings;
   readonly #on: OneShotEvents;
   readonly #gate: Gate;
+  readonly #admission: Admission;
   readonly #actor: ActorRefFrom<ServerMachine>;
   #giveBack = () => {};
   #link: Link | undefined;
@@ -45,6 +49,7 @@ export class OneShot {
     this.#around = around;
     this.#on = on;
     this.#gate = new Gate({ name: spec.name, clock: around.clock, refusal: () => undefined, wake: () => {} });
+    this.#admission = new Admission(this.#gate, on.vetting);
     const link = linkActor(spec, around.clock, around.open, {
       linked: (linked) => {
         this.#link = linked;
@@ -53,15 +58,19 @@ export class OneShot {
         this.#opened = opened;
       },
       listed: on.listed,
-      outdated: on.outdated,
+      outdated: (list) => {
+        on.outdated?.(list);
+        this.#admission.doubt(list);
+      },
       wantsLists: on.wantsLists,
+      watchMemory: (linked, over) => around.budget?.watch(eaterOf(spec, linked, over)),
       log: (text) => around.log(text),
     });
     const server = serverMachine.provide({
       actors: { link },
       actions: {
         openGate: () => this.#open(),
-        sealGate: () => this.#gate.seal(),
+        sealGate: () => this.#admission.seal(),
         reap: () => this.#link?.close('kill'),
       },
     });
@@ -119,12 +128,19 @@ export class OneShot {
       sink.settle(outcome);
       this.#finish();
     };
-    return this.#gate.send(request, { ...sink, settle });
+    // a sink may be of a class, whose methods are not copied
+    const routed = (incarnation: number) => sink.routed?.(incarnation);
+    return this.#gate.send(request, { ...sink, settle, routed });
+  }
+
+  /** Its lists were read, and what is in them is known: it may be let in. */
+  admit(reading: Reading): void {
+    this.#admission.listed(reading);
   }
 
   /** Reads the lists anew, if it can be asked. */
   rediscover(): void {
-    if (this.isReady) this.#actor.send({ type: 'link.list_changed' });
+    if (this.#admission.isUp) this.#actor.send({ type: 'link.list_changed' });
   }
 
   whenTold(): Promise<void> {
@@ -153,7 +169,7 @@ export class OneShot {
 
   #open(): void {
     this.#giveBack();
-    if (this.#link !== undefined) this.#gate.open(this.#link.session);
+    if (this.#link !== undefined) this.#admission.open(this.#link.session);
     this.#on.ready();
     this.#warm();
   }
@@ -167,7 +183,7 @@ export class OneShot {
 
   #ended(ending: Ending): void {
     this.#giveBack();
-    this.#gate.seal();
+    this.#admission.seal();
     // A call that reached the session was settled there; one that never did learns it here.
     this.#gate.fail(callErrorFor(this.#spec.name, ending, false));
     this.#around.release(this.id);

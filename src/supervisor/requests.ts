@@ -7,6 +7,7 @@ import type { ConfiguredServer } from './configured-server.js';
 import { disabled, nobodyHas, unknownPrompt } from './errors.js';
 import type { LookupOptions } from './lookups.js';
 import { type KeepText, limitMcpResult } from './result-limit.js';
+import type { TrailedContext } from './trail.js';
 import { matchesTemplate } from './uri-template.js';
 
 type Named = 'tools' | 'prompts';
@@ -23,7 +24,7 @@ export class Requests {
     this.#options = options;
   }
 
-  async send(request: RequestParams, context: CallContext): Promise<McpResult> {
+  async send(request: RequestParams, context: TrailedContext): Promise<McpResult> {
     switch (request.method) {
       case 'tools/call':
         return this.#named('tools', textOf(request.params, 'name'), request, context);
@@ -40,7 +41,12 @@ export class Requests {
     }
   }
 
-  async #named(list: Named, name: string, request: RequestParams, context: CallContext): Promise<McpResult> {
+  async #named(
+    list: Named,
+    name: string,
+    request: RequestParams,
+    context: TrailedContext,
+  ): Promise<McpResult> {
     const { server, own, timeoutMs } = await this.#find(list, name, request, context);
     this.#check(list, server, own, context, request.server === undefined ? name : undefined);
     const params = { ...request.params, name: own };
@@ -50,7 +56,7 @@ export class Requests {
     return limitMcpResult(result, resultLimit, this.#options.keepText);
   }
 
-  async #complete(request: RequestParams, context: CallContext): Promise<McpResult> {
+  async #complete(request: RequestParams, context: TrailedContext): Promise<McpResult> {
     const ref = isObject(request.params.ref) ? request.params.ref : {};
     if (ref.type !== 'ref/prompt') {
       return this.#pass(await this.ownerOf(textOf(ref, 'uri'), request.server), request, context);
@@ -63,7 +69,7 @@ export class Requests {
   #pass(
     server: ConfiguredServer,
     { method, params, timeout_ms: timeoutMs }: RequestParams,
-    context: CallContext,
+    context: TrailedContext,
   ): Promise<McpResult> {
     if (!server.spec.enabled) throw disabled(server.spec);
     context.onServer?.(server.spec.name);
@@ -71,10 +77,11 @@ export class Requests {
   }
 
   /** Whose it is and what that server calls it; with what is left of the time. */
-  async #find(list: Named, name: string, request: RequestParams, { signal }: CallContext) {
+  async #find(list: Named, name: string, request: RequestParams, { signal, trail }: TrailedContext) {
     const { members, offers } = this.#options;
     const owner = request.server ?? (await offers.findOwner(list, name));
     if (owner === undefined) throw nobodyHas(list, name, offers.names(list));
+    if (trail !== undefined) trail.server = owner;
     const server = members.find(owner);
     const timeoutMs = offers.isUnsure(list, server, name)
       ? await offers.makeSure(server, request.timeout_ms, signal)

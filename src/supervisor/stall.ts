@@ -8,10 +8,12 @@ import { type KeeperMachine, keeperMachine } from '../machines/keeper.js';
 import type { KeeperOrder, KeeperReport } from '../machines/keeper-context.js';
 import { serverMachine } from '../machines/server.js';
 import { stateName, topName } from '../machines/state-name.js';
+import { eaterOf } from './eater.js';
 import { stopped } from './errors.js';
 import { Gate } from './gate.js';
 import { linkActor } from './link-actor.js';
 import type { ListName, Reading } from './lists.js';
+import { Admission, type Vetting } from './pins/admission.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
 import type { Surroundings } from './surroundings.js';
@@ -24,8 +26,10 @@ import { whenTold } from './when-told.js';
 export class Stall {
   readonly id: string;
   readonly gate: Gate;
+  readonly #admission: Admission;
   readonly #spec: ServerSpec;
   readonly #around: Surroundings;
+  readonly #isWatched: () => boolean;
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   #link: Link | undefined;
   #opened: Opened | undefined;
@@ -45,12 +49,14 @@ export class Stall {
       outdated?(list: ListName): void;
       /** Somebody waits for what it may tell: it is not idle. */
       isWatched?(): boolean;
+      vetting?: Vetting | undefined;
     },
     predecessor: Promise<unknown>,
   ) {
     this.id = id;
     this.#spec = spec;
     this.#around = around;
+    this.#isWatched = on.isWatched ?? (() => false);
     this.#farewell = stopped(spec.name);
     this.gate = new Gate({
       name: spec.name,
@@ -58,6 +64,7 @@ export class Stall {
       refusal: () => this.#refusal(),
       wake: () => this.#keeper.send({ type: 'call.waiting' }),
     });
+    this.#admission = new Admission(this.gate, on.vetting);
     const link = linkActor(spec, around.clock, around.open, {
       linked: (linked) => {
         this.#link = linked;
@@ -66,16 +73,23 @@ export class Stall {
       opened: (opened) => {
         this.#opened = opened;
       },
-      listed: on.listed,
-      outdated: on.outdated,
+      listed: (reading) => {
+        on.listed(reading);
+        this.#admission.listed(reading);
+      },
+      outdated: (list) => {
+        on.outdated?.(list);
+        this.#admission.doubt(list);
+      },
+      watchMemory: (linked, over) => this.#watchMemory(linked, over),
       log: (text) => around.log(text),
     });
     const reap = () => this.#reap();
     const server = serverMachine.provide({
       actors: { link },
       actions: {
-        openGate: () => this.#link && this.gate.open(this.#link.session),
-        sealGate: () => this.gate.seal(),
+        openGate: () => this.#link && this.#admission.open(this.#link.session),
+        sealGate: () => this.#admission.seal(),
         reap,
       },
     });
@@ -85,7 +99,7 @@ export class Stall {
     });
     const input = {
       policy: spec,
-      server: serverSettings(spec, () => (on.isWatched?.() ? 0 : this.#idleForMs())),
+      server: serverSettings(spec, () => this.#needlessForMs()),
       now: () => around.clock.now(),
       random: () => around.random(),
     };
@@ -108,8 +122,13 @@ export class Stall {
 
   /** Sees to it that the lists are read: starts an idle server as a call would; `afresh` asks one that runs again. */
   discover(afresh: boolean): void {
-    if (!this.gate.isOpen) this.#keeper.send({ type: 'call.waiting' });
+    if (!this.isUp) this.#keeper.send({ type: 'call.waiting' });
     else if (afresh) this.context.incumbent?.send({ type: 'link.list_changed' });
+  }
+
+  /** It can be asked, whether it takes calls or not. */
+  get isUp(): boolean {
+    return this.#admission.isUp;
   }
 
   /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
@@ -150,7 +169,7 @@ export class Stall {
   }
 
   get opened(): Opened | undefined {
-    return this.gate.isOpen ? this.#opened : undefined;
+    return this.isUp ? this.#opened : undefined;
   }
 
   /** When the newest incarnation that failed came to its end. */
@@ -176,9 +195,10 @@ export class Stall {
     if (incumbent !== undefined) await whenTold(incumbent);
   }
 
-  /** Resolves when no incarnation is left. */
+  /** Resolves when nothing of the present incarnation is left. A later order may have a fresh one follow it. */
   async whenGone(): Promise<void> {
-    await this.#when((name) => !name.startsWith('running'));
+    const { incarnation } = this.context;
+    await this.#when((name) => !name.startsWith('running') || this.context.incarnation > incarnation);
   }
 
   release(): void {
@@ -190,8 +210,22 @@ export class Stall {
     await waitFor(this.#keeper, ({ value }) => isReached(stateName(value))).catch(() => undefined);
   }
 
+  #watchMemory(link: Link, over: (bytes: number) => void): (() => void) | undefined {
+    const guest = {
+      isEager: this.#spec.start === 'eager',
+      idleForMs: () => Math.min(this.#needlessForMs(), this.#connectedForMs()),
+      rest: (message: string) => {
+        this.context.incumbent?.send({ type: 'rest', message });
+        const isGoing = this.states.server.startsWith('connected.closing');
+        if (isGoing) this.#around.log(message);
+        return isGoing;
+      },
+    };
+    return this.#around.budget?.watch(eaterOf(this.#spec, link, over, guest));
+  }
+
   #reap(): void {
-    this.gate.seal();
+    this.#admission.seal();
     this.#link?.close('kill');
   }
 
@@ -202,7 +236,14 @@ export class Stall {
     this.#tellParked();
   }
 
-  #idleForMs(): number {
+  #connectedForMs(): number {
+    const { connectedAt } = this.context;
+    return connectedAt === undefined ? 0 : this.#around.clock.now() - connectedAt;
+  }
+
+  /** How long nobody has needed it; 0 while somebody does. */
+  #needlessForMs(): number {
+    if (this.#isWatched()) return 0;
     const session = this.#link?.session;
     if (session === undefined || session.inFlight > 0 || session.waiting > 0) return 0;
     return this.#around.clock.now() - session.lastActivityAt;

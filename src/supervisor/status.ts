@@ -43,10 +43,23 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     failures: server.failures,
     latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
     tools: lists?.tools?.length ?? 0,
+    ...unacceptedOf(server),
     prompts: lists?.prompts?.length ?? 0,
     resources: lists?.resources?.length ?? 0,
     protocol_version: view.opened?.protocolVersion ?? null,
     server_info: view.opened?.serverInfo ?? null,
-    rss_bytes: memory === null ? null : view.pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
+    rss_bytes: memoryOf(view.pids, memory),
   };
+}
+
+function unacceptedOf({ catalog, pinning }: ConfiguredServer): Pick<ServerStatus, 'unaccepted'> {
+  const tools = catalog.unaccepted;
+  return tools === 0 ? {} : { unaccepted: { tools, blocked: pinning?.policy === 'enforce' } };
+}
+
+/** Null where none of it can be told; nothing is used where nothing runs. */
+function memoryOf(pids: readonly number[], memory: StatusSources['memory']): number | null {
+  const known = pids.flatMap((pid) => memory?.get(pid) ?? []);
+  if (memory === null || (pids.length > 0 && known.length === 0)) return null;
+  return known.reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -1,10 +1,12 @@
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
 import type { Clock } from '../link/clock.js';
+import type { Budget } from './budget.js';
 import type { EndedCall } from './call-event.js';
 import type { CatalogChange } from './catalog-change.js';
 import type { CatalogStore } from './catalog-store.js';
 import type { OpenLink } from './link-actor.js';
 import type { Permits } from './permits.js';
+import type { PinKeeping } from './pins/pinning.js';
 
 /** What a server of a herd is given from outside. */
 export interface Surroundings {
@@ -20,8 +22,12 @@ export interface Surroundings {
   /** Takes one away that has come to its end. */
   release(id: string): void;
   log(text: string): void;
+  /** Absent where nobody looks after memory. */
+  budget?: Pick<Budget, 'watch'> | undefined;
   /** Absent where nothing is remembered from one life to the next. */
   catalogs?: CatalogStore | undefined;
+  /** Absent where what tools are is not compared with what they were. */
+  pins?: PinKeeping | undefined;
   /** What it offers is not what it was. */
   offersChanged?: ((change: CatalogChange) => void) | undefined;
   /** A request to it has its outcome. */

@@ -4,7 +4,8 @@ import { marksOf } from './marks.js';
 
 /** A tool under its name in the whole herd; what else its server said of it stays with it. */
 export function toolEntry({ server, name, exposedName, definition }: Exposed): ToolEntry {
-  const { name: _, problem: __, cached: ___, description, inputSchema, ...more } = definition;
+  const { name: _, problem: __, cached: ___, blocked: ____, description, inputSchema, ...more } = definition;
+  const block = server.catalog.blockOf(name);
   return {
     ...more,
     server: server.spec.name,
@@ -13,5 +14,6 @@ export function toolEntry({ server, name, exposedName, definition }: Exposed): T
     description: typeof description === 'string' ? description : null,
     input_schema: inputSchema ?? null,
     ...marksOf(server.catalog, 'tools', name),
+    ...(block === undefined ? {} : { blocked: block.why }),
   };
 }

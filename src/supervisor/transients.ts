@@ -5,6 +5,7 @@ import type { Ending, Failed } from '../machines/ending.js';
 import type { ListName, Reading } from './lists.js';
 import { OneShot } from './one-shot.js';
 import { Parking } from './parking.js';
+import type { Vetting } from './pins/admission.js';
 import { RetryTimer } from './retry-timer.js';
 import type { RoutedSink } from './routed-sink.js';
 import type { Surroundings } from './surroundings.js';
@@ -16,6 +17,7 @@ export interface TransientEvents {
   wantsLists(): boolean;
   /** A process came to its end; `isTold`: as it was told to. Who waits for lists may have waited for it. */
   left(isTold: boolean): void;
+  vetting?: Vetting | undefined;
 }
 
 /** Longer than most calls, shorter than a start. */
@@ -125,8 +127,10 @@ export class Transients {
     await Promise.all(this.#free.map((shot) => shot.whenTold()));
   }
 
+  /** Resolves when none of the present processes is left. A later order may have others follow them. */
   whenGone(): Promise<void> {
-    return this.#when(() => this.#shots.size === 0);
+    const present = [...this.#shots];
+    return this.#when(() => !present.some((shot) => this.#shots.has(shot)));
   }
 
   /** Has the lists read: by those that wait, or else by one that stays only as a spare. False when it is stopped. */
@@ -170,11 +174,13 @@ export class Transients {
       ready: () => this.#rest(shot),
       listed: (reading) => {
         this.#on.listed(reading);
+        shot.admit(reading);
         this.#rest(shot);
       },
       outdated: (list) => this.#on.outdated?.(list),
-      wantsLists: () => this.#on.wantsLists(),
+      wantsLists: () => this.#on.wantsLists() || this.#on.vetting?.isStrict() === true,
       ended: (ending) => this.#ended(shot, ending),
+      vetting: this.#on.vetting,
     });
     this.#shots.add(shot);
     this.newest = shot;

@@ -86,6 +86,8 @@ const problem = object({ type: string, message: string, file: string, line: inte
 const wouldRun = list(object({ name: string, transport: string, env: list(string) }));
 const servers = object({ servers: list(status) });
 
+const pinned = object({ hash: string, at: time }, { definition: open, excerpt: string });
+
 const SHAPES: Record<string, Schema> = {
   up: object({ already_running: boolean }, { pid: integer, servers: integer, daemon }),
   down: object({ stopped: list(string), killed: list(string) }),
@@ -162,6 +164,25 @@ const SHAPES: Record<string, Schema> = {
   schema: object({ schema: open }),
   allow: object({ ok: boolean, file: string, would_run: wouldRun }),
   revoke: object({ ok: boolean, file: string, was_allowed: boolean }),
+  pins: object({
+    policy: { enum: ['off', 'warn', 'enforce'] },
+    servers: list(
+      object({
+        server: string,
+        problem: nullable(string),
+        tools: list(
+          object({
+            tool: string,
+            state: { enum: ['pinned', 'changed', 'new'] },
+            blocked: boolean,
+            pinned: nullable(pinned),
+            offered: nullable(pinned),
+          }),
+        ),
+      }),
+    ),
+    accepted: list(object({ server: string, tool: string, hash: string })),
+  }),
   doctor: object({
     ok: boolean,
     errors: integer,
@@ -196,6 +217,5 @@ export const ELSEWHERE: readonly string[] = [
   'import',
   'attach',
   'detach',
-  'pins',
   'service',
 ];

@@ -49,6 +49,7 @@ const STORY: readonly (readonly string[])[] = [
   ['why', 'off'],
   ['why', 'nobody'],
   ['inspect', 'offers'],
+  ['pins', 'offers'],
   ['logs', '-n', '1'],
   ['register', 'extra.json'],
   ['unregister', 'extra'],

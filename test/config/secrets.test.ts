@@ -99,6 +99,11 @@ const PLANTED: [name: string, setting: Setting, label: string][] = [
     { agent: remoteAgent('http', 'enabled: false', `headers: {X-Harmless: ${YAML_CANARY}}`) },
     'X-Harmless',
   ],
+  [
+    'a literal deep in config whose name says that it is one',
+    { agent: stdioAgent(`config: {server: {api_key: ${YAML_CANARY}}}`) },
+    'api_key',
+  ],
 ];
 
 describe('X1 SC-005: one redactor knows every secret of a herd', () => {

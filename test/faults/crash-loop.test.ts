@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Herd, isAlive, processesOf, startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
 import { command, config, fixturePath, server } from './config.js';
+import { measured, millis } from './measured.js';
 
 const QUICK = { backoff: { min: 0.02, max: 0.05 } };
 
@@ -29,6 +30,7 @@ describe('a server that crashes after a good handshake, for ever', () => {
       last_error: { cause: 'exit', message: 'one: exited with code 9' },
     });
     expect(lives()).toHaveLength(4);
+    measured('P9: with max_restarts 3: four lives, then quarantined');
 
     const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
     expect(error).toMatchObject({
@@ -66,7 +68,9 @@ describe('a server whose command is missing', () => {
     const herd = await startHerd(config([command('one', 'no-such-command', ['--x'])]));
     const began = performance.now();
     const { error } = await herd.fleet.call({ server: 'one', tool: 'any' });
-    expect(performance.now() - began).toBeLessThan(500 + NOISE_MS);
+    const tookMs = performance.now() - began;
+    measured(`P10: told after ${millis(tookMs)}, one try`);
+    expect(tookMs).toBeLessThan(500 + NOISE_MS);
     expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: false });
     expect(error?.message).toContain("command 'no-such-command' was not found");
     expect(error?.message).toContain(`PATH is ${process.env.PATH}`);
@@ -121,6 +125,7 @@ describe('a server that never answers initialize', () => {
       message: 'one: no initialize reply in 1 s',
       retryable: true,
     });
+    measured(`P12: with a start_timeout of 1 s: MCPTimeoutError after ${millis(tookMs)}`);
     expect(tookMs).toBeGreaterThan(990);
     expect(tookMs).toBeLessThan(1000 + NOISE_MS);
     expect(isAlive(pid)).toBe(false);

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Herd, isAlive, processesOf, startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
+import { measured, millis } from './measured.js';
 
 /** Crashes are what these tests are about: none of them is to end in quarantine. */
 const OFTEN = { max_restarts: 100, backoff: { min: 0.05, max: 0.05 } };
@@ -65,6 +66,7 @@ describe('a server that dies in the middle of a call', () => {
     const rounds = [];
     for (let round = 0; round < 5; round += 1) rounds.push(await killInMidCall(herd, round));
     const waits = rounds.map(({ waitedMs }) => waitedMs);
+    measured(`P4: callers knew after ${waits.map(millis).join(', ')}`);
     expect(Math.min(...waits)).toBeLessThan(100 + NOISE_MS / 10);
     expect(Math.max(...waits)).toBeLessThan(100 + NOISE_MS);
     for (const { file, pid } of rounds) expect(linesOf(file)).toEqual([String(pid)]);
@@ -105,7 +107,9 @@ describe('a server that dies in the middle of a call', () => {
     expect(isAlive(helper)).toBe(true);
     const began = performance.now();
     const { error } = await herd.fleet.call({ server: 'one', tool: 'exit' });
-    expect(performance.now() - began).toBeLessThan(500 + NOISE_MS);
+    const tookMs = performance.now() - began;
+    measured(`P5: the caller knew after ${millis(tookMs)}`);
+    expect(tookMs).toBeLessThan(500 + NOISE_MS);
     expect(error).toMatchObject({ type: 'ServerCrashedError', sent: true });
     const next = await herd.fleet.call({ server: 'one', tool: 'helper' });
     expect(next).toMatchObject({ success: true, metadata: { incarnation: 2 } });

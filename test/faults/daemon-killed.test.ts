@@ -3,6 +3,7 @@ import { toolherd } from '../support/command.js';
 import { isAlive, ORPHANS_MS, processesOf, startHerd, stateOf, until, watchdogOf } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
+import { measured, millis } from './measured.js';
 
 /** Ten servers, most of which do not go by themselves. */
 const TEN = [
@@ -27,8 +28,10 @@ async function startAll(entries = TEN) {
 describe('when the daemon is killed', () => {
   it('P1: no process of its ten servers survives it, also of those that ignore EOF and TERM', async () => {
     const { daemon, pids } = await startAll();
+    const killedAt = performance.now();
     daemon.kill('SIGKILL');
     await until(() => !pids.some(isAlive), ORPHANS_MS);
+    measured(`P1: ${pids.length} processes, none left after ${millis(performance.now() - killedAt)}`);
     expect(processesOf(daemon.id)).toEqual([]);
   });
 
@@ -38,11 +41,13 @@ describe('when the daemon is killed', () => {
     const { daemon, fleet } = await startHerd(config([older, newer]));
     await fleet.start({ servers: ['older'] }, true);
     const first = await until(() => watchdogOf(daemon.id));
+    const killedAt = performance.now();
     process.kill(first, 'SIGKILL');
     const second = await until(() => {
       const pid = watchdogOf(daemon.id);
       return pid !== first && pid;
     }, 1000 + NOISE_MS);
+    measured(`P2: back after ${millis(performance.now() - killedAt)}`);
     expect(isAlive(second)).toBe(true);
     await fleet.start({ servers: ['newer'] }, true);
     const { servers } = await fleet.status();
@@ -71,5 +76,6 @@ describe('when the daemon is killed', () => {
     home.adopt((JSON.parse(up.stdout) as { pid: number }).pid);
     expect(orphans.filter(isAlive)).toEqual([]);
     expect(processesOf(daemon.id)).toEqual([]);
+    measured(`P3: ${orphans.length} orphans, none left when the next daemon served`);
   });
 });

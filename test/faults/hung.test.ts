@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isAlive, startHerd, stateOf, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
+import { measured, millis } from './measured.js';
 
 /** Time enough for a server that is well to answer, whatever else the machine does. */
 const PING = { ping: { interval: 0.5, timeout: 2 } };
@@ -13,8 +14,12 @@ describe('a server that hangs', () => {
   it('P8: one that was suspended is killed and started again', async () => {
     const { say, status } = await startHerd(config([server('one', 'good.mjs', PING)]));
     const pid = Number(await say('one', 'pid'));
+    const stoppedAt = performance.now();
     process.kill(pid, 'SIGSTOP');
     await until(() => !isAlive(pid), NOTICED_MS);
+    measured(
+      `P8: pings every 500 ms with a timeout of 2000 ms; killed after ${millis(performance.now() - stoppedAt)}`,
+    );
     const { pids, last_error } = await until(async () => {
       const now = await status('one');
       return now.state === 'connected' && now.incarnation === 2 && now;

@@ -6,6 +6,7 @@ import { connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { toolherd } from '../support/command.js';
 import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
+import { measured } from './measured.js';
 
 const command = (home: Home, ...args: string[]) =>
   toolherd(args, { cwd: home.folder, env: home.environment });
@@ -20,7 +21,7 @@ describe('S1: of daemons that race for one socket one wins', () => {
        const cell = new Int32Array(new SharedArrayBuffer(4));
        while (!existsSync(process.env.TOOLHERD_HOME + '/go')) Atomics.wait(cell, 0, 0, 1);`,
     );
-    const deadline = performance.now() + 6000;
+    const deadline = performance.now() + (process.env.TOOLHERD_LONG ? 240_000 : 6000);
     let rounds = 0;
     for (; rounds < 3 || (rounds < 50 && performance.now() < deadline); rounds += 1) {
       await rm(join(home.folder, 'go'), { force: true });
@@ -50,8 +51,9 @@ describe('S1: of daemons that race for one socket one wins', () => {
       await killDaemon(home, daemon);
       expect(existsSync(home.socket)).toBe(true);
     }
-    expect(rounds).toBeGreaterThanOrEqual(3);
-  }, 60_000);
+    expect(rounds).toBeGreaterThanOrEqual(process.env.TOOLHERD_LONG ? 50 : 3);
+    measured(`S1: one owner in ${rounds} of ${rounds} races of six`);
+  }, 300_000);
 
   it('of commands that all start it at once every one is served', async () => {
     const home = makeHome(config([server('one', 'good.mjs')]));

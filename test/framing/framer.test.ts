@@ -115,6 +115,14 @@ describe('the framer', () => {
     }
   });
 
+  it('takes one carriage return from an oversized line, whatever the chunks', () => {
+    const stream = Buffer.from(`${'x'.repeat(5000)}\r\r\n`);
+    const bytes = [[stream], [stream.subarray(0, 999), stream.subarray(999)]].map(
+      (chunks) => frame(chunks).oversized[0]?.bytes,
+    );
+    expect(bytes).toEqual([5001, 5001]);
+  });
+
   it('hands a line that lies in one chunk on without a copy', () => {
     const chunk = Buffer.from('one\ntwo\n');
     const seen: Buffer[] = [];

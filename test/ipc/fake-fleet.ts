@@ -10,6 +10,8 @@ import type {
   LogParams,
   ManyContext,
   McpResult,
+  PinParams,
+  PinReport,
   PromptParams,
   RequestParams,
   ResourceParams,
@@ -140,6 +142,11 @@ export class FakeFleet implements Fleet {
   call(params: CallParams, context: CallContext = {}) {
     this.heard.push(['call', params]);
     return this.onCall(params, context);
+  }
+
+  async pins(params: PinParams = {}): Promise<PinReport> {
+    this.heard.push(['pins', params]);
+    return { policy: 'warn', servers: [], accepted: [] };
   }
 
   async inspect(server: string) {

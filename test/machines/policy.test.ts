@@ -36,7 +36,7 @@ describe('what follows an ending', () => {
   });
 
   test('an end that was ordered, or that came of idleness, rests even under always', () => {
-    for (const reason of ['stopped', 'idle'] as const) {
+    for (const reason of ['stopped', 'idle', 'rested'] as const) {
       expect(decide(disconnected(reason), noHistory, { ...defaults, restart: 'always' }, 0).verdict).toBe(
         'rest',
       );
@@ -56,6 +56,14 @@ describe('what follows an ending', () => {
         reason: 'trying again cannot help',
       });
     }
+  });
+
+  test('P14: for want of room it is tried again for as long as it takes, and that is no failed start', () => {
+    const ending = failed({ cause: 'spawn', message: 'no more processes', shortage: true });
+    const worst = { ...full, failedStarts: 99 };
+    expect(decide(ending, worst, defaults, 50)).toEqual({ verdict: 'restart', attempt: 5 });
+    expect(decide(ending, worst, { ...defaults, restart: 'never' }, 50).verdict).toBe('quarantine');
+    expect(afterEnding(full, ending, undefined, defaults)).toEqual({ ...full, restarts: [] });
   });
 
   test('a missing authorisation is a matter for a person, before any count', () => {

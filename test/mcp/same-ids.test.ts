@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
+import { measured } from '../faults/measured.js';
 import { startHerd } from '../support/herd.js';
 import { type Line, textOf } from './support.js';
 
@@ -55,5 +56,6 @@ it('S10: 50 connections that all use one id and one token: of many thousand call
   const all = Array.from({ length: CONNECTIONS }, (_, who) => callAgainAndAgain(home.socket, who));
   const told = await Promise.all(all);
   expect(told).toEqual(all.map(() => ({ answered: ROUNDS, crossed: 0 })));
+  measured(`S10: ${CONNECTIONS * ROUNDS} calls by ${CONNECTIONS} connections, 0 crossed`);
   expect((await fleet.status()).servers[0]).toMatchObject({ calls: CONNECTIONS * ROUNDS, failures: 0 });
 }, 300_000);

@@ -6,6 +6,7 @@ import { reports } from '../../src/testing/index.js';
 export const serverEvents: Readonly<Record<string, ServerEvent>> = {
   connect: { type: 'connect' },
   stop: { type: 'stop' },
+  rest: { type: 'rest', message: 'the room is needed' },
   'link.opened': reports.opened(),
   'link.discovered': reports.discovered(),
   'link.list_changed': reports.listChanged(),
@@ -21,6 +22,7 @@ export const serverEvents: Readonly<Record<string, ServerEvent>> = {
 export const endings: Readonly<Record<string, Ending>> = {
   stopped: disconnected('stopped'),
   idle: disconnected('idle'),
+  rested: disconnected('rested'),
   ended: disconnected('ended'),
   crashed: failed({ cause: 'exit', message: 'ended with 1', code: 1, signal: null }),
   'close failed': failed({ cause: 'close', message: 'the session could not be ended' }),

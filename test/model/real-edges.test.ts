@@ -64,6 +64,7 @@ const places: Record<string, Place> = {
       restart: 'running.restarting',
       stop: 'running.stopping',
       idle: 'running.up',
+      rest: 'running.up',
       crash: connecting,
       exit: connecting,
       shut: connecting,
@@ -211,6 +212,8 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [held, ['start', 'open', 'hang']],
     [{}, ['start', 'open', 'served', 'changed']],
     [{}, ['start', 'open', 'call', 'idle']],
+    [{}, ['start', 'open', 'call', 'rest']],
+    [{}, ['start', 'open', 'rest', 'call', 'go']],
     [{}, ['start', 'open', 'stop', 'start', 'changedEarly', 'kill']],
   ];
 
@@ -237,6 +240,7 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [/./, /^xstate\.error\.actor\.link$/, 'a link that throws is a bug of ours'],
     [/./, /^link\.close_failed$/, 'nothing survives SIGKILL here'],
     [/^(?!created)/, /^connect$/, 'a keeper says it once'],
+    [/^(?!connected\.serving)/, /^rest$/, 'it is said to nobody else'],
     [/^created/, /^link\./, 'nothing was opened'],
     [
       /opening|discovering/,

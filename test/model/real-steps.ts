@@ -32,6 +32,11 @@ export const steps = {
     await stage.reaches('connected.serving');
     stage.fire('idleTimeout');
   },
+  rest: async (stage) => {
+    await stage.reaches('connected.serving');
+    stage.world.clock.skip(1);
+    stage.stall.context.incumbent?.send({ type: 'rest', message: 'the room is needed' });
+  },
   backoff: (stage) => stage.fire('backoff'),
   startTimeout: (stage) => stage.fire('startTimeout'),
   discoverTimeout: (stage) => stage.fire('discoverTimeout'),

@@ -11,6 +11,7 @@ export function serverStage(world: SimulatedWorld, { idle }: { idle: boolean }) 
   const happens = (event: ServerEvent | { type: string }) => {
     const { type } = event;
     if (type === 'connect' || type === 'stop') server.send({ type });
+    else if (type === 'rest') rest(event as ServerEvent);
     else if (type === 'xstate.error.actor.link') world.breakLink();
     else if (type.startsWith('xstate.after.')) fire(delayOf(type));
     else if (type.startsWith('link.')) world.say(event as LinkReport);
@@ -20,6 +21,11 @@ export function serverStage(world: SimulatedWorld, { idle }: { idle: boolean }) 
   const fire = (delay: string) => {
     if (idle && delay === 'idleTimeout') world.idleForMs = times.idleTimeoutMs;
     world.clock.advance(msOf(delay));
+    world.idleForMs = 0;
+  };
+  const rest = (order: ServerEvent) => {
+    if (idle) world.idleForMs = 1;
+    server.send(order);
     world.idleForMs = 0;
   };
   const check = () => {

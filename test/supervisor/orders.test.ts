@@ -65,6 +65,25 @@ describe('an order that waits', () => {
     expect(answers).toEqual([0]);
   });
 
+  test.each([
+    ['start', {}],
+    ['restart', {}],
+    ['start', { lifecycle: 'transient', spares: 1 }],
+  ] as const)(
+    'stop is answered when what ran is gone, though a %s came meanwhile: %o',
+    async (verb, changes) => {
+      const { fleet, connect } = await startHerd(config([server('it', 'good.mjs', changes)]));
+      const other = await connect();
+      await fleet.start({ all: true }, true);
+      const [stopped, started] = await Promise.all([
+        fleet.stop({ all: true }, true),
+        other[verb]({ all: true }, true),
+      ]);
+      expect([stopped.length, started.length]).toEqual([1, 1]);
+      expect((await fleet.call({ server: 'it', tool: 'pid' })).success).toBe(true);
+    },
+  );
+
   test('a real server that starts has all its tools in the answer', async () => {
     const { fleet } = await startHerd(config([server('shop', 'offers.mjs', { args: ['300'] })]));
     expect(await fleet.start({ all: true }, true)).toMatchObject([{ state: 'connected', tools: 300 }]);

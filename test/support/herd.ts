@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
@@ -28,6 +28,18 @@ export interface Launched {
   stderr(): string;
 }
 
+export interface LaunchOptions {
+  /** What a shell does before it becomes the daemon. */
+  shell?: string;
+  /** Options of Node itself. */
+  node?: readonly string[];
+}
+
+export interface HerdOptions extends LaunchOptions {
+  /** On top of what every home has; the socket is where TOOLHERD_SOCKET says. */
+  environment?: Record<string, string>;
+}
+
 /** A home of its own, in which the real daemon runs; nothing of it outlives the test. */
 export interface Home {
   folder: string;
@@ -35,10 +47,9 @@ export interface Home {
   configFile: string;
   environment: Record<string, string>;
   configure(text: string): void;
-  /** Starts a daemon. `shell`: what a shell does before it becomes the daemon. */
-  launch(options?: { shell?: string; node?: readonly string[] }): Launched;
+  launch(options?: LaunchOptions): Launched;
   /** Starts a daemon and waits until it serves. */
-  start(): Promise<Daemon>;
+  start(options?: LaunchOptions): Promise<Daemon>;
   /** To be told of a daemon that somebody else started here: it must not outlive the test either. */
   adopt(pid: number): Daemon;
 }
@@ -60,14 +71,23 @@ export interface Herd {
   say(server: string, tool: string, args?: Record<string, unknown>): Promise<string>;
 }
 
+/** One that ends says what it still holds. */
+const LAST_LOOK = join(import.meta.dirname, 'last-look.cjs');
 /** In which a machine with better things to do still ends a process. Spent only on what fails. */
 const PATIENCE_MS = 25_000;
 /** The daemon's watchdog gives the orphans of a killed daemon two seconds; the rest is for the noise. */
 export const ORPHANS_MS = process.env.TOOLHERD_LONG ? 6000 : 12_000;
 
-export async function startHerd(config: string): Promise<Herd> {
-  const home = makeHome(config);
-  const daemon = await home.start();
+export async function startHerd(
+  config: string,
+  { environment, ...options }: HerdOptions = {},
+): Promise<Herd> {
+  const home = makeHome(config, environment);
+  return herdIn(home, await home.start(options));
+}
+
+/** The herd of a daemon that runs already. */
+export async function herdIn(home: Home, daemon: Daemon): Promise<Herd> {
   const open = async () => {
     const fleet = await connect({ socket: home.socket });
     onTestFinished(() => fleet.close());
@@ -87,30 +107,35 @@ export async function startHerd(config: string): Promise<Herd> {
   };
 }
 
-export function makeHome(config: string): Home {
+export function makeHome(config: string, more: Record<string, string> = {}): Home {
   const folder = makeFolder({ 'config.yaml': config });
   const configFile = join(folder, 'config.yaml');
-  const environment = { PATH: process.env.PATH ?? '', HOME: folder, TOOLHERD_HOME: folder };
+  const environment: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    TOOLHERD_HOME: folder,
+    ...more,
+  };
   const launched: Launched[] = [];
   const daemons: Daemon[] = [];
   onTestFinished(() => leaveNothing(launched, daemons));
 
   const home: Home = {
     folder,
-    socket: join(folder, 'run', 'toolherd.sock'),
+    socket: environment.TOOLHERD_SOCKET ?? join(folder, 'run', 'toolherd.sock'),
     configFile,
     environment,
     configure: (text) => writeFileSync(configFile, text),
     launch({ shell, node = [] } = {}) {
-      const command = [process.execPath, ...node, join(DIST, 'bin', 'daemon.cjs')];
+      const command = [process.execPath, '--require', LAST_LOOK, ...node, join(DIST, 'bin', 'daemon.cjs')];
       const words =
         shell === undefined ? command : ['/bin/sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
       const one = launch(words, folder, environment);
       launched.push(one);
       return one;
     },
-    async start() {
-      const { readiness, stderr, pid } = home.launch();
+    async start(options) {
+      const { readiness, stderr, pid } = home.launch(options);
       const said = await readiness;
       if (said?.ready !== true)
         throw new Error(`the daemon did not start: ${JSON.stringify(said)} ${stderr()}`);
@@ -119,7 +144,7 @@ export function makeHome(config: string): Home {
     adopt(pid) {
       const daemon = {
         pid,
-        id: daemonIdIn(folder),
+        id: daemonIdIn(seenBy(pid, folder)),
         kill: (signal: NodeJS.Signals) => process.kill(pid, signal),
       };
       daemons.push(daemon);
@@ -182,6 +207,11 @@ async function leaveNothing(launched: readonly Launched[], daemons: readonly Dae
   }
   for (const { stderr } of launched) if (stderr() !== '') faults.push(`the daemon printed: ${stderr()}`);
   if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
+/** A path as a process sees it, which may have another disk there. */
+export function seenBy(pid: number, path: string): string {
+  return existsSync(`/proc/${pid}/root`) ? `/proc/${pid}/root${path}` : path;
 }
 
 function daemonIdIn(folder: string): string {

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 
 export interface Leftover {
   pid: number;
@@ -16,6 +18,20 @@ export function findLeftovers(dist: string): Leftover[] {
     const isOurs =
       command.includes('toolherd-watchdog') || /(^|\0)TOOLHERD_COOKIE=/.test(read(`/proc/${pid}/environ`));
     return isDaemon || (isOurs && parentOf(pid) === 1) ? [{ pid, command }] : [];
+  });
+}
+
+/** How the folders of one run's tests begin, so that two runs at a time do not blame each other. */
+export function folderPrefix(dist = ''): string {
+  return `toolherd-${basename(dist).slice(-6)}-`;
+}
+
+/** Folders of the tests of a run that nobody removed, with what is in them (a socket, a log, …). */
+export function findLeftFolders(dist: string): string[] {
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(folderPrefix(dist)));
+  return folders.map((name) => {
+    const folder = join(tmpdir(), name);
+    return `${folder}: ${readdirSync(folder, { recursive: true, encoding: 'utf8' }).join(', ') || 'empty'}`;
   });
 }
 

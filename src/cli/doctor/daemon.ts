@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { FleetStatus } from '../../ipc/fleet.js';
 import { VERSION } from '../../version.js';
 import { DAEMON } from '../start-daemon.js';
-import { noteOf } from '../status-table.js';
+import { noteOf, pinNoteOf } from '../status-table.js';
 import type { Call } from '../verb.js';
 import { within } from '../within.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+
+const MORE_MEMORY =
+  'raise daemon.max_rss, or give the hungriest server a max_rss (see MEMORY in "toolherd status")';
 
 /** In which a daemon that is well answers, however busy it is. */
 const PATIENCE = '10s';
@@ -33,7 +37,7 @@ function mute(socket: string): Finding {
 }
 
 function describe({ daemon, servers }: FleetStatus): Finding[] {
-  const { version, pid, config_error, http } = daemon;
+  const { version, pid, config_error, http, memory } = daemon;
   const about = `running (pid ${pid}, version ${version})`;
   return [
     version === VERSION
@@ -43,11 +47,25 @@ function describe({ daemon, servers }: FleetStatus): Finding[] {
       ? []
       : [fault('daemon', `the changed config was not applied: ${config_error}`, 'toolherd validate')]),
     ...(http?.error ? [fault('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
+    ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
+    ...auditOf(daemon),
     ...servers.flatMap((server) => {
       const note = noteOf(server);
       return note === undefined ? [] : [warn('server', note, `toolherd why ${server.name}`)];
     }),
+    ...servers.flatMap((server) => {
+      const note = pinNoteOf(server);
+      return note === undefined ? [] : [warn('pins', note, `toolherd pins ${server.name}`)];
+    }),
   ];
+}
+
+function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
+  if (audit === undefined) return [];
+  const { file, lost } = audit;
+  if (lost === 0) return [ok('audit', file)];
+  const fix = `see that ${dirname(file)} is yours and has room; what was lost stays lost`;
+  return [warn('audit', `${lost} calls could not be written down in ${file}`, fix)];
 }
 
 /** A lock that is held while nobody serves, and servers of a daemon that was killed. */

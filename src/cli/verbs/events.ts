@@ -8,8 +8,9 @@ const TOPICS: readonly FleetEvent['topic'][] = ['state', 'log', 'catalog', 'call
 export const verb: Verb = {
   usage: 'events [--agent FILE]',
   about: 'Shows what happens in the herd, as it happens: states, logs, changed lists, calls, notifications.',
-  help: `Of a call it is told which tool, for whom, how long it took and how it ended; never what was asked or answered. With
---json each event is one line. It goes on until Ctrl-C.
+  help: `Of a call it is told which tool, the names and types of its arguments, for whom, how long it took and how it ended;
+never what was asked or answered. With --json each event is one line. It goes on until Ctrl-C. The calls of the past
+are in the file that "toolherd doctor" names under audit, a line of JSON each.
 
 Examples:
   toolherd events

@@ -8,7 +8,8 @@ import { within } from '../within.js';
 export const verb: Verb = {
   usage: 'tools [SERVER] [--schema] [--refresh]',
   about: `Lists the tools of the herd, or of one server. A server that has never run is started for it; of one that rests,
-what it last offered is shown. A tool whose definition is bad is marked with '!' and can be called all the same.`,
+what it last offered is shown. A tool whose definition is bad is marked with '!' and can be called all the same; one
+that is blocked, because it is not what was pinned, cannot.`,
   help: `Examples:
   toolherd tools
   toolherd tools memory --schema       with the JSON Schema of the arguments
@@ -33,8 +34,8 @@ Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such
       }
       return status;
     }
-    const rows = tools.map(({ server, name, description, problem }) => [
-      `${server}.${name}${problem === undefined ? '' : ' !'}`,
+    const rows = tools.map(({ server, name, description, problem, blocked }) => [
+      `${server}.${name}${problem === undefined ? '' : ' !'}${blocked === undefined ? '' : ' (blocked)'}`,
       firstLine(description),
     ]);
     output.print(rows.length === 0 ? 'no tools' : table(['TOOL', 'DESCRIPTION'], rows, output.columns));

@@ -9,6 +9,15 @@ export interface CallParams {
   request_id?: string | undefined;
 }
 
+/** Who is behind the calls of one connection. */
+export interface Caller {
+  via: 'socket' | 'http' | 'library';
+  /** As it calls itself; null where it did not say. */
+  client: { name: string; version: string | null } | null;
+  /** The agent's file; null: the global herd. */
+  agent: string | null;
+}
+
 export interface CallContext {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Record<string, unknown>) => void) | undefined;

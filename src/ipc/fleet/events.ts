@@ -1,3 +1,4 @@
+import type { Caller } from './calls.js';
 import type { Detail, ServerState } from './status.js';
 
 /** A change worth telling: topic `state`. */
@@ -24,6 +25,8 @@ export interface CatalogEvent {
   added: string[];
   removed: string[];
   changed: string[];
+  /** Tools that are not what was pinned, each once for each change of it. Absent where there are none. */
+  unaccepted?: string[];
   /** ISO 8601. */
   at: string;
 }
@@ -58,19 +61,39 @@ export interface NotificationEvent {
   at: string;
 }
 
-/** A request to a server has ended: topic `call`. What was asked and answered is not in it. */
+/** Of arguments the names and types, never a value: `{path: 'string', tags: ['string']}`. `*`: names that may be data. */
+export type Shape = string | Shape[] | { [name: string]: Shape };
+
+/** A request to a server has ended, or was refused: topic `call`. The lines of the audit file are these events. */
 export interface CallEvent {
   topic: 'call';
+  /** As the caller named it where there is no such server; empty where it named none and none was found. */
   server: string;
   method: string;
   /** The tool's own name; null where it was no call of a tool. */
   tool: string | null;
-  /** Who called: a name that no other connection has. */
+  /** Of a tool or a prompt; null where there were none. */
+  arguments: Shape | null;
+  /** Who called: a name that no other connection of this daemon has. */
   caller: string | null;
+  /** The process that keeps the herd. */
+  daemon_pid: number;
+  via: Caller['via'];
+  client: Caller['client'];
+  /** The agent's file; null: the global herd. */
+  agent: string | null;
+  /** As `fleet/call` was given or gave it; null on the other ways. */
+  request_id: string | null;
+  /** Which life of the server had it; null: none. */
+  incarnation: number | null;
+  /** Whether the server may have seen it. */
+  sent: boolean;
   duration_ms: number;
   ok: boolean;
   /** The type of the error, as in a tool result; null when it went well. */
   error: string | null;
+  /** The size of the server's reply; null where there was none. */
+  bytes: number | null;
   /** When it ended; ISO 8601. */
   at: string;
 }

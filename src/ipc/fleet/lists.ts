@@ -8,6 +8,8 @@ export interface ToolEntry {
   problem?: string;
   /** True when this is what its server offered before the daemon began, and it has not run since. */
   cached?: boolean;
+  /** Why it cannot be called: it is not what was pinned. Agents do not see it. */
+  blocked?: string;
   [more: string]: unknown;
 }
 

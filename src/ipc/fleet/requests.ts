@@ -1,3 +1,5 @@
+import type { RawJson } from '../../framing/raw-json.js';
+
 export interface PromptParams {
   server: string;
   /** Its own name, or its exposed one. */
@@ -39,3 +41,22 @@ export type OnRequest = (
   params: Record<string, unknown> | undefined,
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
+
+/** What became of a request that was forwarded. The error is a typed one, as `request` rejects with. */
+export type Forwarded =
+  /** `raw`, `text`: the same as it came, where nobody looked into it or need write it again. */
+  | { ok: true; result: McpResult; raw?: RawJson | undefined; text?: string | undefined }
+  | { ok: false; error: unknown };
+
+/** Where it goes: told once, now or later. */
+export interface ForwardSink {
+  readonly caller: string;
+  readonly onProgress: ((progress: Record<string, unknown>) => void) | undefined;
+  readonly onRequest: OnRequest | undefined;
+  settle(outcome: Forwarded): void;
+}
+
+/** A request that was forwarded and may be taken back. */
+export interface ForwardHandle {
+  cancel(reason?: string): void;
+}

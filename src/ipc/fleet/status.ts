@@ -33,6 +33,8 @@ export interface ServerStatus {
   failures: number;
   latency_ms: { p50: number | null; p99: number | null };
   tools: number;
+  /** How many of them are not what was pinned, and whether they are blocked. Absent where all are. */
+  unaccepted?: { tools: number; blocked: boolean };
   prompts: number;
   resources: number;
   protocol_version: string | null;
@@ -52,6 +54,13 @@ export interface DaemonStatus {
   config_error: string | null;
   /** HTTP on a port: where it is, or why it is not; null where the config asks for none. */
   http?: { url: string | null; error: string | null } | null;
+  /** Where every call is written down, and how many could not be. */
+  audit?: { file: string; lost: number };
+  /**
+   * What all servers use together and may use, in bytes, looked at once a second; null where `daemon.max_rss` is not
+   * set. `problem`: they use more, and none is idle that could be stopped.
+   */
+  memory?: { max_rss: number; rss_bytes: number | null; problem: string | null } | null;
 }
 
 export interface FleetStatus {

@@ -1,4 +1,3 @@
-import { VERSION } from '../../version.js';
 import type { FleetServer } from '../socket-server.js';
 import { headOf, parse } from './message-head.js';
 import type { Refusal } from './refusal.js';
@@ -40,13 +39,12 @@ export class HerdConnection {
       },
     );
     const { isStateless = false } = options;
-    options.server.accept(this.#connection.stream, { isStateless });
+    options.server.accept(this.#connection.stream, { isStateless, via: 'http' });
   }
 
   /** Says which part of the herd is wanted; a refusal where there is none. */
   async greet(): Promise<Refusal | undefined> {
-    const params = { client: { name: 'http', version: VERSION }, ...this.#options.place };
-    const reply = await this.ask('fleet/hello', params);
+    const reply = await this.ask('fleet/hello', this.#options.place);
     if (reply === undefined) return { status: 503, message: 'the daemon ends' };
     const head = headOf(reply);
     if (head?.kind !== 'reply' || !head.isError) return undefined;

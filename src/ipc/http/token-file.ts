@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ToolherdError } from '../../errors.js';
 
@@ -15,7 +15,12 @@ export function readToken(path: string): string {
     writeFileSync(path, `${token}\n`, { flag: 'wx', mode: 0o600 });
     return token;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') {
+      // a full disk leaves an empty file, which would be in the way for ever
+      if (code === 'ENOSPC' || code === 'EDQUOT') rmSync(path, { force: true });
+      throw error;
+    }
   }
   const stats = lstatSync(path);
   const fix = `remove it; a new one is made when daemon.http is opened again`;

@@ -8,7 +8,8 @@ type Definition = Record<string, unknown>;
  * to be bad the broken part is left out, so that the tool can be called and the others are seen.
  */
 export function toolDefinition(entry: ToolEntry, name: string): Definition {
-  const { server: _, exposed_name: __, cached: ___, problem, description, input_schema, ...more } = entry;
+  const { server: _, exposed_name: __, cached: ___, blocked: ____, ...own } = entry;
+  const { problem, description, input_schema, ...more } = own;
   if (problem !== undefined) delete more.outputSchema;
   return {
     ...more,

@@ -1,8 +1,8 @@
 import { MODERN_VERSION } from '../../modern-names.js';
-import type { RequestContext } from '../answers.js';
 import { Params } from '../params.js';
 import type { Peer } from '../peer.js';
 import { CODE, RpcError } from '../rpc-error.js';
+import type { RequestContext } from '../running.js';
 import { MCP_METHODS } from './methods.js';
 import { readEnvelope } from './modern/envelope.js';
 import { answerModern, MODERN_METHODS } from './modern/methods.js';

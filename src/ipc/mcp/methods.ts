@@ -1,5 +1,5 @@
-import type { RequestContext } from '../answers.js';
 import type { Params } from '../params.js';
+import type { RequestContext } from '../running.js';
 import { untilCancelled } from '../until-cancelled.js';
 import { promptDefinition, resourceDefinition, templateDefinition, toolDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
@@ -20,12 +20,16 @@ interface Named {
 
 /** MCP up to 2025-11-25, on the connection that also has `fleet/*`. */
 export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
-  initialize: (session, params) => session.initialize(params),
+  initialize: (session, params, _context, raw) => {
+    session.introduce((raw as { clientInfo?: unknown } | undefined)?.clientInfo);
+    return session.initialize(params);
+  },
   'notifications/initialized': (session) => session.initialized(),
   ping: () => ({}),
 
   'tools/list': async (session, params, { signal }) => {
-    const tools = await untilCancelled(signal, session.fleet.tools(session.server));
+    const all = await untilCancelled(signal, session.fleet.tools(session.server));
+    const tools = all.filter(({ blocked }) => blocked === undefined);
     const nameOf = shownName(session);
     const { items, ...rest } = pageOf(tools, nameOf, params.optionalText('cursor'));
     return { tools: items.map((tool) => toolDefinition(tool, nameOf(tool))), ...rest };

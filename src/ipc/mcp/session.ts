@@ -1,12 +1,14 @@
-import type { RequestContext } from '../answers.js';
+import { LATER } from '../answers.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { CallContext, Fleet, McpResult, RequestParams } from '../fleet.js';
 import type { Params } from '../params.js';
 import type { Peer } from '../peer.js';
+import type { RequestContext } from '../running.js';
 import { untilCancelled } from '../until-cancelled.js';
-import { askClient, type ClientCapabilities } from './asking.js';
+import { askClient } from './asking.js';
 import { orNone } from './completion.js';
 import { toFailedResult, toRpcError } from './failures.js';
+import { ForwardedCall } from './forwarded-call.js';
 import { LOG_LEVELS } from './log-levels.js';
 import type { AskingCall } from './modern/asking-call.js';
 import { ParkedCalls } from './modern/parked-calls.js';
@@ -20,10 +22,15 @@ export interface McpSessionOptions {
   peer: Peer;
   /** On whose behalf it calls: no other connection has this name. */
   caller: string;
+  /** Takes down who the client says it is. */
+  introduce?: (client: unknown) => void;
   clock?: Clock;
   /** Where calls wait that outlive the connection, as it is for one request alone. Default: they end with it. */
   parked?: ParkedCalls<AskingCall> | undefined;
 }
+
+/** What a server is told of a call that its client has taken back. */
+const ABORTED = 'This operation was aborted';
 
 /** One connection as a client of MCP: what it can do, what it sees, and what it wants to hear. */
 export class McpSession {
@@ -33,7 +40,7 @@ export class McpSession {
   readonly clock: Clock;
   readonly parked: ParkedCalls<AskingCall>;
   readonly #asking = new Set<AskingCall>();
-  #capabilities: ClientCapabilities = {};
+  #onRequest: CallContext['onRequest'];
   #server: string | undefined;
 
   constructor(options: McpSessionOptions) {
@@ -75,9 +82,14 @@ export class McpSession {
     this.#server = server;
   }
 
+  /** The client says who it is. */
+  introduce(client: unknown): void {
+    this.#options.introduce?.(client);
+  }
+
   /** May come again: a bridge says it anew to the next daemon. */
   initialize(params: Params): McpResult {
-    this.#capabilities = params.optionalRecord('capabilities') ?? {};
+    this.#onRequest = askClient(this.#options.peer, params.optionalRecord('capabilities') ?? {});
     return {
       protocolVersion: negotiate(params.optionalText('protocolVersion')),
       capabilities: CAPABILITIES,
@@ -130,7 +142,18 @@ export class McpSession {
   }
 
   /** A call of a tool. Only what was wrong with the question is an error; what became of it is a result. */
-  async call(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
+  call(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> | typeof LATER {
+    const { fleet, caller } = this.#options;
+    const request = { server: this.#server, method: 'tools/call', params: recordOf(raw) } as const;
+    const onProgress = this.#onProgress(params, context);
+    const sink = new ForwardedCall(context, caller, onProgress, this.#onRequest);
+    const handle = fleet.forward?.(request, sink);
+    if (handle === undefined) return this.#ask(raw, params, context);
+    context.onCancel(() => handle.cancel(ABORTED));
+    return LATER;
+  }
+
+  async #ask(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
     try {
       return await this.#send('tools/call', raw, params, context);
     } catch (error) {
@@ -163,24 +186,33 @@ export class McpSession {
     context: RequestContext,
   ): Promise<McpResult> {
     const { fleet } = this.#options;
-    const request = { server: this.#server, method, params: (raw ?? {}) as Record<string, unknown> };
+    const request = { server: this.#server, method, params: recordOf(raw) };
     return untilCancelled(context.signal, fleet.request(request, this.#callContext(params, context)));
   }
 
   #callContext(params: Params, context: RequestContext): CallContext {
-    const { peer, caller } = this.#options;
-    const token = params.progressToken();
-    const onProgress = (progress: Record<string, unknown>) => {
-      // a server may go on about a call that is answered
-      if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
-    };
+    const { caller } = this.#options;
     return {
       caller,
       signal: context.signal,
-      onProgress: token === undefined ? undefined : onProgress,
-      onRequest: askClient(peer, this.#capabilities),
+      onProgress: this.#onProgress(params, context),
+      onRequest: this.#onRequest,
       // nothing here looks into a result
       acceptsRaw: true,
     };
   }
+
+  #onProgress(params: Params, context: RequestContext): CallContext['onProgress'] {
+    const token = params.progressToken();
+    if (token === undefined) return undefined;
+    const { peer } = this.#options;
+    return (progress) => {
+      // a server may go on about a call that is answered
+      if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
+    };
+  }
+}
+
+function recordOf(raw: unknown): Record<string, unknown> {
+  return (raw ?? {}) as Record<string, unknown>;
 }

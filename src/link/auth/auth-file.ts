@@ -13,6 +13,7 @@ import { dirname } from 'node:path';
 import { MCPError } from '../errors.js';
 import { isObject } from '../session/message.js';
 import type { AuthRecord } from './record.js';
+import { soundRecord } from './sound-record.js';
 
 /**
  * The one file that holds tokens and client secrets: 0600, and either the old text or the new one. Each change reads it
@@ -31,7 +32,7 @@ export class AuthFile {
   read(key: string): AuthRecord {
     const records = this.#readAll();
     const record: unknown = records[key];
-    return isObject(record) ? record : {};
+    return isObject(record) ? soundRecord(record) : {};
   }
 
   /** An empty record is taken out. False when there was nothing to change. */

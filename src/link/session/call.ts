@@ -6,10 +6,18 @@ import type { JsonObject } from './message.js';
 
 /**
  * How a call ended. Exactly one of these reaches its sink. `raw`: the result as its bytes, for a sink that accepts them;
- * whoever asks for `result` all the same has it parsed.
+ * whoever asks for `result` all the same has it parsed. `text`: the same of one that was short enough to be parsed. `isError`: what is known of it all the same. `bytes`: of the
+ * result, or of the whole reply where it was parsed.
  */
 export type Outcome =
-  | { ok: true; readonly result: JsonObject; raw?: RawJson | undefined }
+  | {
+      ok: true;
+      readonly result: JsonObject;
+      readonly raw?: RawJson | undefined;
+      readonly text?: string | undefined;
+      readonly isError?: boolean | undefined;
+      readonly bytes?: number | undefined;
+    }
   | { ok: false; error: MCPError };
 
 /** Where the outcome goes. The form without a promise, for whoever forwards ten thousand calls a second. */
@@ -63,8 +71,13 @@ export interface Limits {
   maxTimeoutMs: number;
 }
 
-/** The session's own record of a call. */
-export class Call implements Timed, Waiter {
+/** What a session tells its calls. */
+export interface CallHome extends Limits {
+  takeBack(call: Call, reason: string): void;
+}
+
+/** The session's own record of a call, and what whoever made it holds of it. */
+export class Call implements Timed, Waiter, CallHandle {
   /** A call that is asked again, because the server wanted to know more, gets a new one. */
   id: number;
   line: string;
@@ -79,20 +92,26 @@ export class Call implements Timed, Waiter {
   tick = 0;
   /** `waiting`: not a byte was written. `sent`: it may run. `settled`: the sink has its outcome. */
   state: 'waiting' | 'sent' | 'settled' = 'waiting';
+  readonly #home: CallHome;
   #holds = 0;
   #ended: AbortController | undefined;
 
-  constructor(id: number, line: string, request: CallRequest, sink: CallSink, limits: Limits, now: number) {
+  constructor(id: number, line: string, request: CallRequest, sink: CallSink, home: CallHome, now: number) {
+    this.#home = home;
     this.id = id;
     this.line = line;
     this.sink = sink;
     this.method = request.method;
     this.params = request.params;
     this.caller = request.caller;
-    this.timeoutMs = request.timeoutMs ?? limits.timeoutMs;
-    this.maxTimeoutMs = request.maxTimeoutMs ?? limits.maxTimeoutMs;
+    this.timeoutMs = request.timeoutMs ?? home.timeoutMs;
+    this.maxTimeoutMs = request.maxTimeoutMs ?? home.maxTimeoutMs;
     this.hardDeadline = now + this.maxTimeoutMs;
     this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
+  }
+
+  cancel(reason = 'cancelled by the caller'): void {
+    this.#home.takeBack(this, reason);
   }
 
   /** UTF-16 units, near enough to bytes for a cap. */
@@ -123,9 +142,10 @@ export class Call implements Timed, Waiter {
     if (this.#holds === 0) this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
   }
 
-  /** Nobody waits for it any more. */
+  /** Nobody waits for it any more. What it said is let go, whoever still holds the call itself. */
   end(): void {
     this.state = 'settled';
+    this.line = '';
     this.#ended?.abort();
   }
 }

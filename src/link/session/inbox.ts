@@ -1,10 +1,13 @@
 import { joined, LONG_BYTES, type LongLine, type OversizedLine } from '../../framing/framer.js';
 import type { Call, Outcome } from './call.js';
 import { answered, misanswered, tooLarge } from './call-errors.js';
+import type { InFlight } from './in-flight.js';
 import { type Id, isObject, type JsonObject, type Message, readMessage, sortMessage } from './message.js';
+import { ParsedOutcome } from './parsed-outcome.js';
 import { RawOutcome } from './raw-outcome.js';
 import { replyIds } from './reply-ids.js';
 import { type RawReply, ReplyScan } from './reply-scan.js';
+import { resultSource } from './result-source.js';
 
 /**
  * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The two never meet, and a server
@@ -24,7 +27,7 @@ export interface InboxPorts {
   /** The server's name, for messages. */
   name: string;
   /** Calls that were written and have not settled: no other call can be reached from here. */
-  inFlight: ReadonlyMap<number, Call>;
+  inFlight: Pick<InFlight, 'get' | 'all'>;
   /** Whether results may pass unseen at all: not where one may be a question. */
   passesRaw(): boolean;
   settle(call: Call, outcome: Outcome): void;
@@ -73,14 +76,13 @@ export class Inbox {
   get #isRawWanted(): boolean {
     const { passesRaw, inFlight } = this.#ports;
     if (!passesRaw()) return false;
-    for (const { sink } of inFlight.values()) if (sink.acceptsRaw) return true;
-    return false;
+    return inFlight.all().some(({ sink }) => sink.acceptsRaw);
   }
 
   #scanned(reply: RawReply | undefined, pieces: readonly Buffer[]): void {
     const call = reply && this.#ports.inFlight.get(reply.id);
     if (reply !== undefined && call?.sink.acceptsRaw) {
-      this.#ports.settle(call, new RawOutcome(reply.result));
+      this.#ports.settle(call, new RawOutcome(reply.result, reply.isError));
     } else if (reply !== undefined && call === undefined && reply.id >= FIRST_CALL_ID) {
       this.#stray('replies');
     } else {
@@ -110,8 +112,14 @@ export class Inbox {
     if (call === undefined) {
       if (message.id < FIRST_CALL_ID) this.#ports.other(message, line);
       else this.#stray('replies');
-    } else if (message.kind === 'result') this.#ports.settle(call, { ok: true, result: message.result });
-    else this.#ports.settle(call, { ok: false, error: answered(name, call, message.error) });
+    } else if (message.kind === 'result') {
+      const text = this.#mayPass(call) && message.line ? resultSource(message.line, message.raw) : undefined;
+      this.#ports.settle(call, new ParsedOutcome(message.result, line?.length, text));
+    } else this.#ports.settle(call, { ok: false, error: answered(name, call, message.error) });
+  }
+
+  #mayPass({ sink }: Call): boolean {
+    return sink.acceptsRaw === true && this.#ports.passesRaw();
   }
 
   #broken(ids: readonly Id[], why: string): void {

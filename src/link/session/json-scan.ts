@@ -13,6 +13,8 @@ export interface Member {
 export const MAX_DEPTH = 1000;
 /** `jsonrpc`, `id` and `result`. */
 const MOST_MEMBERS = 3;
+/** More than any result of MCP has. */
+const MOST_INNER_KEYS = 64;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -28,6 +30,7 @@ const SPACE = 0x20;
  */
 export class JsonScan {
   readonly #members: Member[] = [];
+  readonly #innerKeys: number[] = [];
   readonly #utf8 = new Utf8Check();
   /** Of each open value what closes it. */
   readonly #open = new Uint8Array(MAX_DEPTH);
@@ -49,6 +52,11 @@ export class JsonScan {
     return this.#state === json.DONE && this.#utf8.end() ? this.#members : undefined;
   }
 
+  /** Where the keys of the objects in it begin; undefined where there are more than anybody needs. */
+  get innerKeys(): readonly number[] | undefined {
+    return this.#innerKeys.length > MOST_INNER_KEYS ? undefined : this.#innerKeys;
+  }
+
   /** The state behind the piece. One loop, since it is run for every byte that a server sends. */
   #scan(piece: Buffer): number {
     const { length } = piece;
@@ -66,30 +74,48 @@ export class JsonScan {
     return state;
   }
 
+  /** Small enough to become part of the loop: what happens a few times in a message is elsewhere. */
   #act(action: number, byte: number, at: number): number {
     switch (action) {
       case json.OPEN_OBJECT:
         if (!this.#enter(json.CLOSE_OBJECT)) return json.BROKEN;
-        return this.#depth === 1 ? json.TOP_KEY : json.KEY_OR_END;
+        return this.#depth > 2 ? json.KEY_OR_END : this.#depth === 2 ? json.INNER_KEY_OR_END : json.TOP_KEY;
       case json.OPEN_ARRAY:
         return this.#enter(json.CLOSE_ARRAY) ? json.VALUE_OR_END : json.BROKEN;
       case json.COMMA:
-        if (this.#depth === 1) return this.#endMember(at, json.TOP_KEY);
+        if (this.#depth <= 2) return this.#outerComma(at);
         return this.#open[this.#depth - 1] === json.CLOSE_OBJECT ? json.KEY : json.VALUE;
+      case json.CLOSE_OBJECT:
+      case json.CLOSE_ARRAY:
+        return this.#leave(action, at);
+      default:
+        return this.#actOutside(action, byte, at);
+    }
+  }
+
+  /** In the outermost object, and in those that are its values. */
+  #actOutside(action: number, byte: number, at: number): number {
+    switch (action) {
       case json.BEGIN_TOP_KEY:
         this.#members.push({ keyStart: at, keyEnd: at, start: at, end: at });
         return this.#members.length > MOST_MEMBERS ? json.BROKEN : json.IN_TOP_KEY;
       case json.END_TOP_KEY:
         this.#members.at(-1)!.keyEnd = at + 1;
         return json.TOP_COLON;
-      case json.BEGIN_TOP_VALUE: {
+      case json.BEGIN_INNER_KEY:
+        if (this.#innerKeys.length <= MOST_INNER_KEYS) this.#innerKeys.push(at);
+        return json.IN_KEY;
+      default: {
         this.#members.at(-1)!.start = at;
         const next = json.TABLE[(json.VALUE << 8) | byte]!;
         return next < json.FIRST_ACTION ? next : this.#act(next, byte, at);
       }
-      default:
-        return this.#leave(action, at);
     }
+  }
+
+  #outerComma(at: number): number {
+    if (this.#depth === 1) return this.#endMember(at, json.TOP_KEY);
+    return this.#open[1] === json.CLOSE_OBJECT ? json.INNER_KEY : json.VALUE;
   }
 
   #enter(close: number): boolean {

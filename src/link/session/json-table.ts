@@ -2,8 +2,8 @@
  * The grammar of JSON as a table: what a byte means in a state. Built once from rules that can be read; looked up for
  * every byte outside of strings. Whatever has no rule is broken.
  *
- * The members of the outermost object have states of their own (`TOP_…`), because these are what is wanted. Between
- * values only space and tab may stand: a line break would end the line in which the value is passed on.
+ * The members of the outermost object have states of their own (`TOP_…`), because these are what is wanted; so have the
+ * keys of the objects in it (`INNER_…`), because a result says there whether it is one. Between values only space and tab may stand: a line break would end the line in which the value is passed on.
  */
 export const BROKEN = 0;
 export const START = 1;
@@ -35,6 +35,8 @@ const FRACTION = 39;
 const EXPONENT = 40;
 const SIGN = 41;
 const EXPONENT_DIGITS = 42;
+export const INNER_KEY = 43;
+export const INNER_KEY_OR_END = 44;
 /** From here on it is no state: something has to be done, and that decides on the next one. */
 export const OPEN_OBJECT = 64;
 export const OPEN_ARRAY = 65;
@@ -44,6 +46,7 @@ export const COMMA = 68;
 export const BEGIN_TOP_KEY = 69;
 export const END_TOP_KEY = 70;
 export const BEGIN_TOP_VALUE = 71;
+export const BEGIN_INNER_KEY = 72;
 export const FIRST_ACTION = OPEN_OBJECT;
 
 /** Of state and byte: `TABLE[(state << 8) | byte]`. */
@@ -75,8 +78,9 @@ function onWord(first: string, rest: string, states: readonly number[]): void {
   for (const [at, state] of states.entries()) on(state, rest[at]!, states[at + 1] ?? COMMA_OR_END);
 }
 
-for (const state of [START, TOP_KEY, TOP_COLON, TOP_VALUE, VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON])
+for (const state of [START, TOP_KEY, TOP_COLON, TOP_VALUE, VALUE, VALUE_OR_END, COLON])
   on(state, ' \t', state);
+for (const state of [KEY, KEY_OR_END, INNER_KEY, INNER_KEY_OR_END]) on(state, ' \t', state);
 on(START, '{', OPEN_OBJECT);
 on(TOP_KEY, '"', BEGIN_TOP_KEY);
 // without escapes: whoever writes `id` with one has something to hide
@@ -88,6 +92,9 @@ on(TOP_VALUE, `"{[-tfn${DIGITS}`, BEGIN_TOP_VALUE);
 on(KEY, '"', IN_KEY);
 on(KEY_OR_END, '"', IN_KEY);
 on(KEY_OR_END, '}', CLOSE_OBJECT);
+on(INNER_KEY, '"', BEGIN_INNER_KEY);
+on(INNER_KEY_OR_END, '"', BEGIN_INNER_KEY);
+on(INNER_KEY_OR_END, '}', CLOSE_OBJECT);
 on(COLON, ':', VALUE);
 for (const state of [VALUE, VALUE_OR_END]) {
   on(state, '"', IN_STRING);

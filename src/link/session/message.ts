@@ -11,7 +11,8 @@ export type Id = number | string;
  * replies it seems to have been.
  */
 export type Message =
-  | { kind: 'result'; id: Id; result: JsonObject; raw: JsonObject }
+  /** `line`: what it was read from; a line of its own. */
+  | { kind: 'result'; id: Id; result: JsonObject; raw: JsonObject; line?: string | undefined }
   | { kind: 'error'; id: Id; error: RpcError; raw: JsonObject }
   | { kind: 'request'; id: Id; method: string; raw: JsonObject }
   | { kind: 'notification'; method: string; params: JsonObject | undefined; raw: JsonObject }
@@ -29,20 +30,24 @@ const BYTE_ORDER_MARK = 0xef;
 
 export function readMessage(line: Buffer): Message {
   const bytes = line[0] === BYTE_ORDER_MARK && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line;
+  const text = bytes.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    value = JSON.parse(text);
   } catch {
     const ids = replyIds(bytes.subarray(0, EDGE_BYTES), bytes.subarray(-EDGE_BYTES));
     return broken('not JSON', ids);
   }
   if (Array.isArray(value)) return sortMessage(value);
-  if (!isUtf8(bytes)) return broken('not valid UTF-8', idsOf(value));
-  if (mayRepeatId(bytes)) {
+  // whatever is no UTF-8 has become this; it is found faster than all the rest is checked
+  if (text.includes('\ufffd') && !isUtf8(bytes)) return broken('not valid UTF-8', idsOf(value));
+  if (mayRepeatId(text)) {
     const ids = topLevelIds(bytes);
     if (ids.length > 1) return broken('more than one id', ids.filter(isId));
   }
-  return sortMessage(value);
+  const message = sort(value);
+  if (message.kind === 'result') message.line = text;
+  return message;
 }
 
 /** What came parsed already. */
@@ -67,7 +72,7 @@ function sort(value: unknown): Message {
       : { kind: 'error', id, error, raw: value };
   }
   if (!isObject(value.result)) return broken('neither a result object nor an error', [id]);
-  return { kind: 'result', id, result: value.result, raw: value };
+  return { kind: 'result', id, result: value.result, raw: value, line: undefined };
 }
 
 function sortMethod(value: JsonObject, method: unknown, answers: boolean): Message {

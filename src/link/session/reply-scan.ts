@@ -5,6 +5,8 @@ import { JsonScan, type Member } from './json-scan.js';
 export interface RawReply {
   id: number;
   result: RawJson;
+  /** Whether the tool says that it failed; undefined where only parsing would tell. */
+  isError: boolean | undefined;
 }
 
 /** No id of ours is longer, and none begins with a zero. */
@@ -14,6 +16,10 @@ const LONGEST_VALUE = 20;
 const OPEN_BRACE = '{';
 /** `"jsonrpc"`, with its quotes. */
 const LONGEST_KEY = 9;
+const IS_ERROR = '"isError"';
+/** It with each letter as an escape, a few spaces, and its value. */
+const LONGEST_VERDICT = 64;
+const VERDICT = /^("(?:[^"\\]|\\.)*")[ \t]*:[ \t]*(true)?/;
 
 /**
  * Reads a reply as it arrives, its result unseen. Only the plainest replies are taken: `jsonrpc`, `id` and `result`, each
@@ -37,8 +43,20 @@ export class ReplyScan {
     const idText = shortText(pieces, id);
     if (shortText(pieces, version) !== '"2.0"' || !ID.test(idText)) return undefined;
     if (textOf(pieces, result.start, result.start + 1) !== OPEN_BRACE) return undefined;
-    return { id: Number(idText), result: new RawJson(cut(pieces, result.start, result.end)) };
+    // of several the last counts, as for JSON.parse
+    const verdicts = this.#scan.innerKeys?.map((at) => verdictAt(pieces, at));
+    const isError = verdicts && (verdicts.findLast((verdict) => verdict !== undefined) ?? false);
+    return { id: Number(idText), result: new RawJson(cut(pieces, result.start, result.end)), isError };
   }
+}
+
+/** What the member that begins here says of the result; undefined where it is not its business. */
+function verdictAt(pieces: readonly Buffer[], at: number): boolean | undefined {
+  const begin = textOf(pieces, at, at + IS_ERROR.length);
+  if (begin !== IS_ERROR && !begin.includes('\\')) return undefined;
+  const [, key = '""', yes] = VERDICT.exec(textOf(pieces, at, at + LONGEST_VERDICT)) ?? [];
+  // a letter of it may be written as an escape
+  return JSON.parse(key) === 'isError' ? yes !== undefined : undefined;
 }
 
 function keyOf(pieces: readonly Buffer[], { keyStart, keyEnd }: Member): string {

@@ -5,6 +5,7 @@ import type { MCPError } from '../errors.js';
 import {
   Call,
   type CallHandle,
+  type CallHome,
   type CallOptions,
   type CallRequest,
   type CallSink,
@@ -13,6 +14,7 @@ import {
 } from './call.js';
 import { cancelled, overloaded, timedOut, unavailable, unwritable } from './call-errors.js';
 import { FairLine } from './fair-line.js';
+import { InFlight } from './in-flight.js';
 import { FIRST_CALL_ID, Inbox, type StrayCounts } from './inbox.js';
 import type { JsonObject, Message } from './message.js';
 import { promisedCall } from './promised-call.js';
@@ -64,12 +66,13 @@ export class Session {
   readonly incarnation: number;
   readonly #options: SessionOptions;
   readonly #clock: Clock;
-  readonly #inFlight = new Map<number, Call>();
+  readonly #inFlight = new InFlight();
   /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
   readonly #asking = new Set<Call>();
   readonly #waiting = new FairLine<Call>();
   readonly #deadlines: Deadlines<Call>;
   readonly #inbox: Inbox;
+  readonly #home: CallHome;
   #state: 'open' | 'sealed' | 'closed' = 'open';
   #nextId = FIRST_CALL_ID;
   #accepted = 0;
@@ -86,6 +89,8 @@ export class Session {
     this.#clock = options.clock;
     this.#deadlines = new Deadlines(options.clock, (call) => this.#expire(call));
     this.#lastActivityAt = options.clock.now();
+    const { timeoutMs, maxTimeoutMs } = options;
+    this.#home = { timeoutMs, maxTimeoutMs, takeBack: (call, reason) => this.#cancel(call, reason) };
     this.#inbox = new Inbox({
       name: options.name,
       inFlight: this.#inFlight,
@@ -122,7 +127,7 @@ export class Session {
 
   /** Calls the server is working on. */
   get running(): Iterable<Call> {
-    return this.#inFlight.values();
+    return this.#inFlight.all();
   }
 
   /** Looked at when an idle timer fires, so a call costs no event. */
@@ -136,27 +141,25 @@ export class Session {
 
   /** Undefined when the call was refused; its sink knows why. */
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
-    const refuse = (error: MCPError): undefined => this.#tell(sink, { ok: false, error });
-    if (this.#state !== 'open') return refuse(unavailable(this.name));
-    if (this.#isFull && this.#waiting.sizeOf(request.caller) > 0) {
-      return refuse(overloaded(this.name, this.#waiting.size, this.#options.wire.ready));
-    }
+    const refusal = this.#refusal(request);
+    if (refusal !== undefined) return this.#tell(sink, { ok: false, error: refusal });
     const id = this.#nextId;
     let line: string;
     try {
       const { method, params } = request;
       line = requestLine(id, method, params, sink.progress !== undefined, this.#envelope?.(sink));
     } catch (cause) {
-      return refuse(unwritable(this.name, request.method, cause));
+      return this.#tell(sink, { ok: false, error: unwritable(this.name, request.method, cause) });
     }
     this.#nextId += 1;
     this.#accepted += 1;
     const now = (this.#lastActivityAt = this.#clock.now());
-    const call = new Call(id, line, request, sink, this.#options, now);
+    const call = new Call(id, line, request, sink, this.#home, now);
     this.#deadlines.add(call);
-    this.#waiting.push(call);
-    this.#pump();
-    return { id, cancel: (reason = 'cancelled by the caller') => this.#cancel(call, reason) };
+    // who need not wait does not stand in line
+    if (this.#waiting.size === 0 && this.#hasPlace) this.#write(call);
+    else this.#waiting.push(call);
+    return call;
   }
 
   /** From now on every request says this of itself. To be told before the wire is ready: what waits is told anew. */
@@ -239,33 +242,57 @@ export class Session {
     }
   }
 
+  /** Those that wait and may not be sent any more are told so. */
+  withdraw(refusalOf: (call: Call) => MCPError | undefined): void {
+    const waiting: Call[] = [];
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift())
+      waiting.push(call);
+    for (const call of waiting) this.#waiting.push(call);
+    for (const call of waiting) {
+      const refusal = refusalOf(call);
+      if (refusal !== undefined) this.#fail(call, refusal);
+    }
+  }
+
   /** The end: whatever is left fails now, each with the error made for it. */
   close(errorFor: (sent: boolean) => MCPError): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    const left = [...this.#inFlight.values(), ...this.#asking];
+    const left = [...this.#inFlight.all(), ...this.#asking];
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) left.push(call);
     for (const call of left) this.#fail(call, errorFor(call.state === 'sent'));
     this.#deadlines.clear();
   }
 
-  /** Who has nothing waiting yet is let in all the same: the crowd is another's. */
-  get #isFull(): boolean {
+  #refusal({ caller }: CallRequest): MCPError | undefined {
+    if (this.#state !== 'open') return unavailable(this.name);
+    const { size, bytes } = this.#waiting;
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 2 ** 20 } = this.#options;
-    return this.#waiting.size >= maxWaiting || this.#waiting.bytes >= maxWaitingBytes;
+    if (size < maxWaiting && bytes < maxWaitingBytes) return undefined;
+    // who has nothing waiting yet is let in all the same: the crowd is another's
+    if (this.#waiting.sizeOf(caller) === 0) return undefined;
+    return overloaded(this.name, size, this.#options.wire.ready);
+  }
+
+  get #hasPlace(): boolean {
+    const { wire, maxInFlight } = this.#options;
+    return this.#state === 'open' && this.#inFlight.size < maxInFlight && wire.ready;
+  }
+
+  #write(call: Call): void {
+    call.state = 'sent';
+    this.#inFlight.add(call);
+    if (!this.#options.wire.write(call.line)) this.#fail(call, unavailable(this.name));
   }
 
   #pump(): void {
     // a line that is refused settles its call, which comes back here: once is enough
-    if (this.#pumping) return;
+    if (this.#pumping || this.#waiting.size === 0) return;
     this.#pumping = true;
-    const { wire, maxInFlight } = this.#options;
-    while (this.#state === 'open' && wire.ready && this.#inFlight.size < maxInFlight) {
+    while (this.#hasPlace) {
       const call = this.#waiting.shift();
       if (call === undefined) break;
-      call.state = 'sent';
-      this.#inFlight.set(call.id, call);
-      if (!wire.write(call.line)) this.#fail(call, unavailable(this.name));
+      this.#write(call);
     }
     this.#pumping = false;
   }
@@ -276,7 +303,7 @@ export class Session {
       this.#settle(call, outcome);
       return;
     }
-    this.#inFlight.delete(call.id);
+    this.#inFlight.delete(call);
     this.#asking.add(call);
     this.hold(call);
     inputRequired(call, outcome.result).then(
@@ -298,7 +325,7 @@ export class Session {
       this.#fail(call, unwritable(this.name, call.method, cause, true));
       return;
     }
-    this.#inFlight.set(call.id, call);
+    this.#inFlight.add(call);
     if (!this.#options.wire.write(call.line)) this.#fail(call, unavailable(this.name, true));
   }
 
@@ -337,10 +364,9 @@ export class Session {
 
   #settle(call: Call, outcome: Outcome): void {
     if (call.state === 'settled') return;
+    if (call.state === 'waiting') this.#waiting.remove(call);
+    else if (!this.#inFlight.delete(call)) this.#asking.delete(call);
     call.end();
-    this.#inFlight.delete(call.id);
-    this.#asking.delete(call);
-    this.#waiting.remove(call);
     this.#deadlines.remove(call);
     this.#lastActivityAt = this.#clock.now();
     this.#tell(call.sink, outcome);

@@ -22,10 +22,10 @@ export function topLevelIds(bytes: Buffer): unknown[] {
  * True when the object may have more than one `id` at its top: cheap, and wrong only on the safe side. No serialiser
  * escapes the letters of `id`, so an escaped one is looked at as well.
  */
-export function mayRepeatId(bytes: Buffer): boolean {
-  const first = bytes.indexOf('"id"');
-  if (first !== -1 && bytes.indexOf('"id"', first + 4) !== -1) return true;
-  return bytes.indexOf('\\u0069') !== -1 || bytes.indexOf('\\u0064') !== -1;
+export function mayRepeatId(text: string): boolean {
+  const first = text.indexOf('"id"');
+  if (first !== -1 && text.includes('"id"', first + 4)) return true;
+  return text.includes('\\u0069') || text.includes('\\u0064');
 }
 
 const QUOTE = 0x22;

@@ -41,15 +41,18 @@ export function dockerWords(command: string, args: readonly string[], runAt: num
   return [command, ...args.slice(0, runAt).filter((word) => word !== 'container')];
 }
 
-/** Removes what still carries the cookie. Resolves with the ids it removed; never rejects. */
+/**
+ * Removes what still carries the cookie. Resolves with the ids it removed, or with undefined where docker did not do as
+ * it was asked; never rejects.
+ */
 export async function removeContainers(
   words: readonly string[],
   cookie: string,
   env: Readonly<Record<string, string>>,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const [program, ...options] = words;
   if (program === undefined) return [];
-  const ask = async (...args: string[]): Promise<string> => {
+  const ask = async (...args: string[]): Promise<string | undefined> => {
     const limits = { timeout: LIMIT_MS, maxBuffer: 1_000_000, reject: false } as const;
     const asked = guardSpawn(() =>
       execa(program, [...options, ...args], {
@@ -60,10 +63,13 @@ export async function removeContainers(
         ...limits,
       }),
     );
-    return 'failed' in asked ? '' : ((await asked.started).stdout ?? '');
+    if ('failed' in asked) return undefined;
+    const { stdout, failed } = await asked.started;
+    return failed ? undefined : stdout;
   };
   const found = await ask('ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${LABEL}=${cookie}`);
+  if (found === undefined) return undefined;
   const ids = found.split(/\s+/).filter((id) => /^[0-9a-f]{12,64}$/.test(id));
-  if (ids.length > 0) await ask('rm', '--force', ...ids);
+  if (ids.length > 0 && (await ask('rm', '--force', ...ids)) === undefined) return undefined;
   return ids;
 }

@@ -46,6 +46,7 @@ export function notStarted(spec: StdioSpec, path: string | undefined, error: Err
     const message = `${name}: command '${command}' could not be started: the system refuses more processes or files (${code})`;
     return {
       ...failed,
+      shortage: true,
       message,
       fix: 'raise the limits of the daemon (ulimit -n, ulimit -u), or run fewer servers',
     };

@@ -11,13 +11,16 @@ const CAP_BYTES = 2 ** 20;
 export class Input {
   readonly #stream: Writable;
   readonly #encoding: Encoding;
+  readonly #drained: () => void;
   #open = true;
-  #corked = false;
+  /** Lines of this turn: they go out in one system call. */
+  #lines = '';
 
   /** `broken` is told once when the server closed its end; an EPIPE goes no further than here. */
   constructor(stream: Writable, encoding: Encoding, on: { drained(): void; broken(error: Error): void }) {
     this.#stream = stream;
     this.#encoding = encoding;
+    this.#drained = on.drained;
     stream.on('drain', on.drained);
     stream.on('error', (error: Error) => {
       if (!this.#open) return;
@@ -27,28 +30,32 @@ export class Input {
   }
 
   get ready(): boolean {
-    return this.#open && this.#stream.writable && !this.#stream.writableNeedDrain;
+    const stream = this.#stream;
+    if (!this.#open || !stream.writable || stream.writableNeedDrain) return false;
+    return stream.writableLength + this.#lines.length < stream.writableHighWaterMark;
   }
 
   write(line: string): boolean {
-    if (!this.#open || !this.#stream.writable) return false;
-    if (this.#stream.writableLength > CAP_BYTES) return false;
-    if (!this.#corked) {
-      // lines of one turn go out in one system call
-      this.#corked = true;
-      this.#stream.cork();
-      process.nextTick(() => {
-        this.#corked = false;
-        this.#stream.uncork();
-      });
-    }
-    this.#stream.write(this.#encoding.encode(`${line}\n`));
+    const stream = this.#stream;
+    if (!this.#open || !stream.writable) return false;
+    if (stream.writableLength + this.#lines.length > CAP_BYTES) return false;
+    if (this.#lines === '') process.nextTick(this.#flush);
+    this.#lines += `${line}\n`;
     return true;
   }
 
   end(): void {
     if (!this.#open) return;
+    this.#flush();
     this.#open = false;
     this.#stream.end();
   }
+
+  readonly #flush = (): void => {
+    const lines = this.#lines;
+    this.#lines = '';
+    if (lines === '' || !this.#open) return;
+    // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
+    if (this.#stream.write(this.#encoding.encode(lines))) this.#drained();
+  };
 }

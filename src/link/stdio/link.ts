@@ -209,9 +209,9 @@ class StdioLink implements Link {
     this.#stderr.end();
     this.#noise.end();
     if (end.escaped > 0) this.#log('link', `${end.escaped} processes had left the group and were killed`);
-    if (end.containers > 0) {
+    if (end.containers === undefined) this.#log('link', 'docker did not say whether a container was left');
+    else if (end.containers > 0)
       this.#log('link', `${end.containers} containers outlived their client and were removed`);
-    }
     const decided = this.#ending;
     if (this.#startsAgain && decided === undefined && end.gone) {
       this.#startAgain();

@@ -36,8 +36,8 @@ export interface ProcessEvents {
 export interface ProcessEnd extends LadderEnd {
   /** Processes that had left the group and were killed. */
   escaped: number;
-  /** Containers that outlived their client and were removed. */
-  containers: number;
+  /** Containers that outlived their client and were removed; undefined where docker did not say. */
+  containers: number | undefined;
 }
 
 /** One process of a configured server, from its start until nothing of it is left. */
@@ -144,6 +144,6 @@ export class ServerProcess {
     const removed =
       this.#docker === undefined ? [] : await removeContainers(this.#docker, this.#cookie, this.#env);
     this.#deps.table.remove(pid);
-    return { ...end, escaped, containers: removed.length };
+    return { ...end, escaped, containers: removed?.length };
   }
 }

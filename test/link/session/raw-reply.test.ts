@@ -79,11 +79,11 @@ describe('a long reply', () => {
     expect([asked, outcomes]).toEqual([['s'], []]);
   });
 
-  it('that is short is parsed: that is as fast', () => {
+  it('that is short is parsed, and its text kept for whoever only hands it on', () => {
     const { session } = harness();
     const { outcomes, id } = passing(session);
     session.deliver(replyTo(id, '{"a":1}'));
-    expect(outcomes).toEqual([{ ok: true, result: { a: 1 } }]);
+    expect(outcomes).toEqual([{ ok: true, result: { a: 1 }, text: '{"a":1}' }]);
   });
 
   it('with a line break in it, as a WebSocket may bring, does not pass as bytes', () => {

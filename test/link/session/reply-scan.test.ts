@@ -137,6 +137,44 @@ describe('the scan of a reply', () => {
     expect(taken).toBeGreaterThan(200);
   });
 
+  it('knows whether the tool says that it failed, however it is spelled and wherever it stands', () => {
+    const filler = fc.tuple(string, value).map(([key, of]) => `${key}:${of}`);
+    const key = fc.constantFrom(
+      '"isError"',
+      '"is\\u0045rror"',
+      '"\\u0069sErro\\u0072"',
+      '"iserror"',
+      '"isErrors"',
+    );
+    const verdict = fc
+      .tuple(
+        key,
+        space,
+        space,
+        fc.constantFrom('true', 'false', 'null', '1', '"true"', '[true]', '{"isError":true}'),
+      )
+      .map(([name, before, behind, of]) => `${name}${before}:${behind}${of}`);
+    const members = fc.array(fc.oneof(filler, verdict, fc.constant('"inner":{"isError":true}')), {
+      maxLength: 6,
+    });
+    let failures = 0;
+    fc.assert(
+      fc.property(members, cuts, (all, at) => {
+        const result = `{${all.join(',')}}`;
+        const { isError } = JSON.parse(result) as { isError?: unknown };
+        expect(read(`{"jsonrpc":"2.0","id":${ID},"result":${result}}`, at)?.isError).toBe(isError === true);
+        if (isError === true) failures += 1;
+      }),
+      { numRuns: 2000, seed: 88 },
+    );
+    expect(failures).toBeGreaterThan(100);
+  });
+
+  it('leaves that to a parser where a result has more members than any', () => {
+    const crowd = Array.from({ length: 65 }, (_, at) => `"k${at}":1`).join(',');
+    expect(read(`{"jsonrpc":"2.0","id":${ID},"result":{${crowd},"isError":true}}`)?.isError).toBeUndefined();
+  });
+
   it('takes what JSON.parse takes, of values alone', () => {
     const token = fc.constantFrom(
       '{',

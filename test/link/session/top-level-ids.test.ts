@@ -68,7 +68,7 @@ describe('the ids at the top of an object', () => {
 });
 
 describe('a look at the bytes', () => {
-  const looks = (object: string) => mayRepeatId(Buffer.from(object));
+  const looks = (object: string) => mayRepeatId(object);
 
   it('suspects every object that has two ids', () => {
     fc.assert(

@@ -16,6 +16,8 @@ export interface Envelope {
   capabilities: ClientCapabilities;
   /** From which level on log messages are wanted while it runs; undefined: none. */
   logLevel: McpLogLevel | undefined;
+  /** Who it says it is. */
+  client: unknown;
 }
 
 const ENVELOPE_KEYS = [PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY];
@@ -36,7 +38,7 @@ export function readEnvelope(params: unknown): Envelope | undefined {
   if (info !== undefined && !(isRecord(info) && typeof info.name === 'string')) {
     throw wrong(CLIENT_INFO_KEY, 'must have a name');
   }
-  return { capabilities, logLevel: levelOf(meta[LOG_LEVEL_KEY]) };
+  return { capabilities, logLevel: levelOf(meta[LOG_LEVEL_KEY]), client: info };
 }
 
 /** The params as the server is to get them: without what was said to us. */

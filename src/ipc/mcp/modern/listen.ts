@@ -1,7 +1,7 @@
 import { SUBSCRIPTION_ID_KEY } from '../../../modern-names.js';
-import type { RequestContext } from '../../answers.js';
 import type { McpResult } from '../../fleet.js';
 import { type Params, wrong } from '../../params.js';
+import type { RequestContext } from '../../running.js';
 import { type ListName, onListChanges } from '../list-changes.js';
 import { watch } from '../resource-subscriptions.js';
 import type { McpSession } from '../session.js';

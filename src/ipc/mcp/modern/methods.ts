@@ -1,8 +1,8 @@
 import { MODERN_VERSION } from '../../../modern-names.js';
-import type { RequestContext } from '../../answers.js';
 import type { McpResult } from '../../fleet.js';
 import { type Params, wrong } from '../../params.js';
 import { CODE, RpcError } from '../../rpc-error.js';
+import type { RequestContext } from '../../running.js';
 import { orNone } from '../completion.js';
 import { isRecord } from '../is-record.js';
 import { MCP_METHODS } from '../methods.js';
@@ -40,11 +40,12 @@ export const MODERN_METHODS: Readonly<Record<string, ModernMethod>> = {
 };
 
 export async function answerModern(request: ModernRequest): Promise<McpResult> {
-  const { method, raw } = request;
+  const { method, raw, session, envelope } = request;
   const run = Object.hasOwn(MODERN_METHODS, method) ? MODERN_METHODS[method] : undefined;
   if (run === undefined) {
     throw new RpcError(CODE.methodNotFound, `Method not found: there is no ${method} in ${MODERN_VERSION}`);
   }
+  session.introduce(envelope.client);
   try {
     const result = await run(request);
     return result.resultType === 'input_required' ? result : complete(method, result);

@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../ipc/clock.js';
+import { Descriptors } from '../ipc/descriptors.js';
+import { toErrorObject } from '../ipc/error-codes.js';
+import { turnAway } from '../ipc/turn-away.js';
+import { OverloadedError } from '../link/errors.js';
+
+export interface DoormanOptions {
+  enter(socket: Socket): void;
+  warn(text: string): void;
+  clock: Clock;
+  descriptors?: Descriptors;
+}
+
+/** So many may hear at once that there is no room: they take some of what is left. */
+const MOST_TURNED_AWAY = 4;
+/** It is written down this often. */
+const TELL_MS = 60_000;
+
+/** Lets connections in while there are files left for what is more important: servers, logs, the ledger. */
+export function doorman({ enter, warn, clock, descriptors = new Descriptors() }: DoormanOptions) {
+  let turnedAway = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (socket: Socket): void => {
+    if (!descriptors.areShort(socket)) {
+      enter(socket);
+      return;
+    }
+    const error = noRoom(descriptors.limit);
+    if (clock.now() - toldAt > TELL_MS) {
+      toldAt = clock.now();
+      warn(`connections are turned away: ${error.message}; ${error.fix}`);
+    }
+    if (turnedAway >= MOST_TURNED_AWAY) {
+      socket.destroy();
+      return;
+    }
+    turnedAway += 1;
+    turnAway(
+      socket,
+      toErrorObject(error)!,
+      () => {
+        turnedAway -= 1;
+      },
+      clock,
+    );
+  };
+}
+
+function noRoom(limit: number): OverloadedError {
+  return new OverloadedError(
+    `the daemon may have ${limit} files open and has no room for another connection`,
+    {
+      retryable: true,
+      why: 'every connection and every server takes some; the last few are kept for what runs',
+      fix: `close a connection and try again, or raise the limit: prlimit --pid ${process.pid} --nofile=4096, or "ulimit -n 4096" before "toolherd up --replace"`,
+    },
+  );
+}

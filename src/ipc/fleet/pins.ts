@@ -1,0 +1,46 @@
+/** What is to be shown, or accepted. */
+export interface PinParams {
+  /** Default: every server that is seen. */
+  server?: string | undefined;
+  /** From now on what is offered is what is relied on. */
+  accept?: boolean | undefined;
+  /** Accepts nothing but definitions with these hashes: those that somebody has seen. */
+  hashes?: readonly string[] | undefined;
+}
+
+/** A definition of a tool at some time. */
+export interface PinnedVersion {
+  /** SHA-256 of the definition: of its name, title, description, schemas and annotations as canonical JSON. */
+  hash: string;
+  /** When it was pinned, or first seen so; ISO 8601. */
+  at: string;
+  /** Where there is a difference: all of it, or the beginning of one that is very long. Without secrets. */
+  definition?: Record<string, unknown>;
+  excerpt?: string;
+}
+
+export interface ToolPin {
+  tool: string;
+  /** `changed`: not what was pinned. `new`: it came later, and waits to be accepted. */
+  state: 'pinned' | 'changed' | 'new';
+  /** It is not listed to agents and cannot be called. */
+  blocked: boolean;
+  /** Null for a new one. */
+  pinned: PinnedVersion | null;
+  /** Null where it is what was pinned, or is not offered. */
+  offered: PinnedVersion | null;
+}
+
+export interface ServerPins {
+  server: string;
+  /** Why what was pinned is not known; null where it is. */
+  problem: string | null;
+  tools: ToolPin[];
+}
+
+export interface PinReport {
+  policy: 'off' | 'warn' | 'enforce';
+  servers: ServerPins[];
+  /** What was accepted by this request. */
+  accepted: { server: string; tool: string; hash: string }[];
+}

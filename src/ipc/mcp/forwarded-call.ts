@@ -1,0 +1,49 @@
+import { cancelled } from '../error-codes.js';
+import type { CallContext, Forwarded, ForwardSink } from '../fleet.js';
+import { RpcError } from '../rpc-error.js';
+import type { RequestContext } from '../running.js';
+import { toFailedResult } from './failures.js';
+
+/** Answers a call of MCP with what became of it. */
+export class ForwardedCall implements ForwardSink {
+  readonly caller: string;
+  readonly onProgress: CallContext['onProgress'];
+  readonly onRequest: CallContext['onRequest'];
+  readonly #context: RequestContext;
+
+  constructor(
+    context: RequestContext,
+    caller: string,
+    onProgress: CallContext['onProgress'],
+    onRequest: CallContext['onRequest'],
+  ) {
+    this.#context = context;
+    this.caller = caller;
+    this.onProgress = onProgress;
+    this.onRequest = onRequest;
+  }
+
+  settle(outcome: Forwarded): void {
+    if (outcome.ok) {
+      if (outcome.text === undefined) this.#context.answer(outcome.raw ?? outcome.result);
+      else this.#context.answerJson(outcome.text);
+    } else if (this.#context.isCancelled) this.#context.fail(wasCancelled());
+    else this.#tellFailure(outcome.error);
+  }
+
+  #tellFailure(error: unknown): void {
+    let result: Record<string, unknown>;
+    try {
+      result = toFailedResult(error);
+    } catch (told) {
+      this.#context.fail(told);
+      return;
+    }
+    this.#context.answer(result);
+  }
+}
+
+function wasCancelled(): RpcError {
+  const { code, message, data } = cancelled();
+  return new RpcError(code, message, data);
+}

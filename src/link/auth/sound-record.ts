@@ -1,0 +1,48 @@
+import { isObject, type JsonObject } from '../session/message.js';
+import type { AuthRecord } from './record.js';
+
+/**
+ * What can be used of a record that stands in the file. Files are edited by hand and damaged by disks: what is not of
+ * its shape counts as not there, so that its server is authorised again instead of failing in the middle of a call.
+ */
+export function soundRecord(raw: JsonObject): AuthRecord {
+  const sound = Object.entries(SHAPES).filter(([key, isSound]) => isSound(raw[key]));
+  return Object.fromEntries(sound.map(([key]) => [key, raw[key]]));
+}
+
+const SHAPES: Readonly<Record<keyof AuthRecord, (value: unknown) => boolean>> = {
+  discovery: (value) =>
+    isObject(value) &&
+    isUrl(value.authorizationServerUrl) &&
+    isMissingOr(isObject, value.authorizationServerMetadata),
+  resource: isUrl,
+  given: (value) => isObject(value) && isText(value.id) && isMissingOr(isText, value.secret),
+  client: (value) => isObject(value) && isText(value.client_id) && isMissingOr(isText, value.client_secret),
+  redirectUrl: isUrl,
+  tokens: (value) =>
+    isObject(value) &&
+    isToken(value.access_token) &&
+    isMissingOr(isText, value.refresh_token) &&
+    isMissingOr(isText, value.id_token) &&
+    isMissingOr(isText, value.scope) &&
+    isMissingOr(Number.isFinite, value.expires_in),
+  obtainedAt: Number.isFinite,
+  scope: isText,
+};
+
+function isMissingOr(isSound: (value: unknown) => boolean, value: unknown): boolean {
+  return value === undefined || isSound(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** It goes into a header. */
+function isToken(value: unknown): boolean {
+  return isText(value) && /^[\x21-\x7e]+$/.test(value);
+}
+
+function isUrl(value: unknown): boolean {
+  return isText(value) && URL.canParse(value);
+}

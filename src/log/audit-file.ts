@@ -1,0 +1,88 @@
+import { RotatingFile } from './rotating-file.js';
+
+export interface AuditOptions {
+  path: string;
+  maxBytes: number;
+  /** Says that records get lost, and that they do not any more. */
+  warn(text: string): void;
+}
+
+/** What may be lost when the process is killed. */
+const BATCH_MS = 100;
+/** Records that wait are never more than this, in characters; and a batch is never larger than a file may be. */
+const MOST_WAITING = 65_536;
+
+/**
+ * The file in which every call leaves a line. Lines are written in batches, so that a call costs none of it, and by the
+ * last moment when the process ends. Several processes may share the file. Where it cannot be written to, records are
+ * lost and counted; no call ever waits for it or fails because of it.
+ */
+export class AuditFile {
+  readonly #options: AuditOptions;
+  readonly #file: RotatingFile;
+  readonly #mostWaiting: number;
+  #waiting: string[] = [];
+  #waitingLength = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lost = 0;
+  #isLosing = false;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#file = new RotatingFile(options.path, options.maxBytes);
+    this.#mostWaiting = Math.min(MOST_WAITING, options.maxBytes);
+  }
+
+  get path(): string {
+    return this.#options.path;
+  }
+
+  /** Records that could not be written. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** One record, without a newline in it. */
+  add(record: string): void {
+    if (this.#waitingLength + record.length >= this.#mostWaiting) this.flush();
+    this.#waiting.push(record);
+    this.#waitingLength += record.length + 1;
+    // it keeps no process alive: whoever ends one flushes
+    this.#timer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.length === 0) return;
+    const text = `${this.#waiting.join('\n')}\n`;
+    const count = this.#waiting.length;
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    this.#file.look();
+    const taken = this.#file.write(text);
+    this.#judge(taken === Buffer.byteLength(text) ? 0 : count - linesIn(text, taken));
+  }
+
+  close(): void {
+    this.flush();
+    this.#file.close();
+  }
+
+  #judge(lost: number): void {
+    this.#lost += lost;
+    const { path, warn } = this.#options;
+    if (lost > 0 && !this.#isLosing) {
+      warn(`${path} cannot be written to: calls are not recorded. See that its folder is yours and not full`);
+    }
+    if (lost === 0 && this.#isLosing) {
+      warn(`calls are recorded again in ${path}; ${this.#lost} were not since the start`);
+    }
+    this.#isLosing = lost > 0;
+  }
+}
+
+/** How many whole lines are in the first so many bytes of it. */
+function linesIn(text: string, bytes: number): number {
+  return Buffer.from(text).toString('latin1', 0, bytes).split('\n').length - 1;
+}

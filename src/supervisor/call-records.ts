@@ -1,0 +1,58 @@
+import type { CallEvent, Caller } from '../ipc/fleet.js';
+import type { Clock } from '../link/clock.js';
+import { callText, type EndedCall } from './call-event.js';
+import { CleanNames } from './clean-names.js';
+
+export interface CallRecordOptions {
+  clock: Clock;
+  /** Whose herd it is, where it is one agent's alone. */
+  agent?: string | undefined;
+  /** Who is behind a name; default, and where nobody is: the program that has the herd in its own process. */
+  callerOf?(caller: string): Caller | undefined;
+  /** Writes it down: the JSON of a `CallEvent`. */
+  audit?(record: string): void;
+  redact<T>(value: T): T;
+}
+
+/** What is to be known of every request to the herd when it has ended. */
+export class CallRecords {
+  readonly #options: CallRecordOptions;
+  readonly #own: Caller;
+  readonly #names: CleanNames;
+  #atMs = Number.NaN;
+  #at = '';
+
+  constructor(options: CallRecordOptions) {
+    this.#options = options;
+    this.#names = new CleanNames((text) => options.redact(text));
+    this.#own = { via: 'library', client: null, agent: options.agent ?? null };
+  }
+
+  /** Writes it down. Answers with what may be told of it, for whoever wants to hear it. */
+  add(server: string, call: EndedCall): () => CallEvent {
+    const { audit } = this.#options;
+    let text = audit && this.#textOf(server, call);
+    if (text !== undefined) audit?.(text);
+    return () => {
+      text ??= this.#textOf(server, call);
+      return JSON.parse(text) as CallEvent;
+    };
+  }
+
+  #textOf(server: string, call: EndedCall): string {
+    const { caller } = call.request;
+    const from = caller === undefined ? undefined : this.#options.callerOf?.(caller);
+    return callText(server, call, { from: from ?? this.#own, at: this.#now(), names: this.#names });
+  }
+
+  /** Calls come by the dozen in a millisecond, and a date takes as long to write as all the rest. */
+  #now(): string {
+    const ms = Math.floor(this.#options.clock.now());
+    if (ms !== this.#atMs) {
+      this.#atMs = ms;
+      this.#at = new Date(ms).toISOString();
+      this.#names.tick(ms);
+    }
+    return this.#at;
+  }
+}

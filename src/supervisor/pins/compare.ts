@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../link/session/message.js';
+import { hashOf } from './fingerprint.js';
+import { type Pin, type PinRecord, versionOf } from './record.js';
+
+/** More tools than any honest server has, and a name longer than a client would take: nothing of that is pinned. */
+export const MOST_TOOLS = 10_000;
+const LONGEST_NAME = 256;
+
+export interface Comparison {
+  /** What is to be kept. */
+  record: PinRecord;
+  isDirty: boolean;
+  /** Not what was pinned, and not what was seen of it before. */
+  changed: string[];
+  /** Not there when the others were pinned, and not seen before. */
+  added: string[];
+  /** Tools that cannot be pinned. */
+  beyond: ReadonlySet<string>;
+}
+
+export interface CompareOptions {
+  /** Undefined: nothing of this server was ever pinned, so what it offers is. */
+  record: PinRecord | undefined;
+  tools: readonly JsonObject[];
+  /** Whether a tool that came later waits to be accepted. */
+  isStrict: boolean;
+  /** ISO 8601. */
+  at: string;
+  redact(tool: JsonObject): JsonObject;
+}
+
+/** What a server offers against what was pinned. A tool that is gone keeps its pin, for the day when it is back. */
+export function compare({ record, tools, isStrict, at, redact }: CompareOptions): Comparison {
+  const kept = new Map<string, Pin>(record);
+  const offered = new Set<string>();
+  const beyond = new Set<string>();
+  const found: Comparison = { record: kept, isDirty: false, changed: [], added: [], beyond };
+  const put = (name: string, pin: Pin | undefined) => {
+    if (pin === undefined) kept.delete(name);
+    else kept.set(name, pin);
+    found.isDirty = true;
+  };
+  for (const [index, tool] of tools.entries()) {
+    const name = String(tool.name);
+    // what is pinned is never forgotten to make room: a server could push it out
+    const isTooMany = index >= MOST_TOOLS || (kept.size >= MOST_TOOLS && !kept.has(name));
+    if (isTooMany || name.length > LONGEST_NAME) {
+      beyond.add(name);
+      continue;
+    }
+    offered.add(name);
+    const hash = hashOf(tool);
+    const { pinned, offered: seen } = kept.get(name) ?? {};
+    const version = () => versionOf(tool, { hash, at, redact });
+    if (pinned?.hash === hash) {
+      if (seen !== undefined) put(name, { pinned });
+    } else if (pinned !== undefined) {
+      if (seen?.hash === hash) continue;
+      put(name, { pinned, offered: version() });
+      found.changed.push(name);
+    } else if (record === undefined || !isStrict) {
+      put(name, { pinned: version() });
+      if (record !== undefined) found.added.push(name);
+    } else if (seen?.hash !== hash) {
+      put(name, { offered: version() });
+      found.added.push(name);
+    }
+  }
+  for (const [name, { pinned, offered: seen }] of [...kept]) {
+    if (seen !== undefined && !offered.has(name)) put(name, pinned && { pinned });
+  }
+  return found;
+}

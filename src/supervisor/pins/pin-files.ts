@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type PinRecord, readRecord, writeRecord } from './record.js';
+
+/** What is known of the pins of a server: nothing, a record, or that there is one which cannot be read. */
+export interface Kept {
+  record?: PinRecord;
+  problem?: string;
+}
+
+/** What tools were when they were pinned, from one life of the herd to the next. */
+export interface PinStore {
+  load(identity: string): Kept;
+  /** Answers with what went wrong. A record that cannot be read is set aside first. */
+  save(identity: string, server: string, record: PinRecord): string | undefined;
+  /** These are configured now; others are forgotten when that was very long ago. */
+  seen(identities: readonly string[]): Promise<void>;
+}
+
+const FORGOTTEN_AFTER_MS = 365 * 24 * 60 * 60 * 1000;
+/** More than we ever write. */
+const MOST_BYTES = 32 * 2 ** 20;
+
+/**
+ * One file a server, 0600, and either the old text or the new one. It is read again for each list that is compared, so
+ * that what somebody accepted elsewhere (a herd inside a script has the same state folder) is not undone.
+ */
+export class PinFiles implements PinStore {
+  readonly #folder: string;
+  readonly #now: () => number;
+
+  constructor(folder: string, now: () => number) {
+    this.#folder = folder;
+    this.#now = now;
+  }
+
+  load(identity: string): Kept {
+    const file = this.#file(identity);
+    try {
+      if (statSync(file).size > MOST_BYTES) return { problem: `${file} is larger than any that was written` };
+      return { record: readRecord(readFileSync(file, 'utf8')) };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return {};
+      // what the parser says would quote the file
+      return { problem: code === undefined ? `${file} makes no sense` : `${file} cannot be read (${code})` };
+    }
+  }
+
+  save(identity: string, server: string, record: PinRecord): string | undefined {
+    const file = this.#file(identity);
+    const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      write(draft, writeRecord(server, record));
+      if (this.load(identity).problem !== undefined) renameSync(file, `${file}.broken`);
+      renameSync(draft, file);
+      return undefined;
+    } catch (error) {
+      try {
+        rmSync(draft, { force: true });
+      } catch {
+        // what could not be written cannot be taken away either
+      }
+      return `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
+    }
+  }
+
+  async seen(identities: readonly string[]): Promise<void> {
+    const now = new Date(this.#now());
+    const configured = new Set(identities.map((identity) => this.#file(identity)));
+    const names = await readdir(this.#folder).catch(() => []);
+    for (const file of names.map((name) => join(this.#folder, name))) {
+      if (configured.has(file)) await utimes(file, now, now).catch(() => undefined);
+      else if (await this.#isForgotten(file)) await rm(file, { force: true }).catch(() => undefined);
+    }
+  }
+
+  async #isForgotten(file: string): Promise<boolean> {
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    return this.#now() - mtimeMs > FORGOTTEN_AFTER_MS;
+  }
+
+  #file(identity: string): string {
+    return join(this.#folder, `${identity}.json`);
+  }
+}
+
+function write(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,88 @@
+import { isObject, type JsonObject } from '../../link/session/message.js';
+import { canonical, pinnable } from './fingerprint.js';
+
+/** A definition of a tool as it was at some time. */
+export interface Version {
+  hash: string;
+  /** When it was first seen so; ISO 8601. */
+  at: string;
+  /** As canonical JSON, without secrets; the beginning of it where it is long. */
+  text: string;
+  isWhole: boolean;
+}
+
+/** One tool: what the user relies on, and what the server offers instead. One of both is there. */
+export interface Pin {
+  /** Absent for a tool that came later and was not accepted yet. */
+  pinned?: Version;
+  /** Absent where it is what was pinned. */
+  offered?: Version;
+}
+
+/** By the names of the tools. */
+export type PinRecord = ReadonlyMap<string, Pin>;
+
+/** Longer than any honest definition. Of a longer one the hash counts, and its beginning is kept to be shown. */
+const LONGEST_TEXT = 16 * 1024;
+/** Of all definitions of a server; of what comes after that only the hashes are kept. */
+const MOST_TEXT = 4 * 2 ** 20;
+const FORMAT = 1;
+
+export function versionOf(
+  tool: JsonObject,
+  { hash, at, redact }: { hash: string; at: string; redact: (tool: JsonObject) => JsonObject },
+): Version {
+  const text = canonical(redact(pinnable(tool)));
+  const isWhole = text.length <= LONGEST_TEXT;
+  return { hash, at, text: isWhole ? text : text.slice(0, LONGEST_TEXT), isWhole };
+}
+
+/** Undefined where only a part of it was kept. */
+export function definitionIn({ text, isWhole }: Version): JsonObject | undefined {
+  return isWhole ? (JSON.parse(text) as JsonObject) : undefined;
+}
+
+export function writeRecord(server: string, record: PinRecord): string {
+  let left = MOST_TEXT;
+  const kept = (version: Version | undefined): Version | undefined => {
+    if (version === undefined) return undefined;
+    left -= version.text.length;
+    return left >= 0 ? version : { ...version, text: '', isWhole: false };
+  };
+  const tools = [...record].map(([name, { pinned, offered }]) => ({
+    name,
+    pinned: kept(pinned),
+    offered: kept(offered),
+  }));
+  return `${JSON.stringify({ format: FORMAT, server, tools }, null, 1)}\n`;
+}
+
+/** Throws where the text is no such record: what is half understood must not pass for what was pinned. */
+export function readRecord(text: string): PinRecord {
+  const file: unknown = JSON.parse(text);
+  if (!isObject(file) || file.format !== FORMAT || !Array.isArray(file.tools)) throw new Error('no pins');
+  return new Map(file.tools.map(readTool));
+}
+
+function readTool(tool: unknown): [string, Pin] {
+  if (!isObject(tool) || typeof tool.name !== 'string') throw new Error('no tool');
+  const { name, pinned, offered } = tool;
+  if (pinned === undefined && offered === undefined) throw new Error('no version');
+  return [
+    name,
+    {
+      ...(pinned === undefined ? {} : { pinned: readVersion(pinned) }),
+      ...(offered === undefined ? {} : { offered: readVersion(offered) }),
+    },
+  ];
+}
+
+function readVersion(version: unknown): Version {
+  if (!isObject(version)) throw new Error('no version');
+  const { hash, at, text, isWhole } = version;
+  const isSound = typeof hash === 'string' && /^[\da-f]{64}$/.test(hash) && typeof isWhole === 'boolean';
+  if (!isSound || typeof at !== 'string' || Number.isNaN(Date.parse(at)) || typeof text !== 'string')
+    throw new Error('no version');
+  if (isWhole && !isObject(JSON.parse(text))) throw new Error('no definition');
+  return { hash, at, text, isWhole };
+}

@@ -1,0 +1,42 @@
+import type { PinnedVersion, PinReport, ServerPins, ToolPin } from '../../ipc/fleet.js';
+import type { ConfiguredServer } from '../configured-server.js';
+import { definitionIn, type Pin, type Version } from './record.js';
+
+type Source = Pick<ConfiguredServer, 'spec' | 'catalog' | 'pinning'>;
+
+/** Of all definitions in one answer: more than that nobody reads, and a line of the socket has its limits. */
+const MOST_TEXT = 8 * 2 ** 20;
+
+/** What is pinned of these servers, and where they offer something else. */
+export function reportPins(servers: readonly Source[]): Omit<PinReport, 'policy' | 'accepted'> {
+  let left = MOST_TEXT;
+  const withText = (version: Version | undefined): PinnedVersion | null => {
+    if (version === undefined) return null;
+    const { hash, at, text } = version;
+    left -= text.length;
+    if (left < 0) return { hash, at };
+    const definition = definitionIn(version);
+    return definition === undefined ? { hash, at, excerpt: text } : { hash, at, definition };
+  };
+  return { servers: servers.map((server) => pinsOf(server, withText)) };
+}
+
+/** Definitions are shown where there is a difference: the others are in the list of the tools. */
+function pinsOf(
+  { spec, catalog, pinning }: Source,
+  withText: (version: Version | undefined) => PinnedVersion | null,
+): ServerPins {
+  // what is remembered of its tools is compared when it is first looked at
+  catalog.keysOf('tools');
+  const { record, problem } = pinning?.kept ?? { record: new Map<string, Pin>(), problem: undefined };
+  const tools = [...record].map(([tool, { pinned, offered }]): ToolPin => {
+    if (offered === undefined && pinned !== undefined) {
+      const { hash, at } = pinned;
+      return { tool, state: 'pinned', blocked: false, pinned: { hash, at }, offered: null };
+    }
+    const state = pinned === undefined ? 'new' : 'changed';
+    const blocked = pinning?.policy === 'enforce';
+    return { tool, state, blocked, pinned: withText(pinned), offered: withText(offered) };
+  });
+  return { server: spec.name, problem: problem ?? null, tools };
+}

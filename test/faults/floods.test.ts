@@ -1,0 +1,63 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Home, isAlive, startHerd } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
+import { config, server } from './config.js';
+import { measured, mebibytes } from './measured.js';
+import { peakOf } from './memory.js';
+
+const MIB = 2 ** 20;
+/** `npm run faults` writes the whole gigabyte. */
+const FLOOD_MIB = process.env.TOOLHERD_LONG ? 1024 : 192;
+const LOG_BYTES = MIB;
+/** One line more than the cap may be in each of them. */
+const LOGS_BYTES = 4 * LOG_BYTES + 64 * 1024;
+
+/** The one that is written, and those before it. */
+function logsOf({ folder }: Home, name: string): { name: string; bytes: number }[] {
+  const place = join(folder, 'state', 'logs', 'servers');
+  const own = readdirSync(place).filter((file) => file.startsWith(`${name}.log`));
+  return own.sort().map((file) => ({ name: file, bytes: statSync(join(place, file)).size }));
+}
+
+it('U1: a server that floods stderr is read to the end, its logs are capped and rotated, memory is flat, and others are served', async () => {
+  const { home, fleet, daemon, say, status } = await startHerd(
+    config([server('loud', 'floods-stderr.mjs', { args: [String(FLOOD_MIB)] }), server('good', 'good.mjs')], {
+      log_max_bytes: LOG_BYTES,
+    }),
+  );
+  const pid = await say('good', 'pid');
+  const before = peakOf(daemon.pid);
+  const began = performance.now();
+  // it serves when all of it was taken from it
+  let isFlooding = true;
+  const drained = fleet.call({ server: 'loud', tool: 'echo', arguments: { value: 'alive' } }).finally(() => {
+    isFlooding = false;
+  });
+  const waits: number[] = [];
+  while (isFlooding) {
+    const askedAt = performance.now();
+    expect(await say('good', 'pid')).toBe(pid);
+    waits.push(performance.now() - askedAt);
+  }
+  expect(await drained).toMatchObject({ success: true, content: [{ text: 'alive' }] });
+  const tookMs = performance.now() - began;
+  const grown = peakOf(daemon.pid) - before;
+  const worst = Math.max(...waits);
+  const logs = logsOf(home, 'loud');
+  measured(
+    `U1: ${FLOOD_MIB} MiB in ${Math.round(tookMs)} ms; the daemon grew by ${mebibytes(grown)}, the logs to ${logs.length} files of ${mebibytes(logs.reduce((sum, { bytes }) => sum + bytes, 0))}; ${waits.length} calls beside it, the slowest ${Math.round(worst)} ms`,
+  );
+  expect(logs.map(({ name }) => name)).toEqual(['loud.log', 'loud.log.1', 'loud.log.2', 'loud.log.3']);
+  for (const { bytes } of logs) expect(bytes).toBeLessThanOrEqual(LOGS_BYTES / 4);
+  expect(grown).toBeLessThan(150 * MIB);
+  expect(worst).toBeLessThan(500 + NOISE_MS);
+  const entries = await fleet.logs({ server: 'loud' });
+  expect(entries.some(({ text }) => /^\(\d+ bytes dropped: more than the log takes\)$/.test(text))).toBe(
+    true,
+  );
+  expect(await say('loud', 'echo', { value: 'again' })).toBe('again');
+  expect(await status('loud')).toMatchObject({ state: 'connected', incarnation: 1 });
+  expect(isAlive(daemon.pid)).toBe(true);
+}, 120_000);
