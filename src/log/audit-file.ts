@@ -60,8 +60,8 @@ export class AuditFile {
     this.#waiting = [];
     this.#waitingLength = 0;
     this.#file.look();
-    const taken = this.#file.write(text);
-    this.#judge(taken === Buffer.byteLength(text) ? 0 : count - linesIn(text, taken));
+    const missing = this.#file.write(text);
+    this.#judge(missing === 0 ? 0 : count - wholeLinesIn(text, missing));
   }
 
   close(): void {
@@ -82,7 +82,8 @@ export class AuditFile {
   }
 }
 
-/** How many whole lines are in the first so many bytes of it. */
-function linesIn(text: string, bytes: number): number {
-  return Buffer.from(text).toString('latin1', 0, bytes).split('\n').length - 1;
+/** How many lines of it are whole without so many bytes at its end. */
+function wholeLinesIn(text: string, missing: number): number {
+  const there = Buffer.from(text).toString('latin1').slice(0, -missing);
+  return there.split('\n').length - 1;
 }

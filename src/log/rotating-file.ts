@@ -22,7 +22,7 @@ export class RotatingFile {
     this.#maxBytes = maxBytes;
   }
 
-  /** Answers with how many bytes of the line are there now: a disk that gets full takes a part of it, or nothing. */
+  /** Answers with how many bytes at its end are not there now: a disk that gets full takes a part of it, or nothing. */
   write(line: string): number {
     try {
       const text = this.#torn ? `\n${line}` : line;
@@ -34,11 +34,11 @@ export class RotatingFile {
       const taken = writeSync(this.#file, text);
       this.#torn = taken < bytes;
       this.#bytes += taken;
-      return taken - (text.length - line.length);
+      return bytes - taken;
     } catch (error) {
       // There is nowhere left to say it. On a full disk the next line would open the file in vain, thousands a second.
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') this.close();
-      return 0;
+      return Buffer.byteLength(line);
     }
   }
 

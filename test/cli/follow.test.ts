@@ -42,8 +42,13 @@ describe('toolherd events', () => {
     await herd.say('good', 'refuse');
     const line = (pattern: RegExp) => until(() => events.lines().find((one) => pattern.test(one)));
     await line(/^\S+ state good connected \(running\): ./);
-    await line(/^\S+ call good echo: ok after \d+ ms, for connection \d+$/);
-    await line(/^\S+ call good refuse: MCPProtocolError after \d+ ms, for connection \d+$/);
+    const who = String.raw`toolherd/client [\d.]+ \(connection \d+, socket\)`;
+    await line(new RegExp(String.raw`^\S+ call good echo\(value: string\): ok after \d+ ms, for ${who}$`));
+    await line(new RegExp(String.raw`^\S+ call good refuse\(\): MCPProtocolError after \d+ ms, for ${who}$`));
+    await herd.fleet.call({ server: 'good', tool: 'echo', arguments: { in: { a: [1], b: [] } } });
+    await line(/ call good echo\(in: \{a: number\[\], b: unknown\[\]\}\): ok /);
+    await herd.fleet.call({ server: 'nobody', tool: 'x' });
+    await line(/ call nobody x\(\): ServerNotFoundError after \d+ ms, not sent, for /);
     expect(events.lines().join('\n')).not.toContain('a secret thing');
     events.child.kill('SIGINT');
     expect(await events.status).toBe(130);

@@ -15,6 +15,7 @@ const FILES = 64;
 const isRoot = process.getuid?.() === 0;
 const QUICK = { backoff: { min: 0.05, max: 0.2 }, max_restarts: 1 };
 const descriptors = ({ pid }: Daemon) => readdirSync(`/proc/${pid}/fd`).length;
+const highestOf = ({ pid }: Daemon) => Math.max(...readdirSync(`/proc/${pid}/fd`).map(Number));
 const logOf = ({ folder }: Home) => readFile(join(folder, 'state', 'logs', 'daemon.log'), 'utf8');
 
 /** Connections that say nothing, until one more is refused. They are let in one by one, so their number is known. */
@@ -23,7 +24,8 @@ async function crowd({ socket }: Home, daemon: Daemon): Promise<Socket[]> {
   onTestFinished(() => {
     for (const guest of guests) guest.destroy();
   });
-  for (let closed = 0; closed === 0; ) {
+  let closed = 0;
+  while (closed === 0) {
     const before = descriptors(daemon);
     const guest = connect(socket);
     guests.push(guest);
@@ -34,6 +36,7 @@ async function crowd({ socket }: Home, daemon: Daemon): Promise<Socket[]> {
       });
     // the last one is let in as well, to be told that it cannot stay
     await until(() => closed > 0 || descriptors(daemon) > before);
+    if (closed > 0) break;
     guest.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     const heard = await new Promise<string>((resolve) => {
       guest.once('data', (chunk) => resolve(String(chunk))).once('close', () => resolve(''));
@@ -91,7 +94,8 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     const herd = await startHerd(config(entries));
     const { daemon, fleet, say, status, home } = herd;
     const pid = await say('one', 'pid');
-    limit(daemon, 'nofile', descriptors(daemon));
+    limit(daemon, 'nofile', highestOf(daemon) + 1);
+    const guests = await crowd(home, daemon);
     const { error } = await fleet.call({ server: 'two', tool: 'pid' });
     expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: true });
     expect(error?.message).toContain(
@@ -107,6 +111,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     expect((await fleet.status()).daemon.pid).toBe(daemon.pid);
 
     limit(daemon, 'nofile', 4096);
+    for (const guest of guests) guest.destroy();
     await until(async () => (await status('two')).state === 'connected');
     expect(await say('two', 'echo', { value: 'well' })).toBe('well');
     expect((await connectionOf(home).status()).daemon.pid).toBe(daemon.pid);

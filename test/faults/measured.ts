@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { expect } from 'vitest';
 
 /**
  * What was measured, for those who asked (`npm run faults`). It begins with the row it is about, `S7: …`; the file in
@@ -8,7 +9,7 @@ export function measured(text: string): void {
   if (!process.env.TOOLHERD_LONG) return;
   console.log(text);
   const file = process.env.TOOLHERD_MEASURED;
-  if (file) appendFileSync(file, `${JSON.stringify(text)}\n`);
+  if (file) appendFileSync(file, `${JSON.stringify({ test: expect.getState().testPath, text })}\n`);
 }
 
 export const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -101,7 +101,7 @@ describe('metrics', () => {
       const [, sampled = ''] = /^(\w+)(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)+\})? [\d.e+-]+$/.exec(line) ?? [];
       expect(told, line).toContain(sampled);
     }
-    expect([...told].filter((name) => name.endsWith('_total'))).toHaveLength(3);
+    expect([...told].filter((name) => name.endsWith('_total'))).toHaveLength(4);
   });
 });
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../clock.js';
+import { spawnShortage } from './guard-spawn.js';
 import type { Owned, ProcessTable } from './table.js';
 
 /**
@@ -129,6 +130,8 @@ export class Watchdog {
 
 /** Node throws for some reasons and reports others as an event. */
 function startShell(daemonId: string, polls: number): ChildProcess | Error {
+  const shortage = spawnShortage();
+  if (shortage !== undefined) return shortage;
   try {
     return spawn('/bin/sh', ['-c', SCRIPT, 'toolherd-watchdog', daemonId, String(polls)], {
       detached: true,

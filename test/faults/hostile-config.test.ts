@@ -1,0 +1,65 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Herd, isAlive, startHerd } from '../support/herd.js';
+import { NOISE_MS } from '../support/noise.js';
+import { config, server } from './config.js';
+import { measured, millis } from './measured.js';
+
+const GOOD = config([server('one', 'good.mjs')]);
+const doublings = Array.from({ length: 45 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]\n`);
+
+/** Each of these ends a process that parses it as it is, some only at the second time. */
+const BOMBS: [what: string, text: string][] = [
+  ['850 brackets', '['.repeat(850)],
+  ['a million brackets', '['.repeat(2 ** 20)],
+  ['braces', '{a: '.repeat(5000)],
+  ['keys of keys', '? '.repeat(20_000)],
+  ['doublings', `a0: &a0 x\n${doublings.join('')}`],
+  ['a list in itself', 'a: &a [*a, *a]\n'],
+];
+
+/** The herd stays as it was, whoever is asked. */
+async function expectUntouched({ fleet, say, daemon }: Herd, pid: string): Promise<void> {
+  expect(await say('one', 'pid')).toBe(pid);
+  expect((await fleet.status()).servers).toMatchObject([{ name: 'one', incarnation: 1 }]);
+  expect(isAlive(daemon.pid)).toBe(true);
+}
+
+describe('a config that means harm, given to a daemon that runs', () => {
+  it('C2: deep and bombing YAML is refused at once, twice, and the herd stays as it was', async () => {
+    const herd = await startHerd(GOOD);
+    const pid = await herd.say('one', 'pid');
+    const times: number[] = [];
+    for (const [what, text] of BOMBS) {
+      herd.home.configure(text);
+      for (let time = 0; time < 2; time += 1) {
+        const began = performance.now();
+        const refused = await herd.fleet.reload().catch((error: { type: string }) => error.type);
+        times.push(performance.now() - began);
+        expect([what, refused]).toEqual([what, 'ConfigError']);
+      }
+    }
+    measured(`C2: ${BOMBS.length} bombs, twice each, refused after ${millis(Math.max(...times))} at most`);
+    expect(Math.min(...times)).toBeLessThan(100 + NOISE_MS / 10);
+    expect(Math.max(...times)).toBeLessThan(1000 + NOISE_MS);
+    await expectUntouched(herd, pid);
+  });
+
+  it('C3: an envFile that leads out of its folder is refused, by a path or by a link', async () => {
+    const herd = await startHerd(GOOD);
+    const pid = await herd.say('one', 'pid');
+    symlinkSync('/etc/hostname', join(herd.home.folder, 'linked.env'));
+    symlinkSync('/etc', join(herd.home.folder, 'linked'));
+    const out = ['../out.env', '/etc/hostname', 'linked.env', 'linked/hostname', 'sub/../../out.env'];
+    for (const envFile of out) {
+      herd.home.configure(config([server('one', 'good.mjs'), server('two', 'good.mjs', { envFile })]));
+      await expect(herd.fleet.reload()).rejects.toMatchObject({
+        type: 'ConfigError',
+        message: expect.stringMatching(/leaves the folder|by a link/),
+      });
+      await expectUntouched(herd, pid);
+    }
+    measured(`C3: ${out.length} ways out of the folder, all refused`);
+  });
+});
