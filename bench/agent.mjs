@@ -1,0 +1,23 @@
+// One agent: a process of its own that opens one way to the servers and works as it is told, over the channel of fork.
+import { openWay } from './ways/index.mjs';
+import { works } from './works.mjs';
+
+let way;
+const orders = {
+  open: async (how) => void (way = await openWay(how)),
+  close: async () => way.close(),
+};
+
+process.on('SIGINT', () => {});
+process.on('disconnect', async () => {
+  await way?.close();
+  process.exit();
+});
+process.on('message', async ({ id, order, params }) => {
+  try {
+    const result = orders[order] ? await orders[order](params) : await works[order](way, params);
+    process.send({ id, result });
+  } catch (error) {
+    process.send({ id, error: `${order}: ${error.message}` });
+  }
+});

@@ -1,0 +1,32 @@
+// 1,000 calls at once.
+import { interleave, median } from '../numbers.mjs';
+import { openAgent } from '../systems/agent.mjs';
+import { startRelay } from '../systems/relay.mjs';
+import { namesOf } from '../systems/servers.mjs';
+import { startToolherd } from '../systems/toolherd.mjs';
+
+export async function measureFanOut({ rounds, calls = 1000 }) {
+  const servers = namesOf(8);
+  const [herd, relay] = [await startToolherd(servers), await startRelay(servers)];
+  const ways = {
+    relay: [relay.way],
+    'toolherd, socket': [herd.ways.mcp],
+    'toolherd, fleet/call_many': [herd.ways.fleet, true],
+  };
+  const systems = {};
+  for (const [name, [way, inOne]] of Object.entries(ways))
+    systems[name] = { agent: await openAgent(way), inOne };
+  try {
+    const run = ({ agent, inOne }) => agent.ask('fanOut', { calls, servers, inOne });
+    const list = await interleave({ rounds, warmups: 3, systems, run });
+    return {
+      fanOut: {
+        calls,
+        ms: Object.fromEntries(Object.entries(list).map(([name, all]) => [name, median(all)])),
+      },
+    };
+  } finally {
+    await Promise.all(Object.values(systems).map(({ agent }) => agent.close()));
+    await Promise.all([herd.close(), relay.close()]);
+  }
+}

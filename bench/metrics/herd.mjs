@@ -1,0 +1,187 @@
+// A herd that starts, one that an agent attaches to, and what herds weigh.
+import { interleave, median } from '../numbers.mjs';
+import { firstLine } from '../peers/attend.mjs';
+import { familyOf, pssOf, rssOf, sumOf } from '../proc.mjs';
+import { openAgent } from '../systems/agent.mjs';
+import { startRelay } from '../systems/relay.mjs';
+import { childrenOf, namesOf, TOOLS } from '../systems/servers.mjs';
+import { makeHerd, startToolherd } from '../systems/toolherd.mjs';
+import { connectLines } from '../ways/lines.mjs';
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Until what a start leaves behind (garbage, lists that are written) is gone. */
+const SETTLING_MS = 3000;
+
+const lazily = (count) => Object.fromEntries(namesOf(count).map((name) => [name, { start: 'lazy' }]));
+
+/** From nothing to the whole list, all servers up: raw children, and herds with the start of their daemon. */
+export async function measureStart({ sizes, rounds, peers, note }) {
+  const herdStart = {};
+  const agent = await openAgent();
+  try {
+    for (const count of sizes) {
+      note(`a herd of ${count}`);
+      const systems = {
+        'raw children': () => agent.ask('spawnRaw', { servers: childrenOf(namesOf(count)) }),
+        relay: () => relayStart(count),
+        toolherd: () => toolherdStart(count),
+        ...Object.fromEntries(
+          taking(peers, count, note).map((peer) => [peer.name, peerStart(peer, count, note)]),
+        ),
+      };
+      const list = await interleave({
+        rounds: Math.max(Math.min(3, rounds), Math.round(rounds / Math.max(1, count / 20))),
+        warmups: 1,
+        systems,
+        run: (begin, _, round) => begin(round),
+      });
+      const medians = {};
+      for (const [name, all] of Object.entries(list)) {
+        if (name !== 'toolherd') medians[name] = median(all.filter((ms) => ms !== undefined)) || undefined;
+        else {
+          medians.toolherd = median(all.map(({ all }) => all));
+          medians['toolherd, daemon already there'] = median(all.map(({ there }) => there));
+        }
+      }
+      herdStart[count] = medians;
+    }
+    return { herdStart };
+  } finally {
+    await agent.close();
+  }
+}
+
+/** A process for each server, made one after the other, takes minutes for a hundred. */
+function taking(peers, count, note) {
+  return peers.filter(({ name, mostServers = 100 }) => {
+    if (count > mostServers) note(`left out here: ${name}: more than ${mostServers} servers take it minutes`);
+    return count <= mostServers;
+  });
+}
+
+/** Of peers two rounds are enough. */
+const peerStart = (peer, count, note) => async (round) => {
+  if (round < 0 || round >= 2) return undefined;
+  try {
+    return await peer.startTime(namesOf(count));
+  } catch (error) {
+    note(`left out here: ${peer.name}: ${firstLine(error)}`);
+    return undefined;
+  }
+};
+
+async function relayStart(count) {
+  const begun = performance.now();
+  const relay = await startRelay(namesOf(count));
+  const { lines, socket } = await connectLines(relay.way.path);
+  await listed(lines, count);
+  const ms = performance.now() - begun;
+  socket.destroy();
+  await relay.close();
+  return ms;
+}
+
+async function toolherdStart(count) {
+  const herd = makeHerd(lazily(count));
+  const begun = performance.now();
+  const daemon = await herd.up();
+  const there = performance.now();
+  const { lines, socket } = await connectLines(herd.path);
+  await lines.request('fleet/start', { all: true, wait: true });
+  await listed(lines, count);
+  const end = performance.now();
+  socket.destroy();
+  await daemon.down();
+  herd.remove();
+  return { all: end - begun, there: end - there };
+}
+
+async function listed(lines, count) {
+  const { tools } = await lines.request('tools/list');
+  if (tools.length !== count * TOOLS)
+    throw new Error(`${tools.length} tools are listed, not ${count * TOOLS}`);
+}
+
+/** 20 servers that rest, their lists in the cache: from connecting to the list, of the first agent and of later ones. */
+export async function measureAttach({ rounds, count = 20 }) {
+  const herd = makeHerd(lazily(count));
+  const agent = await openAgent();
+  const attach = () => agent.ask('attach', { path: herd.path, tools: count * TOOLS });
+  const [first, later] = [[], []];
+  try {
+    const filling = await herd.up();
+    const { lines, socket } = await connectLines(herd.path);
+    await lines.request('fleet/start', { all: true, wait: true });
+    await listed(lines, count);
+    socket.destroy();
+    await filling.down();
+    for (let round = 0; round < rounds; round += 1) {
+      const daemon = await herd.up();
+      first.push(await attach());
+      for (let time = 0; time < 5; time += 1) later.push(await attach());
+      if (familyOf(daemon.pid).length > 3) throw new Error('attaching started a server');
+      await daemon.down();
+    }
+    return { attach: { count, first: median(first), later: median(later) } };
+  } finally {
+    await agent.close();
+    herd.remove();
+  }
+}
+
+/** What a daemon weighs by itself, with herds of several sizes. */
+export async function measureMemory({ sizes, peers, note }) {
+  const memory = {};
+  for (const count of sizes) {
+    note(`memory with ${count} servers`);
+    const starts = {
+      toolherd: () => startToolherd(namesOf(count)),
+      ...(count > 0 && { relay: () => startRelay(namesOf(count)) }),
+      ...(count > 0 &&
+        Object.fromEntries(peers.map((peer) => [peer.name, () => peer.start(namesOf(count))]))),
+    };
+    memory[count] = {};
+    for (const [name, begin] of Object.entries(starts)) {
+      try {
+        const system = await begin();
+        await sleep(SETTLING_MS);
+        const pids = system.pids ?? [system.pid];
+        memory[count][name] = { rss: sumOf(pids, rssOf), pss: sumOf(pids, pssOf) };
+        await system.close();
+      } catch (error) {
+        if (name === 'toolherd' || name === 'relay') throw error;
+        note(`left out here: ${name}: ${firstLine(error)}`);
+      }
+    }
+  }
+  return { memory };
+}
+
+/** 8 agents with 10 servers: each with processes of its own, and all with one herd. The agents are not counted. */
+export async function measureShared({ agents = 8, count = 10 }) {
+  const names = namesOf(count);
+  const weigh = (pids) => ({ rss: sumOf(pids, rssOf), pss: sumOf(pids, pssOf), processes: pids.length });
+  const use = (list) =>
+    Promise.all(
+      list.flatMap((agent) => names.map((server) => agent.ask('sequential', { calls: 5, server }))),
+    );
+  const open = (way) => Promise.all(Array.from({ length: agents }, () => openAgent(way)));
+  const measure = async (way, pidsOf) => {
+    const list = await open(way);
+    await use(list);
+    await sleep(SETTLING_MS);
+    const weight = weigh(pidsOf(list));
+    await Promise.all(list.map((agent) => agent.close()));
+    return weight;
+  };
+  const below = (list) => list.flatMap(({ pid }) => familyOf(pid).slice(1));
+  const separate = await measure({ kind: 'pipe', servers: childrenOf(names) }, below);
+  const herd = await startToolherd(names);
+  try {
+    const shared = await measure(herd.ways.mcp, () => familyOf(herd.pid));
+    const bridged = await measure(herd.ways.bridge, (list) => [...familyOf(herd.pid), ...below(list)]);
+    return { shared: { agents, count, separate, shared, bridged } };
+  } finally {
+    await herd.close();
+  }
+}

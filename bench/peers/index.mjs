@@ -1,0 +1,21 @@
+// The peers that can be had here; of the others, why not.
+import { firstLine } from './attend.mjs';
+import { findHub } from './mcp-hub.mjs';
+import { findMcpc } from './mcpc.mjs';
+import { findMcporter } from './mcporter.mjs';
+
+export async function findPeers(note) {
+  const peers = [];
+  const without = {};
+  for (const [name, find] of Object.entries({ mcporter: findMcporter, 'mcp-hub': findHub, mcpc: findMcpc })) {
+    try {
+      peers.push(find());
+      await (await peers.at(-1).start(['e0'])).close();
+    } catch (error) {
+      without[name] = `could not be installed or started: ${firstLine(error)}`;
+      note(`left out: ${name}: ${without[name]}`);
+      if (peers.at(-1)?.name === name) peers.pop();
+    }
+  }
+  return { peers, without };
+}

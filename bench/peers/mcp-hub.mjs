@@ -1,0 +1,78 @@
+// mcp-hub: one process that serves MCP over HTTP for a list of servers. It starts them with itself.
+import { writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { ECHO } from '../systems/servers.mjs';
+import { install } from './install.mjs';
+import { until } from './until.mjs';
+
+export function findHub() {
+  const { folder, version } = install('mcp-hub', 'mcp-hub@4.2.1');
+  const cli = join(folder, 'node_modules/mcp-hub/dist/cli.js');
+
+  async function launch(names) {
+    const home = makeFolder();
+    const config = join(home, 'servers.json');
+    const entry = { command: ECHO[0], args: ECHO.slice(1) };
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) }),
+    );
+    const port = await freePort();
+    const env = {
+      ...environment,
+      HOME: home,
+      XDG_STATE_HOME: home,
+      XDG_CONFIG_HOME: home,
+      XDG_DATA_HOME: home,
+    };
+    const args = [cli, '--port', String(port), '--config', config];
+    const child = start(process.execPath, args, { cwd: home, env, stdio: 'ignore' });
+    await until('the start of mcp-hub', async () => {
+      const { servers } = JSON.parse(await fetched(`http://localhost:${port}/api/servers`));
+      return servers.filter(({ status }) => status === 'connected').length === names.length;
+    });
+    return {
+      pid: child.pid,
+      way: { kind: 'mcp-hub', url: `http://localhost:${port}/mcp` },
+      async close() {
+        await end(child);
+        removeFolder(home);
+      },
+    };
+  }
+
+  return {
+    name: 'mcp-hub',
+    version,
+    start: launch,
+    async startTime(names) {
+      const begun = performance.now();
+      const system = await launch(names);
+      const ms = performance.now() - begun;
+      await system.close();
+      return ms;
+    },
+  };
+}
+
+function fetched(url) {
+  return new Promise((resolve, reject) => {
+    get(url, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+      response.on('end', () => resolve(text));
+    }).on('error', reject);
+  });
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,83 @@
+// mcpc: a process in the background for each server, made by one run of its command each.
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { familyOf, processesWith } from '../proc.mjs';
+import { environment, makeFolder, onEnd, removeFolder } from '../processes.mjs';
+import { ECHO } from '../systems/servers.mjs';
+import { install } from './install.mjs';
+
+const run = promisify(execFile);
+
+export function findMcpc() {
+  // its library for payments, which nothing here uses, asks in its newest version for a package that not every registry has
+  const { folder, version } = install('mcpc', '@apify/mcpc@0.2.6', { overrides: { viem: '2.46.3' } });
+  const cli = join(folder, 'node_modules/@apify/mcpc/bin/mcpc');
+
+  async function launch(names) {
+    const home = makeFolder();
+    const config = join(home, 'servers.json');
+    const entry = { command: ECHO[0], args: ECHO.slice(1) };
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) }),
+    );
+    const options = { cwd: home, env: { ...environment, HOME: home, MCPC_HOME_DIR: join(home, 'mcpc') } };
+    const mcpc = (...args) =>
+      run(process.execPath, [cli, ...args], options).catch(({ stderr, message }) => {
+        throw new Error(stderr.trim().split('\n').at(-1) || message);
+      });
+    const pids = () => {
+      const { sessions } = JSON.parse(readFileSync(join(home, 'mcpc', 'sessions.json'), 'utf8'));
+      return Object.fromEntries(Object.entries(sessions).map(([name, { pid }]) => [name, pid]));
+    };
+    // its processes are nobody's children: they are known by the home that they were given
+    const close = async () => {
+      forget();
+      for (const pid of processesWith(`MCPC_HOME_DIR=${options.env.MCPC_HOME_DIR}`).flatMap(familyOf)) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // it has ended
+        }
+      }
+      removeFolder(home);
+    };
+    const forget = onEnd(close);
+    try {
+      for (const name of names) await mcpc('connect', `${config}:${name}`, `@${name}`);
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    const sockets = Object.entries(pids()).map(([session, pid]) => [
+      session.slice(1),
+      join(home, 'mcpc', 'bridges', `${session}.${pid}.sock`),
+    ]);
+    return {
+      pids: Object.values(pids()),
+      way: { kind: 'mcpc', folder, sockets: Object.fromEntries(sockets) },
+      command: {
+        command: process.execPath,
+        args: [cli, '@e0', 'tools-call', 'echo', 'text:=hi'],
+        options,
+      },
+      close,
+    };
+  }
+
+  return {
+    name: 'mcpc',
+    version,
+    mostServers: 20,
+    start: launch,
+    async startTime(names) {
+      const begun = performance.now();
+      const system = await launch(names);
+      const ms = performance.now() - begun;
+      await system.close();
+      return ms;
+    },
+  };
+}

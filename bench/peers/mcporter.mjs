@@ -1,0 +1,72 @@
+// mcporter: a daemon that keeps servers warm. It needs Node 24; its servers run on the Node of all the others.
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { openAgent } from '../systems/agent.mjs';
+import { ECHO } from '../systems/servers.mjs';
+import { install, installNode } from './install.mjs';
+import { until } from './until.mjs';
+
+export function findMcporter() {
+  const { folder, version } = install('mcporter', 'mcporter@0.12.3');
+  const node = installNode(24);
+  const cli = join(folder, 'node_modules/mcporter/dist/cli.js');
+
+  /** A daemon, whose servers start when they are first asked for something. */
+  async function launch(names) {
+    const home = makeFolder();
+    const config = join(home, 'mcporter.json');
+    const entry = { command: ECHO[0], args: ECHO.slice(1), lifecycle: 'keep-alive' };
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])), imports: [] }),
+    );
+    const env = { ...environment, HOME: home, MCPORTER_DAEMON_DIR: home };
+    const options = { cwd: home, env };
+    const args = [cli, '--config', config, 'daemon', 'start', '--foreground'];
+    const child = start(node, args, { ...options, stdio: 'ignore' });
+    const hasSocket = async () => readdirSync(join(home, 'daemon')).some((name) => name.endsWith('.sock'));
+    await until('the start of mcporter', hasSocket);
+    return {
+      pid: child.pid,
+      way: { kind: 'mcporter', folder, config },
+      agentOptions: { execPath: node, env },
+      command: { command: node, args: [cli, '--config', config, 'call', 'e0.echo', 'text=hi'], options },
+      async close() {
+        await end(child);
+        removeFolder(home);
+      },
+    };
+  }
+
+  async function list(system, agent, names) {
+    await agent.ask('open', system.way);
+    await agent.ask('list', { servers: names });
+  }
+
+  return {
+    name: 'mcporter',
+    version,
+    async start(names) {
+      const system = await launch(names);
+      const agent = await openAgent(undefined, system.agentOptions);
+      await list(system, agent, names);
+      await agent.close();
+      return system;
+    },
+    async startTime(names) {
+      const begun = performance.now();
+      const system = await launch(names);
+      // the agent's own start is no part of it
+      const waiting = performance.now();
+      const agent = await openAgent(undefined, system.agentOptions);
+      await agent.ask('nothing');
+      const waited = performance.now() - waiting;
+      await list(system, agent, names);
+      const ms = performance.now() - begun - waited;
+      await agent.close();
+      await system.close();
+      return ms;
+    },
+  };
+}

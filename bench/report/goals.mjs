@@ -1,0 +1,131 @@
+// The goals, and what a run says of each.
+
+const MB = 1e6;
+const MIB = 1024 * 1024;
+const DIRECT = 'SDK, own child';
+const SOCKET = 'toolherd, socket';
+
+const most = (limit) => ({ text: `≤ ${limit}`, holds: (value) => value <= limit });
+const least = (limit) => ({ text: `≥ ${limit}`, holds: (value) => value >= limit });
+const ratio = (value) => value.toFixed(2);
+const ms = (value) => `${value.toFixed(1)} ms`;
+const megabytes = (value) => `${(value / MB).toFixed(1)} MB`;
+
+/** Each: what, its goal, and how its number comes from the results; undefined where that was not measured. */
+const goals = [
+  {
+    what: 'sequential p50, socket, against the minimal relay',
+    goal: most(1.1),
+    of: ({ sequential: s }) => s && s[SOCKET].p50 / s.relay.p50,
+  },
+  {
+    what: 'the same against the direct SDK client',
+    goal: most(1.45),
+    of: ({ sequential: s }) => s && s[SOCKET].p50 / s[DIRECT].p50,
+  },
+  {
+    what: 'p99 against the direct SDK client',
+    goal: most(1.5),
+    of: ({ sequential: s }) => s && s[SOCKET].p99 / s[DIRECT].p99,
+  },
+  {
+    what: '64 in flight, one server, against the minimal relay',
+    goal: least(0.95),
+    of: ({ throughput: t }) => t && t.one[SOCKET] / t.one.relay,
+  },
+  {
+    what: '64 in flight over 8 servers, against the minimal relay',
+    goal: least(0.95),
+    of: ({ throughput: t }) => t && t.eight[SOCKET] / t.eight.relay,
+  },
+  ...[10, 50].map((size) => ({
+    what: `${size} MB result, against the raw pipe`,
+    goal: most(2),
+    of: ({ large: l }) => l?.[size * MB] && l[size * MB].ms[SOCKET] / l[size * MB].ms['raw pipe'],
+  })),
+  {
+    what: '50 MB against 10 MB',
+    goal: most(6),
+    of: ({ large: l }) => l?.[50 * MB] && l[50 * MB].ms[SOCKET] / l[10 * MB].ms[SOCKET],
+  },
+  ...[10, 50].map((size) => ({
+    what: `memory for a ${size} MB result, over the message`,
+    goal: { text: '≤ 20 MB', holds: (value) => value <= 20 * MB },
+    of: ({ large: l }) => {
+      const memory = l?.[size * MB]?.memory;
+      return memory?.peak && memory.peak - memory.before - size * MB;
+    },
+    show: megabytes,
+  })),
+  {
+    what: "small calls' p99 beside a 50 MB result, against without",
+    goal: most(5),
+    of: ({ beside: b }) => b && b.systems[SOCKET].beside.p99 / b.systems[SOCKET].alone.p99,
+  },
+  {
+    what: '`call` against a warm daemon, against a bare Node script on the same socket',
+    goal: most(1.15),
+    of: ({ command: c }) => c && c['toolherd call'] / c['a bare script'],
+  },
+  {
+    what: 'herd of 20 listed, against spawning 20 raw children',
+    goal: most(1.3),
+    of: ({ herdStart: h }) => h?.[20] && h[20].toolherd / h[20]['raw children'],
+  },
+  {
+    what: 'agent attach, 20 cold servers, lists from the cache',
+    goal: { text: '≤ 50 ms', holds: (value) => value <= 50 },
+    of: ({ attach: a }) => a?.first,
+    show: ms,
+  },
+  {
+    what: "daemon's own memory, idle, 20 servers",
+    goal: { text: '≤ 85 MB', holds: (value) => value <= 85 * MB },
+    of: ({ memory: m }) => m?.[20]?.toolherd.rss || undefined,
+    show: megabytes,
+  },
+  {
+    what: '8 agents × 10 servers, memory against separate processes',
+    goal: most(0.18),
+    of: ({ shared: s }) => (s?.separate.rss ? s.shared.rss / s.separate.rss : undefined),
+    show: (value) => value.toFixed(3),
+  },
+  {
+    what: 'error to the caller after SIGKILL',
+    goal: { text: '≤ 20 ms', holds: (value) => value <= 20 },
+    of: ({ recovery: r }) => r && (r.systems[SOCKET].error ?? Number.POSITIVE_INFINITY),
+    show: ms,
+  },
+  {
+    what: "next success after SIGKILL, over the server's own boot",
+    goal: { text: '≤ 50 ms', holds: (value) => value <= 50 },
+    of: ({ recovery: r }) => r && (r.systems[SOCKET].overBoot ?? Number.POSITIVE_INFINITY),
+    show: ms,
+  },
+  {
+    what: 'transient with a spare that is ready, against singleton',
+    goal: most(2),
+    of: ({ transient: t }) => t && t['a spare is ready'] / t.singleton,
+  },
+  {
+    what: '1,000,000 calls: heap, fds and timers against the start',
+    goal: { text: 'back to the start', holds: ({ isBack }) => isBack },
+    of: ({ million: m }) => m && { ...m, isBack: isBack(m) },
+    show: ({ before, after }) =>
+      `heap ${(before.heap / MIB).toFixed(1)} → ${(after.heap / MIB).toFixed(1)} MiB, ` +
+      `fds ${before.fds} → ${after.fds}, timers ${before.timers} → ${after.timers}`,
+  },
+];
+
+/** A byte a call would be 0.95 MiB: what is left over from a million calls must be less than that. */
+function isBack({ before, after, calls }) {
+  return after.fds <= before.fds && after.timers <= before.timers && after.heap - before.heap < calls;
+}
+
+export function checkGoals(results) {
+  return goals.map(({ what, goal, of, show = ratio }) => {
+    const value = of(results);
+    if (value === undefined) return { what, goal: goal.text, measured: '', verdict: 'not measured' };
+    return { what, goal: goal.text, measured: show(value), verdict: goal.holds(value) ? 'met' : 'missed' };
+  });
+}

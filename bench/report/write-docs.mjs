@@ -1,0 +1,44 @@
+// docs/BENCHMARKS.md: what stands between its marks is written by a run, everything else by people.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { circumstances, fullTables, goalsTable, leftOut } from './markdown.mjs';
+import { drawPlots } from './plots.mjs';
+
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+
+export const regions = {
+  circumstances,
+  goals: goalsTable,
+  plots: (results) =>
+    Object.keys(drawPlots(results))
+      .map((file) => `![${file.replace('.svg', '').replace('-', ' ')}](bench/${file})`)
+      .join('\n\n'),
+  tables: fullTables,
+  'left out': leftOut,
+};
+
+/** The page with every region as these results have it. */
+export function renderDocs(page, results) {
+  let written = page;
+  for (const [name, of] of Object.entries(regions)) {
+    const begin = `<!-- bench: ${name} -->`;
+    const from = written.indexOf(begin);
+    const to = written.indexOf('<!-- end -->', from);
+    if (from === -1 || to === -1)
+      throw new Error(`docs/BENCHMARKS.md has no region '${name}'; put ${begin} and <!-- end --> back`);
+    const body = of(results);
+    written = `${written.slice(0, from)}${begin}\n\n${body === '' ? '' : `${body}\n\n`}${written.slice(to)}`;
+  }
+  return written;
+}
+
+/** From one whole run: numbers of several runs would not be ratios of anything. */
+export function writeDocs(results) {
+  const folder = join(docs, 'bench');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'results.json');
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  for (const [name, svg] of Object.entries(drawPlots(results))) writeFileSync(join(folder, name), svg);
+  const page = join(docs, 'BENCHMARKS.md');
+  writeFileSync(page, renderDocs(readFileSync(page, 'utf8'), results));
+}

@@ -1,0 +1,37 @@
+// An agent as the harness sees it: a process to which orders are sent.
+import { join } from 'node:path';
+import { end, startFork } from '../processes.mjs';
+
+const AGENT = join(import.meta.dirname, '..', 'agent.mjs');
+
+export async function openAgent(way, options) {
+  // the official client's own warnings would be printed in the middle of a measurement
+  const child = startFork(AGENT, [], { execArgv: ['--no-warnings'], ...options });
+  const waiting = new Map();
+  let last = 0;
+  child.on('message', ({ id, result, error }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) resolve(result);
+    else reject(new Error(error));
+  });
+  child.once('exit', (code, signal) => {
+    for (const { reject } of waiting.values()) reject(new Error(`the agent ended (${code ?? signal})`));
+    waiting.clear();
+  });
+  const agent = {
+    pid: child.pid,
+    ask: (order, params) =>
+      new Promise((resolve, reject) => {
+        last += 1;
+        waiting.set(last, { resolve, reject });
+        child.send({ id: last, order, params });
+      }),
+    async close() {
+      if (child.connected) child.disconnect();
+      await end(child, 'SIGCONT');
+    },
+  };
+  if (way !== undefined) await agent.ask('open', way);
+  return agent;
+}

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+
+/** The command of the server that every system runs, and how many tools it has. */
+export const ECHO = [process.execPath, join(import.meta.dirname, '..', 'echo.mjs')];
+export const TOOLS = 4;
+
+export const namesOf = (count) => Array.from({ length: count }, (_, at) => `e${at}`);
+
+/** Children for agents that start their own. */
+export const childrenOf = (names) => Object.fromEntries(names.map((name) => [name, ECHO]));

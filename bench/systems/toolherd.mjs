@@ -1,0 +1,76 @@
+// A daemon of the build under test, in a home of its own.
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { connectLines } from '../ways/lines.mjs';
+import { ECHO } from './servers.mjs';
+
+export const dist = () => process.env.TOOLHERD_BENCH_DIST ?? join(import.meta.dirname, '..', '..', 'dist');
+export const COMMAND = () => join(dist(), 'bin', 'main.cjs');
+
+const entry = (name, more) => ({
+  name,
+  description: 'for the benchmark',
+  server: 'bench-echo',
+  command: ECHO[0],
+  args: ECHO.slice(1),
+  start: 'eager',
+  ...more,
+});
+
+/** `servers`: names, or names with what else stands in their entries. */
+export function makeHerd(servers) {
+  const folder = makeFolder();
+  const home = join(folder, 'home');
+  const entries = Array.isArray(servers)
+    ? servers.map((name) => entry(name))
+    : Object.entries(servers).map(([name, more]) => entry(name, more));
+  const config = { version: '1.0', security: { allowed_commands: [ECHO[0]] }, mcp_servers: entries };
+  writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
+  const path = join(home, 'run', 'toolherd.sock');
+  const env = { ...environment, TOOLHERD_HOME: home };
+  return {
+    folder,
+    path,
+    env,
+    /** Starts the daemon, and resolves when it serves. */
+    async up({ node = [], channel = false } = {}) {
+      const stdio = ['ignore', 'ignore', 'inherit', 'pipe', ...(channel ? ['ipc'] : [])];
+      const child = start(process.execPath, [...node, join(dist(), 'bin', 'daemon.cjs')], {
+        cwd: folder,
+        env,
+        stdio,
+      });
+      let said = '';
+      child.stdio[3].setEncoding('utf8').on('data', (text) => (said += text));
+      await once(child.stdio[3], 'close');
+      if (!said.includes('"ready":true')) throw new Error(`the daemon did not start: ${said}`);
+      return { pid: child.pid, child, down: () => end(child) };
+    },
+    ways: {
+      mcp: { kind: 'socket', path },
+      fleet: { kind: 'socket', path, speaks: 'fleet' },
+      library: { kind: 'library', path, module: join(dist(), 'client.js') },
+      bridge: { kind: 'sdk', bridge: [process.execPath, COMMAND(), 'bridge'], env },
+    },
+    remove: () => removeFolder(folder),
+  };
+}
+
+/** A daemon whose servers are all up. */
+export async function startToolherd(servers, options) {
+  const herd = makeHerd(servers);
+  const daemon = await herd.up(options);
+  const { lines, socket } = await connectLines(herd.path);
+  await lines.request('fleet/start', { all: true, wait: true });
+  socket.destroy();
+  return {
+    ...herd,
+    ...daemon,
+    async close() {
+      await daemon.down();
+      herd.remove();
+    },
+  };
+}
