@@ -1,148 +1,73 @@
-// The least that a relay between agents and servers can do: a Unix socket, one child a server, and each agent's id
-// exchanged for one of the relay's own. Nothing is checked, kept, timed, counted, restarted or logged. It is the floor
-// beside which toolherd is measured, so it is as fast as it could be made in this many lines.
+// The least that a relay between agents and servers can be, as anybody would write it by hand: a Unix socket, one child a
+// server, every message parsed, its id exchanged, written again. Nothing is checked, kept, timed, counted, restarted or
+// logged. The floor beside which toolherd is measured.
 // Usage: node relay.mjs SOCKET NAME… (each a child that runs echo.mjs)
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-const NEWLINE = 0x0a;
-const ID = '"id":';
 const [path, ...names] = process.argv.slice(2);
-const hello = {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'relay', version: '1' },
-};
+const clientInfo = { name: 'relay', version: '1' };
+const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
 
-/** Whole lines of a stream: many short ones as they came together, a long one as its chunks, joined by nobody. */
-function onLines(stream, takeMany, takeLong) {
-  let held = [];
-  const take = (chunk) => {
-    if (held.length > 0) {
-      const end = chunk.indexOf(NEWLINE) + 1;
-      held.push(end === 0 ? chunk : chunk.subarray(0, end));
-      if (end === 0) return;
-      const long = held;
-      held = [];
-      takeLong(long);
-      if (end < chunk.length) take(chunk.subarray(end));
-      return;
-    }
-    const end = chunk.lastIndexOf(NEWLINE) + 1;
-    if (end > 0) takeMany(end === chunk.length ? chunk : chunk.subarray(0, end));
-    if (end < chunk.length) held.push(chunk.subarray(end));
-  };
-  stream.on('data', take);
+function onMessages(stream, take) {
+  let held = '';
+  stream.setEncoding('utf8').on('data', (chunk) => {
+    const lines = (held + chunk).split('\n');
+    held = lines.pop();
+    for (const line of lines) take(JSON.parse(line));
+  });
 }
 
-/** What is written to a stream in one turn of the loop goes out in one write. */
-function outbox(stream) {
-  let text = '';
-  const flush = () => {
-    const whole = text;
-    text = '';
-    if (whole !== '') stream.write(whole, 'latin1');
-  };
-  return {
-    add(line) {
-      if (text === '') process.nextTick(flush);
-      text += line;
-    },
-    pass(chunks) {
-      flush();
-      stream.cork();
-      for (const chunk of chunks) stream.write(chunk);
-      stream.uncork();
-    },
-  };
+function send(stream, message) {
+  stream.write(`${JSON.stringify(message)}\n`);
 }
 
-function startChild() {
+async function startChild(name) {
   const { stdin, stdout } = spawn(process.execPath, [join(import.meta.dirname, 'echo.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const box = outbox(stdin);
   const waiting = new Map();
   let last = 0;
-  const child = {
-    /** `body` is the request from its method on. */
-    ask(body, client, id) {
-      last += 1;
-      waiting.set(last, { client, id });
-      box.add(`{"jsonrpc":"2.0","id":${last},${body}\n`);
-    },
-  };
-  /** Where a reply's id stands is known of these servers; everything around it passes as it is. */
-  const reply = (line) => {
-    const from = line.indexOf(ID) + ID.length;
-    const to = line.indexOf(',', from);
-    const key = Number(line.slice(from, to));
-    const { client, id } = waiting.get(key);
-    waiting.delete(key);
-    return { client, head: line.slice(0, from) + id, to };
-  };
-  const many = (chunk) => {
-    for (const line of chunk.latin1Slice().split('\n')) {
-      if (line === '') continue;
-      const { client, head, to } = reply(line);
-      client.add(`${head}${line.slice(to)}\n`);
-    }
-  };
-  onLines(stdout, many, (chunks) => {
-    const { client, head, to } = reply(chunks[0].toString('latin1', 0, 100));
-    client.add(head);
-    client.pass([chunks[0].subarray(to), ...chunks.slice(1)]);
+  onMessages(stdout, (reply) => {
+    const { id, answer } = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    reply.id = id;
+    answer(reply);
   });
-  return new Promise((resolve) => {
-    const body = `"method":"initialize","params":${JSON.stringify(hello)}}`;
-    child.ask(
-      body,
-      {
-        add: () =>
-          child.ask(
-            '"method":"tools/list"}',
-            { add: (line) => resolve({ ...child, tools: JSON.parse(line).result.tools }) },
-            0,
-          ),
-      },
-      0,
-    );
-  });
+  const ask = (request, answer) => {
+    last += 1;
+    waiting.set(last, { id: request.id, answer });
+    request.id = last;
+    send(stdin, request);
+  };
+  const request = (method, params) =>
+    new Promise((resolve) => ask({ jsonrpc: '2.0', id: 0, method, params }, resolve));
+  await request('initialize', hello);
+  const { result } = await request('tools/list');
+  return { name, ask, tools: result.tools };
 }
 
-const started = await Promise.all(names.map(async (name) => [name, await startChild()]));
-const children = new Map(started);
-const tools = started.flatMap(([name, child]) =>
-  child.tools.map((tool) => ({ ...tool, name: `${name}__${tool.name}` })),
-);
+const children = await Promise.all(names.map(startChild));
+const byName = new Map(children.map((child) => [child.name, child]));
 const own = {
-  initialize: {
-    protocolVersion: hello.protocolVersion,
-    capabilities: { tools: {} },
-    serverInfo: { name: 'relay', version: '1' },
+  initialize: { ...hello, serverInfo: clientInfo },
+  'tools/list': {
+    tools: children.flatMap(({ name, tools }) =>
+      tools.map((tool) => ({ ...tool, name: `${name}__${tool.name}` })),
+    ),
   },
-  'tools/list': { tools },
 };
 
 createServer((socket) => {
-  const client = outbox(socket);
   socket.on('error', () => {});
-  const many = (chunk) => {
-    const text = chunk.utf8Slice();
-    for (const line of text.split('\n')) {
-      if (line === '') continue;
-      const { id, method, params } = JSON.parse(line);
-      if (method === 'tools/call') {
-        const [server, name] = params.name.split('__');
-        params.name = name;
-        const body = `"method":"tools/call","params":${JSON.stringify(params)}}`;
-        children.get(server).ask(body, client, JSON.stringify(id));
-      } else if (id !== undefined) {
-        client.add(`${JSON.stringify({ jsonrpc: '2.0', id, result: own[method] ?? {} })}\n`);
-      }
-    }
-  };
-  onLines(socket, many, (chunks) => many(Buffer.concat(chunks)));
+  onMessages(socket, (request) => {
+    const { id, method, params } = request;
+    if (method === 'tools/call') {
+      const [server, name] = params.name.split('__');
+      params.name = name;
+      byName.get(server).ask(request, (reply) => send(socket, reply));
+    } else if (id !== undefined) send(socket, { jsonrpc: '2.0', id, result: own[method] ?? {} });
+  });
 }).listen(path, () => process.send?.('ready'));
 process.on('disconnect', () => process.exit());

@@ -3,7 +3,7 @@ import { interleave, median, quantile } from '../numbers.mjs';
 import { attend, firstLine } from '../peers/attend.mjs';
 import { peakOf, resetPeak, rssOf } from '../proc.mjs';
 import { openAgent } from '../systems/agent.mjs';
-import { startRelay } from '../systems/relay.mjs';
+import { startTunedRelay } from '../systems/relay.mjs';
 import { childrenOf } from '../systems/servers.mjs';
 import { COMMAND, startToolherd } from '../systems/toolherd.mjs';
 
@@ -27,10 +27,10 @@ export async function measureLarge({ sizes, rounds, peers, note }) {
 }
 
 async function times(size, rounds, peers, note) {
-  const [herd, relay] = [await startToolherd({ e0: entry }), await startRelay(['e0'])];
+  const [herd, relay] = [await startToolherd({ e0: entry }), await startTunedRelay(['e0'])];
   const ways = {
     'raw pipe': { kind: 'pipe', servers: childrenOf(['e0']) },
-    relay: relay.way,
+    'tuned relay': relay.way,
     'toolherd, socket': herd.ways.mcp,
     'toolherd, bridge': { kind: 'pipe', bridge: [process.execPath, COMMAND(), 'bridge'], env: herd.env },
   };
@@ -100,9 +100,9 @@ async function memory(size) {
 /** Small calls to one server, alone and while large results of another pass. */
 export async function measureBeside({ size, rounds, ms }) {
   const names = ['e0', 'e1'];
-  const [herd, relay] = [await startToolherd({ e0: entry, e1: entry }), await startRelay(names)];
+  const [herd, relay] = [await startToolherd({ e0: entry, e1: entry }), await startTunedRelay(names)];
   const systems = {};
-  for (const [name, way] of Object.entries({ relay: relay.way, 'toolherd, socket': herd.ways.mcp })) {
+  for (const [name, way] of Object.entries({ 'tuned relay': relay.way, 'toolherd, socket': herd.ways.mcp })) {
     systems[name] = { small: await openAgent(way), large: await openAgent({ ...way, kind: 'reader' }) };
   }
   try {

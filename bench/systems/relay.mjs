@@ -1,12 +1,14 @@
-// The minimal relay, started.
+// The minimal relay, started; or the tuned one.
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { end, makeFolder, removeFolder, startFork } from '../processes.mjs';
 
-export async function startRelay(names) {
+export const startTunedRelay = (names) => startRelay(names, 'tuned-relay.mjs');
+
+export async function startRelay(names, file = 'relay.mjs') {
   const folder = makeFolder();
   const path = join(folder, 'relay.sock');
-  const child = startFork(join(import.meta.dirname, '..', 'relay.mjs'), [path, ...names]);
+  const child = startFork(join(import.meta.dirname, '..', file), [path, ...names]);
   await once(child, 'message');
   return {
     pid: child.pid,
