@@ -6,10 +6,10 @@ import {
   shortNameWarning,
 } from '../config/edit/index.js';
 import { ToolherdError } from '../errors.js';
+import { shellWord } from '../shell-word.js';
 import type { HerdFile } from './herd-file.js';
 import { ourEntries } from './installed.js';
 import type { NewEntry } from './new-entry.js';
-import { shellWord } from './shell-word.js';
 
 /** The server is there already, or its name is taken: nothing is written. */
 class NameTakenError extends ToolherdError {

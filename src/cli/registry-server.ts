@@ -1,5 +1,5 @@
 import { type FoundOne, LATEST, type Registry, RegistryNotFoundError } from '../registry/index.js';
-import { shellWord } from './shell-word.js';
+import { shellWord } from '../shell-word.js';
 
 const SUGGESTIONS = 5;
 const VERSIONS = 10;

@@ -123,12 +123,15 @@ function checkCombinations(draft: Draft, fail: Fail): void {
 }
 
 /** Names that change how the child's own runtime finds code: a project may not set them. */
-const REFUSED_NAMES = /^(PATH|NODE_OPTIONS|LD_.*|DYLD_.*|PYTHON.*)$/;
+const REFUSED_NAMES = /^(PATH|NODE_OPTIONS|NODE_PATH|LD_.*|DYLD_.*|PYTHON.*|UV_PYTHON|BASH_ENV)$/;
+/** By which npm is told the same; it reads them in any spelling. */
+const REFUSED_OF_NPM = /^npm_config_(node[_-]options|script[_-]shell|shell|userconfig|globalconfig|prefix)$/i;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Why a project's file may not set this variable, or nothing. */
 export function refusedName(name: string, isOwn: boolean): string | undefined {
-  return !isOwn && REFUSED_NAMES.test(name) ? `'${name}' may not be set from a project's file` : undefined;
+  const isRefused = REFUSED_NAMES.test(name) || REFUSED_OF_NPM.test(name);
+  return !isOwn && isRefused ? `'${name}' may not be set from a project's file` : undefined;
 }
 
 export function isVariableName(name: string): boolean {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ToolherdError } from '../errors.js';
+import { shellWord } from '../shell-word.js';
 import type { DataMap } from './document.js';
 import { isMap } from './document.js';
 import type { Draft } from './draft.js';
@@ -11,6 +12,7 @@ import { readEnvFile } from './env-file.js';
 import type { Launch } from './launch.js';
 import { parseJson } from './parse-json.js';
 import { FileFault, readSmallFile } from './read-file.js';
+import { takenVariables } from './taken-variables.js';
 
 /** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
 export interface WouldRun {
@@ -22,6 +24,8 @@ export interface WouldRun {
   url?: string;
   /** Names only. */
   env: string[];
+  /** Names of the variables that it takes from around it; absent where there are none. */
+  variables?: string[];
   envFile?: string;
 }
 
@@ -45,7 +49,7 @@ export class TrustRequiredError extends ToolherdError {
     const what = verdict === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
     super(`${file} ${what}`, {
       why: 'a project file can start any program, so nothing in it is used before you said so',
-      fix: `read it, then: toolherd allow ${file}`,
+      fix: `read it, then: toolherd allow ${shellWord(file)}`,
     });
     this.file = file;
     this.verdict = verdict;
@@ -63,17 +67,16 @@ export function wouldRun({ draft, launch }: Planned): WouldRun {
   const { fields, name, transport, context } = draft;
   const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
   const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
-  const envFile = typeof fields.envFile === 'string' ? { envFile: fields.envFile } : {};
-  if (launch === undefined) return { name, transport, url: String(fields.url), env, ...envFile };
-  const run = [launch.command, ...launch.args.map(({ text }) => text)];
-  return {
-    name,
-    transport,
-    run,
-    cwd: launch.cwd ?? launch.plugin?.folder ?? context.folder,
+  const args = launch?.args.map(({ text }) => text) ?? [];
+  const variables = takenVariables(draft, args);
+  const rest = {
     env,
-    ...envFile,
+    ...(variables.length === 0 ? {} : { variables }),
+    ...(typeof fields.envFile === 'string' ? { envFile: fields.envFile } : {}),
   };
+  if (launch === undefined) return { name, transport, url: String(fields.url), ...rest };
+  const cwd = launch.cwd ?? launch.plugin?.folder ?? context.folder;
+  return { name, transport, run: [launch.command, ...args], cwd, ...rest };
 }
 
 /** The pin of a file as it is now. Reads the envFiles, so it is made only of a file that the user vouches for. */

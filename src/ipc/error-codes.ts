@@ -70,11 +70,17 @@ function codeOf(type: string): number {
   return (Object.hasOwn(ERROR_CODES, type) ? ERROR_CODES[type] : ERROR_CODES.ToolherdError) ?? CODE.internal;
 }
 
-/** The answer to a request that was taken back. */
-export function cancelled(): ErrorObject {
+/** The answer to a request that was taken back. `sent`: a server may have begun with it. */
+export function cancelled(sent = false): ErrorObject {
   const message = 'the request was cancelled';
-  const data: WireError = { type: 'CancelledError', message, retryable: false, sent: false };
+  const data: WireError = { type: 'CancelledError', message, retryable: false, sent };
   return { code: codeOf('CancelledError'), message, data };
+}
+
+/** The same of one that failed with this. */
+export function wasCancelled(error?: unknown): RpcError {
+  const { code, message, data } = cancelled((error as Partial<Typed> | undefined)?.sent === true);
+  return new RpcError(code, message, data);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -75,7 +75,7 @@ export class Deadlines<T extends Timed> {
     for (const [tick, items] of this.#ticks) {
       if (tick * TICK_MS > now) continue;
       this.#ticks.delete(tick);
-      due.push(...items);
+      for (const item of items) due.push(item);
     }
     for (const item of due) {
       if (item.deadline > now) this.add(item);

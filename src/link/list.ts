@@ -1,4 +1,5 @@
 import { MCPProtocolError } from './errors.js';
+import type { Outcome } from './session/call.js';
 import { isObject, type JsonObject } from './session/message.js';
 import type { Session } from './session/session.js';
 
@@ -14,6 +15,11 @@ export type ListMethod = keyof typeof LISTS;
 
 /** More pages than any honest server has. */
 const MOST_PAGES = 1000;
+/** A list is kept for as long as its server is configured, and in memory it is many times what it was on the wire. */
+const MOST_MIB = 16;
+const MOST_ITEMS = 100_000;
+
+type Reply = Extract<Outcome, { ok: true }>;
 
 export interface Listing {
   items: JsonObject[];
@@ -32,12 +38,18 @@ export async function listAll(
   const items: JsonObject[] = [];
   let ttlMs: number | undefined;
   const seen = new Set<string>();
+  let bytes = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const result = await session.call(method, cursor === undefined ? undefined : { cursor });
+    const reply = await askFor(session, method, cursor === undefined ? undefined : { cursor });
+    bytes += reply.bytes ?? 0;
+    if (bytes > MOST_MIB * 2 ** 20) throw wrong(session.name, method, `it has more than ${MOST_MIB} MiB`);
+    const { result } = reply;
     const part = result[key];
     if (!Array.isArray(part)) throw wrong(session.name, method, `it has no list of ${key}`);
     for (const item of part) if (isObject(item)) items.push(item);
+    if (items.length > MOST_ITEMS)
+      throw wrong(session.name, method, `it has more than ${MOST_ITEMS} entries`);
     if (typeof result.ttlMs === 'number') ttlMs = Math.min(result.ttlMs, ttlMs ?? result.ttlMs);
     const next = result.nextCursor;
     if (typeof next !== 'string' || next === '') return { items, ttlMs };
@@ -46,6 +58,14 @@ export async function listAll(
     cursor = next;
   }
   throw wrong(session.name, method, `it has more than ${MOST_PAGES} pages`);
+}
+
+/** A long reply comes unparsed, so that its size can be looked at first. */
+function askFor(session: Session, method: ListMethod, params: JsonObject | undefined): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const settle = (outcome: Outcome) => (outcome.ok ? resolve(outcome) : reject(outcome.error));
+    session.send({ method, params }, { settle, acceptsRaw: true });
+  });
 }
 
 function wrong(name: string, method: string, why: string): MCPProtocolError {

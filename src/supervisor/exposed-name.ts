@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 /** Longer names are refused by some models' tool interfaces. */
 const LONGEST = 64;
 const HASH_LENGTH = 8;
+const LONGEST_PREFIX = LONGEST - HASH_LENGTH - 1;
 
 /** The name of a tool in the whole herd: `server__tool`, in characters that every agent accepts. */
 export function exposedName(server: string, tool: string): string {
@@ -12,7 +13,7 @@ export function exposedName(server: string, tool: string): string {
 
 /** How the names of a server's tools begin, as far as there is room. */
 export function exposedPrefix(server: string): string {
-  return `${normalise(server)}__`.slice(0, LONGEST - HASH_LENGTH - 1);
+  return `${normalise(server)}__`.slice(0, LONGEST_PREFIX);
 }
 
 export function normalise(name: string): string {
@@ -27,10 +28,21 @@ function withHash(name: string, server: string, tool: string): string {
 
 /**
  * Exposed names of a list; where two are the same, each gets its hash. Again, until no two are: a server could call a
- * tool what another's looks like with its hash.
+ * tool what another's looks like with its hash. `servers`: all there are, also those of which nothing is known: the tool
+ * `hub__push` of `git` must not be taken for `push` of `git__hub` while that one is away.
  */
-export function exposedNames(tools: readonly { server: string; name: string }[]): string[] {
-  const names = tools.map(({ server, name }) => exposedName(server, name));
+export function exposedNames(
+  tools: readonly { server: string; name: string }[],
+  servers: readonly string[] = [],
+): string[] {
+  const prefixes = new Map<string, number>();
+  for (const prefix of servers.map(exposedPrefix)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
+  const names = tools.map(({ server, name }) => {
+    const exposed = exposedName(server, name);
+    return beginsAsAnother(exposed, exposedPrefix(server), prefixes)
+      ? withHash(`${normalise(server)}__${normalise(name)}`, server, name)
+      : exposed;
+  });
   const hashed = new Set<number>();
   for (let found = collisions(names, hashed); found.length > 0; found = collisions(names, hashed)) {
     for (const index of found) {
@@ -40,6 +52,16 @@ export function exposedNames(tools: readonly { server: string; name: string }[])
     }
   }
   return names;
+}
+
+/** Whether names of another server begin so as well. Only what ends in `__`, or is cut off, can be such a beginning. */
+function beginsAsAnother(name: string, own: string, prefixes: ReadonlyMap<string, number>): boolean {
+  if ((prefixes.get(own) ?? 0) > 1) return true;
+  for (let at = name.indexOf('__', own.length - 1); at !== -1; at = name.indexOf('__', at + 1)) {
+    if (prefixes.has(name.slice(0, at + 2))) return true;
+  }
+  const cut = name.slice(0, LONGEST_PREFIX);
+  return cut.length > own.length && prefixes.has(cut);
 }
 
 /** Which names are there more than once and have no hash of this kind yet. */

@@ -28,7 +28,10 @@ export class Exposure {
         definition,
       })),
     );
-    const names = exposedNames(known.map(({ server, name }) => ({ server: server.spec.name, name })));
+    const names = exposedNames(
+      known.map(({ server, name }) => ({ server: server.spec.name, name })),
+      servers.map(({ spec }) => spec.name),
+    );
     this.all = known.map((one, index) => ({ ...one, exposedName: names[index]! }));
     this.#byName = new Map(this.all.map((one) => [one.exposedName, one]));
   }

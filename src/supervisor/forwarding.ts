@@ -1,4 +1,5 @@
 import type { ForwardHandle, ForwardSink, RequestParams } from '../ipc/fleet.js';
+import type { MCPError } from '../link/errors.js';
 import type { Ask, Outcome } from '../link/session/call.js';
 import type { JsonObject } from '../link/session/message.js';
 import { told } from './ask-server.js';
@@ -30,7 +31,7 @@ export class Forwarding {
     if (server === undefined || !isPlain(server, own)) return undefined;
     const sent = own === params.name ? params : { ...params, name: own };
     const request = { method, params: sent, timeoutMs, caller: sink.caller };
-    return server.call(request, new ForwardedCall(sink, redact)) ?? SETTLED;
+    return server.call(request, new ForwardedCall(sink, server, redact)) ?? SETTLED;
   }
 }
 
@@ -47,16 +48,22 @@ class ForwardedCall implements RoutedSink {
   readonly ask: Ask | undefined;
   readonly acceptsRaw = true;
   readonly #sink: ForwardSink;
-  readonly #redact: (text: string) => string;
+  readonly #server: ConfiguredServer;
+  readonly #redact: LookupOptions['redact'];
 
-  constructor(sink: ForwardSink, redact: (text: string) => string) {
+  constructor(sink: ForwardSink, server: ConfiguredServer, redact: LookupOptions['redact']) {
     this.progress = sink.onProgress;
     this.ask = sink.onRequest;
     this.#sink = sink;
+    this.#server = server;
     this.#redact = redact;
   }
 
   settle(outcome: Outcome): void {
-    this.#sink.settle(outcome.ok ? outcome : { ok: false, error: told(outcome.error, this.#redact) });
+    this.#sink.settle(outcome.ok ? outcome : { ok: false, error: this.#told(outcome.error) });
+  }
+
+  #told(error: MCPError): MCPError {
+    return told(error, (text) => this.#redact(text, this.#server));
   }
 }

@@ -86,7 +86,10 @@ export class Requests {
     const timeoutMs = offers.isUnsure(list, server, name)
       ? await offers.makeSure(server, request.timeout_ms, signal)
       : request.timeout_ms;
-    return { server, own: offers.ownName(list, server, name), timeoutMs };
+    // who sees the whole herd means what the herd calls so, whatever else its server calls so
+    const held = request.server === undefined ? offers.holderOf(list, name) : undefined;
+    const own = held?.server === owner ? held.name : offers.ownName(list, server, name);
+    return { server, own, timeoutMs };
   }
 
   /** `exposedName`: what it was called, by somebody who knows the names of the herd. */

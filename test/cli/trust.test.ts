@@ -36,6 +36,7 @@ describe('toolherd allow and revoke', () => {
         '    runs         npx -y pkg ${UNSET_VARIABLE}',
         `    in           ${cwd}`,
         '    sets         API_KEY',
+        '    takes        UNSET_VARIABLE',
         '    reads        .env',
         '  remote (http)',
         '    connects to  https://example.com/mcp',
@@ -67,6 +68,34 @@ describe('toolherd allow and revoke', () => {
     });
   });
 
+  it('X3: which variables of yours it would take is shown, wherever in the entry they stand', async () => {
+    const entry = `{type: mcp, name: r, description: d, server: s, transport: http, url: "https://example.com/\${A:-x}",
+      headers: {X-Trace: "\${env:B} \${B}", Y: "\${OWN}"}, env: {OWN: "\${C}"}, config: {deep: [{er: "\${D}"}]}, roots: ["\${E}"]}`;
+    const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n` });
+    const { stderr } = await toolherd(['allow'], { cwd, env: { B: 'canary-value' } });
+    expect(stderr).toContain('\n    takes        A, B, C, D, E\n');
+    expect(stderr).not.toContain('canary-value');
+  });
+
+  it('X3: no text of the file can look like a line of the question, or hide in it', async () => {
+    const forged = '"pkg\\n  safe (stdio)\\n    runs         npx harmless"';
+    const entry = `{type: mcp, name: a, description: d, server: s, command: npx, args: [${forged}, "b\\u200Bc"], cwd: "x\\u202Ey"}`;
+    const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n` });
+    const { stderr } = await toolherd(['allow'], { cwd });
+    expect(stderr).toContain(
+      "npx 'pkg\\u{a}  safe (stdio)\\u{a}    runs         npx harmless' 'b\\u{200b}c'\n",
+    );
+    expect(stderr).toContain('x\\u{202e}y\n');
+    expect(stderr.match(/^ {4}runs/gm)).toHaveLength(1);
+  });
+
+  it('the command it names can be pasted, whatever the folder is called', async () => {
+    const cwd = makeFolder({ '$(touch x); y/agent.yaml': AGENT, '$(touch x); y/.env': '' });
+    const file = join(cwd, '$(touch x); y', 'agent.yaml');
+    const { stderr } = await toolherd(['allow', file], { cwd });
+    expect(stderr).toContain(`then: toolherd allow '${file}'\n`);
+  });
+
   it('the JSON shape is stable, and holds no value', async () => {
     const cwd = makeFolder(files);
     const { status, stdout } = await toolherd(['allow', '--json'], { cwd });
@@ -87,6 +116,7 @@ describe('toolherd allow and revoke', () => {
             run: ['npx', '-y', 'pkg', '${UNSET_VARIABLE}'],
             cwd,
             env: ['API_KEY'],
+            variables: ['UNSET_VARIABLE'],
             env_file: '.env',
           },
           { name: 'remote', transport: 'http', url: 'https://example.com/mcp', env: [] },

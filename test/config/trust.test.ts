@@ -52,6 +52,7 @@ describe('X3: a file that was never allowed', () => {
         run: ['npx', '-y', '${THING}'],
         cwd: '${NOPE}',
         env: expect.arrayContaining(['A', 'B']),
+        variables: ['NOPE', 'THING'],
         envFile: '.env',
       },
       expect.objectContaining({ name: 'r', transport: 'http', url: 'https://${HOST}/mcp' }),
@@ -328,6 +329,16 @@ const REFUSED = [
   'LD_LIBRARY_PATH',
   'DYLD_INSERT_LIBRARIES',
   'PYTHONPATH',
+  'NODE_PATH',
+  'BASH_ENV',
+  'UV_PYTHON',
+  'NPM_CONFIG_NODE_OPTIONS',
+  'npm_config_node-options',
+  'npm_config_script_shell',
+  'Npm_Config_Shell',
+  'npm_config_userconfig',
+  'npm_config_globalconfig',
+  'npm_config_prefix',
   'PYTHONSTARTUP',
 ];
 
@@ -362,7 +373,7 @@ describe('X3: names that change how a program finds its code', () => {
     expect(only(await loadGlobal(stdioConfig('envFile: .env'), { files })).env).toEqual({ [name]: 'file' });
   });
 
-  it.each(['MY_PATH', 'PATHS', 'NODE_ENV', 'OLD_', 'XLD_A', 'MY_PYTHON'])(
+  it.each(['MY_PATH', 'PATHS', 'NODE_ENV', 'OLD_', 'XLD_A', 'MY_PYTHON', 'ENV', 'npm_config_registry'])(
     '%s is a name like any other',
     async (name) => {
       expect(only(await loadAgent(stdioAgent(`env: {${name}: x}`))).env).toEqual({ [name]: 'x' });

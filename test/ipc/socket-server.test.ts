@@ -32,6 +32,7 @@ describe('the methods of the socket', () => {
       'fleet/subscribe',
       'fleet/unsubscribe',
       'fleet/inspect',
+      'fleet/pins',
       'fleet/authorize',
       'fleet/logout',
       'fleet/reload',

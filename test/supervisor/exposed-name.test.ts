@@ -86,4 +86,15 @@ describe('the name of a tool in the whole herd', () => {
       { seed: 20261116, numRuns: 300 },
     );
   });
+
+  test('a tool is never called as one of another server could be, whether that one is known or not', () => {
+    const servers = ['git', 'git__hub', 'git_', 'a b', 'a-b', 'x'.repeat(60)];
+    const nameOf = (server: string, name: string) => exposedNames([{ server, name }], servers)[0];
+    expect(nameOf('git', 'hub__push')).toMatch(/^git__hub__push-[0-9a-f]{8}$/);
+    expect(nameOf('git', '_push')).toMatch(/^git___push-[0-9a-f]{8}$/);
+    expect(nameOf('a b', 'c')).toMatch(/^a-b__c-[0-9a-f]{8}$/);
+    expect(nameOf('a-b', 'c')).not.toBe(nameOf('a b', 'c'));
+    expect(nameOf('git__hub', 'push')).toBe('git__hub__push');
+    expect(nameOf('git', 'push')).toBe('git__push');
+  });
 });

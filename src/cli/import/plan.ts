@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FoundServer, isOurBridge } from '../../clients/index.js';
 import { isMap } from '../../config/document.js';
 import { parseReferences } from '../../config/variables.js';
-import { shellWord } from '../shell-word.js';
+import { shellWord } from '../../shell-word.js';
 
 /** A variable that is not set, and where its value stands if that is known. */
 export interface Unset {

@@ -1,3 +1,4 @@
+import { shellWord } from '../../shell-word.js';
 import { claimName } from '../claim-name.js';
 import { editHerdFile } from '../edit-herd-file.js';
 import { EXIT } from '../exit-codes.js';
@@ -6,7 +7,6 @@ import { entriesIn } from '../installed.js';
 import { needJson, needLine } from '../need-words.js';
 import { type NewEntry, newEntry } from '../new-entry.js';
 import { oneLine } from '../plain-text.js';
-import { shellWord } from '../shell-word.js';
 import { textDiff } from '../text-diff.js';
 import type { Call, Verb } from '../verb.js';
 

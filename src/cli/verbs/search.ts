@@ -1,8 +1,8 @@
 import { isOffer, offersOf, type RegistryServer } from '../../registry/index.js';
+import { shellWord } from '../../shell-word.js';
 import { EXIT } from '../exit-codes.js';
 import { firstLine } from '../first-line.js';
 import { noteOffline, registryOf } from '../registry.js';
-import { shellWord } from '../shell-word.js';
 import { table } from '../table.js';
 import { UsageError, type Verb } from '../verb.js';
 

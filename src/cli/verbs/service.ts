@@ -4,13 +4,13 @@ import { writeFileAtomically } from '../../config/edit/index.js';
 import { FileFault, readSmallFile } from '../../config/read-file.js';
 import { ToolherdError } from '../../errors.js';
 import { didYouMean } from '../../near-miss.js';
+import { shellWord } from '../../shell-word.js';
 import { EXIT } from '../exit-codes.js';
 import { ownCommand } from '../own-command.js';
 import { launchdService } from '../service/launchd.js';
 import { runWords } from '../service/run-words.js';
 import { keptEnvironment, type Service, type Words } from '../service/service.js';
 import { systemdService } from '../service/systemd.js';
-import { shellWord } from '../shell-word.js';
 import { type Call, UsageError, type Verb } from '../verb.js';
 
 const ACTIONS = { install, uninstall, status } as const;

@@ -1,10 +1,10 @@
 import { isOffer, type Offer, offersOf, type Refused, type RegistryServer } from '../../registry/index.js';
+import { shellWord } from '../../shell-word.js';
 import { EXIT } from '../exit-codes.js';
 import { needJson, needLine } from '../need-words.js';
 import { oneLine } from '../plain-text.js';
 import { noteOffline, parseName, registryOf } from '../registry.js';
 import { findServer } from '../registry-server.js';
-import { shellWord } from '../shell-word.js';
 import { UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {

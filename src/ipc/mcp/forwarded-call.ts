@@ -1,6 +1,5 @@
-import { cancelled } from '../error-codes.js';
+import { wasCancelled } from '../error-codes.js';
 import type { CallContext, Forwarded, ForwardSink } from '../fleet.js';
-import { RpcError } from '../rpc-error.js';
 import type { RequestContext } from '../running.js';
 import { toFailedResult } from './failures.js';
 
@@ -27,7 +26,7 @@ export class ForwardedCall implements ForwardSink {
     if (outcome.ok) {
       if (outcome.text === undefined) this.#context.answer(outcome.raw ?? outcome.result);
       else this.#context.answerJson(outcome.text);
-    } else if (this.#context.isCancelled) this.#context.fail(wasCancelled());
+    } else if (this.#context.isCancelled) this.#context.fail(wasCancelled(outcome.error));
     else this.#tellFailure(outcome.error);
   }
 
@@ -41,9 +40,4 @@ export class ForwardedCall implements ForwardSink {
     }
     this.#context.answer(result);
   }
-}
-
-function wasCancelled(): RpcError {
-  const { code, message, data } = cancelled();
-  return new RpcError(code, message, data);
 }

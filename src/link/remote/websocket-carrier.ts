@@ -48,7 +48,8 @@ export class WebsocketCarrier implements Carrier {
     const socket = this.#socket;
     if (this.#state !== 'open' || socket?.readyState !== WebSocket.OPEN) return false;
     socket.send(line, () => this.#sent(socket));
-    this.#wasFull = socket.bufferedAmount > BUFFER_BYTES;
+    // only `#sent` takes it back, because it also tells
+    if (socket.bufferedAmount > BUFFER_BYTES) this.#wasFull = true;
     return true;
   }
 

@@ -10,8 +10,8 @@ const MEMBERS = 3;
  */
 export function resultSource(line: string, reply: JsonObject): string | undefined {
   const { id } = reply;
-  // a message of a WebSocket may be several lines, a reply of ours is one
-  if (Object.keys(reply).length !== MEMBERS || line.includes('\n')) return undefined;
+  // a message of a WebSocket may be several lines, a reply of ours is one, for whoever ends lines with a return as well
+  if (Object.keys(reply).length !== MEMBERS || line.includes('\n') || line.includes('\r')) return undefined;
   const head = `{"jsonrpc":"2.0","id":${id},"result":`;
   if (line.startsWith(head) && line.endsWith('}')) return line.slice(head.length, -1);
   const tail = `,"jsonrpc":"2.0","id":${id}}`;

@@ -158,7 +158,10 @@ export class Session {
     this.#deadlines.add(call);
     // who need not wait does not stand in line
     if (this.#waiting.size === 0 && this.#hasPlace) this.#write(call);
-    else this.#waiting.push(call);
+    else {
+      this.#waiting.push(call);
+      this.#pump();
+    }
     return call;
   }
 

@@ -46,16 +46,20 @@ export class Input {
 
   end(): void {
     if (!this.#open) return;
-    this.#flush();
+    this.#pass();
     this.#open = false;
     this.#stream.end();
   }
 
   readonly #flush = (): void => {
+    // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
+    if (this.#pass()) this.#drained();
+  };
+
+  /** True where there were lines, and there is room for more. */
+  #pass(): boolean {
     const lines = this.#lines;
     this.#lines = '';
-    if (lines === '' || !this.#open) return;
-    // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
-    if (this.#stream.write(this.#encoding.encode(lines))) this.#drained();
-  };
+    return lines !== '' && this.#open && this.#stream.write(this.#encoding.encode(lines));
+  }
 }

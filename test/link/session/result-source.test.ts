@@ -17,6 +17,7 @@ describe('the result of a reply', () => {
     ['spaces', '{"jsonrpc": "2.0", "id": 7, "result": {}}'],
     ['something behind it', '{"jsonrpc":"2.0","id":7,"result":{}} '],
     ['a line break', '{"jsonrpc":"2.0","id":7,"result":{\n}}'],
+    ['what many take for one', '{"jsonrpc":"2.0","id":7,"result":{"a":\r{"jsonrpc":"2.0"}\r}}'],
     ['a member more', '{"jsonrpc":"2.0","id":7,"result":{},"x":{}}'],
     ['a member more in front', '{"result":{},"x":1,"jsonrpc":"2.0","id":7}'],
     ['an id that is written in another way', '{"jsonrpc":"2.0","id":7.0,"result":{}}'],

@@ -485,6 +485,15 @@ describe('a session', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('sends what waits with the next call, if the wire became ready without a word; in their order', () => {
+    const { send, wire, requests } = harness();
+    wire.ready = false;
+    const first = send();
+    wire.ready = true;
+    const second = send();
+    expect(requests().map(({ id }) => id)).toEqual([first.id, second.id]);
+  });
+
   it('tells when the server was last heard, whatever it said and in whatever form; 0 is never', () => {
     const { session, send, clock, deliver } = harness();
     send();

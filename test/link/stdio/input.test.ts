@@ -64,6 +64,14 @@ describe('the input of a server', () => {
     input.end();
   });
 
+  it('that ends writes what it holds, and tells nobody that there is room', async () => {
+    const { input, taken, told, tick } = pipe();
+    input.write('a');
+    input.end();
+    await tick();
+    expect([taken, told]).toEqual([['a\n'], []]);
+  });
+
   it('that was ended breaks in silence', async () => {
     const { input, stream, told, tick } = pipe();
     input.end();
