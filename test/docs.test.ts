@@ -7,7 +7,7 @@ import { METHODS } from '../src/ipc/methods.js';
 import { mermaid } from '../src/machines/chart.js';
 import { keeperMachine } from '../src/machines/keeper.js';
 import { serverMachine } from '../src/machines/server.js';
-import { expectRegion, readDoc as read, markdownTable as table } from './support/docs.js';
+import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from './support/docs.js';
 
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 
@@ -55,6 +55,19 @@ describe('the docs', () => {
     'the region "%s" is what the code says (npm run docs)',
     (name, { file, text }) => expectRegion(file, name, text()),
   );
+
+  it('every test that SECURITY.md names is there, and every promise names one', () => {
+    const text = read('docs/SECURITY.md');
+    const named = [...new Set(text.match(/\btest\/[\w./-]+/g))];
+    expect(named.filter((path) => !/\.test\.ts$/.test(path) || !hasDoc(path))).toEqual([]);
+    const promises =
+      text
+        .split('## What holds')[1]
+        ?.split('\n## ')[0]
+        ?.match(/^\| (?!promise).*\|$/gm) ?? [];
+    expect(promises.length).toBeGreaterThan(20);
+    expect(promises.filter((line) => !line.includes('.test.ts'))).toEqual([]);
+  });
 
   it('every method of the socket is described, with an example that is JSON', () => {
     const sections = [

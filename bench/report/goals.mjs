@@ -80,9 +80,9 @@ const goals = [
   },
   {
     what: "daemon's own memory, idle, 20 servers",
-    goal: { text: '≤ 85 MB', holds: (value) => value <= 85 * MB },
+    goal: { text: '≤ 85 MiB', holds: (value) => value <= 85 * MIB },
     of: ({ memory: m }) => m?.[20]?.toolherd.rss || undefined,
-    show: megabytes,
+    show: (value) => `${(value / MIB).toFixed(1)} MiB`,
   },
   {
     what: '8 agents × 10 servers, memory against separate processes',

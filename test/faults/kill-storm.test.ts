@@ -108,9 +108,6 @@ it('L2: while servers are killed at random, every call has exactly one reply or 
   const [good, bad] = [[...tally.replies], [...tally.replies]].map((all, at) =>
     all.filter(([, { error }]) => (error === undefined) === (at === 0)),
   ) as [[string, Reply][], [string, Reply][]];
-  measured(
-    `L2: ${killed} kills in ${STORM_MS / 1000} s, ${tally.asked} calls: ${good.length} answered, ${bad.length} typed errors (${bad.filter(([, { sent }]) => sent).length} of calls that had been sent), 0 lost, 0 doubled, 0 ran twice`,
-  );
   expect(killed).toBeGreaterThan(STORM_MS / KILL_EVERY_MS / 10);
   expect(tally.strays).toEqual([]);
   expect(good.filter(([key, { text }]) => text !== key)).toEqual([]);
@@ -120,6 +117,9 @@ it('L2: while servers are killed at random, every call has exactly one reply or 
   expect([...ran].filter(([, times]) => times !== 1)).toEqual([]);
   expect(good.filter(([key]) => !ran.has(key))).toEqual([]);
   expect(bad.filter(([key, { sent }]) => sent === false && ran.has(key))).toEqual([]);
+  measured(
+    `L2: ${killed} kills in ${STORM_MS / 1000} s, ${tally.asked} calls: ${good.length} answered, ${bad.length} typed errors (${bad.filter(([, { sent }]) => sent).length} of calls that had been sent), 0 lost, 0 doubled, 0 ran twice`,
+  );
 
   const { servers } = await fleet.status();
   expect(servers.map(({ state, in_flight }) => ({ state, in_flight }))).toEqual(

@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+
+export const hasDoc = (file: string): boolean => existsSync(join(ROOT, file));
 
 export const readDoc = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 

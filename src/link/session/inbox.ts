@@ -1,4 +1,5 @@
-import { joined, LONG_BYTES, type LongLine, type OversizedLine } from '../../framing/framer.js';
+import { isUtf8 } from 'node:buffer';
+import { EDGE_BYTES, joined, LONG_BYTES, type LongLine, type OversizedLine } from '../../framing/framer.js';
 import type { Call, Outcome } from './call.js';
 import { answered, misanswered, tooLarge } from './call-errors.js';
 import type { InFlight } from './in-flight.js';
@@ -14,6 +15,12 @@ import { resultSource } from './result-source.js';
  * that keeps ids in 32 bits has room for a thousand million calls.
  */
 export const FIRST_CALL_ID = 2 ** 30;
+
+/**
+ * What is no result of a call is parsed here, whole, and in small objects takes fifty times its bytes. No client may say
+ * more in a line either, so that nothing honest is longer.
+ */
+const MOST_SAID = 8 * 2 ** 20;
 
 /** What came in and reached nobody. */
 export interface StrayCounts {
@@ -49,8 +56,9 @@ export class Inbox {
   deliver(bytes: Buffer): void {
     const line = bytes.length < LONG_BYTES ? undefined : this.long();
     line?.push(bytes);
-    if (line === undefined) this.#sort(readMessage(bytes), bytes);
-    else line.end([bytes]);
+    if (line !== undefined) line.end([bytes]);
+    else if (bytes.length <= MOST_SAID) this.#sort(readMessage(bytes), bytes);
+    else this.#scanned(scanned(bytes), [bytes]);
   }
 
   /** Takes a long line as it comes. Undefined where it would be parsed all the same. */
@@ -87,8 +95,15 @@ export class Inbox {
       this.#stray('replies');
     } else {
       const line = joined(pieces);
-      this.#sort(readMessage(line), line);
+      if (call !== undefined || line.length <= MOST_SAID) this.#sort(readMessage(line), line);
+      else this.#tooLong(line);
     }
+  }
+
+  #tooLong(line: Buffer): void {
+    const [head, tail] = [line.subarray(0, EDGE_BYTES), line.subarray(-EDGE_BYTES)];
+    if (isUtf8(line)) this.deliverOversized({ bytes: line.length, head, tail });
+    else this.#broken(replyIds(head, tail), 'not valid UTF-8');
   }
 
   #sort(message: Message, line: Buffer | undefined): void {
@@ -155,4 +170,10 @@ export class Inbox {
     const { progressToken: _, ...progress } = params;
     this.#ports.progress(call, progress);
   }
+}
+
+function scanned(line: Buffer): RawReply | undefined {
+  const scan = new ReplyScan();
+  scan.push(line);
+  return scan.end([line]);
 }
