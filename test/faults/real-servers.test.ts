@@ -15,7 +15,7 @@ const npx = (name: string, ...args: string[]) =>
   });
 
 describe('the servers that everybody knows', () => {
-  it('US1.2 FR-024: run by npx, start at their first call, answer, and stop through the daemon', async () => {
+  it('US1.2 FR-024 SC-002: run by npx, start at their first call, answer, and stop through the daemon', async () => {
     const herd = await startHerd(
       config([npx('everything'), npx('filesystem', '${workspaceFolder}'), npx('memory')]),
     );
@@ -43,6 +43,13 @@ describe('the servers that everybody knows', () => {
       expect(tools).toBeGreaterThan(3);
       expect(protocol_version).toBe('2025-11-25');
     }
+
+    const again = await fleet.call({
+      server: 'filesystem',
+      tool: 'read_text_file',
+      arguments: { path: join(folder, 'hello.txt') },
+    });
+    expect(again.metadata.execution_time_ms).toBeLessThan(10_000);
 
     const said = await toolherd(['call', 'everything.echo', 'message=by hand'], {
       cwd: folder,

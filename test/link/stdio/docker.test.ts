@@ -37,7 +37,10 @@ describe('a server in a container (with a stand-in for docker)', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'containers-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => {
+    for (const { pid } of containers()) process.kill(pid, 'SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
 
   const boxed = (config?: Record<string, unknown>) =>
     specOf('', {
