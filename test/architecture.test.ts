@@ -135,3 +135,15 @@ describe('the house', () => {
     expect(FILES.flatMap(importsOf).filter(({ target }) => target === 'zod').length).toBeGreaterThan(3);
   });
 });
+
+describe('what tests import', () => {
+  it('has no hook at its top: files share a process, and only the first of them would have it', () => {
+    const folder = import.meta.dirname;
+    const shared = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+    );
+    const hook = /^(?:before|after)(?:Each|All)\(/m;
+    expect(shared.length).toBeGreaterThan(10);
+    expect(shared.filter((name) => hook.test(readFileSync(join(folder, name), 'utf8')))).toEqual([]);
+  });
+});

@@ -17,6 +17,10 @@ import { Dice, mutate } from './mutations.js';
 
 type Kind = 'agent' | 'config';
 
+/** Each is a seed: the suite looks at the first of them, the long form at all. */
+const FILES = process.env.TOOLHERD_LONG ? 20_000 : 5000;
+const BATCH = 1000;
+
 const RICH = `  - name: rich
     description: everything at once
     server: s
@@ -153,7 +157,7 @@ async function check(seed: number, tally: Map<Verdict, number>): Promise<void> {
   expect(existsSync(join(folder, 'state')), 'loading allows nothing').toBe(false);
 }
 
-describe('SC-004 FR-026: 20,000 mutated files', () => {
+describe(`SC-004 FR-026: ${FILES} mutated files`, () => {
   const tally = new Map<Verdict, number>();
 
   it.each(ALL_BASES)('the files that are mutated are good ones: %#', async (text) => {
@@ -162,18 +166,18 @@ describe('SC-004 FR-026: 20,000 mutated files', () => {
     expect(await verdictOf(() => loadText(kind, text))).toBe('accepted');
   });
 
-  it.each(Array.from({ length: 10 }, (_, batch) => batch * 2000))(
+  it.each(Array.from({ length: FILES / BATCH }, (_, batch) => batch * BATCH))(
     'never crash, never take over a second, never pass against the schema: %i and on',
     { timeout: 240_000 },
     async (first) => {
-      for (let seed = first; seed < first + 2000; seed++) await check(seed, tally);
+      for (let seed = first; seed < first + BATCH; seed++) await check(seed, tally);
     },
   );
 
   it('a good share was accepted and a good share refused', () => {
     const [accepted = 0, refused = 0] = [tally.get('accepted'), tally.get('refused')];
-    expect(accepted + refused).toBe(20_000);
-    expect(accepted).toBeGreaterThan(3000);
-    expect(refused).toBeGreaterThan(6000);
+    expect(accepted + refused).toBe(FILES);
+    expect(accepted / FILES).toBeGreaterThan(0.15);
+    expect(refused / FILES).toBeGreaterThan(0.3);
   });
 });

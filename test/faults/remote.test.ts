@@ -18,30 +18,54 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.kill();
 });
 
-function herdAt(transport: Remote, url: string, fields: Record<string, unknown> = {}): Promise<Herd> {
-  const entry = { name: 'far', description: 'far', server: 'far', transport, url, ...SOON, ...fields };
-  return startHerd(`version: "1.0"\nmcp_servers: ${JSON.stringify([entry])}\n`);
+interface Far {
+  name: string;
+  transport: Remote;
+  url: string;
 }
 
-async function herdOf(transport: Remote) {
+function herdOf(servers: readonly Far[], fields: Record<string, unknown> = {}): Promise<Herd> {
+  const entries = servers.map((far) => ({
+    ...far,
+    description: far.name,
+    server: far.name,
+    ...SOON,
+    ...fields,
+  }));
+  return startHerd(`version: "1.0"\nmcp_servers: ${JSON.stringify(entries)}\n`);
+}
+
+async function started(transport: Remote): Promise<RemoteServer> {
   const server = await everything(transport);
   servers.push(server);
-  return { server, herd: await herdAt(transport, server.url) };
+  return server;
 }
 
-const callLong = (herd: Herd) => herd.fleet.call({ server: 'far', ...LONG });
+const callLong = (herd: Herd, name: string) => herd.fleet.call({ server: name, ...LONG });
 
 /** A call is with the server when the server has been told of it and has not answered. */
-async function inFlight(herd: Herd): Promise<void> {
-  await until(async () => (await herd.status('far')).in_flight === 1);
+async function inFlight(herd: Herd, name: string): Promise<void> {
+  await until(async () => (await herd.status(name)).in_flight === 1);
 }
 
 describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s', (transport) => {
-  it('that dies in the middle of a call: its caller knows within a second; after its return the next call works', async () => {
-    const { herd, server } = await herdOf(transport);
+  it('that is replaced between two calls serves the next; one that dies in the middle of a call is known within a second, and serves after its return', async () => {
+    const server = await started(transport);
+    const herd = await herdOf([{ name: 'far', transport, url: server.url }]);
+    const isConnected = async () => {
+      const now = await herd.status('far');
+      return now.state === 'connected' && now;
+    };
     expect(await herd.say('far', 'echo', { message: 'one' })).toContain('one');
-    const call = callLong(herd);
-    await inFlight(herd);
+    await server.kill();
+    await until(async () => (await herd.status('far')).state !== 'connected');
+    await server.start();
+    const replaced = await until(isConnected);
+    // for the session is opened anew
+    expect(await herd.say('far', 'echo', { message: 'two' })).toContain('two');
+
+    const call = callLong(herd, 'far');
+    await inFlight(herd, 'far');
     await server.kill();
     const killedAt = performance.now();
     const { error, success } = await call;
@@ -55,61 +79,66 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s
     expect(error?.fix).toBeTruthy();
 
     // it is away for more tries than a process would be given
-    await until(async () => (await herd.status('far')).restarts >= 8);
+    await until(async () => (await herd.status('far')).restarts >= replaced.restarts + 8);
     await server.start();
-    const back = await until(async () => {
-      const now = await herd.status('far');
-      return now.state === 'connected' && now;
-    });
-    expect(back.incarnation).toBeGreaterThan(1);
-    expect(await herd.say('far', 'echo', { message: 'two' })).toContain('two');
-  });
-
-  it('that is replaced between two calls: the next one works, for the session is opened anew', async () => {
-    const { herd, server } = await herdOf(transport);
-    await herd.say('far', 'echo', { message: 'one' });
-    await server.kill();
-    await until(async () => (await herd.status('far')).state !== 'connected');
-    await server.start();
-    await until(async () => (await herd.status('far')).state === 'connected');
-    expect(await herd.say('far', 'echo', { message: 'two' })).toContain('two');
+    const back = await until(isConnected);
+    expect(back.incarnation).toBeGreaterThan(replaced.incarnation);
+    expect(await herd.say('far', 'echo', { message: 'three' })).toContain('three');
   });
 });
 
 describe('U6: a cable that is pulled', () => {
-  it.each<Remote>(['http', 'sse', 'websocket'])(
-    'a server over %s that vanished without a word is noticed in the time of its ping, in mid-call',
-    async (transport) => {
-      const server = await everything(transport);
-      servers.push(server);
-      const proxy = await tcpProxy(server.port);
-      const url = server.url.replace(String(server.port), String(proxy.port));
-      const herd = await herdAt(transport, url, { ping: PING });
-      await herd.say('far', 'echo', { message: 'one' });
-      const call = callLong(herd);
-      await inFlight(herd);
-      proxy.pull();
-      const pulledAt = performance.now();
-      const { error } = await call;
-      const tookMs = performance.now() - pulledAt;
-      measured(`U6: ${transport}: vanished without a word, noticed after ${millis(tookMs)}`);
-      expect(tookMs).toBeLessThan(NOTICED_MS);
-      expect(error).toMatchObject({ sent: true });
-      expect(error?.fix).toBeTruthy();
-    },
-  );
+  it('a server that vanished without a word is noticed in the time of its ping, in mid-call: over http, sse and websocket', async () => {
+    const behind = await Promise.all(
+      (['http', 'sse', 'websocket'] as const).map(async (transport) => {
+        const server = await started(transport);
+        const proxy = await tcpProxy(server.port);
+        const url = server.url.replace(String(server.port), String(proxy.port));
+        return { name: transport, transport, url, proxy };
+      }),
+    );
+    const herd = await herdOf(
+      behind.map(({ proxy: _, ...far }) => far),
+      { ping: PING },
+    );
+    await Promise.all(
+      behind.map(async ({ name, proxy }) => {
+        await herd.say(name, 'echo', { message: 'one' });
+        const call = callLong(herd, name);
+        await inFlight(herd, name);
+        proxy.pull();
+        const pulledAt = performance.now();
+        const { error } = await call;
+        const tookMs = performance.now() - pulledAt;
+        measured(`U6: ${name}: vanished without a word, noticed after ${millis(tookMs)}`);
+        expect(tookMs, name).toBeLessThan(NOTICED_MS);
+        expect(error, name).toMatchObject({ sent: true });
+        expect(error?.fix, name).toBeTruthy();
+      }),
+    );
+  });
 
-  it.each([
-    ['http', tinyHttp],
-    ['sse', tinySse],
-  ] as const)('an idle server over %s is noticed in the time of its ping', async (transport, tiny) => {
-    const { port } = await tiny();
-    const proxy = await tcpProxy(port);
-    const herd = await herdAt(transport, `http://127.0.0.1:${proxy.port}/mcp`, { ping: PING });
-    expect(await herd.say('far', 'any')).toBe('did any');
-    await until(async () => (await herd.status('far')).tools === 1);
-    proxy.pull();
-    await until(async () => (await herd.status('far')).state !== 'connected', NOTICED_MS);
-    expect((await herd.status('far')).last_error).toMatchObject({ cause: 'hung' });
+  it('an idle server is noticed in the time of its ping: over http and sse', async () => {
+    const behind = await Promise.all(
+      ([tinyHttp, tinySse] as const).map(async (tiny) => tcpProxy((await tiny()).port)),
+    );
+    const names = ['http', 'sse'] as const;
+    const herd = await herdOf(
+      names.map((transport, at) => ({
+        name: transport,
+        transport,
+        url: `http://127.0.0.1:${behind[at]?.port}/mcp`,
+      })),
+      { ping: PING },
+    );
+    await Promise.all(
+      names.map(async (name, at) => {
+        expect(await herd.say(name, 'any')).toBe('did any');
+        await until(async () => (await herd.status(name)).tools === 1);
+        behind[at]?.pull();
+        await until(async () => (await herd.status(name)).state !== 'connected', NOTICED_MS);
+        expect((await herd.status(name)).last_error, name).toMatchObject({ cause: 'hung' });
+      }),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Redactor } from '../../src/config/redactor.js';
 import type { StdioSpec } from '../../src/config/spec.js';
 import { systemClock } from '../../src/link/clock.js';
@@ -23,8 +23,6 @@ export interface OpenLink {
 }
 
 export { fixture, specOf } from './spec.js';
-
-const open: OpenLink[] = [];
 
 /** Opens a link and sees to it that nothing of it outlives the test. */
 export function openLink(spec: StdioSpec, deps: Partial<StdioDeps> = {}): OpenLink {
@@ -72,9 +70,11 @@ export function openLink(spec: StdioSpec, deps: Partial<StdioDeps> = {}): OpenLi
       },
     },
   );
-  const whole = { ...one, link };
-  open.push(whole);
-  return whole;
+  onTestFinished(async () => {
+    link.close('kill');
+    await ended.promise;
+  });
+  return { ...one, link };
 }
 
 export function deferred<T>() {
@@ -111,10 +111,3 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error & Record
   );
   return value as Error & Record<string, unknown>;
 }
-
-afterEach(async () => {
-  for (const { link, ended } of open.splice(0)) {
-    link.close('kill');
-    await ended;
-  }
-});

@@ -3,6 +3,7 @@ import * as wire from '../../src/modern-names.js';
 import { config, server } from '../faults/config.js';
 import { ask as post } from '../ipc/http/support.js';
 import { until } from '../support/herd.js';
+import { share } from '../support/share.js';
 import { type Line, type LineClient, namesOf, startMcp, textOf } from './support.js';
 
 const VERSION = '2026-07-28';
@@ -33,10 +34,15 @@ const asks = (message: string) => ({
 });
 
 describe('a client of 2026-07-28 on the socket', () => {
-  it('finds out what there is, lists and calls, and shakes no hands', async () => {
-    const { client } = await startMcp(
+  /** For those that leave everything as it was. */
+  const herd = share(() =>
+    startMcp(
       config([server('good', 'good.mjs'), server('offers', 'offers.mjs'), server('logs', 'logs.mjs')]),
-    );
+    ),
+  );
+
+  it('finds out what there is, lists and calls, and shakes no hands', async () => {
+    const { client } = herd();
     const mine = client();
     expect((await mine.ask(1, 'server/discover', params())).result).toEqual({
       supportedVersions: [VERSION],
@@ -99,7 +105,7 @@ describe('a client of 2026-07-28 on the socket', () => {
   });
 
   it('says nothing to the server of what it said to us; the rest of its _meta passes', async () => {
-    const { client } = await startMcp(config([server('logs', 'logs.mjs')]));
+    const { client } = herd();
     const { result } = await client().ask(1, 'tools/call', {
       ...call('logs__odd', { a: 1 }, { meta: { 'my/key': 7 } }),
       inputResponses: {},
@@ -114,7 +120,7 @@ describe('a client of 2026-07-28 on the socket', () => {
   });
 
   it('is told which versions there are, what is wrong with its envelope, and what this era has not', async () => {
-    const { client } = await startMcp(config([server('offers', 'offers.mjs')]));
+    const { client } = herd();
     const mine = client();
     const error = async (id: number, method: string, fields: Record<string, unknown>) =>
       (await mine.ask(id, method, fields)).error;
@@ -149,7 +155,7 @@ describe('a client of 2026-07-28 on the socket', () => {
   });
 
   it('hears progress, and what the server of its call logs, from the level on that the request says', async () => {
-    const { client } = await startMcp(config([server('good', 'good.mjs'), server('logs', 'logs.mjs')]));
+    const { client } = herd();
     const [mine, other] = [client(), client()];
     const said = { meta: { progressToken: 'p' } };
     await mine.ask(1, 'tools/call', call('good__progress', { times: 2 }, said));

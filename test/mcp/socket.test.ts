@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
 import { until } from '../support/herd.js';
+import { share } from '../support/share.js';
 import { type LineClient, namesOf, startMcp, textOf } from './support.js';
 
 const call = (name: string, args: Record<string, unknown> = {}, progressToken?: unknown) => ({
@@ -10,6 +11,13 @@ const call = (name: string, args: Record<string, unknown> = {}, progressToken?: 
 });
 
 describe('MCP on the socket', () => {
+  /** For those that leave everything as it was. */
+  const herd = share(() =>
+    startMcp(
+      config([server('good', 'good.mjs'), server('questions', 'questions.mjs'), server('logs', 'logs.mjs')]),
+    ),
+  );
+
   it.each([
     ['2024-11-05', '2024-11-05'],
     ['2025-03-26', '2025-03-26'],
@@ -17,7 +25,7 @@ describe('MCP on the socket', () => {
     ['2025-11-25', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
   ])('a client that speaks %s is answered in %s', async (wanted, given) => {
-    const { client } = await startMcp(config([]));
+    const { client } = herd();
     const { result } = await client().hello({}, wanted);
     expect(result).toMatchObject({
       protocolVersion: given,
@@ -51,7 +59,7 @@ describe('MCP on the socket', () => {
   });
 
   it('a result passes as it came, with what no version knows; and so does the _meta of a request', async () => {
-    const { client } = await startMcp(config([server('logs', 'logs.mjs')]));
+    const { client } = herd();
     const { result } = await client().ask(1, 'tools/call', {
       name: 'logs__odd',
       arguments: { a: 1 },
@@ -66,7 +74,7 @@ describe('MCP on the socket', () => {
   });
 
   it("a server's own error passes unchanged: code, message and data", async () => {
-    const { client } = await startMcp(config([server('good', 'good.mjs')]));
+    const { client } = herd();
     const { error } = await client().ask(1, 'tools/call', call('good__refuse'));
     expect(error).toEqual({ code: -32602, message: 'no', data: { field: 'x' } });
   });
@@ -106,7 +114,7 @@ describe('MCP on the socket', () => {
   });
 
   it('two connections with the same ids and tokens never hear of each other', async () => {
-    const { client } = await startMcp(config([server('good', 'good.mjs')]));
+    const { client } = herd();
     const clients = [client(), client()];
     await Promise.all(clients.map((one) => one.hello()));
     await Promise.all(
@@ -130,7 +138,7 @@ describe('MCP on the socket', () => {
   });
 
   it('an elicitation reaches the client that called and never the other, and the answer goes back', async () => {
-    const { client } = await startMcp(config([server('questions', 'questions.mjs')]));
+    const { client } = herd();
     const [mine, other] = [client(), client()];
     await Promise.all([mine.hello({ elicitation: {} }), other.hello({ elicitation: {}, sampling: {} })]);
     const asked = {
@@ -166,7 +174,7 @@ describe('MCP on the socket', () => {
   });
 
   it('a client that cancels gets no reply, its server is told, and an open question is taken back', async () => {
-    const { client, status } = await startMcp(config([server('questions', 'questions.mjs')]));
+    const { client, status } = herd();
     const mine = client();
     await mine.hello({ elicitation: {} });
     mine.say({
@@ -184,7 +192,7 @@ describe('MCP on the socket', () => {
   });
 
   it('a client that leaves in mid-call takes its calls along', async () => {
-    const { client, status } = await startMcp(config([server('good', 'good.mjs')]));
+    const { client, status } = herd();
     const mine = client();
     mine.say({ id: 1, method: 'tools/call', params: call('good__wait') });
     await until(async () => (await status('good')).in_flight === 1);
@@ -193,7 +201,7 @@ describe('MCP on the socket', () => {
   });
 
   it('a question to a client that leaves is over for its server too', async () => {
-    const { client, status } = await startMcp(config([server('questions', 'questions.mjs')]));
+    const { client, status } = herd();
     const [mine, other] = [client(), client()];
     await mine.hello({ elicitation: {} });
     await other.hello({ elicitation: {} });
@@ -225,7 +233,7 @@ describe('MCP on the socket', () => {
   });
 
   it('log messages come from the level on that each connection asked for', async () => {
-    const { client } = await startMcp(config([server('logs', 'logs.mjs')]));
+    const { client } = herd();
     const [loud, quiet, silent] = [client(), client(), client()];
     await loud.ask(1, 'logging/setLevel', { level: 'info' });
     await quiet.ask(1, 'logging/setLevel', { level: 'error' });

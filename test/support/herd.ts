@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
 import type { ServerStatus } from '../../src/ipc/fleet.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { DIST } from './command.js';
 import { makeFolder } from './folder.js';
+import { atEnd } from './share.js';
 
 /** What the daemon says once, on a pipe, when it serves or when it cannot. */
 export type Readiness =
@@ -90,7 +90,7 @@ export async function startHerd(
 export async function herdIn(home: Home, daemon: Daemon): Promise<Herd> {
   const open = async () => {
     const fleet = await connect({ socket: home.socket });
-    onTestFinished(() => fleet.close());
+    atEnd(() => fleet.close());
     return fleet;
   };
   const fleet = await open();
@@ -118,7 +118,7 @@ export function makeHome(config: string, more: Record<string, string> = {}): Hom
   };
   const launched: Launched[] = [];
   const daemons: Daemon[] = [];
-  onTestFinished(() => leaveNothing(launched, daemons));
+  atEnd(() => leaveNothing(launched, daemons));
 
   const home: Home = {
     folder,

@@ -3,11 +3,12 @@ import type { CallParams, FleetEvent } from '../../src/ipc/fleet.js';
 import { config } from '../faults/config.js';
 import { startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
+import { share } from '../support/share.js';
 import { type Moves, VARIANTS } from './variants.js';
 
 /** The same twelve behaviours, whatever carries the messages and whichever version of the protocol is spoken. */
 describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }) => {
-  async function stage() {
+  const stage = share(async () => {
     const prepared = await prepare();
     const entry = {
       ...prepared.entry,
@@ -29,10 +30,10 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
     ) =>
       until(() => events.find((event) => event.topic === topic && isIt(event as FleetEvent & { topic: T })));
     return { ...prepared, ...herd, listen, call, first };
-  }
+  });
 
   it('FR-002 FR-005 FR-006 FR-007 FR-013 FR-014 FR-022 US4.2 US5.3: lists, calls, errors, prompts and resources', async () => {
-    const { fleet, call, status } = await stage();
+    const { fleet, call, status } = stage();
     const { prompt, resource } = moves;
     const tools = await fleet.tools('it');
     expect(tools.map(({ name }) => name)).toContain(moves.tool);
@@ -61,7 +62,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
   });
 
   it('FR-016 FR-027 FR-028 US4.4 US5.4: progress, cancelling, timeouts, logs and changed lists', async () => {
-    const { fleet, call, status, listen, first } = await stage();
+    const { fleet, call, status, listen, first } = stage();
     await fleet.tools('it');
     await fleet.resources('it');
     const progress: number[] = [];
@@ -97,7 +98,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
   });
 
   it('U6 FR-023 SC-006: a crash in mid-call is told within a second, and the next call after its return is served', async () => {
-    const { call, status, crash, revive } = await stage();
+    const { call, status, crash, revive } = stage();
     await call(moves.call);
     const lost = call(moves.endless);
     await until(async () => (await status('it')).in_flight === 1);

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { onTestFinished } from 'vitest';
 import { command, type Entry, fixturePath, server } from '../faults/config.js';
 import { killNow } from '../support/herd.js';
 import { EVERYTHING, everything, freePort, type Remote } from '../support/remote-servers.js';
+import { atEnd } from '../support/share.js';
 
-/** A server that was made ready for one test. */
+/** A server that was made ready for its tests. */
 export interface Prepared {
   entry: Entry;
   /** Ends it as a crash would. `pids`: its processes, where the daemon has them. */
@@ -106,7 +106,7 @@ function stdio(entry: Entry): Prepared {
 
 async function remote(transport: Remote): Promise<Prepared> {
   const it = await everything(transport);
-  onTestFinished(() => it.kill());
+  atEnd(() => it.kill());
   return { entry: entryOf(transport, it.url), crash: () => it.kill(), revive: () => it.start() };
 }
 
@@ -125,7 +125,7 @@ async function modernHttp(): Promise<Prepared> {
     child.kill('SIGKILL');
     await gone;
   };
-  onTestFinished(kill);
+  atEnd(kill);
   await start();
   return { entry: entryOf('http', `http://127.0.0.1:${port}/mcp`), crash: kill, revive: start };
 }

@@ -11,6 +11,12 @@ const real = (path: string, ...args: string[]) =>
 
 /** Six times as fast, for servers whose silence is not a matter of how fast they boot. */
 const fast: Clock = { ...systemClock, setTimeout: (fire, ms) => systemClock.setTimeout(fire, ms / 6) };
+/** Only silence is over sooner: a server that boots slowly is late for it after a moment already. */
+const impatient: Clock = {
+  ...systemClock,
+  setTimeout: (fire, ms) => systemClock.setTimeout(fire, ms === SILENCE_MS ? 500 : ms),
+};
+const SLOW_MS = '700';
 
 describe('a server whose era nobody knows', () => {
   it('is modern when it answers server/discover (context7)', async () => {
@@ -73,14 +79,17 @@ describe('a server whose era nobody knows', () => {
   });
 
   it('that boots slowly is waited for: legacy', async () => {
-    const { opened, tool } = openLink(specOf('boots-slowly.mjs', {}, [`${SILENCE_MS + 500}`]));
+    const { opened, tool } = openLink(specOf('boots-slowly.mjs', {}, [SLOW_MS]), { clock: impatient });
     await opened;
     expect(await tool('echo', { value: 'late' })).toBe('late');
   });
 
   it('that boots slowly is waited for: modern only', async () => {
     const era = remembering();
-    const { opened, tool } = openLink(specOf('modern.mjs', {}, ['only', `${SILENCE_MS + 500}`]), { era });
+    const { opened, tool } = openLink(specOf('modern.mjs', {}, ['only', SLOW_MS]), {
+      era,
+      clock: impatient,
+    });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(await tool('echo', { value: 'late' })).toBe('late');
     expect(era.told).toEqual(['keep modern']);
@@ -88,11 +97,11 @@ describe('a server whose era nobody knows', () => {
 
   it('that boots slowly and answers both goes by the last, and is known as modern the next time', async () => {
     const era = remembering();
-    const spec = specOf('modern.mjs', {}, [`${SILENCE_MS + 500}`]);
-    const first = openLink(spec, { era });
+    const spec = specOf('modern.mjs', {}, [SLOW_MS]);
+    const first = openLink(spec, { era, clock: impatient });
     expect(await first.opened).toMatchObject({ protocolVersion: '2025-11-25' });
     expect(await first.tool('echo', { value: 'old' })).toBe('old');
-    const second = openLink(spec, { era });
+    const second = openLink(spec, { era, clock: impatient });
     expect(await second.opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(era.told).toEqual(['keep modern']);
   });
@@ -150,7 +159,7 @@ describe('a verdict', () => {
 
   it('of modern waits for a slow server and sends no initialize', async () => {
     const era = remembering('modern');
-    const { opened } = openLink(specOf('modern.mjs', {}, [`${SILENCE_MS + 500}`]), { era });
+    const { opened } = openLink(specOf('modern.mjs', {}, [SLOW_MS]), { era, clock: impatient });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(era.told).toEqual([]);
   });
