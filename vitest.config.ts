@@ -3,10 +3,12 @@ import { defineConfig } from 'vitest/config';
 /** They look at the process they run in: its memory, its umask, what it calls. */
 const ALONE = [
   'test/framing/framer.test.ts',
+  'test/hot-path.test.ts',
   'test/ipc/hostile.test.ts',
   'test/ipc/message.test.ts',
   'test/ipc/peer.test.ts',
   'test/ipc/socket-owner.test.ts',
+  'test/link/session/long-words.test.ts',
   'test/link/session/raw-reply.test.ts',
   'test/link/stdio/talk.test.ts',
   'test/supervisor/rss.test.ts',
