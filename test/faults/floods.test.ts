@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Home, isAlive, startHerd } from '../support/herd.js';
@@ -14,9 +14,11 @@ const LOG_BYTES = MIB;
 /** One line more than the cap may be in each of them. */
 const LOGS_BYTES = 4 * LOG_BYTES + 64 * 1024;
 
+const placeOf = ({ folder }: Home) => join(folder, 'state', 'logs', 'servers');
+
 /** The one that is written, and those before it. */
-function logsOf({ folder }: Home, name: string): { name: string; bytes: number }[] {
-  const place = join(folder, 'state', 'logs', 'servers');
+function logsOf(home: Home, name: string): { name: string; bytes: number }[] {
+  const place = placeOf(home);
   const own = readdirSync(place).filter((file) => file.startsWith(`${name}.log`));
   return own.sort().map((file) => ({ name: file, bytes: statSync(join(place, file)).size }));
 }
@@ -53,10 +55,9 @@ it('U1: a server that floods stderr is read to the end, its logs are capped and 
   for (const { bytes } of logs) expect(bytes).toBeLessThanOrEqual(LOGS_BYTES / 4);
   expect(grown).toBeLessThan(150 * MIB);
   expect(worst).toBeLessThan(500 + NOISE_MS);
-  const entries = await fleet.logs({ server: 'loud' });
-  expect(entries.some(({ text }) => /^\(\d+ bytes dropped: more than the log takes\)$/.test(text))).toBe(
-    true,
-  );
+  // in whichever of them: a daemon that had to wait for its turn has room for more lines than one likes to look at
+  const written = logs.map(({ name }) => readFileSync(join(placeOf(home), name), 'utf8')).join('');
+  expect(written).toMatch(/\(\d+ bytes dropped: more than the log takes\)/);
   expect(await say('loud', 'echo', { value: 'again' })).toBe('again');
   expect(await status('loud')).toMatchObject({ state: 'connected', incarnation: 1 });
   expect(isAlive(daemon.pid)).toBe(true);

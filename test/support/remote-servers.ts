@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killNow } from './herd.js';
 
 const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
 export const EVERYTHING = join(MODULES, '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
@@ -40,12 +42,20 @@ export async function everything(transport: Remote, port?: number): Promise<Remo
       child = undefined;
       if (dying?.pid === undefined) return;
       const exited = once(dying, 'exit');
+      const behind = childrenOf(dying.pid);
       process.kill(-dying.pid, 'SIGKILL');
+      behind.forEach(killNow);
       await exited;
     },
   };
   await server.start();
   return server;
+}
+
+/** supergateway's server has a group of its own, and one that is busy does not mind that its input has ended. */
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }
 
 function wordsFor(transport: Remote, port: number): [string[], string] {
