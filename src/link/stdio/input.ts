@@ -60,6 +60,10 @@ export class Input {
   #pass(): boolean {
     const lines = this.#lines;
     this.#lines = '';
-    return lines !== '' && this.#open && this.#stream.write(this.#encoding.encode(lines));
+    if (lines === '' || !this.#open) return false;
+    const encoded = this.#encoding.encode(lines);
+    if (typeof encoded !== 'string') return this.#stream.write(encoded);
+    // nearly everything is ASCII, and that is written faster as what it also is
+    return this.#stream.write(encoded, Buffer.byteLength(encoded) === encoded.length ? 'latin1' : 'utf8');
   }
 }
