@@ -138,7 +138,9 @@ export async function measureMemory({ sizes, peers, note }) {
       toolherd: () => startToolherd(namesOf(count)),
       ...(count > 0 && { relay: () => startRelay(namesOf(count)) }),
       ...(count > 0 &&
-        Object.fromEntries(peers.map((peer) => [peer.name, () => peer.start(namesOf(count))]))),
+        Object.fromEntries(
+          taking(peers, count, note).map((peer) => [peer.name, () => peer.start(namesOf(count))]),
+        )),
     };
     memory[count] = {};
     for (const [name, begin] of Object.entries(starts)) {
