@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject, type JsonObject } from '../link/session/message.js';
 import { type Lists, NO_LISTS } from './lists.js';
+import { forgetOthers } from './remembered-files.js';
 
 /** What servers offered when they last ran, kept for the time when they do not. */
 export interface CatalogStore {
@@ -64,18 +64,8 @@ export class CatalogFiles implements CatalogStore {
   }
 
   async seen(identities: readonly string[]): Promise<void> {
-    const now = new Date(this.#now());
     const configured = new Set(identities.map((identity) => this.#file(identity)));
-    const names = await readdir(this.#folder).catch(() => []);
-    for (const file of names.map((name) => join(this.#folder, name))) {
-      if (configured.has(file)) await utimes(file, now, now).catch(() => undefined);
-      else if (await this.#isForgotten(file)) await rm(file, { force: true }).catch(() => undefined);
-    }
-  }
-
-  async #isForgotten(file: string): Promise<boolean> {
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    return this.#now() - mtimeMs > FORGOTTEN_AFTER_MS;
+    await forgetOthers(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
   }
 
   #file(identity: string): string {

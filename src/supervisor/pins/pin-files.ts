@@ -10,8 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { forgetOthers } from '../remembered-files.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
 
 /** What is known of the pins of a server: nothing, a record, or that there is one which cannot be read. */
@@ -79,18 +79,8 @@ export class PinFiles implements PinStore {
   }
 
   async seen(identities: readonly string[]): Promise<void> {
-    const now = new Date(this.#now());
     const configured = new Set(identities.map((identity) => this.#file(identity)));
-    const names = await readdir(this.#folder).catch(() => []);
-    for (const file of names.map((name) => join(this.#folder, name))) {
-      if (configured.has(file)) await utimes(file, now, now).catch(() => undefined);
-      else if (await this.#isForgotten(file)) await rm(file, { force: true }).catch(() => undefined);
-    }
-  }
-
-  async #isForgotten(file: string): Promise<boolean> {
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    return this.#now() - mtimeMs > FORGOTTEN_AFTER_MS;
+    await forgetOthers(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
   }
 
   #file(identity: string): string {

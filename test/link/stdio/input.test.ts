@@ -36,6 +36,13 @@ describe('the input of a server', () => {
     expect(taken).toEqual(['a\nb\nc\n']);
   });
 
+  it.each(['plain', 'ümläut', '漢字 😀'])('gets %s as UTF-8', async (line) => {
+    const { input, taken, tick } = pipe();
+    input.write(line);
+    await tick();
+    expect(taken).toEqual([`${line}\n`]);
+  });
+
   it('is not ready while the pipe is full, and tells when it is again (U5)', async () => {
     const { input, take, told, tick } = pipe();
     expect(input.ready).toBe(true);
