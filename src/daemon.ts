@@ -2,6 +2,7 @@ import { closeSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { compileSooner } from './daemon/compile-sooner.js';
 import { describeStartFailure, startDaemon } from './daemon/daemon.js';
 import { findSocketPath } from './ipc/socket-path.js';
 import { findPaths } from './paths.js';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
     userHome,
     echo: isForeground ? process.stdout : undefined,
   });
+  compileSooner();
   // It must not keep the folder busy that it was started from.
   process.chdir('/');
   process.on('SIGHUP', () => void daemon.reload());

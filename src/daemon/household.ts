@@ -211,6 +211,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       agents.close();
       eras.close();
       await processes.close();
+      herd.flushRecords();
       audit.close();
     },
   };

@@ -48,6 +48,7 @@ export class Outbox {
   #largest = 0;
   #state: 'empty' | 'writing' = 'empty';
   #closed = false;
+  /** Known while more than `softBytes` wait, or did lately. */
   #takenAt = 0;
   #stallTimer: unknown;
   #emptied: (() => void)[] = [];
@@ -70,7 +71,6 @@ export class Outbox {
 
   send(text: Text): void {
     if (this.#closed) return;
-    if (this.#queued === 0) this.#takenAt = this.#clock.now();
     const bytes = sizeOf(text);
     this.#queued += bytes;
     this.#largest = Math.max(this.#largest, bytes);
@@ -154,7 +154,7 @@ export class Outbox {
   #taken(bytes: number): void {
     if (this.#closed) return;
     this.#queued -= bytes;
-    this.#takenAt = this.#clock.now();
+    if (this.#stallTimer !== undefined) this.#takenAt = this.#clock.now();
     if (this.#queued > 0) this.#write();
     else {
       this.#state = 'empty';
@@ -170,15 +170,20 @@ export class Outbox {
 
   #watchForStall(): void {
     if (this.#stallTimer !== undefined) return;
-    const left = this.#takenAt + this.#limits.stallMs - this.#clock.now();
-    this.#stallTimer = this.#clock.setTimeout(() => this.#lookForStall(), Math.max(0, left));
+    this.#takenAt = this.#clock.now();
+    this.#lookAgainIn(this.#limits.stallMs);
+  }
+
+  #lookAgainIn(ms: number): void {
+    this.#stallTimer = this.#clock.setTimeout(() => this.#lookForStall(), ms);
   }
 
   #lookForStall(): void {
     this.#stallTimer = undefined;
     if (this.#queued <= this.#limits.softBytes) return;
+    const { stallMs } = this.#limits;
     const forMs = this.#clock.now() - this.#takenAt;
-    if (forMs < this.#limits.stallMs) this.#watchForStall();
+    if (forMs < stallMs) this.#lookAgainIn(stallMs - forMs);
     else this.#drop(`it left ${this.#queued} bytes unread and took none for ${Math.round(forMs)} ms`);
   }
 

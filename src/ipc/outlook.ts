@@ -37,12 +37,14 @@ export class Outlook {
     this.#caller = caller;
     this.#own = views.own(caller);
     this.#heard = this.#own.seen;
-    this.fleet = new Proxy({} as Fleet, {
+    const all = new Proxy({} as Fleet, {
       get: (_, name: keyof Fleet) => {
         if (name === 'subscribe') return this.#subscribe;
         return (ACTS.has(name) ? this.#acting() : this.#own.seen)[name];
       },
     });
+    // every call goes by this one, and a Proxy would be a good part of what it costs
+    this.fleet = Object.create(all, { forward: { get: () => this.#acting().forward } });
   }
 
   get agent(): string | null {

@@ -14,11 +14,24 @@ export interface CallRecordOptions {
   redact<T>(value: T): T;
 }
 
-/** What is to be known of every request to the herd when it has ended. */
+/** Tells of a call to whoever wants to hear of it. */
+export type TellCall = (describe: () => CallEvent) => void;
+
+interface Ended {
+  server: string;
+  call: EndedCall;
+  tell: TellCall;
+}
+
+/**
+ * What is to be known of every request to the herd when it has ended. It is written down when the turn of the loop in
+ * which it ended is over and its reply is on its way: nobody waits for it.
+ */
 export class CallRecords {
   readonly #options: CallRecordOptions;
   readonly #own: Caller;
   readonly #names: CleanNames;
+  #ended: Ended[] = [];
   #atMs = Number.NaN;
   #at = '';
 
@@ -28,15 +41,26 @@ export class CallRecords {
     this.#own = { via: 'library', client: null, agent: options.agent ?? null };
   }
 
-  /** Writes it down. Answers with what may be told of it, for whoever wants to hear it. */
-  add(server: string, call: EndedCall): () => CallEvent {
+  add(server: string, call: EndedCall, tell: TellCall): void {
+    if (this.#ended.length === 0) setImmediate(this.flush);
+    this.#ended.push({ server, call, tell });
+  }
+
+  /** Writes down what has ended; to be asked for by whoever ends it all. */
+  readonly flush = (): void => {
+    const ended = this.#ended;
+    this.#ended = [];
+    for (const one of ended) this.#record(one);
+  };
+
+  #record({ server, call, tell }: Ended): void {
     const { audit } = this.#options;
     let text = audit && this.#textOf(server, call);
     if (text !== undefined) audit?.(text);
-    return () => {
+    tell(() => {
       text ??= this.#textOf(server, call);
       return JSON.parse(text) as CallEvent;
-    };
+    });
   }
 
   #textOf(server: string, call: EndedCall): string {

@@ -40,7 +40,8 @@ const SETTLED: ForwardHandle = { cancel: () => undefined };
 
 function isPlain({ spec, catalog }: ConfiguredServer, tool: string): boolean {
   if (!spec.enabled || spec.resultLimit !== 0) return false;
-  return catalog.keysOf('tools')?.has(tool) === true && catalog.hasTool(tool);
+  // what its config hides is not among them
+  return catalog.keysOf('tools')?.has(tool) === true && catalog.blockOf(tool) === undefined;
 }
 
 class ForwardedCall implements RoutedSink {

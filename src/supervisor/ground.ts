@@ -190,9 +190,15 @@ export class Ground {
 
   /** A request has its outcome. One that is for no server may be heard of in every view. */
   called(name: string, slot: string | undefined, call: EndedCall): void {
-    const describe = this.#records.add(name, call);
-    if (slot !== undefined) this.#tell('call', slot, describe);
-    else for (const { news } of this.#onlookers) news.tell('call', name, describe);
+    this.#records.add(name, call, (describe) => {
+      if (slot !== undefined) this.#tell('call', slot, describe);
+      else for (const { news } of this.#onlookers) news.tell('call', name, describe);
+    });
+  }
+
+  /** Whatever has ended is written down now. */
+  flushRecords(): void {
+    this.#records.flush();
   }
 
   /** Only those who have the server hear of it. */

@@ -72,6 +72,11 @@ export class Herd extends HerdView {
     return stopAll(servers, { clock: this.#ground.options.clock, graceMs, kill, leaving });
   }
 
+  /** Whatever has ended is written down now: whoever ends the process asks for it. */
+  flushRecords(): void {
+    this.#ground.flushRecords();
+  }
+
   #seen(): void {
     const identities = this.#ground.pool.servers.map(({ spec }) => identityOf(spec));
     void this.#ground.options.catalogs?.seen(identities);

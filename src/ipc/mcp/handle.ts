@@ -2,7 +2,6 @@ import { MODERN_VERSION } from '../../modern-names.js';
 import { Params } from '../params.js';
 import type { Peer } from '../peer.js';
 import { CODE, RpcError } from '../rpc-error.js';
-import type { RequestContext } from '../running.js';
 import { MCP_METHODS } from './methods.js';
 import { readEnvelope } from './modern/envelope.js';
 import { answerModern, MODERN_METHODS } from './modern/methods.js';
@@ -11,16 +10,14 @@ import type { McpSession } from './session.js';
 /** MCP on a connection, in both eras: each request tells by itself which one it is of. */
 export function handleMcp(peer: Peer, session: McpSession): void {
   for (const method of new Set([...Object.keys(MCP_METHODS), ...Object.keys(MODERN_METHODS)])) {
-    peer.handle(method, (raw, context) => answer(method, session, raw, context));
+    const run = Object.hasOwn(MCP_METHODS, method) ? MCP_METHODS[method] : undefined;
+    peer.handle(method, (raw, context) => {
+      const params = new Params(raw);
+      const envelope = readEnvelope(raw);
+      if (envelope !== undefined) return answerModern({ method, session, envelope, params, context, raw });
+      if (run !== undefined) return run(session, params, context, raw);
+      const message = `Invalid params: ${method} is of ${MODERN_VERSION}, and '_meta' does not say so`;
+      throw new RpcError(CODE.invalidParams, message);
+    });
   }
-}
-
-function answer(method: string, session: McpSession, raw: unknown, context: RequestContext): unknown {
-  const params = new Params(raw);
-  const envelope = readEnvelope(raw);
-  if (envelope !== undefined) return answerModern({ method, session, envelope, params, context, raw });
-  const run = Object.hasOwn(MCP_METHODS, method) ? MCP_METHODS[method] : undefined;
-  if (run !== undefined) return run(session, params, context, raw);
-  const message = `Invalid params: ${method} is of ${MODERN_VERSION}, and '_meta' does not say so`;
-  throw new RpcError(CODE.invalidParams, message);
 }
