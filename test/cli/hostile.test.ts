@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
+import { measured } from '../faults/measured.js';
 import { startHerd, until } from '../support/herd.js';
 import { onTerminal } from '../support/terminal.js';
 
@@ -55,5 +56,6 @@ describe('a server that says unsafe things, on a real terminal', () => {
       await status;
       expectHarmless(screen());
     }
+    measured(`X2: ${verbs.length + following.length} commands on a terminal, nothing came through`);
   }, 60_000);
 });

@@ -5,6 +5,7 @@ import type { CatalogEvent } from '../../src/ipc/fleet.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { type Herd, isAlive, makeHome, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
+import { measured } from './measured.js';
 
 const offers = (fields: Record<string, unknown> = {}) => config([server('offers', 'offers.mjs', fields)]);
 
@@ -32,6 +33,7 @@ describe('what a server offers', () => {
     ]);
     expect(await say('offers', 'echo', { value: 'hi' })).toBe('hi');
     expect(await status('offers')).toMatchObject({ tools: 1000, prompts: 2, resources: 2 });
+    measured(`U7: ${tools.length} tools listed, 1 marked`);
   });
 
   test('FR-014 US4.2: prompts, resources and templates are found, each with what its server said of it', async () => {

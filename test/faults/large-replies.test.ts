@@ -10,6 +10,7 @@ import { LineClient, textOf } from '../mcp/support.js';
 import { COMMAND } from '../support/command.js';
 import { type Home, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
+import { measured } from './measured.js';
 
 /** Larger than what is parsed in any case. */
 const LARGE = 100_000;
@@ -98,6 +99,7 @@ describe('U8: a large reply', () => {
     const [heard, heardToo] = [client.lines.slice(0, -1), victim.lines.slice(0, -1)];
     expect(heard.map(({ id }) => id)).toEqual(TRICKS.flatMap(([kind]) => [kind, `${kind}, over`]));
     expect(heardToo.map((line) => [line.id, textOf(line)])).toEqual(TRICKS.map(([kind]) => [kind, 'own']));
+    measured(`U8: ${TRICKS.length} ways to be taken for another, none was`);
     expect(await status('it')).toMatchObject({ incarnation: 1, restarts: 0 });
   });
 

@@ -10,6 +10,7 @@ import { Peer } from '../../src/ipc/peer.js';
 import { remoteFleet } from '../../src/ipc/remote-fleet.js';
 import { type Daemon, type Home, killNow, makeHome, startHerd, until, watchdogOf } from '../support/herd.js';
 import { config, server } from './config.js';
+import { measured } from './measured.js';
 
 const FILES = 64;
 const isRoot = process.getuid?.() === 0;
@@ -87,6 +88,9 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
         ),
     );
     expect(await say('three', 'echo', { value: 'well' })).toBe('well');
+    measured(
+      `P14: ${FILES} files: ${guests.length} idle connections, the next one told why, ${entries.length} of ${entries.length} servers served`,
+    );
   });
 
   it('a server that cannot be started says why, is tried for as long as it takes, and is not given up', async () => {
@@ -115,6 +119,9 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     await until(async () => (await status('two')).state === 'connected');
     expect(await say('two', 'echo', { value: 'well' })).toBe('well');
     expect((await connectionOf(home).status()).daemon.pid).toBe(daemon.pid);
+    measured(
+      `P14: no file left: tried ${(await status('two')).incarnation} times, connected when there was room`,
+    );
   });
 });
 

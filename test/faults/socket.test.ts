@@ -98,6 +98,7 @@ describe('S3: a place for the socket that is not ours alone is refused, and noth
     expect(up.status).not.toBe(0);
     expect(up.stderr).toContain('is not a socket');
     expect(readFileSync(home.socket, 'utf8')).toBe('precious');
+    measured('S3: refused, and what was there is there');
   });
 
   it('a symbolic link in the place of the socket', async () => {
@@ -216,5 +217,6 @@ describe('S5: with a umask of 000', () => {
     expect([...seen].sort()).toEqual(['/run 700', '/run/toolherd.sock 600', '/run/toolherd.sock.lock 600']);
     const kept = ['state', 'state/logs', 'state/ledger', 'state/logs/daemon.log'];
     expect(kept.map((path) => modeOf(join(home.folder, path)))).toEqual(['700', '700', '600', '600']);
+    measured(`S5: from the first look to the last: ${[...seen].sort().join(', ')}`);
   });
 });

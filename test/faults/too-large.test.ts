@@ -13,6 +13,7 @@ import {
 import { LineClient, textOf } from '../mcp/support.js';
 import { startHerd } from '../support/herd.js';
 import { config, type Entry, server } from './config.js';
+import { measured } from './measured.js';
 
 const CAP = 100_000;
 const LIMIT = { max_message_bytes: CAP, backoff: { min: 0.1, max: 0.2, factor: 1, jitter: 0 } };
@@ -66,7 +67,7 @@ const sizedWebsocket = () =>
 describe('U3: a result over max_message_bytes', () => {
   it.each(WAYS)(
     'over %s: only its own call fails; the server lives, and what fits comes through',
-    async (_name, tool, entry) => {
+    async (name, tool, entry) => {
       const { fleet, home, status } = await startHerd(config([await entry()]));
       const give = (bytes: number) => fleet.call({ server: 'it', tool, arguments: { bytes } });
       await fleet.start({ all: true }, true);
@@ -92,6 +93,7 @@ describe('U3: a result over max_message_bytes', () => {
       ]);
       expect(textOf(await call(CAP - 1000))).toHaveLength(CAP - 1000);
       expect(await status('it')).toMatchObject({ state: 'connected', incarnation: 1, restarts: 0 });
+      measured(`U3: over ${name}: ResultTooLargeError; ${CAP - 1000} of ${CAP} bytes came through after it`);
     },
   );
 

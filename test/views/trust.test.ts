@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { measured } from '../faults/measured.js';
 import { toolherd } from '../support/command.js';
 import { isAlive, until } from '../support/herd.js';
 import { run, shared, startWorld } from './support.js';
@@ -23,6 +24,7 @@ describe('an agent file on the socket', () => {
     const allowed = await client.ask(2, HELLO, { agent: red.file });
     expect(allowed.result).toMatchObject({ agent: red.file });
     expect(await client.say1('red__echo', { value: 'there' })).toBe('there');
+    measured('X3: nothing ran before it was allowed, and what would run was told');
   });
 
   it('X3: that changed since is refused to whoever comes; who was there goes on with what was allowed', async () => {
