@@ -27,6 +27,8 @@ export const DEFAULT_LIMITS: OutboxLimits = {
 
 /** Small, so that a slow client is seen to take bytes; large enough that a slice costs nothing beside its bytes. */
 const SLICE_BYTES = 65_536;
+/** So much goes out at once: the client has begun with it while the rest of the turn is still worked on here. */
+const ENOUGH_BYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 
 export class Outbox {
@@ -44,6 +46,9 @@ export class Outbox {
   /** Encoded, and taken in part. */
   #block: Buffer = NOTHING;
   #queued = 0;
+  /** Of these, what is written. */
+  #untaken = 0;
+  #isTurnBegun = false;
   /** The largest text since nothing was queued. */
   #largest = 0;
   #state: 'empty' | 'writing' = 'empty';
@@ -81,10 +86,12 @@ export class Outbox {
     }
     if (this.#queued > softBytes) this.#watchForStall();
     this.#add(text, bytes);
+    if (this.#shortBytes >= ENOUGH_BYTES && this.#untaken < SLICE_BYTES) this.#writeShort();
     if (this.#state === 'writing') return;
     this.#state = 'writing';
+    this.#isTurnBegun = true;
     // after the promises of this tick: what they answer goes out with it
-    setImmediate(() => this.#write());
+    setImmediate(this.#endTurn);
   }
 
   /** Settles when everything was taken, or never will be. */
@@ -122,17 +129,34 @@ export class Outbox {
     return text;
   }
 
-  #write(): void {
+  readonly #endTurn = (): void => {
+    this.#isTurnBegun = false;
+    if (this.#untaken === 0) this.#goOn();
+  };
+
+  /** When all that was written is taken. */
+  #goOn(): void {
     if (this.#closed) return;
-    if (this.#block.length === 0 && this.#short !== '') {
-      const bytes = this.#shortBytes;
-      const text = this.#takeShort();
-      this.#stream.write(text, encodingOf(text, bytes), () => this.#taken(bytes));
-      return;
-    }
+    if (this.#queued === 0) {
+      this.#state = 'empty';
+      this.#largest = 0;
+      this.#tellEmptied();
+    } else if (this.#block.length === 0 && this.#short !== '') this.#writeShort();
+    else this.#writeSlice();
+  }
+
+  #writeShort(): void {
+    const bytes = this.#shortBytes;
+    const text = this.#takeShort();
+    this.#untaken += bytes;
+    this.#stream.write(text, encodingOf(text, bytes), () => this.#taken(bytes));
+  }
+
+  #writeSlice(): void {
     if (this.#block.length === 0) this.#block = this.#nextBlock();
     const slice = this.#block.subarray(0, SLICE_BYTES);
     this.#block = this.#block.subarray(slice.length);
+    this.#untaken += slice.length;
     this.#stream.write(slice, () => this.#taken(slice.length));
   }
 
@@ -154,13 +178,9 @@ export class Outbox {
   #taken(bytes: number): void {
     if (this.#closed) return;
     this.#queued -= bytes;
+    this.#untaken -= bytes;
     if (this.#stallTimer !== undefined) this.#takenAt = this.#clock.now();
-    if (this.#queued > 0) this.#write();
-    else {
-      this.#state = 'empty';
-      this.#largest = 0;
-      this.#tellEmptied();
-    }
+    if (this.#untaken === 0 && !this.#isTurnBegun) this.#goOn();
   }
 
   #forget(): void {

@@ -17,6 +17,13 @@ export interface EndedCall {
   incarnation: number | null;
 }
 
+/** The same without the result, which may be large and is nobody's business. */
+export interface CallFacts extends Pick<EndedCall, 'request' | 'elapsedMs' | 'incarnation'> {
+  error: string | null;
+  sent: boolean;
+  bytes: number | null;
+}
+
 interface Circumstances {
   from: Caller;
   /** ISO 8601. */
@@ -30,7 +37,7 @@ interface Circumstances {
  */
 export function callText(
   server: string,
-  { request, outcome, incarnation, elapsedMs }: EndedCall,
+  { request, error, sent, bytes, incarnation, elapsedMs }: CallFacts,
   { from, at, names }: Circumstances,
 ): string {
   const quoted = (name: string | null | undefined) => names.json(name);
@@ -39,23 +46,25 @@ export function callText(
   const tool = isTool && typeof params?.name === 'string' ? quoted(params.name) : null;
   const hasArguments = params?.arguments !== undefined && (isTool || method === 'prompts/get');
   const shape = hasArguments ? shapeText(params.arguments, names) : null;
-  const error = errorOf(isTool, outcome);
   const what = `"server":${quoted(server)},"method":${quoted(method)},"tool":${tool},"arguments":${shape}`;
   const who = `"caller":${quoted(caller)},"daemon_pid":${process.pid},"via":"${from.via}","client":${clientText(from, names)},"agent":${quoted(from.agent)}`;
-  const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${outcome.ok || outcome.error.sent}`;
-  const how = `"duration_ms":${hundredths(elapsedMs)},"ok":${error === null},"error":${quoted(error)},"bytes":${bytesOf(outcome)}`;
+  const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${sent}`;
+  const how = `"duration_ms":${hundredths(elapsedMs)},"ok":${error === null},"error":${quoted(error)},"bytes":${bytes}`;
   return `{"topic":"call",${what},${who},${where},${how},"at":"${at}"}`;
 }
 
-function errorOf(isTool: boolean, outcome: Outcome): string | null {
-  if (!outcome.ok) return outcome.error.type;
-  if (!isTool) return null;
-  // of a long result that was passed on unread only this is known
-  return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;
+export function factsOf({ request, outcome, elapsedMs, incarnation }: EndedCall): CallFacts {
+  const error = errorOf(request, outcome);
+  const sent = outcome.ok || outcome.error.sent;
+  const bytes = outcome.ok ? (outcome.bytes ?? null) : null;
+  return { request, error, sent, bytes, elapsedMs, incarnation };
 }
 
-function bytesOf(outcome: Outcome): number | null {
-  return outcome.ok ? (outcome.bytes ?? null) : null;
+function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
+  if (!outcome.ok) return outcome.error.type;
+  if (method !== 'tools/call') return null;
+  // of a long result that was passed on unread only this is known
+  return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;
 }
 
 function clientText({ client }: Caller, names: CleanNames): string {

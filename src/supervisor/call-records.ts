@@ -1,6 +1,6 @@
 import type { CallEvent, Caller } from '../ipc/fleet.js';
 import type { Clock } from '../link/clock.js';
-import { callText, type EndedCall } from './call-event.js';
+import { type CallFacts, callText, type EndedCall, factsOf } from './call-event.js';
 import { CleanNames } from './clean-names.js';
 
 export interface CallRecordOptions {
@@ -14,64 +14,90 @@ export interface CallRecordOptions {
   redact<T>(value: T): T;
 }
 
-/** Tells of a call to whoever wants to hear of it. */
-export type TellCall = (describe: () => CallEvent) => void;
+export interface CallListeners {
+  /** Somebody wants to hear of calls as they end. */
+  isHeard(): boolean;
+  tell(server: string, slot: string | undefined, describe: () => CallEvent): void;
+}
 
 interface Ended {
   server: string;
-  call: EndedCall;
-  tell: TellCall;
+  /** Where the server has its place; undefined where no server took it. */
+  slot: string | undefined;
+  from: Caller;
+  facts: CallFacts;
+  atMs: number;
 }
 
+/** So long, or so many, are put off when nobody listens: together they cost a fraction of what each would cost. */
+const BATCH_MS = 20;
+const BATCH = 64;
+
 /**
- * What is to be known of every request to the herd when it has ended. It is written down when the turn of the loop in
- * which it ended is over and its reply is on its way: nobody waits for it.
+ * What is to be known of every request to the herd when it has ended. It is put into words when its reply is on its way:
+ * nobody waits for that, be it for this reply or the next.
  */
 export class CallRecords {
   readonly #options: CallRecordOptions;
+  readonly #listeners: CallListeners;
   readonly #own: Caller;
   readonly #names: CleanNames;
   #ended: Ended[] = [];
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
   #atMs = Number.NaN;
   #at = '';
 
-  constructor(options: CallRecordOptions) {
+  constructor(options: CallRecordOptions, listeners: CallListeners) {
     this.#options = options;
+    this.#listeners = listeners;
     this.#names = new CleanNames((text) => options.redact(text));
     this.#own = { via: 'library', client: null, agent: options.agent ?? null };
   }
 
-  add(server: string, call: EndedCall, tell: TellCall): void {
-    if (this.#ended.length === 0) setImmediate(this.flush);
-    this.#ended.push({ server, call, tell });
+  add(server: string, slot: string | undefined, call: EndedCall): void {
+    const isHeard = this.#listeners.isHeard();
+    if (!isHeard && this.#options.audit === undefined) return;
+    const atMs = this.#options.clock.now();
+    this.#ended.push({ server, slot, from: this.#callerOf(call), facts: factsOf(call), atMs });
+    if (this.#isDue) return;
+    if (isHeard || this.#ended.length >= BATCH) {
+      this.#isDue = true;
+      setImmediate(this.flush);
+    } else this.#timer ??= setTimeout(this.flush, BATCH_MS).unref();
   }
 
   /** Writes down what has ended; to be asked for by whoever ends it all. */
   readonly flush = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isDue = false;
     const ended = this.#ended;
     this.#ended = [];
     for (const one of ended) this.#record(one);
   };
 
-  #record({ server, call, tell }: Ended): void {
-    const { audit } = this.#options;
-    let text = audit && this.#textOf(server, call);
-    if (text !== undefined) audit?.(text);
-    tell(() => {
-      text ??= this.#textOf(server, call);
-      return JSON.parse(text) as CallEvent;
-    });
+  #record(ended: Ended): void {
+    const text = this.#textOf(ended);
+    this.#options.audit?.(text);
+    this.#listeners.tell(ended.server, ended.slot, () => JSON.parse(text) as CallEvent);
   }
 
-  #textOf(server: string, call: EndedCall): string {
-    const { caller } = call.request;
-    const from = caller === undefined ? undefined : this.#options.callerOf?.(caller);
-    return callText(server, call, { from: from ?? this.#own, at: this.#now(), names: this.#names });
+  /** Who it is now: he may call himself something else in the next moment. */
+  #callerOf({ request: { caller } }: EndedCall): Caller {
+    const known = caller === undefined ? undefined : this.#options.callerOf?.(caller);
+    if (known === undefined) return this.#own;
+    const { via, client, agent } = known;
+    return { via, client, agent };
+  }
+
+  #textOf({ server, from, facts, atMs }: Ended): string {
+    return callText(server, facts, { from, at: this.#dateOf(atMs), names: this.#names });
   }
 
   /** Calls come by the dozen in a millisecond, and a date takes as long to write as all the rest. */
-  #now(): string {
-    const ms = Math.floor(this.#options.clock.now());
+  #dateOf(atMs: number): string {
+    const ms = Math.floor(atMs);
     if (ms !== this.#atMs) {
       this.#atMs = ms;
       this.#at = new Date(ms).toISOString();

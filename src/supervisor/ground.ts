@@ -77,7 +77,13 @@ export class Ground {
     this.options = options;
     const { clock, random, maxStarting } = options;
     this.#startedAt = new Date(clock.now()).toISOString();
-    this.#records = new CallRecords(options);
+    this.#records = new CallRecords(options, {
+      isHeard: () => this.#isHeard('call'),
+      tell: (name, slot, describe) => {
+        if (slot !== undefined) this.#tell('call', slot, describe);
+        else for (const { news } of this.#onlookers) news.tell('call', name, describe);
+      },
+    });
     const tell: News['tell'] = (topic, slot, describe) => this.#tell(topic, slot, describe);
     this.ears = new Ears(options, { tell }, (slot) => this.pool.at(slot)?.view().incarnation ?? 0);
     this.#journal = new Journal(
@@ -190,15 +196,17 @@ export class Ground {
 
   /** A request has its outcome. One that is for no server may be heard of in every view. */
   called(name: string, slot: string | undefined, call: EndedCall): void {
-    this.#records.add(name, call, (describe) => {
-      if (slot !== undefined) this.#tell('call', slot, describe);
-      else for (const { news } of this.#onlookers) news.tell('call', name, describe);
-    });
+    this.#records.add(name, slot, call);
   }
 
   /** Whatever has ended is written down now. */
   flushRecords(): void {
     this.#records.flush();
+  }
+
+  #isHeard(topic: Topic): boolean {
+    for (const { news } of this.#onlookers) if (news.isHeard(topic)) return true;
+    return false;
   }
 
   /** Only those who have the server hear of it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/ipc/fleet.js';
 import { MCPTimeoutError } from '../../src/link/errors.js';
-import { callText, type EndedCall } from '../../src/supervisor/call-event.js';
+import { callText, type EndedCall, factsOf } from '../../src/supervisor/call-event.js';
 import { CleanNames } from '../../src/supervisor/clean-names.js';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -12,7 +12,7 @@ function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
   const request = { method: 'tools/call', params: { name: 't', arguments: {} } };
   const outcome = { ok: true as const, result: {} };
   const ended = { request, outcome, elapsedMs: 1, incarnation: 1, ...call };
-  const text = callText(server, ended, { from, at, names: new CleanNames((name) => name) });
+  const text = callText(server, factsOf(ended), { from, at, names: new CleanNames((name) => name) });
   expect(text).not.toContain('\n');
   return JSON.parse(text) as Record<string, unknown>;
 }
@@ -55,5 +55,12 @@ describe('what is told of a call', () => {
     expect(eventOf({ outcome: failed })).toMatchObject({ ok: false, error: 'MCPToolError', bytes: 7 });
     const request = { method: 'prompts/get', params: { name: 'p', arguments: { a: '1' } } };
     expect(eventOf({ request, outcome: failed })).toMatchObject({ ok: true, arguments: { a: 'string' } });
+  });
+
+  it('is known without the result, which need not be held for it', () => {
+    const outcome = { ok: true as const, result: { content: ['large'] }, bytes: 7 };
+    const request = { method: 'tools/call', params: { name: 't' } };
+    const facts = factsOf({ request, outcome, elapsedMs: 1, incarnation: 1 });
+    expect(JSON.stringify(facts)).not.toContain('large');
   });
 });

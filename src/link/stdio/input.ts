@@ -3,6 +3,8 @@ import type { Encoding } from '../encoding.js';
 
 /** More than this is never queued for a server that does not read, whatever asks for it. */
 const CAP_BYTES = 2 ** 20;
+/** So much goes out at once: the server has begun with it while the rest of the turn is still worked on here. */
+const ENOUGH_CHARACTERS = 4096;
 
 /**
  * The server's stdin. Calls are written only while it is `ready`, so at most one of them is queued here beside what
@@ -13,8 +15,9 @@ export class Input {
   readonly #encoding: Encoding;
   readonly #drained: () => void;
   #open = true;
-  /** Lines of this turn: they go out in one system call. */
+  /** Lines of this turn: they go out in few system calls. */
   #lines = '';
+  #isTurnBegun = false;
 
   /** `broken` is told once when the server closed its end; an EPIPE goes no further than here. */
   constructor(stream: Writable, encoding: Encoding, on: { drained(): void; broken(error: Error): void }) {
@@ -39,8 +42,10 @@ export class Input {
     const stream = this.#stream;
     if (!this.#open || !stream.writable) return false;
     if (stream.writableLength + this.#lines.length > CAP_BYTES) return false;
-    if (this.#lines === '') process.nextTick(this.#flush);
+    if (!this.#isTurnBegun) process.nextTick(this.#endTurn);
+    this.#isTurnBegun = true;
     this.#lines += `${line}\n`;
+    if (this.#lines.length >= ENOUGH_CHARACTERS) this.#pass();
     return true;
   }
 
@@ -51,19 +56,20 @@ export class Input {
     this.#stream.end();
   }
 
-  readonly #flush = (): void => {
+  readonly #endTurn = (): void => {
+    this.#isTurnBegun = false;
+    this.#pass();
     // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
-    if (this.#pass()) this.#drained();
+    if (this.ready) this.#drained();
   };
 
-  /** True where there were lines, and there is room for more. */
-  #pass(): boolean {
+  #pass(): void {
     const lines = this.#lines;
     this.#lines = '';
-    if (lines === '' || !this.#open) return false;
+    if (lines === '' || !this.#open) return;
     const encoded = this.#encoding.encode(lines);
-    if (typeof encoded !== 'string') return this.#stream.write(encoded);
+    if (typeof encoded !== 'string') this.#stream.write(encoded);
     // nearly everything is ASCII, and that is written faster as what it also is
-    return this.#stream.write(encoded, Buffer.byteLength(encoded) === encoded.length ? 'latin1' : 'utf8');
+    else this.#stream.write(encoded, Buffer.byteLength(encoded) === encoded.length ? 'latin1' : 'utf8');
   }
 }

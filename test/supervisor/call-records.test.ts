@@ -1,0 +1,79 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { CallEvent, Caller } from '../../src/ipc/fleet.js';
+import { systemClock } from '../../src/link/clock.js';
+import { CallRecords } from '../../src/supervisor/call-records.js';
+import { until } from '../support/herd.js';
+
+const ENDED = {
+  request: { method: 'tools/call', params: { name: 't', arguments: {} }, caller: 'c1' },
+  outcome: { ok: true as const, result: {} },
+  elapsedMs: 1,
+  incarnation: 1,
+};
+
+function stage({ isHeard = false, isAudited = true } = {}) {
+  const written: CallEvent[] = [];
+  const told: CallEvent[] = [];
+  const who: Caller = { via: 'socket', client: { name: 'early', version: null }, agent: null };
+  const records = new CallRecords(
+    {
+      clock: systemClock,
+      redact: (value) => value,
+      callerOf: () => who,
+      ...(isAudited && { audit: (text: string) => void written.push(JSON.parse(text)) }),
+    },
+    { isHeard: () => isHeard, tell: (_server, _slot, describe) => void told.push(describe()) },
+  );
+  return { records, written, told, who };
+}
+
+describe('the record of a call', () => {
+  it('is no work of the turn in which it ends, and is there a moment later', async () => {
+    const { records, written } = stage();
+    records.add('s', 's', ENDED);
+    expect(written).toEqual([]);
+    await until(() => written.length === 1);
+    expect(written[0]).toMatchObject({ server: 's', tool: 't', ok: true });
+  });
+
+  it('is told in the next turn to whoever listens', async () => {
+    const { records, told } = stage({ isHeard: true, isAudited: false });
+    records.add('s', 's', ENDED);
+    expect(told).toEqual([]);
+    await setImmediate();
+    expect(told).toMatchObject([{ server: 's', tool: 't' }]);
+  });
+
+  it('does not wait for a time when many have ended', async () => {
+    const { records, written } = stage();
+    for (let count = 0; count < 100; count += 1) records.add('s', 's', ENDED);
+    await setImmediate();
+    expect(written).toHaveLength(100);
+  });
+
+  it('is there at once for whoever ends it all, and only once', async () => {
+    const { records, written } = stage();
+    records.add('s', 's', ENDED);
+    records.flush();
+    expect(written).toHaveLength(1);
+    records.flush();
+    records.add('s', 's', ENDED);
+    await until(() => written.length === 2);
+  });
+
+  it('has the name that its caller had, be it another one by then', () => {
+    const { records, written, who } = stage();
+    records.add('s', 's', ENDED);
+    who.client = { name: 'late', version: null };
+    records.flush();
+    expect(written[0]?.client?.name).toBe('early');
+  });
+
+  it('is not even begun where nobody writes or listens', async () => {
+    const { records, told, written } = stage({ isAudited: false });
+    records.add('s', 's', ENDED);
+    records.flush();
+    expect([told, written]).toEqual([[], []]);
+  });
+});
