@@ -25,8 +25,17 @@ export const DEFAULT_LIMITS: OutboxLimits = {
   stallMs: 5000,
 };
 
+export interface OutboxOptions {
+  clock?: Clock;
+  limits?: OutboxLimits;
+  /** Hears of each piece that the other side has taken: nothing here looks at it again. */
+  spent?: ((piece: Buffer) => void) | undefined;
+}
+
 /** Small, so that a slow client is seen to take bytes; large enough that a slice costs nothing beside its bytes. */
 const SLICE_BYTES = 65_536;
+/** A client that reads as fast as it is written to would otherwise have a large text written in one turn of the loop. */
+const TURN_BYTES = 4 * SLICE_BYTES;
 const NOTHING = Buffer.alloc(0);
 
 export class Outbox {
@@ -34,6 +43,7 @@ export class Outbox {
   readonly #drop: (reason: string) => void;
   readonly #clock: Clock;
   readonly #limits: OutboxLimits;
+  readonly #spent: ((piece: Buffer) => void) | undefined;
   /** Most of what is ever sent: short texts of one tick with nothing before them, which go out as one string. */
   #short = '';
   #shortBytes = 0;
@@ -43,7 +53,11 @@ export class Outbox {
   #gone = 0;
   /** Encoded, and taken in part. */
   #block: Buffer = NOTHING;
+  /** What it is a part of, where that came as a piece. */
+  #piece: Buffer = NOTHING;
   #queued = 0;
+  /** Written since others had their turn. */
+  #inTurn = 0;
   /** The largest text since nothing was queued. */
   #largest = 0;
   #state: 'empty' | 'writing' = 'empty';
@@ -55,12 +69,13 @@ export class Outbox {
   constructor(
     stream: Writable,
     drop: (reason: string) => void,
-    { clock = systemClock, limits = DEFAULT_LIMITS }: { clock?: Clock; limits?: OutboxLimits } = {},
+    { clock = systemClock, limits = DEFAULT_LIMITS, spent }: OutboxOptions = {},
   ) {
     this.#stream = stream;
     this.#drop = drop;
     this.#clock = clock;
     this.#limits = limits;
+    this.#spent = spent;
   }
 
   /** Bytes that the other side has not taken yet. */
@@ -98,6 +113,7 @@ export class Outbox {
     this.#forget();
     this.#takeShort();
     this.#block = NOTHING;
+    this.#piece = NOTHING;
     this.#queued = 0;
     this.#clock.clearTimeout(this.#stallTimer);
     this.#tellEmptied();
@@ -142,8 +158,8 @@ export class Outbox {
     const first = this.#texts[from];
     let to = from + 1;
     if (typeof first === 'string') while (typeof this.#texts[to] === 'string') to += 1;
-    const block =
-      typeof first === 'string' ? Buffer.from(this.#texts.slice(from, to).join('')) : (first ?? NOTHING);
+    this.#piece = typeof first === 'string' ? NOTHING : (first ?? NOTHING);
+    const block = typeof first === 'string' ? Buffer.from(this.#texts.slice(from, to).join('')) : this.#piece;
     // what was written is not held here until the rest is
     this.#texts.fill('', from, to);
     this.#gone = to;
@@ -155,12 +171,28 @@ export class Outbox {
     if (this.#closed) return;
     this.#queued -= bytes;
     this.#takenAt = this.#clock.now();
-    if (this.#queued > 0) this.#write();
+    if (this.#piece !== NOTHING && this.#block.length === 0) this.#letGo();
+    if (this.#queued > 0) this.#goOn(bytes);
     else {
       this.#state = 'empty';
       this.#largest = 0;
       this.#tellEmptied();
     }
+  }
+
+  #goOn(bytes: number): void {
+    this.#inTurn += bytes;
+    if (this.#inTurn < TURN_BYTES) {
+      this.#write();
+      return;
+    }
+    this.#inTurn = 0;
+    setImmediate(() => this.#write());
+  }
+
+  #letGo(): void {
+    this.#spent?.(this.#piece);
+    this.#piece = NOTHING;
   }
 
   #forget(): void {
