@@ -14,8 +14,13 @@ const IDLE_MS = 1000;
 export class Blocks {
   #idle: Buffer[] = [];
   readonly #lent = new WeakSet<ArrayBufferLike>();
+  readonly #idleMs: number;
   #timer: NodeJS.Timeout | undefined;
   #usedAt = 0;
+
+  constructor(idleMs = IDLE_MS) {
+    this.#idleMs = idleMs;
+  }
 
   /** Blocks that wait to be used again. */
   get idle(): number {
@@ -35,12 +40,12 @@ export class Blocks {
     const block = Buffer.from(buffer);
     if (this.#idle.length === MOST_IDLE) free(block);
     else this.#idle.push(block);
-    this.#timer ??= setTimeout(() => this.#look(), IDLE_MS).unref();
+    this.#timer ??= setTimeout(() => this.#look(), this.#idleMs).unref();
   }
 
   #look(): void {
     this.#timer = undefined;
-    const left = this.#usedAt + IDLE_MS - performance.now();
+    const left = this.#usedAt + this.#idleMs - performance.now();
     if (left > 0) this.#timer = setTimeout(() => this.#look(), left).unref();
     else for (const block of this.#idle.splice(0)) free(block);
   }

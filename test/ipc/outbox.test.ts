@@ -6,7 +6,7 @@ import { FakeClock } from './support.js';
 const LIMITS = { softBytes: 200_000, hardBytes: 1_000_000, stallMs: 5000 };
 
 /** A client that takes bytes when it is told to. */
-function slowClient() {
+function slowClient(spent?: (piece: Buffer) => void) {
   const writes: string[] = [];
   let take: (() => void) | undefined;
   const stream = new Writable({
@@ -23,7 +23,7 @@ function slowClient() {
       drops.push(reason);
       outbox.close();
     },
-    { clock, limits: LIMITS },
+    { clock, limits: LIMITS, spent },
   );
   const tick = () => new Promise(setImmediate);
   const takeOne = async () => {
@@ -130,6 +130,48 @@ describe('the outbox', () => {
     while (outbox.queued > 0) await takeOne();
     expect(writes.join('')).toBe(`before\n${Buffer.concat(pieces)}behind\nlast\n`);
     expect(writes.at(-1)).toBe('behind\nlast\n');
+  });
+
+  it('writes a large text in turns to a client that takes everything at once, so that others have theirs', async () => {
+    const writes: Buffer[] = [];
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        writes.push(chunk);
+        done();
+      },
+    });
+    const outbox = new Outbox(stream, () => undefined);
+    const bytes = 3_000_000;
+    outbox.send([Buffer.alloc(bytes, 'x')]);
+    const turns: number[] = [];
+    while (outbox.queued > 0) {
+      const before = outbox.queued;
+      await new Promise(setImmediate);
+      turns.push(before - outbox.queued);
+    }
+    expect(Math.max(...turns)).toBeLessThanOrEqual(2 ** 18);
+    expect(turns.filter((taken) => taken > 0)).toHaveLength(Math.ceil(bytes / 2 ** 18));
+    expect(Buffer.concat(writes)).toHaveLength(bytes);
+  });
+
+  it('tells of each piece once, when all of it was taken, and of nothing that was not', async () => {
+    const spent: Buffer[] = [];
+    const { outbox, tick, takeOne } = slowClient((piece) => spent.push(piece));
+    const pieces = [Buffer.alloc(100_000, 'a'), Buffer.alloc(10, 'b'), Buffer.alloc(100, 'c')];
+    outbox.send('before\n');
+    outbox.send(pieces);
+    outbox.send('behind\n');
+    await tick();
+    const told: number[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      await takeOne();
+      told.push(spent.length);
+    }
+    // what is before it, the two slices of the first, the second
+    expect(told).toEqual([0, 0, 1, 2]);
+    outbox.close();
+    await takeOne();
+    expect(spent).toEqual(pieces.slice(0, 2));
   });
 
   it('lets one text pass that alone is larger than the hard cap, to a client that reads (U3, S7)', async () => {
