@@ -6,7 +6,7 @@ const IDLE_MS = 1000;
 
 /**
  * The memory that long lines lie in until they are whole. It is used again: what a large message leaves behind is as
- * large as the message, and the collector comes late (the next message lay beside it) or often (a quarter of what a
+ * large as the message, and the collector comes late (the next message lay beside it) or often (a fifth of what a
  * stream of large messages cost was its work). What was not used for a while is freed.
  *
  * Whoever gives a block back says that nobody will look at it again. What is not given back is the collector's.
