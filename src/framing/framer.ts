@@ -1,12 +1,14 @@
+import type { Blocks } from './blocks.js';
+
 /**
  * Cuts a byte stream into lines, for both sides of the daemon. Written by hand because it is hot and because what goes
  * wrong here goes wrong for every call: a naive "join and split" is quadratic and was measured at half a minute for
  * 50 MB.
  *
  * Each byte is looked at once. A line that lies within one chunk is handed on without a copy; the pieces of a longer
- * one are kept in a list. They are joined when its newline is there, unless somebody takes long lines as they are. A
- * line over the cap is not kept: only its head and its tail are, since one of them holds the id of the call that has to
- * be told.
+ * one are kept in a list. They are joined when its newline is there, unless somebody takes long lines as they are: those
+ * are copied into blocks where there are any, so that what they came in can be freed at once. A line over the cap is not
+ * kept: only its head and its tail are, since one of them holds the id of the call that has to be told.
  */
 export interface FramerEvents {
   line(bytes: Buffer): void;
@@ -22,7 +24,7 @@ export interface FramerEvents {
 export interface LongLine {
   /** Every byte of it in order, as it comes; a carriage return in front of the newline is among them. */
   push(piece: Buffer): void;
-  /** It is whole. */
+  /** It is whole. The pieces may be given back to the blocks when nobody looks at them any more. */
   end(pieces: readonly Buffer[]): void;
 }
 
@@ -45,6 +47,7 @@ const LARGEST_BLOCK = 65_536;
 export class Framer {
   readonly #maxBytes: number;
   readonly #events: FramerEvents;
+  readonly #blocks: Blocks | undefined;
   #pieces: Buffer[] = [];
   #size = 0;
   /** Collects small pieces; the last element of the list while it is not full. */
@@ -56,9 +59,10 @@ export class Framer {
   /** Set while a line over the cap is thrown away. */
   #edges: Edges | undefined;
 
-  constructor(maxBytes: number, events: FramerEvents) {
+  constructor(maxBytes: number, events: FramerEvents, blocks?: Blocks) {
     this.#maxBytes = maxBytes;
     this.#events = events;
+    this.#blocks = blocks;
   }
 
   /** Bytes of the line that has no newline yet. */
@@ -66,7 +70,8 @@ export class Framer {
     return this.#edges?.bytes ?? this.#size;
   }
 
-  push(chunk: Buffer): void {
+  /** True where nothing of the chunk is needed any more. */
+  push(chunk: Buffer): boolean {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start);
@@ -77,7 +82,9 @@ export class Framer {
       } else this.#endLine(chunk.subarray(start, end));
       start = end + 1;
     }
+    if (start === 0) return this.#hold(chunk);
     if (start < chunk.length) this.#hold(chunk.subarray(start));
+    return false;
   }
 
   #endLine(last: Buffer): void {
@@ -103,17 +110,21 @@ export class Framer {
     else this.#events.line(joined(pieces));
   }
 
-  #hold(piece: Buffer): void {
+  /** True where the piece itself is not held. */
+  #hold(piece: Buffer): boolean {
     if (this.#edges !== undefined) {
       this.#edges.push(piece);
-      return;
+      return true;
     }
     this.#size += piece.length;
-    this.#keep(piece);
+    const into = this.#long ? this.#blocks : undefined;
+    if (into === undefined) this.#keep(piece);
+    else this.#copy(piece, into);
     // one byte of grace: the last one may be the carriage return of a line that just fits
     if (this.#size > this.#maxBytes + 1) this.#giveUp();
     else if (this.#long !== undefined) this.#long?.push(piece);
     else if (this.#size >= LONG_BYTES) this.#beginLong();
+    return into !== undefined;
   }
 
   #beginLong(): void {
@@ -126,6 +137,7 @@ export class Framer {
   #giveUp(): void {
     this.#closeBlock();
     this.#edges = new Edges(this.#pieces);
+    if (this.#blocks !== undefined) for (const piece of this.#pieces) this.#blocks.giveBack(piece);
     this.#drop();
     this.#events.tooLong?.();
   }
@@ -143,6 +155,16 @@ export class Framer {
     }
     piece.copy(this.#block, this.#blockUsed);
     this.#blockUsed += piece.length;
+  }
+
+  #copy(piece: Buffer, into: Blocks): void {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#blockUsed === this.#block?.length) this.#closeBlock();
+      this.#block ??= into.lend();
+      const copied = piece.copy(this.#block, this.#blockUsed, at);
+      this.#blockUsed += copied;
+      at += copied;
+    }
   }
 
   #closeBlock(): void {

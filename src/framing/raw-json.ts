@@ -2,7 +2,8 @@ import { joined } from './framer.js';
 
 /**
  * A JSON value as the bytes it came in: known to be sound, valid UTF-8 and without a line break, and never looked into
- * on its way. Whoever does not know of such values and writes one as JSON writes the right thing, only slower.
+ * on its way. Whoever does not know of such values and writes one as JSON writes the right thing, only slower. Once a
+ * client has taken it its memory is used for other lines (`Blocks`), so it is to be looked at before it is written.
  */
 export class RawJson {
   readonly pieces: readonly Buffer[];

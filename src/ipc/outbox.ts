@@ -25,10 +25,19 @@ export const DEFAULT_LIMITS: OutboxLimits = {
   stallMs: 5000,
 };
 
+export interface OutboxOptions {
+  clock?: Clock;
+  limits?: OutboxLimits;
+  /** Hears of each piece that the other side has taken: nothing here looks at it again. */
+  spent?: ((piece: Buffer) => void) | undefined;
+}
+
 /** Small, so that a slow client is seen to take bytes; large enough that a slice costs nothing beside its bytes. */
 const SLICE_BYTES = 65_536;
 /** So much goes out at once: the client has begun with it while the rest of the turn is still worked on here. */
 const ENOUGH_BYTES = 4096;
+/** A client that reads as fast as it is written to would otherwise have a large text written in one turn of the loop. */
+const TURN_BYTES = 4 * SLICE_BYTES;
 const NOTHING = Buffer.alloc(0);
 
 export class Outbox {
@@ -36,6 +45,7 @@ export class Outbox {
   readonly #drop: (reason: string) => void;
   readonly #clock: Clock;
   readonly #limits: OutboxLimits;
+  readonly #spent: ((piece: Buffer) => void) | undefined;
   /** Most of what is ever sent: short texts of one tick with nothing before them, which go out as one string. */
   #short = '';
   #shortBytes = 0;
@@ -45,10 +55,14 @@ export class Outbox {
   #gone = 0;
   /** Encoded, and taken in part. */
   #block: Buffer = NOTHING;
+  /** What it is a part of, where that came as a piece. */
+  #piece: Buffer = NOTHING;
   #queued = 0;
   /** Of these, what is written. */
   #untaken = 0;
   #isTurnBegun = false;
+  /** Written since others had their turn. */
+  #inTurn = 0;
   /** The largest text since nothing was queued. */
   #largest = 0;
   #state: 'empty' | 'writing' = 'empty';
@@ -61,12 +75,13 @@ export class Outbox {
   constructor(
     stream: Writable,
     drop: (reason: string) => void,
-    { clock = systemClock, limits = DEFAULT_LIMITS }: { clock?: Clock; limits?: OutboxLimits } = {},
+    { clock = systemClock, limits = DEFAULT_LIMITS, spent }: OutboxOptions = {},
   ) {
     this.#stream = stream;
     this.#drop = drop;
     this.#clock = clock;
     this.#limits = limits;
+    this.#spent = spent;
   }
 
   /** Bytes that the other side has not taken yet. */
@@ -86,12 +101,11 @@ export class Outbox {
     }
     if (this.#queued > softBytes) this.#watchForStall();
     this.#add(text, bytes);
-    if (this.#shortBytes >= ENOUGH_BYTES && this.#untaken < SLICE_BYTES) this.#writeShort();
+    if (this.#hasEnough) this.#writeShort();
     if (this.#state === 'writing') return;
     this.#state = 'writing';
-    this.#isTurnBegun = true;
     // after the promises of this tick: what they answer goes out with it
-    setImmediate(this.#endTurn);
+    this.#beginTurn();
   }
 
   /** Settles when everything was taken, or never will be. */
@@ -105,6 +119,7 @@ export class Outbox {
     this.#forget();
     this.#takeShort();
     this.#block = NOTHING;
+    this.#piece = NOTHING;
     this.#queued = 0;
     this.#clock.clearTimeout(this.#stallTimer);
     this.#tellEmptied();
@@ -122,6 +137,10 @@ export class Outbox {
     else for (const piece of text) this.#texts.push(piece);
   }
 
+  get #hasEnough(): boolean {
+    return this.#shortBytes >= ENOUGH_BYTES && this.#untaken < SLICE_BYTES && this.#block.length === 0;
+  }
+
   #takeShort(): string {
     const text = this.#short;
     this.#short = '';
@@ -129,8 +148,14 @@ export class Outbox {
     return text;
   }
 
+  #beginTurn(): void {
+    this.#isTurnBegun = true;
+    setImmediate(this.#endTurn);
+  }
+
   readonly #endTurn = (): void => {
     this.#isTurnBegun = false;
+    this.#inTurn = 0;
     if (this.#untaken === 0) this.#goOn();
   };
 
@@ -166,8 +191,8 @@ export class Outbox {
     const first = this.#texts[from];
     let to = from + 1;
     if (typeof first === 'string') while (typeof this.#texts[to] === 'string') to += 1;
-    const block =
-      typeof first === 'string' ? Buffer.from(this.#texts.slice(from, to).join('')) : (first ?? NOTHING);
+    this.#piece = typeof first === 'string' ? NOTHING : (first ?? NOTHING);
+    const block = typeof first === 'string' ? Buffer.from(this.#texts.slice(from, to).join('')) : this.#piece;
     // what was written is not held here until the rest is
     this.#texts.fill('', from, to);
     this.#gone = to;
@@ -180,7 +205,16 @@ export class Outbox {
     this.#queued -= bytes;
     this.#untaken -= bytes;
     if (this.#stallTimer !== undefined) this.#takenAt = this.#clock.now();
-    if (this.#untaken === 0 && !this.#isTurnBegun) this.#goOn();
+    if (this.#piece !== NOTHING && this.#block.length === 0) this.#letGo();
+    if (this.#untaken > 0 || this.#isTurnBegun) return;
+    this.#inTurn += bytes;
+    if (this.#inTurn < TURN_BYTES) this.#goOn();
+    else this.#beginTurn();
+  }
+
+  #letGo(): void {
+    this.#spent?.(this.#piece);
+    this.#piece = NOTHING;
   }
 
   #forget(): void {

@@ -24,6 +24,8 @@ export interface PeerOptions {
   /** A line that cannot be read is answered with an error, or ends the connection: a client cannot know whose it was. */
   badLines?: 'answered' | 'fatal';
   limits?: OutboxLimits;
+  /** Hears of each piece of a large text that the other side has taken. */
+  spent?: ((piece: Buffer) => void) | undefined;
   clock?: Clock;
   /** Hears of errors that are not the other side's to know. */
   report?: (error: unknown, method: string) => void;
@@ -53,12 +55,12 @@ export class Peer {
   #probe: unknown;
 
   constructor(stream: Duplex, options: PeerOptions = {}) {
-    const { clock = systemClock, limits = DEFAULT_LIMITS, badLines = 'answered' } = options;
+    const { clock = systemClock, limits = DEFAULT_LIMITS, badLines = 'answered', spent } = options;
     this.#stream = stream;
     this.#clock = clock;
     this.#badLines = badLines;
     this.#limits = limits;
-    this.#outbox = new Outbox(stream, (reason) => this.#drop(reason), { clock, limits });
+    this.#outbox = new Outbox(stream, (reason) => this.#drop(reason), { clock, limits, spent });
     this.#report = options.report ?? (() => undefined);
     this.#answers = new Answers((method) => this.#methods.get(method), this.#report);
     this.#questions = new Questions((text) => this.#send(text));

@@ -1,4 +1,6 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { blocks } from '../framing/blocks.js';
 import { VERSION } from '../version.js';
 import { Callers, clientOf } from './callers.js';
 import { type Clock, systemClock } from './clock.js';
@@ -14,6 +16,8 @@ import { Params } from './params.js';
 import { Peer } from './peer.js';
 import { Subscriptions } from './subscriptions.js';
 import { oneView, type Views } from './views.js';
+
+const giveBack = (piece: Buffer) => blocks.giveBack(piece);
 
 export interface FleetServerOptions {
   identity?: Identity;
@@ -75,7 +79,9 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
   }
 
   function accept(stream: Duplex, { isStateless = false, via = 'socket' }: AcceptOptions = {}): Peer {
-    const peer = new Peer(stream, { clock, ...(report && { report }), ...(limits && { limits }) });
+    // a socket does not hold what it has taken; a stream of our own may
+    const spent = stream instanceof Socket ? giveBack : undefined;
+    const peer = new Peer(stream, { clock, spent, ...(report && { report }), ...(limits && { limits }) });
     accepted += 1;
     const caller = `connection ${accepted}`;
     const outlook = new Outlook(views, caller);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { WebSocket } from 'ws';
 import { Framer } from '../../src/framing/framer.js';
+import { HttpClient } from '../ipc/http/support.js';
 import { tinyWebsocket } from '../link/remote/tiny-server.js';
 import { LineClient, textOf } from '../mcp/support.js';
 import { COMMAND } from '../support/command.js';
@@ -204,6 +205,47 @@ describe('a large result', () => {
     expect(JSON.stringify(deep.metadata.structured_content)).toBe(`{"deep":${open}"x"${close}}`);
     await fleet.call({ server: 'it', tool: 'release' });
     expect(await held).toMatchObject({ success: true, content: [{ text: 'own' }] });
+  });
+
+  it('holds its own bytes and nobody else’s, whoever reads slowly or leaves meanwhile (U8)', async () => {
+    const { home, status } = await startHerd(HERD);
+    const jsonOf = (letter: string) =>
+      `{"content":[{"type":"text","text":"${letter.repeat(1_500_000)}BYTES"}]}`;
+    const callOf = (letter: string) => ({
+      name: 'it__exactly',
+      arguments: { json: jsonOf(letter), bytes: 0 },
+    });
+    const isOwn = (line: Buffer, letter: string, id: number) =>
+      line.toString() === `{"jsonrpc":"2.0","id":${id},"result":${jsonOf(letter).replace('BYTES', '')}}`;
+    const http = new HttpClient({ socketPath: home.socket });
+    await http.initialize();
+    const bySocketOf = async (letter: string) => {
+      const { ask } = bySocket(home);
+      for (let id = 1; id <= 6; id += 1) {
+        const line = await ask(String(id), 'tools/call', callOf(letter));
+        expect(isOwn(line, letter, id), `${letter} ${id}: ${line.length}`).toBe(true);
+      }
+    };
+    const byHttp = async () => {
+      for (let time = 0; time < 4; time += 1) {
+        const { result } = await http.request('tools/call', callOf('h'));
+        expect(result.content[0].text === 'h'.repeat(1_500_000)).toBe(true);
+      }
+    };
+    // its result waits in the daemon while those of others pass
+    const slow = connect(home.socket);
+    onTestFinished(() => void slow.destroy());
+    const slowly = byteClient(slow, slow);
+    slow.pause();
+    const held = slowly.ask('1', 'tools/call', callOf('s'));
+    const leaver = connect(home.socket);
+    leaver.on('error', () => undefined);
+    leaver.once('data', () => leaver.destroy());
+    leaver.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: callOf('l') })}\n`);
+    await Promise.all([...['a', 'b', 'c'].map(bySocketOf), byHttp()]);
+    slow.resume();
+    expect(isOwn(await held, 's', 1)).toBe(true);
+    await until(async () => (await status('it')).in_flight === 0);
   });
 
   it('that is larger than what may wait for a client reaches one that reads (U3, S7)', async () => {

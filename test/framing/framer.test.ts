@@ -2,7 +2,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EDGE_BYTES, Framer, LONG_BYTES, type OversizedLine } from '../../src/framing/framer.js';
+import { Blocks } from '../../src/framing/blocks.js';
+import {
+  EDGE_BYTES,
+  Framer,
+  type FramerEvents,
+  LONG_BYTES,
+  type OversizedLine,
+} from '../../src/framing/framer.js';
 
 function frame(chunks: Iterable<Buffer>, maxBytes = 1000) {
   const lines: string[] = [];
@@ -26,25 +33,28 @@ function frameTold(chunks: Iterable<Buffer>, maxBytes = 1000): string[] {
   return events;
 }
 
-/** What a server's link does: long lines are taken as they come. */
-function frameLong(chunks: Iterable<Buffer>, maxBytes = 2 ** 20) {
+/** What a server's link does: long lines are taken as they come, and what they came in is thrown away. */
+function frameLong(chunks: Iterable<Buffer>, maxBytes = 2 ** 20, blocks?: Blocks) {
   const lines: { kind: 'whole' | 'long'; text: string; seen: string }[] = [];
-  const framer = new Framer(maxBytes, {
+  const events: FramerEvents = {
     line: (bytes) => lines.push({ kind: 'whole', text: bytes.toString('latin1'), seen: '' }),
     long: () => {
       const seen: Buffer[] = [];
       return {
         push: (piece) => seen.push(Buffer.from(piece)),
-        end: (pieces) =>
+        end: (pieces) => {
           lines.push({
             kind: 'long',
             text: Buffer.concat(pieces).toString('latin1'),
             seen: Buffer.concat(seen).toString('latin1'),
-          }),
+          });
+          for (const piece of pieces) blocks?.giveBack(piece);
+        },
       };
     },
-  });
-  for (const chunk of chunks) framer.push(chunk);
+  };
+  const framer = new Framer(maxBytes, events, blocks);
+  for (const chunk of chunks) if (framer.push(chunk) && blocks !== undefined) chunk.fill('!');
   return lines;
 }
 
@@ -195,15 +205,18 @@ describe('the framer', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 8 });
     const length = fc.oneof(fc.nat(50), fc.integer({ min: LONG_BYTES - 50, max: 3 * LONG_BYTES }));
     const ending = fc.constantFrom('\n', '\r\n');
+    const shared = new Blocks();
     fc.assert(
       fc.property(fc.array(length, { maxLength: 4 }), sizes, ending, (lengths, cuts, end) => {
-        const texts = lengths.map((count, at) => `${at}${'x'.repeat(count)}y`);
-        const bytes = Buffer.from(texts.map((text) => text + end).join(''));
-        const lines = frameLong(inPieces(bytes, ...cuts));
-        expect(lines.map(({ text }) => text)).toEqual(texts);
-        for (const { kind, text, seen } of lines) {
-          if (kind === 'long') expect(seen.replace(/\r$/, '')).toBe(text);
-          else expect(text.length).toBeLessThan(LONG_BYTES);
+        const texts = lengths.map((count, at) => `${at}${'abcd'[at]!.repeat(count)}y`);
+        for (const blocks of [undefined, shared]) {
+          const bytes = Buffer.from(texts.map((text) => text + end).join(''));
+          const lines = frameLong(inPieces(bytes, ...cuts), 2 ** 20, blocks);
+          expect(lines.map(({ text }) => text)).toEqual(texts);
+          for (const { kind, text, seen } of lines) {
+            if (kind === 'long') expect(seen.replace(/\r$/, '')).toBe(text);
+            else expect(text.length).toBeLessThan(LONG_BYTES);
+          }
         }
       }),
       { numRuns: 200, seed: 3 },
@@ -217,6 +230,19 @@ describe('the framer', () => {
       const asLong = inPieces(Buffer.from(`${'x'.repeat(50_000)}\r\n`), size);
       expect(frameLong(asLong, 50_000)).toMatchObject([{ kind: 'long', text: 'x'.repeat(50_000) }]);
     }
+  });
+
+  it('gives the blocks of a long line back that is over the cap, and what it came in (U3)', () => {
+    const blocks = new Blocks();
+    const framer = new Framer(
+      400_000,
+      { line: () => undefined, long: () => ({ push: () => undefined, end: () => undefined }) },
+      blocks,
+    );
+    const chunk = Buffer.alloc(65_536, 'x');
+    const needed = Array.from({ length: 10 }, () => !framer.push(chunk));
+    expect(needed).toEqual([true, ...Array.from({ length: 9 }, () => false)]);
+    expect(blocks.idle).toBe(6);
   });
 
   it('keeps nothing of a line that is done', () => {

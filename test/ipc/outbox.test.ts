@@ -6,7 +6,7 @@ import { FakeClock } from './support.js';
 const LIMITS = { softBytes: 200_000, hardBytes: 1_000_000, stallMs: 5000 };
 
 /** A client that takes bytes when it is told to. */
-function slowClient() {
+function slowClient(spent?: (piece: Buffer) => void) {
   const writes: string[] = [];
   let take: (() => void) | undefined;
   const stream = new Writable({
@@ -23,7 +23,7 @@ function slowClient() {
       drops.push(reason);
       outbox.close();
     },
-    { clock, limits: LIMITS },
+    { clock, limits: LIMITS, spent },
   );
   const tick = () => new Promise(setImmediate);
   const takeOne = async () => {
@@ -43,6 +43,35 @@ describe('the outbox', () => {
     expect(writes).toHaveLength(1);
     expect([...(writes[0] ?? '')].sort().join('')).toBe('abä');
     expect(outbox.queued).toBe(4);
+  });
+
+  it('sends much of one turn before its end, and never more at once than a slow client is seen to take', async () => {
+    const { outbox, writes, tick } = slowClient();
+    for (let at = 0; at < 40; at += 1) outbox.send('x'.repeat(500));
+    expect(writes[0]).toHaveLength(4500);
+    await tick();
+    for (let at = 0; at < 400; at += 1) outbox.send('x'.repeat(500));
+    await tick();
+    expect(writes).toHaveLength(1);
+    expect(outbox.queued).toBe(220_000);
+  });
+
+  it('keeps the order where short texts come while pieces are on their way', async () => {
+    const { outbox, writes, tick, takeOne } = slowClient();
+    const expected: string[] = [];
+    const send = (text: string, isPieces = false) => {
+      expected.push(text);
+      outbox.send(isPieces ? [Buffer.from(text)] : text);
+    };
+    send('p'.repeat(600_000), true);
+    await tick();
+    for (let round = 0; outbox.queued > 0; round += 1) {
+      const taken = takeOne();
+      // in the same turn, when what was written is taken and the rest of the piece is not written yet
+      if (round < 20) for (let at = 0; at < 10; at += 1) send(`${round}.${at};`.repeat(100));
+      await taken;
+    }
+    expect(writes.join('')).toBe(expected.join(''));
   });
 
   it('sends everything in its order, the next slice when the last was taken', async () => {
@@ -130,6 +159,48 @@ describe('the outbox', () => {
     while (outbox.queued > 0) await takeOne();
     expect(writes.join('')).toBe(`before\n${Buffer.concat(pieces)}behind\nlast\n`);
     expect(writes.at(-1)).toBe('behind\nlast\n');
+  });
+
+  it('writes a large text in turns to a client that takes everything at once, so that others have theirs', async () => {
+    const writes: Buffer[] = [];
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        writes.push(chunk);
+        done();
+      },
+    });
+    const outbox = new Outbox(stream, () => undefined);
+    const bytes = 3_000_000;
+    outbox.send([Buffer.alloc(bytes, 'x')]);
+    const turns: number[] = [];
+    while (outbox.queued > 0) {
+      const before = outbox.queued;
+      await new Promise(setImmediate);
+      turns.push(before - outbox.queued);
+    }
+    expect(Math.max(...turns)).toBeLessThanOrEqual(2 ** 18);
+    expect(turns.filter((taken) => taken > 0)).toHaveLength(Math.ceil(bytes / 2 ** 18));
+    expect(Buffer.concat(writes)).toHaveLength(bytes);
+  });
+
+  it('tells of each piece once, when all of it was taken, and of nothing that was not', async () => {
+    const spent: Buffer[] = [];
+    const { outbox, tick, takeOne } = slowClient((piece) => spent.push(piece));
+    const pieces = [Buffer.alloc(100_000, 'a'), Buffer.alloc(10, 'b'), Buffer.alloc(100, 'c')];
+    outbox.send('before\n');
+    outbox.send(pieces);
+    outbox.send('behind\n');
+    await tick();
+    const told: number[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      await takeOne();
+      told.push(spent.length);
+    }
+    // what is before it, the two slices of the first, the second
+    expect(told).toEqual([0, 0, 1, 2]);
+    outbox.close();
+    await takeOne();
+    expect(spent).toEqual(pieces.slice(0, 2));
   });
 
   it('lets one text pass that alone is larger than the hard cap, to a client that reads (U3, S7)', async () => {

@@ -1,4 +1,5 @@
 import * as json from './json-table.js';
+import { stringSkip, WINDOW_BYTES } from './string-skip.js';
 import { Utf8Check } from './utf8-check.js';
 
 /** Offsets into the whole. The quotes of the key are within; behind the value there may be spaces. */
@@ -16,10 +17,6 @@ const MOST_MEMBERS = 3;
 /** More than any result of MCP has. */
 const MOST_INNER_KEYS = 64;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
-
 /**
  * Reads one JSON object in pieces, as JSON.parse would, and keeps nothing of it but where its members are. By hand,
  * because a large result would otherwise be decoded, parsed and written again; and it is done while the pieces arrive,
@@ -32,6 +29,7 @@ export class JsonScan {
   readonly #members: Member[] = [];
   readonly #innerKeys: number[] = [];
   readonly #utf8 = new Utf8Check();
+  readonly #strings = stringSkip();
   /** Of each open value what closes it. */
   readonly #open = new Uint8Array(MAX_DEPTH);
   #depth = 0;
@@ -40,11 +38,15 @@ export class JsonScan {
   #offset = 0;
 
   push(piece: Buffer): void {
+    for (let at = 0; at < piece.length; at += WINDOW_BYTES) this.#push(piece.subarray(at, at + WINDOW_BYTES));
+  }
+
+  #push(window: Buffer): void {
     if (this.#state !== json.BROKEN) {
-      this.#utf8.push(piece);
-      this.#state = this.#utf8.isSound ? this.#scan(piece) : json.BROKEN;
+      this.#utf8.push(window);
+      this.#state = this.#utf8.isSound ? this.#scan(window) : json.BROKEN;
     }
-    this.#offset += piece.length;
+    this.#offset += window.length;
   }
 
   /** The members of the object; undefined where it is not sound, not whole, or not as simple as a reply. */
@@ -60,11 +62,11 @@ export class JsonScan {
   /** The state behind the piece. One loop, since it is run for every byte that a server sends. */
   #scan(piece: Buffer): number {
     const { length } = piece;
-    const view = new DataView(piece.buffer, piece.byteOffset, length);
+    this.#strings.load(piece);
     let state = this.#state;
     for (let at = 0; at < length; at += 1) {
       if (state === json.IN_STRING) {
-        at = skipPlain(piece, view, at);
+        at = this.#strings.skip(at);
         if (at === length) break;
       }
       state = json.TABLE[(state << 8) | piece[at]!]!;
@@ -135,23 +137,4 @@ export class JsonScan {
     this.#members.at(-1)!.end = at;
     return next;
   }
-}
-
-/** The next byte that means something inside a string: a quote, a backslash, or one that may not be there. */
-function skipPlain(piece: Buffer, view: DataView, from: number): number {
-  let at = from;
-  // four at a time: the highest bit of each byte tells whether there is one of them among the four
-  for (; at + 4 <= piece.length; at += 4) {
-    const four = view.getInt32(at, true);
-    const quotes = four ^ 0x22222222;
-    const slashes = four ^ 0x5c5c5c5c;
-    const low = (four - 0x20202020) & ~four;
-    const found = low | ((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes);
-    if ((found & 0x80808080) !== 0) break;
-  }
-  for (; at < piece.length; at += 1) {
-    const byte = piece[at]!;
-    if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) break;
-  }
-  return at;
 }

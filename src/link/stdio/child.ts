@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { guardSpawn } from '../process/guard-spawn.js';
 import { afterLastBytes } from './last-bytes.js';
+import { readInTurns } from './read-in-turns.js';
 
 export interface Exit {
   code: number | null;
@@ -54,12 +55,12 @@ export function spawnChild(options: ChildOptions, on: ChildEvents): Child | unde
   }
   const { pid, stdin, stdout, stderr } = subprocess;
   let read = 0;
-  stdout.on('data', (chunk: Buffer) => {
+  readInTurns(stdout, (chunk) => {
     read += chunk.length;
     on.stdout(chunk);
   });
   stdout.once('end', on.stdoutEnded);
-  stderr.on('data', (chunk: Buffer) => {
+  readInTurns(stderr, (chunk) => {
     read += chunk.length;
     on.stderr(chunk);
   });

@@ -1,5 +1,7 @@
 import type { StdioSpec } from '../../config/spec.js';
-import { Framer } from '../../framing/framer.js';
+import { blocks } from '../../framing/blocks.js';
+import { Framer, type FramerEvents } from '../../framing/framer.js';
+import { free } from '../../framing/free.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import { callErrorFor } from '../call-error.js';
 import type { Negotiation } from '../era/negotiation.js';
@@ -108,7 +110,7 @@ class StdioLink implements Link {
 
   #newProcess(): ServerProcess {
     const { name, maxMessageBytes } = this.#spec;
-    const framer = new Framer(maxMessageBytes, {
+    const lines: FramerEvents = {
       line: (line) => this.session.deliver(line),
       long: () => this.session.deliverLong(),
       oversized: (line) => {
@@ -116,10 +118,13 @@ class StdioLink implements Link {
         this.#log('stdout', `(a line of ${line.bytes} bytes dropped: more than max_message_bytes)`);
         if (this.#opened === undefined) this.#fail(badHandshake(name, 'a message over max_message_bytes'));
       },
-    });
+    };
+    const framer = new Framer(maxMessageBytes, lines, blocks);
     const process: ServerProcess = new ServerProcess(this.#spec, this.#deps, {
       failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error)),
-      stdout: (chunk) => framer.push(chunk),
+      stdout: (chunk) => {
+        if (framer.push(chunk)) free(chunk);
+      },
       stderr: (chunk) => this.#stderr.push(chunk),
       drained: () => this.session.resume(),
       // the pipes of one that is being replaced matter to nobody
