@@ -135,7 +135,8 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     herd,
     place: options,
     settings: () => settings,
-    changed: () => agents.guestsChanged(),
+    came: (spec) => agents.guestCame(spec),
+    went: () => agents.guestsChanged(),
     learn,
   });
   const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);
