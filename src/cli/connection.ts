@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { connectSocket, openSocket } from '../ipc/connect-socket.js';
+import { firstAnswer } from '../ipc/first-answer.js';
 import type { DaemonStatus, Fleet } from '../ipc/fleet.js';
 import type { Peer } from '../ipc/peer.js';
 import { remoteFleet } from '../ipc/remote-fleet.js';
@@ -35,9 +36,9 @@ export type Outlook = 'agent' | 'if allowed' | 'herd';
 export async function openFleet(call: Call, autostart: boolean, outlook: Outlook): Promise<OpenFleet> {
   const agent = outlook === 'herd' ? undefined : agentFileOf(call);
   return orStart(call, autostart, async () => {
-    const { peer, ...opened } = await open(socketOf(call));
+    const { peer, first, ...opened } = await open(socketOf(call));
     const hello = async (file: string | undefined) => {
-      const answer = await peer.request('fleet/hello', { client: CLIENT, agent: file });
+      const answer = await first(peer.request('fleet/hello', { client: CLIENT, agent: file }));
       noteVersion(call, (answer as { daemon: { version: string } }).daemon.version);
     };
     if (agent === undefined) {
@@ -95,9 +96,10 @@ export async function openDaemon(
   greet: (socket: Socket) => Promise<void>,
 ): Promise<Socket> {
   return orStart(call, autostart, async () => {
-    const socket = await openSocket({ path: socketOf(call) });
+    const path = socketOf(call);
+    const socket = await openSocket({ path });
     try {
-      await greet(socket);
+      await firstAnswer(greet(socket), { path, giveUp: () => socket.destroy() });
     } catch (error) {
       socket.destroy();
       throw error;
@@ -121,8 +123,8 @@ async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise
 /** The daemon that serves; undefined where none does. `absentMs`: for how long one is waited for. */
 export async function findDaemon(call: Call, absentMs = 0): Promise<DaemonStatus | undefined> {
   try {
-    const { fleet, close } = await open(socketOf(call), absentMs);
-    const { daemon } = await fleet.status([]);
+    const { fleet, close, first } = await open(socketOf(call), absentMs);
+    const { daemon } = await first(fleet.status([]));
     close();
     return daemon;
   } catch (error) {
@@ -137,7 +139,19 @@ function isAbsence(error: unknown): boolean {
   return type === 'DaemonNotRunningError' || type === 'ConnectionLostError';
 }
 
-async function open(path: string, absentMs = 0): Promise<OpenFleet & { peer: Peer }> {
+interface Opened extends OpenFleet {
+  peer: Peer;
+  /** For the first question: a daemon that does not answer it is given up. */
+  first<T>(asked: Promise<T>): Promise<T>;
+}
+
+async function open(path: string, absentMs = 0): Promise<Opened> {
   const peer = await connectSocket({ path, retry: { absentMs } });
-  return { fleet: remoteFleet(peer), closed: peer.closed, close: () => peer.destroy(), peer };
+  return {
+    fleet: remoteFleet(peer),
+    closed: peer.closed,
+    close: () => peer.destroy(),
+    peer,
+    first: (asked) => firstAnswer(asked, { path, giveUp: (reason) => peer.destroy(reason) }),
+  };
 }

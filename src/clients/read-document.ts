@@ -1,4 +1,4 @@
-import { type ParseError, parse as parseJsonc } from 'jsonc-parser';
+import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { LineIndex } from '../config/document.js';
 import { parseYaml } from '../config/parse-yaml.js';
@@ -18,7 +18,9 @@ function ofJson(file: string, text: string): unknown {
   const errors: ParseError[] = [];
   let value: unknown;
   try {
-    value = parseJsonc(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
+    // By way of the tree: the parser's own objects have a prototype, and `__proto__` in a file would become it.
+    const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
+    value = root && getNodeValue(root);
   } catch {
     // It recurses: what is nested too deeply ends the stack.
     throw unreadable(file, 'nested too deeply', '');

@@ -73,6 +73,11 @@ export class Agents {
     await this.#inTurn(() => Promise.all([...this.#files.keys()].map((file) => this.#reload(file))));
   }
 
+  /** Somebody came who stands in no file. */
+  guestCame(spec: ServerSpec): void {
+    for (const { view } of this.#files.values()) if (!view.knows(spec.name)) view.add(spec);
+  }
+
   /** Somebody came or went who stands in no file. */
   guestsChanged(): void {
     for (const agent of this.#files.values()) this.#apply(agent, agent.loaded);

@@ -18,7 +18,7 @@ export interface FleetSource {
   reload(isDryRun?: boolean): Promise<ReloadReport>;
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
-  unregister(name: string): ServerStatus[];
+  unregister(name: string): Promise<ServerStatus[]>;
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
@@ -47,7 +47,7 @@ export function fleetOf(view: HerdView, source: FleetSource): Fleet {
     reload: (isDryRun) => source.reload(isDryRun),
     logs: (params) => source.logs(view, params),
     register: (document, folder) => source.register(document, folder),
-    unregister: async (name) => source.unregister(name),
+    unregister: (name) => source.unregister(name),
     subscribe: (topics, listen) => view.subscribe(topics, listen),
     shutdown: (graceMs) => source.shutdown(graceMs),
   };

@@ -96,7 +96,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     warn,
     callerOf: (caller) => options.callerOf?.(caller),
     audit: (record) => audit.add(record),
-    catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now()),
+    catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now(), warn),
     pins: {
       store: new PinFiles(join(paths.stateFolder, 'pins'), () => clock.now()),
       policy: () => settings.security.pin,
@@ -135,7 +135,8 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     herd,
     place: options,
     settings: () => settings,
-    changed: () => agents.guestsChanged(),
+    came: (spec) => agents.guestCame(spec),
+    went: () => agents.guestsChanged(),
     learn,
   });
   const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);

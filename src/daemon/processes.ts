@@ -24,7 +24,12 @@ export async function openProcesses(
   log: (text: string) => void,
 ): Promise<Processes> {
   mkdirSync(dirname(ledgerFile), { recursive: true, mode: 0o700 });
-  const { names, pids, containers } = await reap(ledgerFile, clock);
+  const { names, pids, containers, unread } = await reap(ledgerFile, clock);
+  if (unread !== undefined) {
+    log(
+      `the ledger ${ledgerFile} could not be read whole: ${unread}. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,
+    );
+  }
   // A container outlives the client that was killed with its daemon.
   const nothing = { env: {}, config: undefined };
   const removed = await Promise.all(

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { ToolherdError } from '../errors.js';
 import { connectSocket } from '../ipc/connect-socket.js';
+import { firstAnswer } from '../ipc/first-answer.js';
 import type { Fleet } from '../ipc/fleet.js';
 import { remoteFleet } from '../ipc/remote-fleet.js';
 import { findSocketPath } from '../ipc/socket-path.js';
@@ -14,6 +15,8 @@ export interface ConnectOptions {
   socket?: string | undefined;
   /** An agent.yaml, whose view of the herd is wanted. */
   agent?: string | undefined;
+  /** For how long the daemon may take to say hello; default 30 s. */
+  timeoutMs?: number | undefined;
 }
 
 /** The daemon's fleet as it is on the wire, and the connection to it. */
@@ -22,13 +25,19 @@ export interface ConnectedFleet extends Fleet {
   close(): void;
 }
 
-export async function connectFleet({ socket, agent }: ConnectOptions = {}): Promise<ConnectedFleet> {
+export async function connectFleet({
+  socket,
+  agent,
+  timeoutMs,
+}: ConnectOptions = {}): Promise<ConnectedFleet> {
   const { stateFolder } = findPaths(process.env, homedir());
   const path = findSocketPath({ flag: socket, environment: process.env, stateFolder });
   const peer = await connectSocket({ path });
   try {
     const client = { name: 'toolherd/client', version: VERSION };
-    checkVersion(await peer.request('fleet/hello', { client, agent: agent && resolve(agent) }));
+    const hello = peer.request('fleet/hello', { client, agent: agent && resolve(agent) });
+    const giveUp = (reason: string) => peer.destroy(reason);
+    checkVersion(await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp }));
   } catch (error) {
     peer.destroy();
     throw error;

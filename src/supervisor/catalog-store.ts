@@ -26,22 +26,48 @@ const MOST_BYTES = 16 * 2 ** 20;
 export class CatalogFiles implements CatalogStore {
   readonly #folder: string;
   readonly #now: () => number;
+  readonly #warn: (text: string) => void;
+  readonly #complained = new Set<string>();
 
-  constructor(folder: string, now: () => number) {
+  constructor(folder: string, now: () => number, warn: (text: string) => void) {
     this.#folder = folder;
     this.#now = now;
+    this.#warn = warn;
   }
 
   load(identity: string): Lists | undefined {
-    try {
-      const kept: unknown = JSON.parse(readFileSync(this.#file(identity), 'utf8'));
-      if (!isObject(kept) || kept.format !== FORMAT || !isObject(kept.lists)) return undefined;
-      const lists = { ...NO_LISTS };
-      for (const key of Object.keys(NO_LISTS) as (keyof Lists)[]) lists[key] = listOf(kept.lists[key]);
-      return lists;
-    } catch {
-      return undefined;
+    const text = this.#read(identity);
+    if (text === undefined) return undefined;
+    const kept = parse(text);
+    if (!isObject(kept)) return this.#complain(identity, 'it is no JSON object');
+    if (kept.format !== FORMAT || !isObject(kept.lists))
+      return this.#complain(identity, `it is not of the format ${FORMAT}`);
+    const lists = { ...NO_LISTS };
+    for (const key of Object.keys(NO_LISTS) as (keyof Lists)[]) {
+      lists[key] = listOf(kept.lists[key]);
+      if (lists[key] === undefined && kept.lists[key] !== undefined)
+        this.#complain(identity, `its ${key} are no list of objects`);
     }
+    return lists;
+  }
+
+  #read(identity: string): string | undefined {
+    try {
+      return readFileSync(this.#file(identity), 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return code === 'ENOENT' ? undefined : this.#complain(identity, `it cannot be opened (${code})`);
+    }
+  }
+
+  /** Once a file: it is written anew when its server has run. */
+  #complain(identity: string, why: string): undefined {
+    const file = this.#file(identity);
+    if (this.#complained.has(file)) return;
+    this.#complained.add(file);
+    this.#warn(
+      `the cached lists in ${file} are done without: ${why}. Its server is started when it is asked what it offers, and the file written anew; if that does not help, remove it`,
+    );
   }
 
   /** Whole or not at all: it is written beside its place and then moved there. */
@@ -78,6 +104,14 @@ function rmQuietly(file: string): void {
     rmSync(file, { force: true });
   } catch {
     // it is a cache
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

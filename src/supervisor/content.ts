@@ -1,25 +1,51 @@
 import type { BlockExtras, ContentBlock } from '../ipc/fleet.js';
 import { isObject, type JsonObject } from '../link/session/message.js';
 
+/** Each is shown with its type; `{}` becomes twenty times as long by that, and a server can send twenty million. */
+const MOST_UNKNOWN = 10_000;
+/** Types that are worth a line in the log. */
+const MOST_REPORTED = 20;
+
 /**
  * The content of a tool's result as blocks of our own. Nothing is dropped: a block that is not known is kept as it came,
- * and what a known one holds beside its content is in `annotations`, `meta` and `more`. `unknown` hears of each type once.
+ * and what a known one holds beside its content is in `annotations`, `meta` and `more`. `unknown` hears of each type
+ * once. After very many that are not known, those that stand together are kept together, as blocks of type `several`.
  */
 export function convertContent(content: unknown, unknown: (type: string) => void): ContentBlock[] {
   if (content === undefined) return [];
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const blocks: ContentBlock[] = [];
   const reported = new Set<string>();
-  return blocks.map((raw) => {
+  let unknowns = 0;
+  let several: unknown[] | undefined;
+  for (const raw of Array.isArray(content) ? content : [content]) {
     const block = isObject(raw) ? convertBlock(raw) : undefined;
-    if (block !== undefined) return block;
+    if (block !== undefined) {
+      blocks.push(block);
+      several = undefined;
+      continue;
+    }
     const type = isObject(raw) && typeof raw.type === 'string' ? raw.type : typeof raw;
-    if (!reported.has(type)) unknown(type);
-    reported.add(type);
-    return { type: 'unknown', original_type: type, raw };
-  });
+    if (reported.size < MOST_REPORTED && !reported.has(type)) {
+      reported.add(type);
+      unknown(type);
+    }
+    unknowns += 1;
+    if (unknowns <= MOST_UNKNOWN) blocks.push({ type: 'unknown', original_type: type, raw });
+    else if (several !== undefined) several.push(raw);
+    else {
+      several = [raw];
+      blocks.push({ type: 'unknown', original_type: 'several', raw: several });
+    }
+  }
+  return blocks;
 }
 
-function convertBlock({ type, ...raw }: JsonObject): ContentBlock | undefined {
+const KNOWN: readonly unknown[] = ['text', 'image', 'audio', 'resource', 'resource_link'];
+
+function convertBlock(block: JsonObject): ContentBlock | undefined {
+  // before it is copied: there may be millions
+  if (!KNOWN.includes(block.type)) return undefined;
+  const { type, ...raw } = block;
   switch (type) {
     case 'text': {
       const { text, ...rest } = raw;

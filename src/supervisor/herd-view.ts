@@ -119,6 +119,16 @@ export class HerdView implements Onlooker, Holder {
     return this.#replace(specs);
   }
 
+  /** What `apply` does with one more at the end of the list. The others are not compared: a thousand come one by one. */
+  add(spec: ServerSpec): void {
+    this.#ground.checkOpen();
+    for (const view of [this, ...this.#forks]) view.#add(spec);
+  }
+
+  knows(name: string): boolean {
+    return this.#members.get(name) !== undefined;
+  }
+
   get specs(): readonly ServerSpec[] {
     return this.#members.specs;
   }
@@ -154,9 +164,10 @@ export class HerdView implements Onlooker, Holder {
 
   status(names?: readonly string[]): ServerStatus[] {
     const members = this.#members;
-    for (const name of names ?? []) members.find(name);
-    const shown = (name: string) => names === undefined || names.includes(name);
-    return this.#ground.status(this.sights.filter(({ server }) => shown(server.spec.name)));
+    const found = names?.map((name) => members.find(name));
+    if (found?.length === 1) return this.#ground.status(found.map((server) => this.#sightOf(server)));
+    const shown = found && new Set(found);
+    return this.#ground.status(this.sights.filter(({ server }) => shown?.has(server) !== false));
   }
 
   async order(
@@ -264,11 +275,15 @@ export class HerdView implements Onlooker, Holder {
 
   /** Every server that is seen here, and whose it is. */
   get sights(): Sight[] {
-    return this.#members.servers.map((server) => ({
+    return this.#members.servers.map((server) => this.#sightOf(server));
+  }
+
+  #sightOf(server: ConfiguredServer): Sight {
+    return {
       server,
       agent: this.#agentOf(this.specOf(server.spec.name)),
       isStandIn: this.#isStandIn(server),
-    }));
+    };
   }
 
   /** Tells of a request also where no server took it. */
@@ -307,6 +322,22 @@ export class HerdView implements Onlooker, Holder {
     return report!;
   }
 
+  #add(spec: ServerSpec): void {
+    this.#members.add(spec);
+    this.#offers.changed();
+    this.#hasPerAgent ||= spec.sharing === 'per-agent';
+    this.#watches.renew();
+    if (!this.news.isHeard('catalog')) return;
+    const lists = this.#members.find(spec.name).catalog.lists ?? NO_LISTS;
+    this.#tellOf(new Map(), new Map([[spec.name, lists]]));
+  }
+
+  #tellOf(before: ReadonlyMap<string, Lists>, after: ReadonlyMap<string, Lists>): void {
+    for (const [name, change] of differences(before, after)) {
+      this.news.tell('catalog', name, () => ({ ...change, at: this.#ground.now() }));
+    }
+  }
+
   /** Of what is not in these specs; the function that it returns takes what is. */
   #letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const before = this.#known();
@@ -317,9 +348,7 @@ export class HerdView implements Onlooker, Holder {
       this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
       this.#watches.renew();
       // who goes takes along what it offered, as does one that begins anew
-      for (const [name, change] of differences(before, this.#known())) {
-        this.news.tell('catalog', name, () => ({ ...change, at: this.#ground.now() }));
-      }
+      this.#tellOf(before, this.#known());
       return report;
     };
   }

@@ -4,6 +4,7 @@ import type { LinkLog } from '../link/link.js';
 import type { BudgetReport } from './budget.js';
 import { Ground, type HerdOptions } from './ground.js';
 import { HerdView } from './herd-view.js';
+import { onceMore } from './once-more.js';
 import { stopAll } from './shutdown.js';
 import { identityOf } from './spec-view.js';
 
@@ -12,6 +13,8 @@ export type { HerdOptions } from './ground.js';
 /** Every configured server, under one root actor: what everybody sees, and the views of single agents beside it. */
 export class Herd extends HerdView {
   readonly #ground: Ground;
+  /** The configured servers are there now: what is kept of others may be forgotten one day. */
+  readonly seen = onceMore(() => this.#seen());
   #viewNumber = 0;
 
   constructor(options: HerdOptions) {
@@ -22,7 +25,7 @@ export class Herd extends HerdView {
 
   override apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
     const report = super.apply(specs, isDryRun);
-    if (!isDryRun) this.#seen();
+    if (!isDryRun) this.seen();
     return report;
   }
 
@@ -77,10 +80,10 @@ export class Herd extends HerdView {
     this.#ground.flushRecords();
   }
 
-  #seen(): void {
+  async #seen(): Promise<void> {
     const identities = this.#ground.pool.servers.map(({ spec }) => identityOf(spec));
-    void this.#ground.options.catalogs?.seen(identities);
     const pinned = this.#ground.pool.servers.flatMap(({ pinning }) => pinning?.identity ?? []);
-    void this.#ground.options.pins?.store.seen(pinned);
+    const { catalogs, pins } = this.#ground.options;
+    await Promise.allSettled([catalogs?.seen(identities), pins?.store.seen(pinned)]);
   }
 }

@@ -91,6 +91,11 @@ export class Members {
     };
   }
 
+  /** One more, behind all others, which nobody looks at for it. */
+  add(spec: ServerSpec): void {
+    this.#fill([spec], new Map());
+  }
+
   #fill(specs: readonly ServerSpec[], unchanged: ReadonlyMap<string, Member>): void {
     const begun: ConfiguredServer[] = [];
     for (const spec of specs) {

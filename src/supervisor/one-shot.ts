@@ -121,11 +121,15 @@ export class OneShot {
     return stateName(this.#actor.getSnapshot().value);
   }
 
-  /** Its one call. */
+  /** Its one call. Whoever made it may break when it is told: that is said, and the process goes all the same. */
   take(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     this.#isTaken = true;
     const settle = (outcome: Outcome) => {
-      sink.settle(outcome);
+      try {
+        sink.settle(outcome);
+      } catch (error) {
+        this.#around.log(`a caller's own code failed: ${String(error)}`);
+      }
       this.#finish();
     };
     // a sink may be of a class, whose methods are not copied

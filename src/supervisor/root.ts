@@ -20,28 +20,25 @@ export type RootEvent =
 export type RootReport = { type: 'child.broke'; id: string; error: unknown };
 
 interface RootContext {
-  children: ReadonlyMap<string, AnyActorRef>;
+  /** One map for good: a copy for each child that comes would be work for all that are there. */
+  readonly children: Map<string, AnyActorRef>;
 }
 
 export const rootMachine = createMachine({
   id: 'herd',
   types: {} as { context: RootContext; events: RootEvent; emitted: RootReport },
-  context: { children: new Map() },
+  context: () => ({ children: new Map() }),
   on: {
     keep: {
       actions: assign(({ context, event, spawn }) => {
-        const child = spawn(event.logic, { id: event.id, input: event.input });
-        return { children: new Map([...context.children, [event.id, child]]) };
+        context.children.set(event.id, spawn(event.logic, { id: event.id, input: event.input }));
+        return {};
       }),
     },
     release: {
       actions: [
         stopChild(({ event }) => event.id),
-        assign(({ context, event }) => {
-          const children = new Map(context.children);
-          children.delete(event.id);
-          return { children };
-        }),
+        ({ context, event }) => void context.children.delete(event.id),
       ],
     },
     'xstate.error.actor.*': {

@@ -1,12 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VERSION } from '../../src/version.js';
 import { config } from '../faults/config.js';
 import { toolherd } from '../support/command.js';
 import { type Home, makeHome, startHerd } from '../support/herd.js';
+import { silentSocket } from '../support/silent-socket.js';
+
+/** The half minute is over at once. */
+const IMPATIENT = join(import.meta.dirname, '..', 'support', 'impatient.cjs');
 
 const away = {
   name: 'away',
@@ -56,6 +60,26 @@ describe('what cannot be reached', () => {
     server.on('connection', (connection) => connection.once('data', () => connection.destroy()));
     const options = { cwd: home.folder, env: home.environment };
     expect((await toolherd(['status'], options)).status).toBe(69);
+  });
+
+  it('a daemon that takes connections and answers nobody is exit 69 after half a minute, whatever is asked', async () => {
+    const home = makeHome(config([]));
+    await silentSocket(home.socket);
+    const env = { ...home.environment, NODE_OPTIONS: `--require ${IMPATIENT}` };
+    for (const args of [
+      ['status'],
+      ['call', 'one.any'],
+      ['tools'],
+      ['down'],
+      ['up'],
+      ['up', '--replace'],
+      ['bridge'],
+    ]) {
+      const { status, stderr } = await toolherd(args, { cwd: home.folder, env });
+      expect([args, status]).toEqual([args, 69]);
+      expect(stderr).toContain(`whoever listens on ${home.socket} has not answered for 30 s`);
+      expect(stderr).toContain(`the pid of a daemon is in ${home.socket}.lock`);
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLIENTS, findServers, type Scope } from '../../src/clients/index.js';
+import { PATIENCE_MS, runs } from '../fuzz/runs.js';
 import { makeFolder } from '../support/folder.js';
 
 /** What a client's file says, as ours; `$` is the folder that everything is in. */
@@ -255,34 +256,62 @@ required = true
     ]);
   });
 
-  it('whatever stands in a file, it is read to its end, and what is secret there stays there', () => {
-    const odd = fc.oneof(
-      fc.jsonValue(),
-      fc.constantFrom('x', ['x'], { X_TOKEN: 'canary-1', a: '$' }, true, 5),
-    );
-    const names = [...new Set(CLIENTS.flatMap(({ fields }) => Object.keys(fields)))];
-    const entry = fc.dictionary(fc.constantFrom(...names, 'odd', '__proto__'), odd, { maxKeys: 6 });
-    const home = makeFolder({});
-    const clients = CLIENTS.filter(({ format }) => format === 'json');
-    const files = clients.map((client) => client.user({ platform: 'linux', home, environment: {} })[0] ?? '');
-    for (const file of files) mkdirSync(dirname(file), { recursive: true });
-    const search = { scope: 'user' as const, machine: { platform: 'linux', home, environment: {} } };
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.oneof(entry, fc.jsonValue())), (servers) => {
-        for (const [index, { keys }] of clients.entries()) {
-          writeFileSync(files[index] ?? '', json({ [keys[0] ?? '']: servers }));
-        }
-        const found = findServers({ ...search, clients, folder: home, targetFolder: home });
-        expect(found.broken).toEqual([]);
-        expect(found.servers).toHaveLength(Object.keys(servers).length * clients.length);
-        for (const { entry: ours } of found.servers) {
-          for (const field of ['env', 'headers'])
-            expect(JSON.stringify(ours[field]) ?? '').not.toContain('canary');
-        }
-      }),
-      { seed: 7, numRuns: 60 },
-    );
+  it('a name that objects are born with is a name like any other: __proto__ of a server, a field, a variable', () => {
+    const text =
+      '{"mcpServers": {"__proto__": {"command": "uvx", "args": ["a"], "__proto__": {"cwd": "/"}}}}';
+    const expected = { name: '__proto__', command: 'uvx', args: ['a'], homeless: ['__proto__'] };
+    for (const client of CLIENTS.filter(
+      ({ format, keys }) => format === 'json' && keys[0] === 'mcpServers',
+    )) {
+      const [file = ''] = client.user({ platform: 'linux', home: '/', environment: {} });
+      const [server, ...others] = read(client.name, file.slice(1), text);
+      expect(server).toMatchObject(expected);
+      expect(server).not.toHaveProperty('cwd');
+      expect(others).toEqual([]);
+    }
+    const env = '{"mcpServers": {"a": {"command": "uvx", "env": {"__proto__": "1", "B": "2"}}}}';
+    expect(Object.entries(read('cursor', '.cursor/mcp.json', env)[0].env)).toEqual([
+      ['__proto__', '1'],
+      ['B', '2'],
+    ]);
+    const toml = '[mcp_servers.__proto__]\ncommand = "uvx"\n';
+    expect(read('codex', '.codex/config.toml', toml)).toMatchObject([{ name: '__proto__', command: 'uvx' }]);
   });
+
+  it(
+    'whatever stands in a file, it is read to its end, and what is secret there stays there',
+    () => {
+      const odd = fc.oneof(
+        fc.jsonValue(),
+        fc.constantFrom('x', ['x'], { X_TOKEN: 'canary-1', a: '$' }, true, 5),
+      );
+      const names = [...new Set(CLIENTS.flatMap(({ fields }) => Object.keys(fields)))];
+      const entry = fc.dictionary(fc.constantFrom(...names, 'odd', '__proto__'), odd, { maxKeys: 6 });
+      const home = makeFolder({});
+      const clients = CLIENTS.filter(({ format }) => format === 'json');
+      const files = clients.map(
+        (client) => client.user({ platform: 'linux', home, environment: {} })[0] ?? '',
+      );
+      for (const file of files) mkdirSync(dirname(file), { recursive: true });
+      const search = { scope: 'user' as const, machine: { platform: 'linux', home, environment: {} } };
+      fc.assert(
+        fc.property(fc.dictionary(fc.string(), fc.oneof(entry, fc.jsonValue())), (servers) => {
+          for (const [index, { keys }] of clients.entries()) {
+            writeFileSync(files[index] ?? '', json({ [keys[0] ?? '']: servers }));
+          }
+          const found = findServers({ ...search, clients, folder: home, targetFolder: home });
+          expect(found.broken).toEqual([]);
+          expect(found.servers).toHaveLength(Object.keys(servers).length * clients.length);
+          for (const { entry: ours } of found.servers) {
+            for (const field of ['env', 'headers'])
+              expect(JSON.stringify(ours[field]) ?? '').not.toContain('canary');
+          }
+        }),
+        runs(60, 5000),
+      );
+    },
+    PATIENCE_MS,
+  );
 
   it('HoloDeck writes as we do', () => {
     const text =

@@ -9,7 +9,8 @@ const MIB = 2 ** 20;
 /** More than Node needs for itself, less than it has eaten after a meal. */
 const MAX = 200;
 const MEAL = 300;
-const FRUGAL = { max_rss: MAX * MIB, backoff: { min: 0.02, max: 0.05 } };
+/** Its calls never end by themselves: where nobody notices, they should not take the patience of a minute. */
+const FRUGAL = { max_rss: MAX * MIB, backoff: { min: 0.02, max: 0.05 }, request_timeout: 15 };
 const OVER = /^one: over its memory budget: its processes used (\d+(\.\d)?) MiB, and max_rss allows 200 MiB$/;
 
 const logOf = ({ home }: Herd, name: string) =>

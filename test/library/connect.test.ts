@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/index.js';
-import { startHerd } from '../support/herd.js';
+import { startHerd, until } from '../support/herd.js';
+import { silentSocket } from '../support/silent-socket.js';
 import { HERD, itIsAFleet } from './contract.js';
 
 async function open() {
@@ -21,5 +22,16 @@ describe('a fleet of the daemon', () => {
     const second = await connect({ socket: home.socket });
     onTestFinished(() => second.close());
     expect(await second.server('good').status()).toMatchObject({ state: 'connected', pids });
+  });
+
+  it('is not waited for any longer where a socket takes the connection and nobody answers', async () => {
+    const { path, connections } = await silentSocket();
+    await expect(connect({ socket: path, timeoutMs: 200 })).rejects.toMatchObject({
+      type: 'DaemonUnreachableError',
+      message: `whoever listens on ${path} has not answered for 0.2 s`,
+      fix: `end it (the pid of a daemon is in ${path}.lock), then start one with 'toolherd up'`,
+    });
+    // and the connection is not left open
+    await until(() => connections.length === 1 && connections[0]?.closed);
   });
 });

@@ -10,15 +10,22 @@ const LISTS = { ...NO_LISTS, tools: [{ name: 'a' }], resources: [] };
 
 function stage() {
   const folder = join(makeFolder(), 'cache', 'catalogs');
-  return { folder, store: new CatalogFiles(folder, () => Date.now()) };
+  const said: string[] = [];
+  const store = new CatalogFiles(
+    folder,
+    () => Date.now(),
+    (text) => void said.push(text),
+  );
+  return { folder, store, said };
 }
 
 describe('what servers offered is kept', () => {
   test('and is the same when it is read again; a list that was not known is still not known', () => {
-    const { store } = stage();
+    const { store, said } = stage();
     store.save('one', LISTS);
     expect(store.load('one')).toEqual(LISTS);
     expect(store.load('two')).toBeUndefined();
+    expect(said).toEqual([]);
   });
 
   test('in a file that nobody else can read, whole, and with nothing beside it', () => {
@@ -31,27 +38,38 @@ describe('what servers offered is kept', () => {
   });
 
   test.each(['', '{"format":1,"lists"', '[]', '{"format":2,"lists":{"tools":[]}}', '{"format":1}', 'null'])(
-    'what cannot be understood is nothing: %j',
+    'what cannot be understood is nothing, and that is said once: %j',
     (text) => {
-      const { store, folder } = stage();
+      const { store, folder, said } = stage();
       store.save('one', LISTS);
       writeFileSync(join(folder, 'one.json'), text);
       expect(store.load('one')).toBeUndefined();
+      expect(store.load('one')).toBeUndefined();
+      expect(said).toEqual([
+        expect.stringMatching(/^the cached lists in .*\/one\.json are done without: it is no.*remove it$/),
+      ]);
     },
   );
 
   test('a list of another shape is not known, the others are', () => {
-    const { store, folder } = stage();
+    const { store, folder, said } = stage();
     store.save('one', LISTS);
     writeFileSync(join(folder, 'one.json'), '{"format":1,"lists":{"tools":[7],"prompts":[{"name":"p"}]}}');
     expect(store.load('one')).toEqual({ ...NO_LISTS, prompts: [{ name: 'p' }] });
+    expect(said).toEqual([expect.stringContaining('its tools are no list of objects')]);
   });
 
   test('where nothing can be written, nothing is kept and nothing breaks', async () => {
     const folder = makeFolder({ file: '' });
-    const store = new CatalogFiles(join(folder, 'file'), () => Date.now());
+    const said: string[] = [];
+    const store = new CatalogFiles(
+      join(folder, 'file'),
+      () => Date.now(),
+      (text) => void said.push(text),
+    );
     store.save('one', LISTS);
     expect(store.load('one')).toBeUndefined();
+    expect(said).toEqual([expect.stringContaining('it cannot be opened (ENOTDIR)')]);
     await store.seen(['one']);
   });
 

@@ -105,3 +105,28 @@ describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
     expect(blocks.map(({ type }) => type)).toEqual(['text', 'unknown', 'text']);
   });
 });
+
+describe('content of very many blocks that are not known', () => {
+  test('is kept as it came, in order, and hardly longer than it was', () => {
+    const raws = Array.from({ length: 300_000 }, () => ({}));
+    const text = { type: 'text', text: 'x' };
+    const { blocks, unknown } = convert([...raws.slice(0, 200_000), text, ...raws.slice(200_000)]);
+    expect(blocks).toHaveLength(10_003);
+    expect(blocks[9999]).toEqual({ type: 'unknown', original_type: 'object', raw: {} });
+    expect(blocks[10_001]).toEqual(text);
+    const kept = blocks.flatMap((block) => {
+      if (block.type !== 'unknown') return [];
+      return block.original_type === 'several' ? (block.raw as unknown[]) : [block.raw];
+    });
+    expect(kept).toHaveLength(raws.length);
+    expect(kept.every((raw, index) => raw === raws[index])).toBe(true);
+    expect(unknown).toEqual(['object']);
+    expect(JSON.stringify(blocks).length).toBeLessThan(2 * JSON.stringify(raws).length);
+  });
+
+  test('of as many types is told of twenty', () => {
+    const { blocks, unknown } = convert(Array.from({ length: 1000 }, (_, at) => ({ type: `t${at}` })));
+    expect(blocks).toHaveLength(1000);
+    expect(unknown).toEqual(Array.from({ length: 20 }, (_, at) => `t${at}`));
+  });
+});

@@ -125,6 +125,38 @@ describe('a transient server', () => {
   });
 });
 
+describe('a caller that breaks when it is told', () => {
+  const broken = {
+    settle: () => {
+      throw new Error('out of order');
+    },
+  };
+
+  test('is told of in the log; the process of its call goes all the same', async () => {
+    const { world, transients, children } = stage({ manners: GOOD });
+    transients.send(request('x'), broken);
+    await settled();
+    await settled();
+    expect([world.newest.life, children(), transients.detail]).toEqual(['gone', [], 'idle']);
+    expect(world.logs.join()).toContain('out of order');
+  });
+
+  test('before its process was there: nothing is left either, and the next call has its own', async () => {
+    const { world, call, transients, children } = stage();
+    transients.send(request('x'), broken);
+    await settled();
+    world.newest.goes(failure('srv', { message: 'srv: no such command' }));
+    await settled();
+    expect([children(), transients.lastError?.message]).toEqual([[], 'srv: no such command']);
+    world.manners = () => GOOD;
+    const caller = call();
+    await settled();
+    await settled();
+    expect([caller.result !== undefined, children()]).toEqual([true, []]);
+    expect(world.logs.join()).toContain('out of order');
+  });
+});
+
 describe('taking a transient call back', () => {
   test('before its process has shaken hands: the process goes, nothing is written', async () => {
     const { world, call } = stage();

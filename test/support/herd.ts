@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerStatus } from '../../src/ipc/fleet.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { DIST } from './command.js';
 import { makeFolder } from './folder.js';
 import { atEnd } from './share.js';
+import { PATIENCE_MS, seen, until } from './until.js';
+
+export { until };
 
 /** What the daemon says once, on a pipe, when it serves or when it cannot. */
 export type Readiness =
@@ -73,8 +75,6 @@ export interface Herd {
 
 /** One that ends says what it still holds. */
 const LAST_LOOK = join(import.meta.dirname, 'last-look.cjs');
-/** In which a machine with better things to do still ends a process. Spent only on what fails. */
-const PATIENCE_MS = 25_000;
 /** The daemon's watchdog gives the orphans of a killed daemon two seconds; the rest is for the noise. */
 export const ORPHANS_MS = process.env.TOOLHERD_LONG ? 6000 : 12_000;
 
@@ -88,10 +88,10 @@ export async function startHerd(
 
 /** The herd of a daemon that runs already. */
 export async function herdIn(home: Home, daemon: Daemon): Promise<Herd> {
-  const open = async () => {
+  const open = async (): Promise<ConnectedFleet> => {
     const fleet = await connect({ socket: home.socket });
     atEnd(() => fleet.close());
-    return fleet;
+    return { ...fleet, status: async (servers) => seen(await fleet.status(servers)) };
   };
   const fleet = await open();
   return {
@@ -99,7 +99,7 @@ export async function herdIn(home: Home, daemon: Daemon): Promise<Herd> {
     daemon,
     fleet,
     connect: open,
-    status: async (name) => (await fleet.status([name])).servers[0]!,
+    status: async (name) => seen((await fleet.status([name])).servers[0]!),
     say: async (server, tool, args = {}) => {
       const { content, error } = await fleet.call({ server, tool, arguments: args });
       return error?.message ?? content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
@@ -217,21 +217,6 @@ export function seenBy(pid: number, path: string): string {
 function daemonIdIn(folder: string): string {
   const [header = '{}'] = readFileSync(join(folder, 'state', 'ledger'), 'utf8').split('\n');
   return (JSON.parse(header) as { daemonId: string }).daemonId;
-}
-
-/** Polls for what only the system knows. Resolves with the first answer that is not false, undefined or null. */
-export async function until<T>(
-  check: () => T | Promise<T>,
-  withinMs = PATIENCE_MS,
-): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const answer = await check();
-    if (answer !== false && answer !== undefined && answer !== null)
-      return answer as NonNullable<Exclude<T, false>>;
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${check}`);
-    await sleep(20);
-  }
 }
 
 /** Whether a process is there and not merely waiting to be collected. */

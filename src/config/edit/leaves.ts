@@ -1,4 +1,5 @@
 import type { CST } from 'yaml';
+import { isBlank } from './lines.js';
 
 /** A piece of source text the parser does not divide further. Leaves in order are the text, nothing left out. */
 export interface Leaf {
@@ -27,7 +28,9 @@ export function leavesOf(token: CST.Token | null | undefined): Leaf[] {
     case 'block-scalar': {
       const header = token.props.flatMap((part) => leavesOf(part));
       const start = header.at(-1)?.end ?? token.offset;
-      return [...header, { type: token.type, start, end: start + token.source.length }];
+      // Where there is no text, the parser gives it the blank line below; unless it keeps them, that is nobody's.
+      const type = isBlank(token.source) && !keepsBreaks(token) ? 'newline' : token.type;
+      return [...header, { type, start, end: start + token.source.length }];
     }
     case 'document':
       return [...token.start, token.value, ...(token.end ?? [])].flatMap((part) => leavesOf(part));
@@ -40,6 +43,10 @@ export function leavesOf(token: CST.Token | null | undefined): Leaf[] {
 
 export function leavesOfItem(item: CST.CollectionItem): Leaf[] {
   return [...item.start, item.key, ...(item.sep ?? []), item.value].flatMap((part) => leavesOf(part));
+}
+
+function keepsBreaks({ props }: CST.BlockScalar): boolean {
+  return props.some((part) => part.type === 'block-scalar-header' && part.source.includes('+'));
 }
 
 /** Spaces, line breaks and comments say nothing; an empty block scalar has no text. */

@@ -13,6 +13,8 @@ export interface Reaped {
   pids: number[];
   /** What a dead daemon left behind besides processes: containers to look for, by their cookie. */
   containers: { docker: readonly string[]; cookie: string }[];
+  /** What of the ledger could not be understood; undefined where all of it could. */
+  unread: string | undefined;
 }
 
 const ROUNDS = 50;
@@ -24,8 +26,8 @@ const ROUND_MS = 20;
  * ledger: nobody else can have it. Nothing is touched while the writer of the ledger lives.
  */
 export async function reap(path: string, clock: Clock): Promise<Reaped> {
-  const { header, left } = read(path);
-  const reaped: Reaped = { names: [], pids: [], containers: [] };
+  const { header, left, unread } = read(path);
+  const reaped: Reaped = { names: [], pids: [], containers: [], unread };
   if (header === undefined || writerLives(header)) return reaped;
   const names = new Map(left.map((owned) => [owned.cookie, owned.name]));
   const found = new Set<string>();
@@ -57,23 +59,42 @@ export async function reap(path: string, clock: Clock): Promise<Reaped> {
   return reaped;
 }
 
+interface Account {
+  header: LedgerHeader | undefined;
+  left: Owned[];
+  unread: string | undefined;
+}
+
 /** The processes a ledger leaves open. A line that makes no sense (half written, of a later version) is skipped. */
-function read(path: string): { header: LedgerHeader | undefined; left: Owned[] } {
+function read(path: string): Account {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
-  } catch {
-    return { header: undefined, left: [] };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return {
+      header: undefined,
+      left: [],
+      unread: code === 'ENOENT' ? undefined : `it cannot be opened (${code})`,
+    };
   }
   let header: LedgerHeader | undefined;
+  let senseless = 0;
   const left = new Map<number, Owned>();
   for (const line of text.split('\n')) {
     const value = parse(line);
     if (isHeader(value)) header ??= value;
     else if (isCame(value)) left.set(value.came.pid, value.came);
     else if (isWent(value)) left.delete(value.went);
+    else if (line !== '') senseless += 1;
   }
-  return { header, left: [...left.values()] };
+  return { header, left: [...left.values()], unread: describeUnread(header, senseless) };
+}
+
+function describeUnread(header: LedgerHeader | undefined, senseless: number): string | undefined {
+  if (header === undefined) return 'it does not say which daemon wrote it';
+  if (senseless === 0) return undefined;
+  return senseless === 1 ? 'a line of it makes no sense' : `${senseless} lines of it make no sense`;
 }
 
 function writerLives(header: LedgerHeader): boolean {

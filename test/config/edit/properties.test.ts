@@ -19,6 +19,8 @@ const BLOCK_ITEMS = [
   ['name: n%', 'args:', '- a', '- - b', '  - c', 'empty:'],
   ['name: n%', '', 'text: |', '  # text', '', '  - text'],
   ['name: n%', 'text: >+', '  text', '', ''],
+  ['name: n%', 'text: >-'],
+  ['name: n%', 'text: |', '', 'more: 1', 'end: >'],
   ['{name: n%, args: [a, "b]"]} # §% of %'],
   ['{name: n%, # §% of %', '  b: c}'],
   ['"quoted', '', '  n%"'],

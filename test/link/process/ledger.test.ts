@@ -136,8 +136,24 @@ describe('the ledger', () => {
       '{"came":{"pid":0,"name":"all","cookie":"x","startTime":"1"}}\n{"later":2}\nnull\n{"came":{"pi',
     );
     disown();
-    expect((await reap(path, systemClock)).pids).toContain(pid);
+    const { pids, unread } = await reap(path, systemClock);
+    expect(pids).toContain(pid);
+    expect(unread).toBe('5 lines of it make no sense');
     ledger.close();
+  });
+
+  it('that nobody can make sense of says so; one that is whole says nothing', async () => {
+    const unread = async (text: string) => {
+      writeFileSync(path, text);
+      return (await reap(path, systemClock)).unread;
+    };
+    const header = '{"ledger":1,"daemonId":"x","pid":4194305,"startTime":"1"}\n';
+    expect(await unread(header)).toBeUndefined();
+    expect(await unread(`${header}{"went":7}\n`)).toBeUndefined();
+    expect(await unread(`${header}{"went":7`)).toBe('a line of it makes no sense');
+    expect(await unread('')).toBe('it does not say which daemon wrote it');
+    expect(await unread('{"went":7}\n')).toBe('it does not say which daemon wrote it');
+    expect((await reap(folder, systemClock)).unread).toBe('it cannot be opened (EISDIR)');
   });
 
   it('says who had containers, for them to be looked for (P15)', async () => {

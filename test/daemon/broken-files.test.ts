@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { config, server } from '../faults/config.js';
+import { herdIn, killDaemon, makeHome, startHerd } from '../support/herd.js';
+
+const WARN = 40;
+
+interface Line {
+  level: number;
+  msg: string;
+}
+
+const warningsIn = (folder: string): string[] =>
+  readFileSync(join(folder, 'state', 'logs', 'daemon.log'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ level }) => level === WARN)
+    .map(({ msg }) => msg);
+
+it('a ledger and a list cache that are broken are told of once, each with what it means; the daemon serves (C4)', async () => {
+  const { home, daemon, fleet } = await startHerd(config([server('one', 'good.mjs')]));
+  await fleet.tools('one');
+  await killDaemon(home, daemon);
+  const ledger = join(home.folder, 'state', 'ledger');
+  const catalogs = join(home.folder, 'cache', 'catalogs');
+  const [name = ''] = readdirSync(catalogs);
+  writeFileSync(ledger, `${readFileSync(ledger, 'utf8')}{"came":{"pi`);
+  writeFileSync(join(catalogs, name), '{"format":1,"lists":{"tools":[{"na');
+  const { fleet: next } = await herdIn(home, await home.start());
+  expect((await next.tools('one')).length).toBeGreaterThan(0);
+  const told = warningsIn(home.folder).filter((text) => /ledger|cached/.test(text));
+  expect(told).toEqual([
+    `the ledger ${ledger} could not be read whole: a line of it makes no sense. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,
+    `the cached lists in ${join(catalogs, name)} are done without: it is no JSON object. Its server is started when it is asked what it offers, and the file written anew; if that does not help, remove it`,
+  ]);
+});
+
+it('a first start, with neither of them, has nothing to say', async () => {
+  const home = makeHome(config([server('one', 'good.mjs')]));
+  await home.start();
+  expect(warningsIn(home.folder)).toEqual([]);
+});

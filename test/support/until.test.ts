@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { seen, until } from './until.js';
+
+describe('a wait', () => {
+  it('resolves with the first answer that says something', async () => {
+    const answers = [undefined, null, false, 0, 1];
+    expect(await until(() => answers.shift())).toBe(0);
+  });
+
+  it('that is in vain ends with what it waited for and what it saw last', async () => {
+    let looks = 0;
+    const state = async () => seen({ looks: ++looks, state: 'connected' });
+    const failed = until(async () => (await state()).state === 'quarantined', 50);
+    await expect(failed).rejects.toThrow(
+      /^not within 50 ms: .*state === "quarantined"; it is false; seen last: \{ looks: \d+, state: 'connected' \}$/,
+    );
+    expect(looks).toBeGreaterThan(1);
+  });
+
+  it('for somebody who never answers ends as well', async () => {
+    const never = new Promise<boolean>(() => undefined);
+    await expect(until(() => never, 20, 20)).rejects.toThrow(
+      'not within 20 ms: () => never; its last look has no answer',
+    );
+  });
+
+  it('fails as its check does, and at once', async () => {
+    const broken = until(() => Promise.reject(new Error('gone')));
+    await expect(broken).rejects.toThrow('gone');
+  });
+
+  it('of two at a time each tells of its own', async () => {
+    const failures = ['one', 'two'].map((name) =>
+      until(async () => seen(name) === 'three', 30).catch((error: Error) => error.message),
+    );
+    expect(await Promise.all(failures)).toEqual([
+      expect.stringMatching(/seen last: 'one'$/),
+      expect.stringMatching(/seen last: 'two'$/),
+    ]);
+  });
+});
