@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { build } from 'esbuild';
+import { keepDaemon } from './keep-daemon.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 process.chdir(root);
@@ -46,6 +47,7 @@ await Promise.all([
       ['confirm', 'src/cli/confirm.ts'],
       ['start-or-find', 'src/cli/start-or-find.ts'],
       ['daemon', 'src/daemon.ts'],
+      ['program', 'src/daemon/program.ts'],
     ]),
   }),
   build({
@@ -80,6 +82,7 @@ async function keepMachineCode() {
     writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
   }
   await keepCommand(join(folder, 'command.cjs'));
+  await keepDaemon(join(folder, 'program.cjs'));
 }
 
 /** The command itself is used in a process of its own, to call a tool of a daemon that is none. */
