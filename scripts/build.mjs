@@ -35,7 +35,28 @@ const command = {
   alias: { yaml: './node_modules/yaml/browser/index.js' },
 };
 
+/** What only some herds need has files of its own: the daemon's is half as long without, and is read with every start. */
+const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws', execa: 'execa' };
+const leaveAside = {
+  name: 'leave-aside',
+  setup({ onResolve }) {
+    for (const [name, wanted] of Object.entries(aside)) {
+      onResolve({ filter: new RegExp(`^${wanted}$`) }, ({ kind }) =>
+        kind === 'entry-point' ? undefined : { path: `./${name}.cjs`, external: true },
+      );
+    }
+  },
+};
+
 await Promise.all([
+  build({ ...command, entryPoints: aside }),
+  build({
+    ...command,
+    entryPoints: { program: 'src/daemon/program.ts' },
+    plugins: [leaveAside],
+    // a script that comes compiled can require, and not import
+    supported: { 'dynamic-import': false },
+  }),
   build({ ...command, entryPoints: { main: 'src/main.ts' }, banner: { js: '#!/usr/bin/env node' } }),
   build({
     ...command,
@@ -47,7 +68,6 @@ await Promise.all([
       ['confirm', 'src/cli/confirm.ts'],
       ['start-or-find', 'src/cli/start-or-find.ts'],
       ['daemon', 'src/daemon.ts'],
-      ['program', 'src/daemon/program.ts'],
     ]),
   }),
   build({
