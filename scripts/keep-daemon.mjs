@@ -1,8 +1,9 @@
 // The daemon's first use, from which V8's machine code for it is kept: it boots, starts two servers, lists what they
 // offer, calls one, and ends.
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -53,13 +54,17 @@ export async function keepDaemon(file) {
     await once(child.stdio[3], 'close');
     if (!said.includes('"ready":true')) throw new Error(`the first use of the daemon failed: ${said}`);
     await use(socket);
-  } finally {
     child.kill('SIGTERM');
     const [status] = await exit;
+    if (status !== 0) throw new Error(`the first use of the daemon ended with ${status}`);
+  } finally {
     clearTimeout(timer);
+    child.kill('SIGKILL');
     rmSync(home, { recursive: true, force: true });
-    if (status !== 0) process.exitCode = 1;
   }
+  // the daemon compares it (see src/daemon.ts)
+  const cache = `${file}.${process.arch}.cache`;
+  appendFileSync(cache, createHash('sha1').update(readFileSync(cache)).digest());
 }
 
 async function use(path) {
