@@ -42,7 +42,6 @@ const RULES: Record<string, Rule> = {
       'framing',
       'execa',
       'ws',
-      '@modelcontextprotocol/sdk',
       '@modelcontextprotocol/client',
     ],
     types: ['machines', 'config', 'zod'],
