@@ -2,9 +2,9 @@ import { closeSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeStartFailure, startDaemon } from './daemon.js';
 import { findSocketPath } from '../ipc/socket-path.js';
 import { findPaths } from '../paths.js';
+import { describeStartFailure, startDaemon } from './daemon.js';
 
 /** The daemon's program. `toolherd up` runs it; it says once, on a pipe, whether it serves. */
 const READY_PIPE = 3;
