@@ -35,7 +35,16 @@ const RULES: Record<string, Rule> = {
   machines: { code: ['xstate'], types: ['config'] },
   testing: { code: ['xstate', 'machines'], types: ['config'] },
   link: {
-    code: ['node', 'errors.ts', 'modern-names.ts', 'framing', 'execa', 'ws', '@modelcontextprotocol/client'],
+    code: [
+      'node',
+      'errors.ts',
+      'modern-names.ts',
+      'framing',
+      'execa',
+      'ws',
+      '@modelcontextprotocol/sdk',
+      '@modelcontextprotocol/client',
+    ],
     types: ['machines', 'config', 'zod'],
   },
   supervisor: {
