@@ -2,7 +2,6 @@ import type { ServerSpec } from '../config/spec.js';
 import type { Clock } from './clock.js';
 import { Negotiation } from './era/negotiation.js';
 import type { EraMemory } from './era/verdicts.js';
-import { MCPProtocolError } from './errors.js';
 import { LegacyDriver } from './legacy/driver.js';
 import type { LinkEvents, LinkLog } from './link.js';
 import type { McpLevel } from './log-level.js';
@@ -80,8 +79,7 @@ export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): 
 }
 
 export function reasonOf(error: unknown): string {
-  // its own words, without the name that whoever asks puts in front
-  const rpc = error instanceof MCPProtocolError ? error.rpc : undefined;
-  if (rpc !== undefined) return `it answered with error ${rpc.code}: ${rpc.message}`;
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // the SDK's schemas explain themselves in a page of JSON
+  return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
 }

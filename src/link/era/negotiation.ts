@@ -1,10 +1,10 @@
 import { MODERN_VERSION, UNSUPPORTED_VERSION } from '../../modern-names.js';
 import type { Clock } from '../clock.js';
-import { MCPConnectionError, MCPProtocolError } from '../errors.js';
+import { MCPProtocolError } from '../errors.js';
 import type { Opened, Unwatch } from '../link.js';
 import type { ModernDriver } from '../modern/driver.js';
+import { FIRST_OWN_ID, gone } from '../modern/own-requests.js';
 import { METHOD_NOT_FOUND } from '../modern/wire.js';
-import { FIRST_OWN_ID, gone } from '../own-requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { Upstream } from '../upstream.js';
 import type { Era, EraMemory } from './verdicts.js';
@@ -227,10 +227,8 @@ function answerOf(upstream: Upstream): Promise<Answer> {
 }
 
 /** `initialize` was refused: for its version, for its name, or in a way that says nothing. */
-function mayBeModern(refused: Error): boolean {
-  if (refused instanceof MCPConnectionError) return false;
-  const code = refused instanceof MCPProtocolError ? refused.rpc?.code : undefined;
-  return code === undefined || code === UNSUPPORTED_VERSION || code === METHOD_NOT_FOUND;
+function mayBeModern({ code }: Error & { code?: unknown }): boolean {
+  return typeof code !== 'number' || code === UNSUPPORTED_VERSION || code === METHOD_NOT_FOUND;
 }
 
 /** An HTTP status that is the server's own no, not a proxy's trouble and not a closed door. */

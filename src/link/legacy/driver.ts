@@ -1,13 +1,14 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../clock.js';
-import { MCPProtocolError, MCPTimeoutError } from '../errors.js';
+import { MCPConnectionError, MCPTimeoutError } from '../errors.js';
 import type { Opened } from '../link.js';
 import type { McpLevel } from '../log-level.js';
-import { gone, OwnRequests } from '../own-requests.js';
 import { clientCapabilities, type RequestPorts } from '../requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { Upstream, UpstreamPorts } from '../upstream.js';
-import { LEGACY_VERSIONS, readGreeting } from './greeting.js';
 import { ServerRequests } from './server-requests.js';
+import { ClientTransport } from './transport.js';
 
 export interface DriverOptions extends UpstreamPorts {
   clock: Clock;
@@ -17,66 +18,74 @@ export interface DriverOptions extends UpstreamPorts {
   logLevel?: McpLevel | undefined;
 }
 
+/** The SDK counts with timers of its own; ours decide, so its own must never fire. */
+const NEVER_MS = 2 ** 31 - 1;
 const ROOTS_PATIENCE_MS = 1000;
 const ROOTS_MOMENT_MS = 100;
 
 /**
- * Protocol versions up to 2025-11-25: handshake and ping. That is three requests, and the SDK's client for them would be
- * a second parse of every message and most of the time in which the daemon starts. Calls and lists do not come through
- * here.
+ * Protocol versions up to 2025-11-25 by the SDK's client: handshake and ping. Calls and lists do not come through here:
+ * `callTool` and `listTools` drop what they do not know.
  */
 export class LegacyDriver implements Upstream {
   readonly #options: DriverOptions;
-  readonly #own: OwnRequests;
+  readonly #client: Client;
+  readonly #transport: ClientTransport;
   readonly #requests: ServerRequests;
   #closed = false;
 
   constructor(options: DriverOptions) {
     this.#options = options;
-    const { name, requests } = options;
+    const { name, config, clientInfo, requests } = options;
+    const meta = config === undefined ? undefined : { 'toolherd/config': config };
     const write = (line: string) => options.write(line);
-    this.#own = new OwnRequests(name, write, 0);
+    this.#transport = new ClientTransport(write, meta);
     this.#requests = new ServerRequests({ name, ...requests }, write);
+    this.#client = new Client(clientInfo, {
+      capabilities: clientCapabilities(requests),
+      // no list goes through the client, so nothing is ever validated; the default builds an Ajv per server
+      jsonSchemaValidator: {
+        getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'unused' }),
+      },
+    });
   }
 
   /** Resolves when the server has answered `initialize`; rejects with the reason why not. */
   async open(): Promise<Opened> {
-    const { config, clientInfo, requests, write } = this.#options;
-    const opened = readGreeting(
-      await this.#own.send('initialize', {
-        protocolVersion: LEGACY_VERSIONS[0],
-        capabilities: clientCapabilities(requests),
-        clientInfo,
-        ...(config !== undefined && { _meta: { 'toolherd/config': config } }),
-      }).reply,
-    );
-    write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
-    if (isObject(opened.capabilities.logging)) this.#setLevel();
+    await this.#client.connect(this.#transport, { timeout: NEVER_MS });
+    const raw = this.#transport.initialized ?? {};
+    const capabilities = isObject(raw.capabilities) ? raw.capabilities : {};
+    if (isObject(capabilities.logging)) this.#setLevel();
     await this.#settleRoots();
-    return opened;
+    return {
+      protocolVersion: String(raw.protocolVersion),
+      serverInfo: isObject(raw.serverInfo) ? raw.serverInfo : {},
+      capabilities,
+      instructions: typeof raw.instructions === 'string' ? raw.instructions : undefined,
+    };
   }
 
-  /** Whatever is a message is for us: a notification that nobody knows, a reply that nobody waits for any more. */
+  /** A message that belongs to no call. False when it makes no sense to the SDK either. */
   receive(raw: JsonObject): boolean {
-    if (!this.#requests.receive(raw)) this.#own.receive(raw);
-    return true;
+    return this.#requests.receive(raw) || this.#transport.receive(raw);
   }
 
   /** Resolves when the server has answered, with whatever; rejects when it is silent or gone. */
   async ping(timeoutMs: number): Promise<void> {
     const { name, clock } = this.#options;
     if (this.#closed) throw gone(name);
-    const { reply } = this.#own.send('ping');
-    let timer: unknown;
-    const silence = new Promise<never>((_, reject) => {
-      const message = `${name}: no answer to ping in ${timeoutMs / 1000} s`;
-      timer = clock.setTimeout(() => reject(new MCPTimeoutError(message)), timeoutMs);
-    });
+    const silent = new AbortController();
+    const timer = clock.setTimeout(() => silent.abort(), timeoutMs);
     try {
-      await Promise.race([reply, silence]);
-    } catch (error) {
+      await this.#client.request({ method: 'ping' }, ResultSchema, {
+        signal: silent.signal,
+        timeout: NEVER_MS,
+      });
+    } catch {
+      if (this.#closed) throw gone(name);
+      if (silent.signal.aborted)
+        throw new MCPTimeoutError(`${name}: no answer to ping in ${timeoutMs / 1000} s`);
       // it does not know ping, but it lives
-      if (!(error instanceof MCPProtocolError)) throw error;
     } finally {
       clock.clearTimeout(timer);
     }
@@ -87,7 +96,7 @@ export class LegacyDriver implements Upstream {
     if (this.#closed) return;
     this.#closed = true;
     this.#requests.close();
-    this.#own.close();
+    this.#transport.onclose?.();
   }
 
   /**
@@ -108,6 +117,11 @@ export class LegacyDriver implements Upstream {
   #setLevel(): void {
     const { logLevel: level } = this.#options;
     if (level === undefined) return;
-    this.#own.send('logging/setLevel', { level });
+    const request = { method: 'logging/setLevel', params: { level } } as const;
+    this.#client.request(request, ResultSchema, { timeout: NEVER_MS }).catch(() => undefined);
   }
+}
+
+function gone(name: string): MCPConnectionError {
+  return new MCPConnectionError(`${name}: is gone`);
 }

@@ -7,7 +7,10 @@ const MOST_OPEN = 100;
 const INTERNAL = -32603;
 const INVALID_REQUEST = -32600;
 
-/** The requests of a server that are being answered. */
+/**
+ * The requests of a server that are being answered. Not left to the SDK's client, which lets nobody cancel the request
+ * with id 0 (the first of every server that is built with it), and writes a prefix in front of each message.
+ */
 export class ServerRequests {
   readonly #ports: RequestPorts;
   readonly #write: (line: string) => unknown;
@@ -27,11 +30,7 @@ export class ServerRequests {
   receive(raw: JsonObject): boolean {
     const { id, method, params } = raw;
     if (method === 'notifications/cancelled') return this.#cancel(params);
-    if (typeof method !== 'string' || !isId(id)) return false;
-    if (method === 'ping') {
-      this.#reply({ id, result: {} });
-      return true;
-    }
+    if (typeof method !== 'string' || method === 'ping' || !isId(id)) return false;
     if (method === 'roots/list') this.#hasAskedForRoots = true;
     void this.#answer(id, method, isObject(params) ? params : undefined);
     return true;

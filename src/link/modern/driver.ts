@@ -3,13 +3,13 @@ import { MODERN_VERSION, SERVER_INFO_KEY, UNSUPPORTED_VERSION } from '../../mode
 import type { Clock } from '../clock.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../errors.js';
 import type { Opened, Unwatch } from '../link.js';
-import { gone, OwnRequests } from '../own-requests.js';
 import { clientCapabilities, type Permissions } from '../requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import type { Envelope } from '../session/session.js';
 import type { Upstream, UpstreamPorts } from '../upstream.js';
 import { CANCELLED } from './listening.js';
 import { Listenings } from './listenings.js';
+import { gone, OwnRequests } from './own-requests.js';
 import { envelopeOf, METHOD_NOT_FOUND } from './wire.js';
 
 export interface ModernPorts extends UpstreamPorts {

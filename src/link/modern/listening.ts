@@ -1,8 +1,8 @@
 import { SUBSCRIPTION_ID_KEY } from '../../modern-names.js';
 import type { Clock } from '../clock.js';
 import { MCPProtocolError } from '../errors.js';
-import type { OwnRequest } from '../own-requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
+import type { OwnRequest } from './own-requests.js';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from './wire.js';
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../errors.js';
 import type { Unwatch } from '../link.js';
-import { gone } from '../own-requests.js';
 import { isObject, type JsonObject } from '../session/message.js';
 import { Listening, type ListeningPorts } from './listening.js';
+import { gone } from './own-requests.js';
 
 /** What can be listened for: the capability that promises it, the filter that asks for it, the notification that tells. */
 const CHANGES = [

@@ -1,7 +1,7 @@
-import { MCPConnectionError, MCPProtocolError, type RpcError } from './errors.js';
-import { isObject, type JsonObject } from './session/message.js';
+import { MCPConnectionError, MCPProtocolError, type RpcError } from '../errors.js';
+import { isObject, type JsonObject } from '../session/message.js';
 
-/** Where the ids of the modern era begin: above those of the legacy one, below those of calls. The three never meet. */
+/** Above the ids of the SDK's client, below those of calls: the three never meet. */
 export const FIRST_OWN_ID = 2 ** 29;
 
 export interface OwnRequest {
@@ -21,18 +21,15 @@ export class OwnRequests {
   readonly #name: string;
   readonly #write: (line: string) => unknown;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #firstId: number;
-  #nextId: number;
+  #nextId = FIRST_OWN_ID;
   #closed = false;
 
-  constructor(name: string, write: (line: string) => unknown, firstId = FIRST_OWN_ID) {
+  constructor(name: string, write: (line: string) => unknown) {
     this.#name = name;
     this.#write = write;
-    this.#firstId = firstId;
-    this.#nextId = firstId;
   }
 
-  send(method: string, params?: JsonObject): OwnRequest {
+  send(method: string, params: JsonObject): OwnRequest {
     const id = this.#nextId++;
     const reply = new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed) reject(gone(this.#name));
@@ -47,7 +44,7 @@ export class OwnRequests {
 
   /** True for a reply to one of these, also when nobody waits for it any more. */
   receive({ id, result, error, method }: JsonObject): boolean {
-    if (method !== undefined || typeof id !== 'number' || id < this.#firstId) return false;
+    if (method !== undefined || typeof id !== 'number' || id < FIRST_OWN_ID) return false;
     const waiting = this.#take(id);
     if (isObject(result)) waiting?.resolve(result);
     else waiting?.reject(this.#refused(waiting.method, error as RpcError));
