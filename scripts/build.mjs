@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { build } from 'esbuild';
+import { keepDaemon } from './keep-daemon.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 process.chdir(root);
@@ -34,7 +35,28 @@ const command = {
   alias: { yaml: './node_modules/yaml/browser/index.js' },
 };
 
+/** What only some herds need has files of its own: the daemon's is half as long without, and is read with every start. */
+const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws', execa: 'execa' };
+const leaveAside = {
+  name: 'leave-aside',
+  setup({ onResolve }) {
+    for (const [name, wanted] of Object.entries(aside)) {
+      onResolve({ filter: new RegExp(`^${wanted}$`) }, ({ kind }) =>
+        kind === 'entry-point' ? undefined : { path: `./${name}.cjs`, external: true },
+      );
+    }
+  },
+};
+
 await Promise.all([
+  build({ ...command, entryPoints: aside }),
+  build({
+    ...command,
+    entryPoints: { program: 'src/daemon/program.ts' },
+    plugins: [leaveAside],
+    // a script that comes compiled can require, and not import
+    supported: { 'dynamic-import': false },
+  }),
   build({ ...command, entryPoints: { main: 'src/main.ts' }, banner: { js: '#!/usr/bin/env node' } }),
   build({
     ...command,
@@ -80,6 +102,7 @@ async function keepMachineCode() {
     writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
   }
   await keepCommand(join(folder, 'command.cjs'));
+  await keepDaemon(join(folder, 'program.cjs'));
 }
 
 /** The command itself is used in a process of its own, to call a tool of a daemon that is none. */

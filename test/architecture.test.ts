@@ -58,7 +58,7 @@ const RULES: Record<string, Rule> = {
   daemon: {
     code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'log', 'supervisor'],
   },
-  'daemon.ts': { code: ['node', 'paths.ts', 'daemon', 'ipc'] },
+  'daemon.ts': { code: ['node', 'cli'] },
   library: {
     code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'daemon'],
   },

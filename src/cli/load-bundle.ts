@@ -9,14 +9,14 @@ import { findPaths } from '../paths.js';
  * made by another version, and then the bundle is loaded like any module. Which machine it is for V8 does not look at
  * in every version: that is in the name.
  */
-export function loadBundle<T>(name: string): T {
+export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   const file = join(__dirname, `${name}.cjs`);
   const cache = `${file}.${process.arch}.cache`;
   if (!existsSync(cache)) return require(file);
   const { Script } = require('node:vm') as typeof import('node:vm');
-  const source = wrap(readFileSync(file, 'utf8'));
-  const script = new Script(source, { filename: file, cachedData: readFileSync(cache) });
-  if (script.cachedDataRejected === true) {
+  const cachedData = check(readFileSync(cache));
+  const script = cachedData && new Script(wrap(readFileSync(file, 'utf8')), { filename: file, cachedData });
+  if (script === undefined || script.cachedDataRejected === true) {
     keepOwnCache();
     return require(file);
   }
@@ -24,6 +24,9 @@ export function loadBundle<T>(name: string): T {
   script.runInThisContext().call(module.exports, module.exports, require, module, file, __dirname);
   return module.exports as T;
 }
+
+/** The machine code in what was kept; undefined where it is not what was written. */
+export type Check = (kept: Buffer) => Buffer | undefined;
 
 /**
  * From 22.1 on Node can keep one of its own: in a folder of this user. By itself it takes one that all users share, and

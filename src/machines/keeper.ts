@@ -191,7 +191,7 @@ export const keeperMachine = machine.createMachine({
           invoke: {
             id: 'permit',
             src: 'permit',
-            input: ({ context }) => ({ name: context.server.name }),
+            input: ({ context: { server } }) => ({ name: server.name, host: server.host }),
             // A broken limit is no reason to start nothing; one that breaks after it granted is no reason to care.
             onError: {},
           },

@@ -45,6 +45,8 @@ export type LinkReport =
 export interface LinkInput {
   name: string;
   incarnation: number;
+  /** As in the settings of its server. */
+  host?: unknown;
 }
 
 /** Callback logic: it receives orders, and sends reports back. Its disposal must leave nothing behind. */

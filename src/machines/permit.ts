@@ -9,6 +9,8 @@ export type PermitReport = { type: 'permit.granted' };
 
 export interface PermitInput {
   name: string;
+  /** As in the settings of its server. */
+  host?: unknown;
 }
 
 /** Callback logic that is told nothing: it grants once, and gives back in its disposal. */

@@ -26,6 +26,8 @@ export interface ServerSettings {
   closeTimeoutMs: number;
   /** How long no call has been in flight; 0 while one is. Looked at when the timer fires, so a call costs no event. */
   idleForMs: () => number;
+  /** Who is behind it. The machine only hands it on, so that one chart serves every server. */
+  host?: unknown;
 }
 
 export interface ServerInput extends ServerSettings {

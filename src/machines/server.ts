@@ -137,7 +137,7 @@ export const serverMachine = machine.createMachine({
   invoke: {
     id: 'link',
     src: 'link',
-    input: ({ context }) => ({ name: context.name, incarnation: context.incarnation }),
+    input: ({ context: { name, incarnation, host } }) => ({ name, incarnation, host }),
     onError: {
       target: '.error',
       actions: [

@@ -1,10 +1,9 @@
-import { fromCallback } from 'xstate';
 import type { ServerSpec } from '../config/spec.js';
 import { callErrorFor } from '../link/call-error.js';
 import type { Clock } from '../link/clock.js';
 import type { Link, LinkEvents, Opened } from '../link/link.js';
 import { type Ending, failed } from '../machines/ending.js';
-import type { LinkInput, LinkLogic, LinkOrder, LinkReport } from '../machines/link-protocol.js';
+import type { LinkInput, LinkOrder, LinkReport } from '../machines/link-protocol.js';
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
 import { LIST_NAMES, type ListName, type Reading, readLists } from './lists.js';
@@ -29,13 +28,21 @@ export interface LinkHost {
 
 const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 
-/** The link of one server as an actor: the machine's orders in, the link's endings out as reports. */
-export function linkActor(spec: ServerSpec, clock: Clock, open: OpenLink, host: LinkHost): LinkLogic {
-  return fromCallback<LinkOrder, LinkInput>(({ input, sendBack, receive }) => {
-    const incarnation = new LinkedIncarnation({ spec, clock, open, host, ...input, report: sendBack });
+/** What an actor's callback is given that matters to a link. */
+export interface LinkPort {
+  input: LinkInput;
+  sendBack(report: LinkReport): void;
+  receive(listener: (order: LinkOrder) => void): void;
+}
+
+/** The links of one server as the callback of an actor: the machine's orders in, the link's endings out as reports. */
+export function linkCallback(spec: ServerSpec, clock: Clock, open: OpenLink, host: LinkHost) {
+  return ({ input: { incarnation: number }, sendBack, receive }: LinkPort): (() => void) => {
+    const setting = { spec, clock, open, host, incarnation: number, report: sendBack };
+    const incarnation = new LinkedIncarnation(setting);
     receive((order) => incarnation.obey(order));
     return () => incarnation.dispose();
-  });
+  };
 }
 
 interface Setting {

@@ -4,15 +4,16 @@ import { callErrorFor } from '../link/call-error.js';
 import type { Link, Opened } from '../link/link.js';
 import type { CallHandle, CallRequest, Outcome } from '../link/session/call.js';
 import { bug, type Ending } from '../machines/ending.js';
-import { type ServerMachine, serverMachine } from '../machines/server.js';
+import type { ServerMachine } from '../machines/server.js';
 import { stateName } from '../machines/state-name.js';
 import { eaterOf } from './eater.js';
 import { Gate } from './gate.js';
-import { linkActor } from './link-actor.js';
+import { linkCallback } from './link-actor.js';
 import type { ListName, Reading } from './lists.js';
 import { Admission, type Vetting } from './pins/admission.js';
 import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
+import { type IncarnationHost, sharedServer } from './shared-machines.js';
 import type { Surroundings } from './surroundings.js';
 import { whenTold } from './when-told.js';
 
@@ -50,7 +51,7 @@ export class OneShot {
     this.#on = on;
     this.#gate = new Gate({ name: spec.name, clock: around.clock, refusal: () => undefined, wake: () => {} });
     this.#admission = new Admission(this.#gate, on.vetting);
-    const link = linkActor(spec, around.clock, around.open, {
+    const link = linkCallback(spec, around.clock, around.open, {
       linked: (linked) => {
         this.#link = linked;
       },
@@ -66,16 +67,14 @@ export class OneShot {
       watchMemory: (linked, over) => around.budget?.watch(eaterOf(spec, linked, over)),
       log: (text) => around.log(text),
     });
-    const server = serverMachine.provide({
-      actors: { link },
-      actions: {
-        openGate: () => this.#open(),
-        sealGate: () => this.#admission.seal(),
-        reap: () => this.#link?.close('kill'),
-      },
-    });
-    const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0 };
-    this.#actor = around.keep(id, server, { ...settings, incarnation }) as ActorRefFrom<ServerMachine>;
+    const host: IncarnationHost = {
+      link,
+      openGate: () => this.#open(),
+      sealGate: () => this.#admission.seal(),
+      reap: () => this.#link?.close('kill'),
+    };
+    const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0, host };
+    this.#actor = around.keep(id, sharedServer, { ...settings, incarnation }) as ActorRefFrom<ServerMachine>;
     this.#actor.subscribe({
       complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending')),
       error: (error) => {

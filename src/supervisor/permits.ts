@@ -1,6 +1,3 @@
-import { type EventObject, fromCallback } from 'xstate';
-import type { PermitInput, PermitLogic, PermitReport } from '../machines/permit.js';
-
 /**
  * How many servers may start at once: fifty cold `npx` in one moment would starve those that run. First come, first
  * served. Whoever asks gets a way to give back, which is also the way to stop asking.
@@ -54,13 +51,6 @@ export class Permits {
       isOver = true;
       giveBack();
     };
-  }
-
-  /** As the actor that a keeper invokes. */
-  logic(after: Promise<unknown>): PermitLogic {
-    return fromCallback<EventObject, PermitInput>(({ sendBack }) =>
-      this.askAfter(after, () => sendBack({ type: 'permit.granted' } satisfies PermitReport)),
-    );
   }
 
   #grantNext(): void {

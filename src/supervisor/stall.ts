@@ -4,18 +4,18 @@ import { callErrorFor } from '../link/call-error.js';
 import type { MCPError } from '../link/errors.js';
 import type { Link, Opened } from '../link/link.js';
 import { bug, type Ending, type Failed } from '../machines/ending.js';
-import { type KeeperMachine, keeperMachine } from '../machines/keeper.js';
+import type { KeeperMachine } from '../machines/keeper.js';
 import type { KeeperOrder, KeeperReport } from '../machines/keeper-context.js';
-import { serverMachine } from '../machines/server.js';
 import { stateName, topName } from '../machines/state-name.js';
 import { eaterOf } from './eater.js';
 import { stopped } from './errors.js';
 import { Gate } from './gate.js';
-import { linkActor } from './link-actor.js';
+import { linkCallback } from './link-actor.js';
 import type { ListName, Reading } from './lists.js';
 import { Admission, type Vetting } from './pins/admission.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
+import { type KeeperHost, sharedKeeper } from './shared-machines.js';
 import type { Surroundings } from './surroundings.js';
 import { whenTold } from './when-told.js';
 
@@ -65,7 +65,7 @@ export class Stall {
       wake: () => this.#keeper.send({ type: 'call.waiting' }),
     });
     this.#admission = new Admission(this.gate, on.vetting);
-    const link = linkActor(spec, around.clock, around.open, {
+    const link = linkCallback(spec, around.clock, around.open, {
       linked: (linked) => {
         this.#link = linked;
         this.#opened = undefined;
@@ -84,26 +84,20 @@ export class Stall {
       watchMemory: (linked, over) => this.#watchMemory(linked, over),
       log: (text) => around.log(text),
     });
-    const reap = () => this.#reap();
-    const server = serverMachine.provide({
-      actors: { link },
-      actions: {
-        openGate: () => this.#link && this.#admission.open(this.#link.session),
-        sealGate: () => this.#admission.seal(),
-        reap,
-      },
-    });
-    const logic = keeperMachine.provide({
-      actors: { server, permit: around.permits.logic(predecessor) },
-      actions: { reap },
-    });
+    const host: KeeperHost = {
+      link,
+      openGate: () => this.#link && this.#admission.open(this.#link.session),
+      sealGate: () => this.#admission.seal(),
+      reap: () => this.#reap(),
+      permit: (granted) => around.permits.askAfter(predecessor, granted),
+    };
     const input = {
       policy: spec,
-      server: serverSettings(spec, () => this.#needlessForMs()),
+      server: { ...serverSettings(spec, () => this.#needlessForMs()), host },
       now: () => around.clock.now(),
       random: () => around.random(),
     };
-    this.#keeper = around.keep(id, logic, input) as ActorRefFrom<KeeperMachine>;
+    this.#keeper = around.keep(id, sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
     this.#keeper.subscribe({ error: (error) => this.#broke(error) });
   }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createActor, createMachine } from 'xstate';
 import type { LinkOrder, LinkReport } from '../../src/machines/link-protocol.js';
-import { linkActor } from '../../src/supervisor/link-actor.js';
+import { linkCallback } from '../../src/supervisor/link-actor.js';
 import type { Reading } from '../../src/supervisor/lists.js';
+import { linkLogic } from '../../src/supervisor/shared-machines.js';
 import { failure, type Manners } from './fake-link.js';
 import { Caller, request, settled, spec, World } from './world.js';
 
@@ -13,7 +14,7 @@ function stage(manners: Manners = {}, changes: Parameters<typeof spec>[0] = {}) 
   const told: string[] = [];
   const state = { wantsLists: true };
   const lists: Reading[] = [];
-  const logic = linkActor(spec(changes), world.clock, world.open, {
+  const link = linkCallback(spec(changes), world.clock, world.open, {
     linked: (_, incarnation) => told.push(`linked ${incarnation}`),
     opened: ({ protocolVersion }) => told.push(`opened ${protocolVersion}`),
     listed: (read) => lists.push(read),
@@ -23,7 +24,7 @@ function stage(manners: Manners = {}, changes: Parameters<typeof spec>[0] = {}) 
   const reports: LinkReport[] = [];
   const parent = createActor(
     createMachine({
-      invoke: { src: logic, id: 'link', input: { name: 'srv', incarnation: 7 } },
+      invoke: { src: linkLogic, id: 'link', input: { name: 'srv', incarnation: 7, host: { link } } },
       on: { '*': { actions: ({ event }) => reports.push(event as LinkReport) } },
     }),
   ).start();

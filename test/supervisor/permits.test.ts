@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
 import { Permits } from '../../src/supervisor/permits.js';
+import { permitLogic } from '../../src/supervisor/shared-machines.js';
 import { settled } from './world.js';
 
 /** Asks n times; who was granted, in order. */
@@ -54,8 +55,8 @@ describe('permits', () => {
 
 describe('a permit as an actor', () => {
   const start = (permits: Permits, after: Promise<unknown>) => {
-    const actor = createActor(permits.logic(after), { input: { name: 'srv' } });
-    return actor.start();
+    const permit = (granted: () => void) => permits.askAfter(after, granted);
+    return createActor(permitLogic, { input: { name: 'srv', host: { permit } } }).start();
   };
 
   test('I1: is not asked for before the predecessor is gone', async () => {

@@ -438,3 +438,19 @@ test('five hundred incarnations leave nothing behind', async () => {
   stall.release();
   expect(children()).toEqual([]);
 });
+
+describe('the charts', () => {
+  test('are built once: every server is kept by the same', () => {
+    const world = new World();
+    const around = world.surroundings();
+    const charts = new Set<unknown>();
+    const keep: Surroundings['keep'] = (id, logic, input) => {
+      charts.add(logic);
+      return around.keep(id, logic, input);
+    };
+    const on = { listed: () => {} };
+    for (const name of ['a', 'b'])
+      new Stall(`${name}@1#0`, spec({ name }), { ...around, keep }, on, Promise.resolve());
+    expect(charts.size).toBe(1);
+  });
+});

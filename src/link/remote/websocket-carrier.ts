@@ -1,4 +1,4 @@
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 import type { WebsocketSpec } from '../../config/spec.js';
 import { EDGE_BYTES } from '../../framing/framer.js';
 import { type Carrier, type CarrierPorts, GOODBYE_MS } from './carrier.js';

@@ -1,6 +1,6 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { execa } from 'execa';
-import { guardSpawn } from '../process/guard-spawn.js';
+import { spawnShortage } from '../process/guard-spawn.js';
 import { afterLastBytes } from './last-bytes.js';
 import { readInTurns } from './read-in-turns.js';
 
@@ -41,16 +41,13 @@ export interface Child {
  * and the process table's. No event comes before this has returned.
  */
 export function spawnChild(options: ChildOptions, on: ChildEvents): Child | undefined {
-  const spawned = guardSpawn(() => start(options));
-  if ('failed' in spawned) {
-    void spawned.failed.then(on.failed);
+  const subprocess = start(options);
+  if (subprocess instanceof Error) {
+    void Promise.resolve(subprocess).then(on.failed);
     return undefined;
   }
-  const subprocess = spawned.started;
   if (subprocess.pid === undefined) {
-    void subprocess.then(({ cause }) =>
-      on.failed(cause instanceof Error ? cause : new Error('it did not start')),
-    );
+    subprocess.once('error', on.failed);
     return undefined;
   }
   const { pid, stdin, stdout, stderr } = subprocess;
@@ -73,19 +70,16 @@ export function spawnChild(options: ChildOptions, on: ChildEvents): Child | unde
   return { pid, stdin, release: () => release(stdout, stderr) };
 }
 
-function start({ command, args, cwd, env }: ChildOptions) {
-  return execa(command, args, {
-    cwd,
-    env,
-    extendEnv: false,
-    buffer: false,
-    reject: false,
-    detached: true,
-    cleanup: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+/** Node throws for some reasons and reports others as an event. By hand: execa takes as long again as the start itself. */
+function start({ command, args, cwd, env }: ChildOptions): ChildProcessWithoutNullStreams | Error {
+  // at the limit of open files Node keeps the pipes of the child that it could not start, so it is not tried
+  const shortage = spawnShortage();
+  if (shortage !== undefined) return shortage;
+  try {
+    return spawn(command, args, { cwd, env, detached: true });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 function release(...streams: Readable[]): void {

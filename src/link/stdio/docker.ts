@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { execa } from 'execa';
 import { guardSpawn } from '../process/guard-spawn.js';
 
 /**
@@ -52,6 +51,8 @@ export async function removeContainers(
 ): Promise<string[] | undefined> {
   const [program, ...options] = words;
   if (program === undefined) return [];
+  // loaded where there are containers: a herd without them starts faster
+  const { execa } = await import('execa');
   const ask = async (...args: string[]): Promise<string | undefined> => {
     const limits = { timeout: LIMIT_MS, maxBuffer: 1_000_000, reject: false } as const;
     const asked = guardSpawn(() =>

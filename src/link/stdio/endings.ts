@@ -13,6 +13,7 @@ const PERMANENT = new Set([
   'EISDIR',
   'ELOOP',
   'ENAMETOOLONG',
+  'ERR_INVALID_ARG_VALUE',
 ]);
 /** The machine is full; it may not be so in a moment. */
 const FULL = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  close,
   closeSync,
+  fsync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -64,8 +66,10 @@ export class PinFiles implements PinStore {
     const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      write(draft, writeRecord(server, record));
-      if (this.load(identity).problem !== undefined) renameSync(file, `${file}.broken`);
+      const { record: before, problem } = this.load(identity);
+      const isFirst = before === undefined && problem === undefined;
+      write(draft, writeRecord(server, record), isFirst);
+      if (problem !== undefined) renameSync(file, `${file}.broken`);
       renameSync(draft, file);
       return undefined;
     } catch (error) {
@@ -88,12 +92,22 @@ export class PinFiles implements PinStore {
   }
 }
 
-function write(path: string, text: string): void {
+/**
+ * What takes the place of another record is on the disk before it does. The first one is on its way there: a herd that
+ * starts for the first time writes one for each server, and the disk takes milliseconds for each. A machine that goes
+ * down in that moment may leave it empty, and that is said like any file that makes no sense.
+ */
+function write(path: string, text: string, isFirst: boolean): void {
   const file = openSync(path, 'wx', 0o600);
+  let isLeft = false;
   try {
     writeFileSync(file, text);
-    fsyncSync(file);
+    if (!isFirst) fsyncSync(file);
+    else {
+      fsync(file, () => close(file, () => undefined));
+      isLeft = true;
+    }
   } finally {
-    closeSync(file);
+    if (!isLeft) closeSync(file);
   }
 }
