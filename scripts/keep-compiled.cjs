@@ -10,6 +10,8 @@ process.argv = [node, file, ...args];
 const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(file, 'utf8')}\n});`;
 const script = new Script(source, { filename: file });
 process.on('exit', () => writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData()));
+// V8 takes back only what it compiled under the same flags
+require('node:v8').setFlagsFromString = () => undefined;
 const module_ = { exports: {} };
 script
   .runInThisContext()
