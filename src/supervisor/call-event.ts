@@ -42,13 +42,14 @@ export function callText(
   const error = errorOf(isTool, outcome);
   const what = `"server":${quoted(server)},"method":${quoted(method)},"tool":${tool},"arguments":${shape}`;
   const who = `"caller":${quoted(caller)},"daemon_pid":${process.pid},"via":"${from.via}","client":${clientText(from, names)},"agent":${quoted(from.agent)}`;
-  const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${outcome.ok || outcome.error.sent}`;
+  const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${outcome.ok || outcome.error.sent === true}`;
   const how = `"duration_ms":${hundredths(elapsedMs)},"ok":${error === null},"error":${quoted(error)},"bytes":${bytesOf(outcome)}`;
   return `{"topic":"call",${what},${who},${where},${how},"at":"${at}"}`;
 }
 
 function errorOf(isTool: boolean, outcome: Outcome): string | null {
-  if (!outcome.ok) return outcome.error.type;
+  // a fault of ours has no type
+  if (!outcome.ok) return outcome.error.type ?? 'InternalError';
   if (!isTool) return null;
   // of a long result that was passed on unread only this is known
   return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;

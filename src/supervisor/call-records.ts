@@ -11,6 +11,8 @@ export interface CallRecordOptions {
   callerOf?(caller: string): Caller | undefined;
   /** Writes it down: the JSON of a `CallEvent`. */
   audit?(record: string): void;
+  /** Hears of bugs. */
+  warn?(text: string): void;
   redact<T>(value: T): T;
 }
 
@@ -50,8 +52,19 @@ export class CallRecords {
   readonly flush = (): void => {
     const ended = this.#ended;
     this.#ended = [];
-    for (const one of ended) this.#record(one);
+    for (const one of ended) this.#guarded(one);
   };
+
+  /** Nobody waits for it, so nobody would hear of it: what is thrown here would end the process. */
+  #guarded(one: Ended): void {
+    try {
+      this.#record(one);
+    } catch (error) {
+      // its message may have something in it that was asked or answered
+      const { name } = error as Error;
+      this.#options.warn?.(`a fault in toolherd itself: a call of ${one.server} was not recorded: ${name}`);
+    }
+  }
 
   #record({ server, call, tell }: Ended): void {
     const { audit } = this.#options;
