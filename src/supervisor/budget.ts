@@ -16,6 +16,8 @@ export interface Eater {
 /** One that could be started again when it is needed. */
 export interface Guest {
   readonly isEager: boolean;
+  /** It goes already, whatever for. */
+  isLeaving(): boolean;
   /** How long nobody has needed it; 0 while somebody does. */
   idleForMs(): number;
   /** Makes room, unless somebody needs it after all; whether it goes. */
@@ -76,6 +78,8 @@ export class Budget {
     this.#problem = null;
     this.#bytes = null;
     this.#complainedAt = Number.NEGATIVE_INFINITY;
+    // who sets one is to be told that it is of no use
+    this.#isBlind = false;
     if (this.#isOn) this.#lookLater();
     else this.close();
   }
@@ -142,9 +146,13 @@ export class Budget {
     eater.over(bytes);
   }
 
+  #isLeaving(eater: Eater): boolean {
+    return this.#leaving.has(eater) || eater.guest?.isLeaving() === true;
+  }
+
   #makeRoom(used: ReadonlyMap<Eater, number>): void {
     const total = sum(used.values());
-    const leaving = [...used].filter(([eater]) => this.#leaving.has(eater));
+    const leaving = [...used].filter(([eater]) => this.#isLeaving(eater));
     this.#bytes = total;
     let left = total - sum(leaving.map(([, bytes]) => bytes));
     for (const [eater, bytes] of this.#idle(used)) {
@@ -167,7 +175,7 @@ export class Budget {
 
   /** In the order in which they make room. */
   #idle(used: ReadonlyMap<Eater, number>): [Eater, number][] {
-    const candidates = [...used].filter(([eater, bytes]) => bytes > 0 && !this.#leaving.has(eater));
+    const candidates = [...used].filter(([eater, bytes]) => bytes > 0 && !this.#isLeaving(eater));
     return candidates
       .map(([eater, bytes]) => ({ eater, bytes, idleForMs: eater.guest?.idleForMs() ?? 0 }))
       .filter(({ idleForMs }) => idleForMs >= RESTED_MS)

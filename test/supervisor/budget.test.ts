@@ -18,6 +18,7 @@ class Beast implements Eater {
     this.pids = [pid];
     this.guest = {
       isEager: changes.isEager ?? false,
+      isLeaving: () => false,
       idleForMs: () => this.idleMs,
       rest: (why) => {
         if (!this.isNeededAfterAll) this.told.push(why);
@@ -170,6 +171,10 @@ describe('the budget of the herd', () => {
     budget.limit(MIB);
     clock.advance(5000);
     expect(warnings).toEqual([`memory is not measured on ${process.platform}: max_rss has no effect here`]);
+    expect([clock.pending, budget.report()?.problem]).toEqual([0, warnings[0]]);
+    // a changed limit is as useless as the one before
+    budget.limit(2 * MIB);
+    clock.advance(5000);
     expect([clock.pending, budget.report()?.problem]).toEqual([0, warnings[0]]);
   });
 });
