@@ -1,28 +1,6 @@
 import type { Clock } from '../link/clock.js';
+import type { Eater } from './eater.js';
 import type { MemoryOf } from './rss.js';
-
-/** A process group that eats memory. */
-export interface Eater {
-  /** The leader of its group; empty when there is none (any more). */
-  readonly pids: readonly number[];
-  /** What its server may use; 0 = as much as it likes. */
-  readonly maxRss: number;
-  /** It uses more than that. Told once. */
-  over(bytes: number): void;
-  /** Absent where nothing is gained by stopping it: a spare would be replaced at once. */
-  readonly guest?: Guest | undefined;
-}
-
-/** One that could be started again when it is needed. */
-export interface Guest {
-  readonly isEager: boolean;
-  /** It goes already, whatever for. */
-  isLeaving(): boolean;
-  /** How long nobody has needed it; 0 while somebody does. */
-  idleForMs(): number;
-  /** Makes room, unless somebody needs it after all; whether it goes. */
-  rest(why: string): boolean;
-}
 
 export interface BudgetOptions {
   clock: Clock;
@@ -98,12 +76,20 @@ export class Budget {
       this.#eaters.delete(eater);
       this.#leaving.delete(eater);
       if (!this.#isOn) this.close();
+      if (this.#eaters.size === 0) this.#nothingRuns();
     };
   }
 
   close(): void {
     this.#options.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** Nobody looks any more, so this is what a look would find. */
+  #nothingRuns(): void {
+    if (this.#isBlind) return;
+    this.#bytes = 0;
+    this.#problem = null;
   }
 
   get #isOn(): boolean {
