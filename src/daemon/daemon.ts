@@ -77,12 +77,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const { fleet } = household.views.own('http');
   const { stateFolder } = options.paths;
-  const guardDoor = (enter: (socket: Socket) => void) =>
-    doorman({ enter, warn: (text) => log.warn(text), clock: systemClock });
+  const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
+  const guardDoor = (enter: (socket: Socket) => void) => doorman({ ...atDoor, enter, isPublic: true });
   const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
   household.begin();
   const owner = await claim.listen({
-    onConnection: guardDoor(http.enter),
+    onConnection: doorman({ ...atDoor, enter: http.enter }),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);
