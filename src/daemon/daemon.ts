@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { ConfigError } from '../config/problem.js';
 import { watchConfig } from '../config/watch.js';
 import { Callers } from '../ipc/callers.js';
@@ -76,10 +77,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const { fleet } = household.views.own('http');
   const { stateFolder } = options.paths;
-  const http = openHttp({ server, status: () => fleet.status(), stateFolder, log });
+  const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
+  const guardDoor = (enter: (socket: Socket) => void) => doorman({ ...atDoor, enter, isPublic: true });
+  const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
   household.begin();
   const owner = await claim.listen({
-    onConnection: doorman({ enter: http.enter, warn: (text) => log.warn(text), clock: systemClock }),
+    onConnection: doorman({ ...atDoor, enter: http.enter }),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);

@@ -7,6 +7,8 @@ import { OverloadedError } from '../link/errors.js';
 
 export interface DoormanOptions {
   enter(socket: Socket): void;
+  /** Anybody can come to this door, so whoever is turned away there is told nothing. */
+  isPublic?: boolean;
   warn(text: string): void;
   clock: Clock;
   descriptors?: Descriptors;
@@ -18,7 +20,8 @@ const MOST_TURNED_AWAY = 4;
 const TELL_MS = 60_000;
 
 /** Lets connections in while there are files left for what is more important: servers, logs, the ledger. */
-export function doorman({ enter, warn, clock, descriptors = new Descriptors() }: DoormanOptions) {
+export function doorman(options: DoormanOptions) {
+  const { enter, isPublic = false, warn, clock, descriptors = new Descriptors() } = options;
   let turnedAway = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
   return (socket: Socket): void => {
@@ -31,7 +34,7 @@ export function doorman({ enter, warn, clock, descriptors = new Descriptors() }:
       toldAt = clock.now();
       warn(`connections are turned away: ${error.message}; ${error.fix}`);
     }
-    if (turnedAway >= MOST_TURNED_AWAY) {
+    if (isPublic || turnedAway >= MOST_TURNED_AWAY) {
       socket.destroy();
       return;
     }

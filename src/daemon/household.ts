@@ -25,6 +25,7 @@ import { letIn } from './authorize.js';
 import { type ConfigPlace, rereadHerdConfig } from './config-source.js';
 import { type FleetSource, fleetOf } from './fleet-of.js';
 import { inTurn } from './in-turn.js';
+import { atLastMoment } from './last-moment.js';
 import { logsOf } from './logs-of.js';
 import { openProcesses } from './processes.js';
 import { Registered } from './registered.js';
@@ -177,6 +178,12 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     return stopping;
   };
 
+  const writeRecords = () => {
+    herd.flushRecords();
+    audit.close();
+  };
+  const forgetLastMoment = atLastMoment(writeRecords);
+
   const source: FleetSource = {
     daemon: () => ({
       version: VERSION,
@@ -212,8 +219,8 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       agents.close();
       eras.close();
       await processes.close();
-      herd.flushRecords();
-      audit.close();
+      writeRecords();
+      forgetLastMoment();
     },
   };
 }

@@ -12,6 +12,7 @@ export interface HttpOptions {
   status(): Promise<FleetStatus>;
   stateFolder: string;
   log: PortOptions['log'];
+  guardDoor: PortOptions['guardDoor'];
 }
 
 /** HTTP as the daemon offers it: on its socket always, on a port where the config asks for it. */
@@ -26,11 +27,11 @@ export interface Http {
 
 export const TOKEN_FILE = 'http-token';
 
-export function openHttp({ server, status, stateFolder, log }: HttpOptions): Http {
+export function openHttp({ server, status, stateFolder, log, guardDoor }: HttpOptions): Http {
   const report = (error: unknown, request: string) =>
     log.error({ error: String(error), request }, 'a fault in toolherd itself');
   const face = new HttpFace({ server, status, report });
-  const port = new Port({ face, tokenFile: join(stateFolder, TOKEN_FILE), log });
+  const port = new Port({ face, tokenFile: join(stateFolder, TOKEN_FILE), log, guardDoor });
   const door = new FrontDoor({
     http: (socket) => face.accept(socket),
     lines: (socket) => void server.accept(socket),

@@ -67,7 +67,7 @@ export class Outbox {
   #largest = 0;
   #state: 'empty' | 'writing' = 'empty';
   #closed = false;
-  /** Known while more than `softBytes` wait, or did lately. */
+  /** Known while it is watched: from when more than `softBytes` wait until it has taken them. */
   #takenAt = 0;
   #stallTimer: unknown;
   #emptied: (() => void)[] = [];
@@ -121,7 +121,7 @@ export class Outbox {
     this.#block = NOTHING;
     this.#piece = NOTHING;
     this.#queued = 0;
-    this.#clock.clearTimeout(this.#stallTimer);
+    this.#unwatch();
     this.#tellEmptied();
   }
 
@@ -165,6 +165,8 @@ export class Outbox {
     if (this.#queued === 0) {
       this.#state = 'empty';
       this.#largest = 0;
+      // what comes next has its own time to be taken
+      if (this.#stallTimer !== undefined) this.#unwatch();
       this.#tellEmptied();
     } else if (this.#block.length === 0 && this.#short !== '') this.#writeShort();
     else this.#writeSlice();
@@ -226,6 +228,11 @@ export class Outbox {
     if (this.#stallTimer !== undefined) return;
     this.#takenAt = this.#clock.now();
     this.#lookAgainIn(this.#limits.stallMs);
+  }
+
+  #unwatch(): void {
+    this.#clock.clearTimeout(this.#stallTimer);
+    this.#stallTimer = undefined;
   }
 
   #lookAgainIn(ms: number): void {

@@ -1,8 +1,19 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** How many full files are kept beside the one being written. */
 const KEPT = 3;
+const NEWLINE = 0x0a;
+const LAST = Buffer.alloc(1);
 
 /**
  * A log file that never grows beyond its cap: when it is full it becomes `.1`, the one before that `.2`, and so on.
@@ -25,13 +36,15 @@ export class RotatingFile {
   /** Answers with how many bytes at its end are not there now: a disk that gets full takes a part of it, or nothing. */
   write(line: string): number {
     try {
-      const text = this.#torn ? `\n${line}` : line;
-      const bytes = Buffer.byteLength(text);
       this.#file ??= this.#open();
       // a line that is longer than a whole file has one to itself
-      if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) this.#file = this.#rotate();
+      const length = Buffer.byteLength(line);
+      if (this.#bytes > 0 && this.#bytes + Number(this.#torn) + length > this.#maxBytes) {
+        this.#file = this.#rotate();
+      }
       // what is lost is one line, and not the next one too
-      const taken = writeSync(this.#file, text);
+      const bytes = length + Number(this.#torn);
+      const taken = writeSync(this.#file, this.#torn ? `\n${line}` : line);
       this.#torn = taken < bytes;
       this.#bytes += taken;
       return bytes - taken;
@@ -66,8 +79,10 @@ export class RotatingFile {
 
   #open(): number {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const file = openSync(this.#path, 'a', 0o600);
+    const file = openSync(this.#path, 'a+', 0o600);
     this.#bytes = fstatSync(file).size;
+    // also by whoever wrote to it before
+    this.#torn = this.#bytes > 0 && readSync(file, LAST, 0, 1, this.#bytes - 1) === 1 && LAST[0] !== NEWLINE;
     return file;
   }
 

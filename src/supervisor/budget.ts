@@ -1,26 +1,6 @@
 import type { Clock } from '../link/clock.js';
+import type { Eater } from './eater.js';
 import type { MemoryOf } from './rss.js';
-
-/** A process group that eats memory. */
-export interface Eater {
-  /** The leader of its group; empty when there is none (any more). */
-  readonly pids: readonly number[];
-  /** What its server may use; 0 = as much as it likes. */
-  readonly maxRss: number;
-  /** It uses more than that. Told once. */
-  over(bytes: number): void;
-  /** Absent where nothing is gained by stopping it: a spare would be replaced at once. */
-  readonly guest?: Guest | undefined;
-}
-
-/** One that could be started again when it is needed. */
-export interface Guest {
-  readonly isEager: boolean;
-  /** How long nobody has needed it; 0 while somebody does. */
-  idleForMs(): number;
-  /** Makes room, unless somebody needs it after all; whether it goes. */
-  rest(why: string): boolean;
-}
 
 export interface BudgetOptions {
   clock: Clock;
@@ -76,6 +56,8 @@ export class Budget {
     this.#problem = null;
     this.#bytes = null;
     this.#complainedAt = Number.NEGATIVE_INFINITY;
+    // who sets one is to be told that it is of no use
+    this.#isBlind = false;
     if (this.#isOn) this.#lookLater();
     else this.close();
   }
@@ -94,12 +76,20 @@ export class Budget {
       this.#eaters.delete(eater);
       this.#leaving.delete(eater);
       if (!this.#isOn) this.close();
+      if (this.#eaters.size === 0) this.#nothingRuns();
     };
   }
 
   close(): void {
     this.#options.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** Nobody looks any more, so this is what a look would find. */
+  #nothingRuns(): void {
+    if (this.#isBlind) return;
+    this.#bytes = 0;
+    this.#problem = null;
   }
 
   get #isOn(): boolean {
@@ -142,9 +132,13 @@ export class Budget {
     eater.over(bytes);
   }
 
+  #isLeaving(eater: Eater): boolean {
+    return this.#leaving.has(eater) || eater.guest?.isLeaving() === true;
+  }
+
   #makeRoom(used: ReadonlyMap<Eater, number>): void {
     const total = sum(used.values());
-    const leaving = [...used].filter(([eater]) => this.#leaving.has(eater));
+    const leaving = [...used].filter(([eater]) => this.#isLeaving(eater));
     this.#bytes = total;
     let left = total - sum(leaving.map(([, bytes]) => bytes));
     for (const [eater, bytes] of this.#idle(used)) {
@@ -167,7 +161,7 @@ export class Budget {
 
   /** In the order in which they make room. */
   #idle(used: ReadonlyMap<Eater, number>): [Eater, number][] {
-    const candidates = [...used].filter(([eater, bytes]) => bytes > 0 && !this.#leaving.has(eater));
+    const candidates = [...used].filter(([eater, bytes]) => bytes > 0 && !this.#isLeaving(eater));
     return candidates
       .map(([eater, bytes]) => ({ eater, bytes, idleForMs: eater.guest?.idleForMs() ?? 0 }))
       .filter(({ idleForMs }) => idleForMs >= RESTED_MS)

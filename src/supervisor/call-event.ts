@@ -55,13 +55,14 @@ export function callText(
 
 export function factsOf({ request, outcome, elapsedMs, incarnation }: EndedCall): CallFacts {
   const error = errorOf(request, outcome);
-  const sent = outcome.ok || outcome.error.sent;
+  const sent = outcome.ok || outcome.error.sent === true;
   const bytes = outcome.ok ? (outcome.bytes ?? null) : null;
   return { request, error, sent, bytes, elapsedMs, incarnation };
 }
 
 function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
-  if (!outcome.ok) return outcome.error.type;
+  // a fault of ours has no type
+  if (!outcome.ok) return outcome.error.type ?? 'InternalError';
   if (method !== 'tools/call') return null;
   // of a long result that was passed on unread only this is known
   return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;

@@ -11,6 +11,8 @@ export interface CallRecordOptions {
   callerOf?(caller: string): Caller | undefined;
   /** Writes it down: the JSON of a `CallEvent`. */
   audit?(record: string): void;
+  /** Hears of bugs. */
+  warn?(text: string): void;
   redact<T>(value: T): T;
 }
 
@@ -58,8 +60,13 @@ export class CallRecords {
   add(server: string, slot: string | undefined, call: EndedCall): void {
     const isHeard = this.#listeners.isHeard();
     if (!isHeard && this.#options.audit === undefined) return;
-    const atMs = this.#options.clock.now();
-    this.#ended.push({ server, slot, from: this.#callerOf(call), facts: factsOf(call), atMs });
+    try {
+      const atMs = this.#options.clock.now();
+      this.#ended.push({ server, slot, from: this.#callerOf(call), facts: factsOf(call), atMs });
+    } catch (error) {
+      this.#fault(server, error);
+      return;
+    }
     if (this.#isDue) return;
     if (isHeard || this.#ended.length >= BATCH) {
       this.#isDue = true;
@@ -74,8 +81,21 @@ export class CallRecords {
     this.#isDue = false;
     const ended = this.#ended;
     this.#ended = [];
-    for (const one of ended) this.#record(one);
+    for (const one of ended) {
+      try {
+        this.#record(one);
+      } catch (error) {
+        this.#fault(one.server, error);
+      }
+    }
   };
+
+  /** Nobody waits for it, so nobody would hear of it: what is thrown here would end the process, or another's work. */
+  #fault(server: string, error: unknown): void {
+    // its message may have something in it that was asked or answered
+    const { name } = error as Error;
+    this.#options.warn?.(`a fault in toolherd itself: a call of ${server} was not recorded: ${name}`);
+  }
 
   #record(ended: Ended): void {
     const text = this.#textOf(ended);

@@ -30,6 +30,8 @@ export interface CallsOptions {
   /** Writes down what toolherd has to say about a server. */
   note(server: string, text: string): void;
   refused: Refused;
+  /** One that no other call has. */
+  newRequestId(): string;
 }
 
 interface OwnSink extends RoutedSink {
@@ -40,7 +42,6 @@ interface OwnSink extends RoutedSink {
 /** Calls of tools. Whatever becomes of one, its caller is given a result. */
 export class Calls {
   readonly #options: CallsOptions;
-  #requests = 0;
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -117,7 +118,7 @@ export class Calls {
   }
 
   #requestId({ request_id }: CallParams): string {
-    return request_id ?? `${process.pid}-${++this.#requests}`;
+    return request_id ?? this.#options.newRequestId();
   }
 
   /** At once where it is certain which tool is meant; else its server is asked first what it has. */

@@ -71,6 +71,7 @@ export class Ground {
   readonly #startedAt: string;
   /** Of every slot that has one, also while its server goes. */
   readonly #logMarks = new Map<string, string | undefined>();
+  #requests = 0;
   #state: 'open' | 'ending' = 'open';
 
   constructor(options: HerdOptions) {
@@ -192,6 +193,12 @@ export class Ground {
 
   now(): string {
     return new Date(this.options.clock.now()).toISOString();
+  }
+
+  /** For calls that came without one: it is theirs alone, whichever view they came by. */
+  newRequestId(): string {
+    this.#requests += 1;
+    return `${process.pid}-${this.#requests}`;
   }
 
   /** A request has its outcome. One that is for no server may be heard of in every view. */

@@ -99,7 +99,8 @@ export class HerdView implements Onlooker, Holder {
     const note = (server: string, text: string) =>
       ground.ears.note(this.#members.get(server)?.slot ?? server, text);
     const refused: Refused = (server, call) => ground.called(server, this.#members.get(server)?.slot, call);
-    this.#calls = new Calls({ ...common, clock, keepText, note, refused });
+    const newRequestId = () => ground.newRequestId();
+    this.#calls = new Calls({ ...common, clock, keepText, note, refused, newRequestId });
     this.#telling = { clock, refused };
     ground.join(this);
   }

@@ -19,6 +19,8 @@ import { type KeeperHost, sharedKeeper } from './shared-machines.js';
 import type { Surroundings } from './surroundings.js';
 import { whenTold } from './when-told.js';
 
+const LEAVING = /\.(closing|aborting)\b/;
+
 /**
  * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
  * A server with `replicas: n` has n stalls.
@@ -205,14 +207,15 @@ export class Stall {
   }
 
   #watchMemory(link: Link, over: (bytes: number) => void): (() => void) | undefined {
+    const isLeaving = () => LEAVING.test(this.states.server);
     const guest = {
       isEager: this.#spec.start === 'eager',
+      isLeaving,
       idleForMs: () => Math.min(this.#needlessForMs(), this.#connectedForMs()),
       rest: (message: string) => {
         this.context.incumbent?.send({ type: 'rest', message });
-        const isGoing = this.states.server.startsWith('connected.closing');
-        if (isGoing) this.#around.log(message);
-        return isGoing;
+        if (isLeaving()) this.#around.log(message);
+        return isLeaving();
       },
     };
     return this.#around.budget?.watch(eaterOf(this.#spec, link, over, guest));

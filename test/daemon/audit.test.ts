@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +9,7 @@ import type { CallEvent } from '../../src/ipc/fleet.js';
 import { config, server } from '../faults/config.js';
 import { ask, HttpClient } from '../ipc/http/support.js';
 import { LineClient } from '../mcp/support.js';
-import { toolherd } from '../support/command.js';
+import { DIST, toolherd } from '../support/command.js';
 import {
   type Herd,
   type Home,
@@ -256,6 +258,26 @@ describe('the audit', () => {
     await second.say('good', 'pid');
     await killDaemon(home, second.daemon);
     expect([21, 22]).toContain(recordsIn(home).length);
+  });
+
+  it('is whole also where an end in haste follows: a second signal, or a program that closes nothing', async () => {
+    const home = makeHome(HERD);
+    const herd = await herdIn(home, await home.start());
+    for (let count = 0; count < 5; count += 1) await herd.say('good', 'pid');
+    herd.daemon.kill('SIGTERM');
+    herd.daemon.kill('SIGINT');
+    await until(() => !isAlive(herd.daemon.pid));
+    expect(recordsIn(home).length).toBe(5);
+
+    const script = join(home.folder, 'script.mjs');
+    const library = JSON.stringify(join(DIST, 'index.js'));
+    writeFileSync(
+      script,
+      `import { openFleet } from ${library};\nconst fleet = await openFleet();\nawait fleet.call('good', 'pid');\nprocess.exit();`,
+    );
+    const child = spawn(process.execPath, [script], { env: home.environment, stdio: 'ignore' });
+    await once(child, 'close');
+    expect(recordsIn(home)[5]).toMatchObject({ via: 'library', daemon_pid: child.pid, ok: true });
   });
 
   it('never grows beyond its cap', async () => {

@@ -9,7 +9,7 @@ import { Descriptors } from '../../src/ipc/descriptors.js';
 import { makeFolder } from '../support/folder.js';
 
 /** A door behind which there is room while `limit` is high. */
-async function stage(limit: number) {
+async function stage(limit: number, isPublic = false) {
   const path = join(makeFolder(), 's');
   const state = { limit, entered: 0, warnings: [] as string[] };
   const enter = (socket: Socket) => {
@@ -20,6 +20,7 @@ async function stage(limit: number) {
     { allowHalfOpen: true },
     doorman({
       enter,
+      isPublic,
       warn: (warning) => state.warnings.push(warning),
       clock: systemClock,
       descriptors: new Descriptors(() => state.limit),
@@ -87,4 +88,11 @@ test('P14: a limit that was raised counts at once', async () => {
   expect(await hears(REQUEST)).toContain('OverloadedError');
   state.limit = 100_000;
   expect(await hears(REQUEST)).toBe('welcome');
+});
+
+test('P14: at a door to which anybody can come nothing is told but in the log', async () => {
+  const { state, hears } = await stage(1, true);
+  expect(await hears(REQUEST)).toBe('');
+  expect(await hears('GET /health HTTP/1.1\r\n\r\n')).toBe('');
+  expect(state).toMatchObject({ entered: 0, warnings: [expect.stringContaining('no room')] });
 });

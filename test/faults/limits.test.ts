@@ -123,6 +123,30 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
       `P14: no file left: tried ${(await status('two')).incarnation} times, connected when there was room`,
     );
   });
+
+  it('connections to its port take only a part of them, so that the socket and the servers have theirs', async () => {
+    const entries = [server('one', 'good.mjs', QUICK)];
+    const http = { listen: '127.0.0.1:0' };
+    const herd = await startHerd(config(entries, { http }), { shell: `ulimit -n ${FILES}` });
+    const { url } = (await herd.fleet.status()).daemon.http!;
+    let closed = 0;
+    // without the token: anybody can
+    const guests = Array.from({ length: 2 * FILES }, () =>
+      connect(Number(new URL(url!).port), '127.0.0.1')
+        .on('error', () => undefined)
+        .on('close', () => {
+          closed += 1;
+        })
+        .resume(),
+    );
+    onTestFinished(() => {
+      for (const guest of guests) guest.destroy();
+    });
+    await until(() => closed >= FILES);
+    expect(descriptors(herd.daemon)).toBeLessThan(FILES - 8);
+    expect((await connectionOf(herd.home).status()).daemon.pid).toBe(herd.daemon.pid);
+    expect(await herd.say('one', 'echo', { value: 'well' })).toBe('well');
+  });
 });
 
 describe.runIf(process.platform === 'linux')('P14: no more processes', () => {

@@ -247,4 +247,19 @@ describe('the outbox', () => {
     clock.advance(4999);
     expect(drops).toEqual([]);
   });
+
+  it('counts anew for a client that had taken everything since it was last watched', async () => {
+    const { outbox, clock, drops, tick, takeOne } = slowClient();
+    outbox.send('x'.repeat(200_001));
+    await tick();
+    while (outbox.queued > 0) await takeOne();
+    // it is still being watched when the next ones come
+    clock.advance(4990);
+    outbox.send('x'.repeat(200_001));
+    await tick();
+    clock.advance(4999);
+    expect(drops).toEqual([]);
+    clock.advance(1);
+    expect(drops).toHaveLength(1);
+  });
 });

@@ -98,6 +98,19 @@ describe('a log file that rotates', () => {
     }).not.toThrow();
   });
 
+  test('C4: a line that an earlier run could not finish spoils no other', () => {
+    const { path, file, read } = stage();
+    file.write(line('a'));
+    writeFileSync(path, 'tor', { flag: 'a' });
+    const next = new RotatingFile(path, 30);
+    next.write(line('b'));
+    expect(read()).toBe(`${line('a')}tor\n${line('b')}`);
+    writeFileSync(path, 'n', { flag: 'a' });
+    const last = new RotatingFile(path, 30);
+    last.write(line('c'));
+    expect([read('.1'), read()]).toEqual([`${line('a')}tor\n${line('b')}n`, line('c')]);
+  });
+
   test('may be closed twice, and opens again for a later line', () => {
     const { file, read } = stage();
     file.write(line('a'));

@@ -92,4 +92,21 @@ describe('daemon.max_rss', () => {
     expect(status('two')).toMatchObject({ detail: 'idle', state: 'disconnected' });
     expect(world.clock.pending).toBe(0);
   });
+
+  test('for one that goes already no other has to go, nor is it said to have made room', async () => {
+    const { world, herd, used, call } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
+    void herd.order('start', { all: true });
+    await settled();
+    await world.passes(5000, 10);
+    world.links[0]!.manners = { goes: 'never' };
+    void call('one');
+    await settled();
+    void herd.order('stop', { servers: ['one'] });
+    used.one = used.two = 10;
+    herd.limitMemory(15 * MIB);
+    await world.passes(4000, 8);
+    expect(world.links.map(({ orders }) => orders)).toEqual([['close'], []]);
+    expect(world.logs).toEqual([]);
+    expect(herd.memoryReport()).toMatchObject({ problem: null });
+  });
 });

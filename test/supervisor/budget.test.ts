@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Budget, type Eater } from '../../src/supervisor/budget.js';
+import { Budget } from '../../src/supervisor/budget.js';
+import type { Eater } from '../../src/supervisor/eater.js';
 import { VirtualClock } from '../../src/testing/index.js';
 
 const MIB = 2 ** 20;
@@ -18,6 +19,7 @@ class Beast implements Eater {
     this.pids = [pid];
     this.guest = {
       isEager: changes.isEager ?? false,
+      isLeaving: () => false,
       idleForMs: () => this.idleMs,
       rest: (why) => {
         if (!this.isNeededAfterAll) this.told.push(why);
@@ -153,6 +155,16 @@ describe('the budget of the herd', () => {
     expect(told(hungry, idle)).toEqual([1, 0]);
   });
 
+  test('when nothing runs any more nothing is used, and nothing is wrong', () => {
+    const { clock, budget, ways } = stage(new Beast(1, { idleMs: 0, bytes: 10 * MIB }));
+    budget.limit(MIB);
+    clock.advance(1000);
+    expect(budget.report()).toMatchObject({ rss_bytes: 10 * MIB, problem: expect.any(String) });
+    ways[0]?.();
+    clock.advance(5000);
+    expect(budget.report()).toEqual({ max_rss: MIB, rss_bytes: 0, problem: null });
+  });
+
   test('a limit that is taken away is looked after no more', () => {
     const { clock, budget, looks } = stage(new Beast(1));
     budget.limit(MIB);
@@ -170,6 +182,10 @@ describe('the budget of the herd', () => {
     budget.limit(MIB);
     clock.advance(5000);
     expect(warnings).toEqual([`memory is not measured on ${process.platform}: max_rss has no effect here`]);
+    expect([clock.pending, budget.report()?.problem]).toEqual([0, warnings[0]]);
+    // a changed limit is as useless as the one before
+    budget.limit(2 * MIB);
+    clock.advance(5000);
     expect([clock.pending, budget.report()?.problem]).toEqual([0, warnings[0]]);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { RawJson } from '../../src/framing/raw-json.js';
 import type { Caller } from '../../src/ipc/fleet.js';
-import { MCPTimeoutError } from '../../src/link/errors.js';
+import { type MCPError, MCPTimeoutError } from '../../src/link/errors.js';
+import { RawOutcome } from '../../src/link/session/raw-outcome.js';
 import { callText, type EndedCall, factsOf } from '../../src/supervisor/call-event.js';
 import { CleanNames } from '../../src/supervisor/clean-names.js';
 
@@ -62,5 +64,18 @@ describe('what is told of a call', () => {
     const request = { method: 'tools/call', params: { name: 't' } };
     const facts = factsOf({ request, outcome, elapsedMs: 1, incarnation: 1 });
     expect(JSON.stringify(facts)).not.toContain('large');
+  });
+
+  it('is sound also of a fault of our own, which is no error of MCP', () => {
+    const error = new TypeError('x is not a function') as unknown as MCPError;
+    expect(eventOf({ outcome: { ok: false, error } })).toMatchObject({
+      ...{ ok: false, error: 'InternalError', sent: false },
+    });
+  });
+
+  it('a result that passed as bytes is not parsed for it, whatever is in it', () => {
+    const raw = new RawJson([Buffer.from('{ nobody parses this')]);
+    expect(eventOf({ outcome: new RawOutcome(raw, true) })).toMatchObject({ ok: false, bytes: 20 });
+    expect(eventOf({ outcome: new RawOutcome(raw, undefined) })).toMatchObject({ ok: true, bytes: 20 });
   });
 });

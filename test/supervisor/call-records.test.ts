@@ -16,8 +16,10 @@ function stage({ isHeard = false, isAudited = true } = {}) {
   const written: CallEvent[] = [];
   const told: CallEvent[] = [];
   const who: Caller = { via: 'socket', client: { name: 'early', version: null }, agent: null };
+  const faults: string[] = [];
   const records = new CallRecords(
     {
+      warn: (text) => void faults.push(text),
       clock: systemClock,
       redact: (value) => value,
       callerOf: () => who,
@@ -25,7 +27,7 @@ function stage({ isHeard = false, isAudited = true } = {}) {
     },
     { isHeard: () => isHeard, tell: (_server, _slot, describe) => void told.push(describe()) },
   );
-  return { records, written, told, who };
+  return { records, written, told, who, faults };
 }
 
 describe('the record of a call', () => {
@@ -68,6 +70,33 @@ describe('the record of a call', () => {
     who.client = { name: 'late', version: null };
     records.flush();
     expect(written[0]?.client?.name).toBe('early');
+  });
+
+  it('that cannot be made costs no other, nor the process', () => {
+    const { records, written, faults } = stage();
+    const broken = {
+      ok: true as const,
+      get result(): never {
+        throw new Error('it says what nobody may see');
+      },
+    };
+    records.add('a', 'a', ENDED);
+    records.add('broken', 'broken', { ...ENDED, outcome: broken });
+    const unshaped = {
+      get deep(): never {
+        throw new Error('nor this');
+      },
+    };
+    const request = { method: 'tools/call', params: { name: 't', arguments: unshaped } };
+    records.add('odd', 'odd', { ...ENDED, request });
+    records.add('b', 'b', ENDED);
+    records.flush();
+    expect(written.map(({ server }) => server)).toEqual(['a', 'b']);
+    expect(faults).toEqual(
+      ['broken', 'odd'].map(
+        (name) => `a fault in toolherd itself: a call of ${name} was not recorded: Error`,
+      ),
+    );
   });
 
   it('is not even begun where nobody writes or listens', async () => {

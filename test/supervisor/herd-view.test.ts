@@ -34,6 +34,15 @@ describe('a view of one agent', () => {
     expect(herd.inspect('a').journal.filter(({ to }) => to === 'connecting.opening')).toHaveLength(2);
   });
 
+  test('no two calls have one request id, whichever view they came by', async () => {
+    const { herd } = stage();
+    herd.apply([OWN]);
+    const views = [herd, herd.fork('one', 'one'), herd.open('/red/agent.yaml', [])];
+    const calls = views.map((view) => view.call({ server: 'nobody', tool: 'x' }, {}));
+    const ids = (await Promise.all(calls)).map(({ metadata }) => metadata.request_id);
+    expect(new Set(ids).size).toBe(3);
+  });
+
   test('that comes into being while the herd shuts down starts nothing', async () => {
     const { world, herd } = stage();
     herd.apply([named('a', { start: 'eager' }), OWN]);

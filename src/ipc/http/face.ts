@@ -46,8 +46,6 @@ export class HttpFace {
     this.#options = options;
     this.#endpoint = new Endpoint({ server: options.server, clock: options.clock ?? systemClock });
     this.#own = this.serve(guardSocket);
-    // it never listens itself, and Node looks for requests that do not end only where it believes so
-    this.#own.emit('listening');
   }
 
   /** Open sessions of streamable HTTP. */
@@ -60,13 +58,16 @@ export class HttpFace {
     this.#own.emit('connection', socket);
   }
 
-  /** A server with the same offer behind another door. */
+  /** A server with the same offer behind another door. It never listens: whoever does hands it its connections. */
   serve(guard: Guard): Server {
     const server = createServer(LIMITS, (request, response) => void this.#inTurn(guard, request, response));
-    return server.on('connection', (socket) => {
+    server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
+    // Node looks for requests that do not end only where it believes that it listens
+    server.emit('listening');
+    return server;
   }
 
   /** Ends every session; responses have a moment to get out. */

@@ -1,5 +1,6 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Descriptors } from '../descriptors.js';
 import type { HttpFace } from './face.js';
 import { guardPort } from './guard.js';
 import { readToken } from './token-file.js';
@@ -15,18 +16,22 @@ export interface PortOptions {
   face: HttpFace;
   tokenFile: string;
   log: { info(fields: object, text: string): void; error(fields: object, text: string): void };
+  /** Who stands at the door: lets connections in, or turns them away. */
+  guardDoor(enter: (socket: Socket) => void): (socket: Socket) => void;
 }
 
 /** How it went; null where the config asks for nothing. */
 export type PortStatus = { url: string | null; error: string | null } | null;
 
 const MAX_CONNECTIONS = 1024;
+/** Nor more than this part of all files: anybody on this machine can connect to a port, with the token or without. */
+const MOST_FILES = 1 / 4;
 
 /** The herd on loopback TCP, while the config asks for it. What goes wrong here is told, and harms nothing else. */
 export class Port {
   readonly #options: PortOptions;
   #settings: PortSettings | undefined;
-  #server: Server | undefined;
+  #server: { door: Server; http: HttpServer } | undefined;
   #status: PortStatus = null;
   /** One after the other: a config may change while a port is being opened. */
   #turn: Promise<void> = Promise.resolve();
@@ -51,8 +56,9 @@ export class Port {
 
   async #open(settings: PortSettings | undefined): Promise<void> {
     if (this.#server !== undefined && isSame(settings, this.#settings)) return;
-    this.#server?.close();
-    this.#server?.closeAllConnections();
+    this.#server?.door.close();
+    this.#server?.http.close();
+    this.#server?.http.closeAllConnections();
     this.#server = undefined;
     this.#status = null;
     this.#settings = settings;
@@ -72,16 +78,23 @@ export class Port {
   async #listen({ host, port, token }: PortSettings): Promise<string> {
     const secret = token === 'auto' ? readToken(this.#options.tokenFile) : undefined;
     const names: string[] = [];
-    const server = this.#options.face.serve(guardPort(names, secret));
-    server.maxConnections = MAX_CONNECTIONS;
+    const http = this.#options.face.serve(guardPort(names, secret));
+    const enter = this.#options.guardDoor((socket) => http.emit('connection', socket));
+    // as Node has it for HTTP
+    const door = createServer({ allowHalfOpen: true, noDelay: true }, enter);
+    door.maxConnections = Math.min(MAX_CONNECTIONS, Math.floor(new Descriptors().limit * MOST_FILES));
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
+      door.once('error', (error) => {
+        http.close();
+        reject(error);
+      });
+      door.listen(port, host, resolve);
     });
-    server.removeAllListeners('error').on('error', () => undefined);
-    this.#server = server;
-    const bound = `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
-    names.push(bound.toLowerCase(), `localhost:${(server.address() as AddressInfo).port}`);
+    door.removeAllListeners('error').on('error', () => undefined);
+    this.#server = { door, http };
+    const { port: own } = door.address() as AddressInfo;
+    const bound = `${host.includes(':') ? `[${host}]` : host}:${own}`;
+    names.push(bound.toLowerCase(), `localhost:${own}`);
     return `http://${bound}`;
   }
 }

@@ -5,23 +5,21 @@ import type { JsonObject } from './message.js';
 export class RawOutcome {
   readonly ok = true;
   readonly raw: RawJson;
-  readonly #isError: boolean | undefined;
+  /**
+   * Whether the tool says that it failed, as far as it is known: a server must not be able to have its result parsed for
+   * this alone.
+   */
+  readonly isError: boolean;
   #result: JsonObject | undefined;
 
-  /** `isError`: as far as it is known. */
   constructor(raw: RawJson, isError: boolean | undefined) {
     this.raw = raw;
-    this.#isError = isError;
+    this.isError = isError ?? false;
   }
 
   get result(): JsonObject {
     this.#result ??= this.raw.parse();
     return this.#result;
-  }
-
-  /** Whether the tool says that it failed. */
-  get isError(): boolean {
-    return this.#isError ?? this.result.isError === true;
   }
 
   get bytes(): number {
