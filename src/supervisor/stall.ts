@@ -126,6 +126,11 @@ export class Stall {
     else if (afresh) this.context.incumbent?.send({ type: 'link.list_changed' });
   }
 
+  /** Takes back what waits for a tool that may not be called any more. */
+  withdraw(): void {
+    this.#admission.withdraw();
+  }
+
   /** It can be asked, whether it takes calls or not. */
   get isUp(): boolean {
     return this.#admission.isUp;

@@ -5,7 +5,7 @@ import type { Ending, Failed } from '../machines/ending.js';
 import type { ListName, Reading } from './lists.js';
 import { OneShot } from './one-shot.js';
 import { Parking } from './parking.js';
-import type { Vetting } from './pins/admission.js';
+import { refuse, type Vetting } from './pins/admission.js';
 import { RetryTimer } from './retry-timer.js';
 import type { RoutedSink } from './routed-sink.js';
 import type { Surroundings } from './surroundings.js';
@@ -158,6 +158,11 @@ export class Transients {
     return handle;
   }
 
+  /** A spare may have told meanwhile that the tool is not what was pinned. */
+  #serveNext(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    return refuse(this.#on.vetting, request, sink) ? undefined : this.#serve(request, sink);
+  }
+
   /** Starting a process takes the daemon some milliseconds, which this call should not have to wait for. */
   #refillSoon(): void {
     if (this.#spec.spares === 0 || this.#soon !== undefined) return;
@@ -209,7 +214,7 @@ export class Transients {
       this.lastError = ending;
       this.failedAt = this.#around.clock.now();
     }
-    while (this.#hasRoom && this.#queue.handOver((request, sink) => this.#serve(request, sink)));
+    while (this.#hasRoom && this.#queue.handOver((...call) => this.#serveNext(...call)));
     if (shot.isSpare && !isTold) this.#refillLater(ending);
     else this.#refill();
     this.#on.left(isTold);

@@ -49,12 +49,18 @@ export class Admission {
   /** After a reading was compared. */
   listed(reading: Reading): void {
     const session = this.#session;
-    if (session === undefined || this.#vetting === undefined || !('tools' in reading)) return;
-    const refusalOf = (request: CallRequest) => this.#vetting?.refusalOf(request);
-    if (this.#vetting.isStrict()) session.withdraw(refusalOf);
-    if (!this.#isHeld) return;
+    const vetting = this.#vetting;
+    if (session === undefined || vetting === undefined || !('tools' in reading) || !this.#isHeld) return;
     this.#isHeld = false;
-    this.#gate.open(session, (request, sink) => letIn(session, request, sink, refusalOf(request)));
+    this.#gate.open(session, (request, sink) =>
+      refuse(vetting, request, sink) ? undefined : route(session, request, sink),
+    );
+  }
+
+  /** Calls that wait in its session are for tools that may be called. */
+  withdraw(): void {
+    const vetting = this.#vetting;
+    if (vetting?.isStrict() === true) this.#session?.withdraw((request) => vetting.refusalOf(request));
   }
 
   seal(): void {
@@ -63,8 +69,10 @@ export class Admission {
   }
 }
 
-function letIn(session: Session, request: CallRequest, sink: RoutedSink, refusal: MCPError | undefined) {
-  if (refusal === undefined) return route(session, request, sink);
-  sink.settle({ ok: false, error: refusal });
-  return undefined;
+/** Whether a call that has waited may not go on any more; if so its sink knows. */
+export function refuse(vetting: Vetting | undefined, request: CallRequest, sink: RoutedSink): boolean {
+  const error = vetting?.isStrict() === true ? vetting.refusalOf(request) : undefined;
+  if (error === undefined) return false;
+  sink.settle({ ok: false, error });
+  return true;
 }
