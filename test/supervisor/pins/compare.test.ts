@@ -15,7 +15,7 @@ const tool = (name: string, description = `what ${name} does`) => ({
 });
 
 function judged(record: PinRecord | undefined, tools: Record<string, unknown>[], isStrict = true, at = AT) {
-  return compare({ record, tools, isStrict, at, redact: same });
+  return compare({ record, tools, isStrict, isFresh: true, at, redact: same });
 }
 
 describe('the hash of a definition', () => {
@@ -95,6 +95,13 @@ describe('what a server offers against what was pinned', () => {
     const lenient = judged(record, [tool('a'), tool('b'), tool('c')], false);
     expect(lenient.added).toEqual(['c']);
     expect(lenient.record.get('c')?.offered).toBeUndefined();
+  });
+
+  test('what is only remembered takes nothing back that another process offers', () => {
+    const { record: changed } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
+    const tools = [tool('a'), tool('b')];
+    const options = { record: changed, tools, isStrict: true, isFresh: false, at: AT, redact: same };
+    expect(compare(options)).toMatchObject({ isDirty: false, record: changed, waiting: new Map() });
   });
 
   test('one that is gone keeps its pin; a new one that is gone before it was accepted leaves none', () => {
