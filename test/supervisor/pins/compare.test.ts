@@ -161,4 +161,10 @@ describe('whose pins they are', () => {
       pinIdentity(remote),
     );
   });
+
+  test('a server that is switched off may have an url whose variables nobody has set', () => {
+    const off = { ...mine, transport: 'http', enabled: false, url: `\${UNSET}/mcp?token=1` } as never;
+    expect(pinIdentity(off)).toMatch(/^[\da-f]{64}$/);
+    expect(pinIdentity({ ...(off as object), url: `\${UNSET}/mcp?token=2` } as never)).toBe(pinIdentity(off));
+  });
 });
