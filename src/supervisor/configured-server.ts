@@ -160,6 +160,12 @@ export class ConfiguredServer {
     this.#withdraw();
   }
 
+  /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
+  get isComparedAnew(): boolean {
+    if (this.pinning?.policy !== 'enforce' || !this.spec.loadTools) return false;
+    return !this.#isUp && this.#transients?.isReady !== true;
+  }
+
   view(): View {
     if (this.#transients !== undefined) return viewOfTransients(this.#transients);
     if (this.spec.isRevoked) return NOT_ALLOWED;

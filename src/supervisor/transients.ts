@@ -74,6 +74,11 @@ export class Transients {
     return this.#spec.spares > 0;
   }
 
+  /** A spare waits that takes a call at once. */
+  get isReady(): boolean {
+    return this.#free.some((shot) => shot.isReady);
+  }
+
   get pids(): number[] {
     return [...this.#shots].flatMap((shot) => shot.pids);
   }

@@ -69,3 +69,46 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
     expect((await calls[1]!).error).toMatchObject(BLOCKED);
   });
 });
+
+describe('a blocked tool of a server that does not run is for the process that comes to say', () => {
+  const names = (stage: ReturnType<typeof pinnedHerd>) =>
+    stage.world.links.flatMap(({ calls }) => calls.map(({ params }) => params.name));
+
+  test.each(['transient', 'singleton'] as const)('%s: what changed back is free again', async (lifecycle) => {
+    const stage = pinnedHerd('enforce', { lifecycle });
+    const { herd, call, offers, world } = stage;
+    await call('a');
+    offers([tool('a', EVIL), tool('b')]);
+    for (let life = 0; life < 2; life += 1) {
+      await herd.order('stop', { servers: ['srv'] }, true);
+      await herd.order('start', { servers: ['srv'] });
+      await turns();
+      expect((await call('a')).error).toMatchObject(BLOCKED);
+    }
+    expect(names(stage)).toEqual(['a']);
+    if (lifecycle === 'singleton') world.newest.crashes();
+    offers([tool('a'), tool('b')]);
+    const free = herd.call({ server: 'srv', tool: 'a' });
+    await world.passes(1000);
+    expect((await free).success).toBe(true);
+    const params = { name: 'srv__a', arguments: {} };
+    expect(await herd.request({ method: 'tools/call', params })).toHaveProperty('content');
+    expect(names(stage)).toEqual(['a', 'a', 'a']);
+  });
+
+  test('a list that could not be read once does not block a transient server for ever', async () => {
+    const stage = pinnedHerd('enforce', { lifecycle: 'transient' });
+    stage.offers(new Error('no list today'));
+    expect((await stage.call('a')).error).toMatchObject(BLOCKED);
+    expect((await stage.call('a')).error).toMatchObject(BLOCKED);
+    stage.offers([tool('a')]);
+    expect((await stage.call('a')).success).toBe(true);
+    expect(names(stage)).toEqual(['a']);
+  });
+
+  test('nothing is started in vain where its lists are not read at all', async () => {
+    const { world, call } = pinnedHerd('enforce', { lifecycle: 'transient', loadTools: false });
+    for (let way = 0; way < 3; way += 1) expect((await call('a')).error).toMatchObject(BLOCKED);
+    expect(world.links).toHaveLength(1);
+  });
+});
