@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { compare, MOST_TOOLS } from '../../../src/supervisor/pins/compare.js';
 import { canonical, changedFields, hashOf } from '../../../src/supervisor/pins/fingerprint.js';
 import { pinIdentity } from '../../../src/supervisor/pins/identity.js';
-import { type PinRecord, readRecord, writeRecord } from '../../../src/supervisor/pins/record.js';
+import {
+  definitionIn,
+  type PinRecord,
+  readRecord,
+  writeRecord,
+} from '../../../src/supervisor/pins/record.js';
 import { spec } from '../world.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -122,14 +127,28 @@ describe('what a server offers against what was pinned', () => {
     expect(second.record.get('t1')).toEqual(first.record.get('t1'));
     expect(second.record.size).toBeLessThanOrEqual(MOST_TOOLS);
 
-    const large = Array.from({ length: 300 }, (_, index) => tool(`t${index}`, 'x'.repeat(17_000)));
+    const large = Array.from({ length: 30 }, (_, index) => tool(`t${index}`, 'x'.repeat(300_000)));
     const { record: cut } = judged(undefined, large);
     const text = writeRecord('srv', cut);
     expect(text.length).toBeLessThan(6 * 2 ** 20);
     const again = readRecord(text);
     expect(judged(again, large)).toMatchObject({ isDirty: false, changed: [] });
     const end = large.map((one) => ({ ...one, description: `${one.description.slice(1)}y` }));
-    expect(judged(again, end).changed).toHaveLength(300);
+    expect(judged(again, end).changed).toHaveLength(30);
+  });
+});
+
+describe('what is kept of a definition', () => {
+  test('is all of it, also of one that is as long as honest ones get: a difference that is kept back is accepted unseen', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [
+        `p${index}`,
+        { type: 'string', description: 'x'.repeat(80) },
+      ]),
+    );
+    const { record } = judged(undefined, [{ name: 'a', inputSchema: { type: 'object', properties } }]);
+    const { pinned } = readRecord(writeRecord('srv', record)).get('a')!;
+    expect(definitionIn(pinned!)).toMatchObject({ inputSchema: { properties } });
   });
 });
 
