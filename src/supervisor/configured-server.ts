@@ -157,6 +157,7 @@ export class ConfiguredServer {
   /** What was pinned, or what is made of it, is not what it was. */
   vetAgain(): void {
     this.catalog.vetAgain();
+    this.#transients?.vetAgain();
     this.#withdraw();
   }
 

@@ -147,6 +147,11 @@ export class Transients {
     return true;
   }
 
+  /** What may be called is not what it was: those that wait may never have said what they offer. */
+  vetAgain(): void {
+    for (const shot of this.#free) shot.vetAgain();
+  }
+
   get #free(): OneShot[] {
     return [...this.#shots].filter((shot) => shot.isFree);
   }

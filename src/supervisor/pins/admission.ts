@@ -22,6 +22,8 @@ export class Admission {
   readonly #vetting: Vetting | undefined;
   #session: Session | undefined;
   #isHeld = false;
+  /** What this incarnation offers was read. */
+  #isKnown = false;
 
   constructor(gate: Gate, vetting: Vetting | undefined) {
     this.#gate = gate;
@@ -35,6 +37,7 @@ export class Admission {
 
   open(session: Session): void {
     this.#session = session;
+    this.#isKnown = false;
     this.#isHeld = this.#vetting?.isStrict() === true;
     if (!this.#isHeld) this.#gate.open(session);
   }
@@ -50,17 +53,23 @@ export class Admission {
   listed(reading: Reading): void {
     const session = this.#session;
     const vetting = this.#vetting;
-    if (session === undefined || vetting === undefined || !('tools' in reading) || !this.#isHeld) return;
+    if (session === undefined || vetting === undefined || !('tools' in reading)) return;
+    this.#isKnown = true;
+    if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#gate.open(session, (request, sink) =>
       refuse(vetting, request, sink) ? undefined : route(session, request, sink),
     );
   }
 
-  /** Calls that wait in its session are for tools that may be called. */
-  withdraw(): void {
+  /** Calls that wait in its session are for tools that may be called. False when nobody knows yet what it offers. */
+  withdraw(): boolean {
     const vetting = this.#vetting;
-    if (vetting?.isStrict() === true) this.#session?.withdraw((request) => vetting.refusalOf(request));
+    if (vetting?.isStrict() !== true) return true;
+    this.#session?.withdraw((request) => vetting.refusalOf(request));
+    // it was let in while nothing was enforced
+    if (!this.#isKnown) this.doubt('tools');
+    return this.#isKnown;
   }
 
   seal(): void {

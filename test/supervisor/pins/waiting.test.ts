@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/link/session/message.js';
 import { settled } from '../world.js';
 import { pinnedHerd, tool } from './world.js';
 
@@ -67,6 +68,45 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
     expect((await calls[0]!).success).toBe(true);
     await turns();
     expect((await calls[1]!).error).toMatchObject(BLOCKED);
+  });
+});
+
+describe('when the setting becomes enforce, a process that was let in before its list was read is compared first', () => {
+  test('a spare of a transient server', async () => {
+    const { world, setting, herd, offers } = pinnedHerd('warn', { lifecycle: 'transient', spares: 1 });
+    await herd.tools();
+    await world.passes(1000);
+    expect((await herd.call({ server: 'srv', tool: 'b' })).success).toBe(true);
+    offers([tool('a', EVIL), tool('b')]);
+    await world.passes(1000);
+    const [spare] = world.alive;
+    expect(spare?.reads).not.toContain('tools/list');
+    setting.policy = 'enforce';
+    herd.vetAgain();
+    const calls = ['a', 'b'].map((name) => herd.call({ server: 'srv', tool: name }));
+    await world.passes(1000);
+    const [changed, good] = await Promise.all(calls);
+    expect(changed!.error).toMatchObject(BLOCKED);
+    expect(good!.success).toBe(true);
+    expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
+  });
+
+  test('one that is being asked', async () => {
+    const { world, setting, herd, call, offers } = pinnedHerd('warn');
+    await call('b');
+    let list = (_: JsonObject[]) => {};
+    offers(new Promise((resolve) => (list = resolve)));
+    await herd.order('restart', { servers: ['srv'] });
+    await turns();
+    setting.policy = 'enforce';
+    herd.vetAgain();
+    const calls = ['a', 'b'].map((name) => herd.call({ server: 'srv', tool: name }));
+    await turns();
+    expect(world.newest.calls).toEqual([]);
+    list([tool('a', EVIL), tool('b')]);
+    const [changed, good] = await Promise.all(calls);
+    expect(changed!.error).toMatchObject(BLOCKED);
+    expect(good!.success).toBe(true);
   });
 });
 
