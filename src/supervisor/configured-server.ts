@@ -51,7 +51,7 @@ export class ConfiguredServer {
     const on = {
       listed: (reading: Reading) => {
         this.catalog.take(reading);
-        if ('tools' in reading) this.#withdraw();
+        if ('tools' in reading) this.#vetStalls();
       },
       outdated: (list: ListName) => this.catalog.doubt(list),
       wantsLists: () => this.catalog.isWanting,
@@ -158,7 +158,7 @@ export class ConfiguredServer {
   vetAgain(): void {
     this.catalog.vetAgain();
     this.#transients?.vetAgain();
-    this.#withdraw();
+    this.#vetStalls();
   }
 
   /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
@@ -210,8 +210,8 @@ export class ConfiguredServer {
   }
 
   /** Calls that wait in the line of any process are for what it is known to offer now. */
-  #withdraw(): void {
-    for (const stall of this.#stalls) stall.withdraw();
+  #vetStalls(): void {
+    for (const stall of this.#stalls) stall.vetAgain();
   }
 
   #stop(refusal: MCPError): void {

@@ -140,7 +140,7 @@ export class OneShot {
 
   /** What may be called is not what it was. */
   vetAgain(): void {
-    if (!this.#admission.withdraw()) this.rediscover();
+    if (!this.#admission.vetAgain() && this.isSpare) this.rediscover();
   }
 
   /** Reads the lists anew, if it can be asked. */

@@ -126,9 +126,9 @@ export class Stall {
     else if (afresh) this.context.incumbent?.send({ type: 'link.list_changed' });
   }
 
-  /** Takes back what waits for a tool that may not be called any more. */
-  withdraw(): void {
-    this.#admission.withdraw();
+  /** What may be called is not what it was. */
+  vetAgain(): void {
+    this.#admission.vetAgain();
   }
 
   /** It can be asked, whether it takes calls or not. */

@@ -149,7 +149,7 @@ export class Transients {
 
   /** What may be called is not what it was: those that wait may never have said what they offer. */
   vetAgain(): void {
-    for (const shot of this.#free) shot.vetAgain();
+    for (const shot of [...this.#shots]) shot.vetAgain();
   }
 
   get #free(): OneShot[] {

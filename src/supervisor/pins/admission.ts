@@ -51,21 +51,18 @@ export class Admission {
 
   /** After a reading was compared. */
   listed(reading: Reading): void {
-    const session = this.#session;
-    const vetting = this.#vetting;
-    if (session === undefined || vetting === undefined || !('tools' in reading)) return;
+    if (this.#vetting === undefined || !('tools' in reading)) return;
     this.#isKnown = true;
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#gate.open(session, (request, sink) =>
-      refuse(vetting, request, sink) ? undefined : route(session, request, sink),
-    );
+    this.#letIn();
   }
 
-  /** Calls that wait in its session are for tools that may be called. False when nobody knows yet what it offers. */
-  withdraw(): boolean {
+  /** What may be called is not what it was. False when nobody knows yet what it offers, and somebody should. */
+  vetAgain(): boolean {
     const vetting = this.#vetting;
-    if (vetting?.isStrict() !== true) return true;
+    if (vetting?.isStrict() !== true) {
+      this.#letIn();
+      return true;
+    }
     this.#session?.withdraw((request) => vetting.refusalOf(request));
     // it was let in while nothing was enforced
     if (!this.#isKnown) this.doubt('tools');
@@ -75,6 +72,16 @@ export class Admission {
   seal(): void {
     this.#session = undefined;
     this.#gate.seal();
+  }
+
+  #letIn(): void {
+    const session = this.#session;
+    // who waits at the door of one that has died waits for the next
+    if (session === undefined || !this.isUp || !this.#isHeld) return;
+    this.#isHeld = false;
+    this.#gate.open(session, (request, sink) =>
+      refuse(this.#vetting, request, sink) ? undefined : route(session, request, sink),
+    );
   }
 }
 
