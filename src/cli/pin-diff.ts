@@ -2,16 +2,19 @@ import type { PinnedVersion, ToolPin } from '../ipc/fleet.js';
 import { visible } from './visible.js';
 
 const CONTEXT = 2;
+/** What is cut off is no JSON that could be laid out, so it is broken into lines as it comes. */
+const LINE = /.{1,100}/gsu;
 
 /** How a tool differs from what was pinned, part by part, each line marked as `diff` marks it. */
 export function pinDiff({ pinned, offered }: Pick<ToolPin, 'pinned' | 'offered'>): string[] {
   const [before, after] = [partsOf(pinned), partsOf(offered)];
   const names = [...new Set([...before.keys(), ...after.keys()])];
-  return names.flatMap((name) => {
+  const shown = names.flatMap((name) => {
     const [old = [], now = []] = [before.get(name), after.get(name)];
     const lines = hunk(old, now);
     return lines.length === 0 ? [] : [`@@ ${visible(name)} @@`, ...lines];
   });
+  return shown.length > 0 ? shown : ['(they differ in what is not shown: a secret)'];
 }
 
 /** The members of a definition as lines: text by its own lines, everything else as JSON. */
@@ -19,8 +22,9 @@ function partsOf(version: PinnedVersion | null): Map<string, string[]> {
   if (version === null) return new Map();
   const { definition, excerpt, hash } = version;
   if (definition === undefined) {
-    const start = excerpt ? excerpt.split('\n') : [];
-    return new Map([['definition', [...start, `(too long to be shown; sha256 ${hash})`]]]);
+    return new Map([
+      ['definition', [...(excerpt?.match(LINE) ?? []), `(too long to be shown; sha256 ${hash})`]],
+    ]);
   }
   return new Map(
     Object.entries(definition).map(([name, value]) => {

@@ -110,7 +110,7 @@ function nextOf({ detail, state, next_retry_at }: Inspection['status'], now: num
   return 'nothing, until somebody acts.';
 }
 
-function adviceOf({ name, detail, last_error }: Inspection['status']): string {
+function adviceOf({ name, detail, last_error, unaccepted }: Inspection['status']): string {
   const fix = last_error?.fix === undefined ? '' : `${oneLine(last_error.fix)}; then `;
   if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
   if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
@@ -118,5 +118,7 @@ function adviceOf({ name, detail, last_error }: Inspection['status']): string {
   if (detail === 'stopped') return `"toolherd start ${name}".`;
   if (detail === 'disabled') return 'set "enabled: true" in its config.';
   if (detail === 'not_allowed') return '"toolherd allow", with its agent.yaml.';
+  if (unaccepted !== undefined)
+    return `see the difference with "toolherd pins ${name}", and accept it with --accept if it is wanted.`;
   return 'nothing is needed.';
 }

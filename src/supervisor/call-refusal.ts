@@ -16,7 +16,10 @@ export function callRefusal(
   if (server === undefined) return unknownServer(name, members.names);
   if (!server.spec.enabled) return disabled(server.spec);
   if (signal?.aborted) return cancelled(name, false, reasonOf(signal) ?? 'before it began');
-  return toolRefusal(server, tool);
+  const refusal = toolRefusal(server, tool);
+  if (refusal === undefined || !server.isComparedAnew) return refusal;
+  // the process that is yet to come may have it as it was pinned
+  return server.catalog.blockOf(tool) === undefined ? refusal : undefined;
 }
 
 /** Whether the server has such a tool, and it is what was pinned. */

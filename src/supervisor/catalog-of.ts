@@ -18,7 +18,7 @@ export function catalogOf(
     isVisible: toolFilter(spec.tools),
     clock,
     log,
-    vet: pinning && ((tools) => pinning.vet(tools)),
+    vet: pinning && ((...tools) => pinning.vet(...tools)),
     recall: store && (() => wholeOnly(spec, store.load(identity!))),
     keep: store && ((lists) => wholeOnly(spec, lists) && store.save(identity!, lists)),
     changed: (change) => offersChanged?.(change),

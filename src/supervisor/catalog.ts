@@ -15,8 +15,8 @@ export interface CatalogOptions {
   recall?: (() => Lists | undefined) | undefined;
   keep?: ((lists: Lists) => void) | undefined;
   changed?: ((change: CatalogChange) => void) | undefined;
-  /** Compares the tools with what was pinned; undefined: they could not be read. */
-  vet?: ((tools: readonly JsonObject[] | undefined) => Verdict) | undefined;
+  /** Compares the tools with what was pinned; undefined: they could not be read. `isFresh`: they were, just now. */
+  vet?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => Verdict) | undefined;
 }
 
 /** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
@@ -119,7 +119,7 @@ export class Catalog {
     const tools = this.#lists?.tools ?? [];
     const names = tools.map(({ name }) => String(name));
     const before = names.map((name) => this.blockOf(name) === undefined);
-    this.#vet(this.#isUnread ? undefined : tools);
+    this.#vet(this.#isUnread ? undefined : tools, false);
     const changed = names.filter((name, at) => (this.blockOf(name) === undefined) !== before[at]);
     if (changed.length === 0) return;
     this.#options.changed?.({ list: 'tools', count: tools.length, added: [], removed: [], changed });
@@ -139,7 +139,7 @@ export class Catalog {
       else this.#goodUntil[name] = this.#options.clock.now() + ttlMs;
     }
     this.#isCached &&= asked.length < LIST_NAMES.length;
-    if ('tools' in reading) this.#vet(reading.tools && this.#lists.tools);
+    if ('tools' in reading) this.#vet(reading.tools && this.#lists.tools, true);
     this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
     // who wants it all afresh is not served by a part
     if (asked.length < LIST_NAMES.length) return;
@@ -187,12 +187,12 @@ export class Catalog {
     // its faults were said when it was read
     this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
     for (const name of LIST_NAMES) this.#doubted.add(name);
-    if (this.#lists.tools !== undefined) this.#vet(this.#lists.tools);
+    if (this.#lists.tools !== undefined) this.#vet(this.#lists.tools, false);
   }
 
-  #vet(tools: readonly JsonObject[] | undefined): void {
+  #vet(tools: readonly JsonObject[] | undefined, isFresh: boolean): void {
     this.#isUnread = tools === undefined;
-    this.#verdict = this.#options.vet?.(tools);
+    this.#verdict = this.#options.vet?.(tools, isFresh);
   }
 
   #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {

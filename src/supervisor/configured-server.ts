@@ -49,7 +49,10 @@ export class ConfiguredServer {
     this.catalog = catalogOf(spec, around, this.pinning);
     const id = `${this.slot}@${generation}`;
     const on = {
-      listed: (reading: Reading) => this.catalog.take(reading),
+      listed: (reading: Reading) => {
+        this.catalog.take(reading);
+        if ('tools' in reading) this.#vetStalls();
+      },
       outdated: (list: ListName) => this.catalog.doubt(list),
       wantsLists: () => this.catalog.isWanting,
       left: (isTold: boolean) => this.#left(isTold),
@@ -151,6 +154,19 @@ export class ConfiguredServer {
     return catalog.lists ?? NO_LISTS;
   }
 
+  /** What was pinned, or what is made of it, is not what it was. */
+  vetAgain(): void {
+    this.catalog.vetAgain();
+    this.#transients?.vetAgain();
+    this.#vetStalls();
+  }
+
+  /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
+  get isComparedAnew(): boolean {
+    if (this.pinning?.policy !== 'enforce' || !this.spec.loadTools) return false;
+    return !this.#isUp && this.#transients?.isReady !== true;
+  }
+
   view(): View {
     if (this.#transients !== undefined) return viewOfTransients(this.#transients);
     if (this.spec.isRevoked) return NOT_ALLOWED;
@@ -191,6 +207,11 @@ export class ConfiguredServer {
   /** By what it is known to offer now. */
   #refusalOf({ method, params }: Pick<CallRequest, 'method' | 'params'>): MCPError | undefined {
     return method === 'tools/call' ? toolRefusal(this, String(params?.name)) : undefined;
+  }
+
+  /** Calls that wait in the line of any process are for what it is known to offer now. */
+  #vetStalls(): void {
+    for (const stall of this.#stalls) stall.vetAgain();
   }
 
   #stop(refusal: MCPError): void {

@@ -176,8 +176,9 @@ export class Ground {
 
   /** What was pinned is not what it was: of one identity, or what is made of all. */
   vetAgain(identities?: ReadonlySet<string>): void {
-    for (const { catalog, pinning } of this.pool.servers)
-      if (pinning !== undefined && identities?.has(pinning.identity) !== false) catalog.vetAgain();
+    for (const server of this.pool.servers)
+      if (server.pinning !== undefined && identities?.has(server.pinning.identity) !== false)
+        server.vetAgain();
   }
 
   /** From now on nothing begins. */

@@ -250,6 +250,8 @@ export class HerdView implements Onlooker, Holder {
   pins({ server: name, accept = false, hashes }: PinParams = {}): PinReport {
     const servers = name === undefined ? this.#members.servers : [this.#members.find(name)];
     const wanted = hashes && new Set(hashes);
+    // what they remember is compared when it is first looked at; somebody else may have accepted since
+    for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.vetAgain();
     const accepted = !accept
       ? []
       : servers.flatMap(({ spec, pinning }) =>

@@ -141,6 +141,11 @@ export class OneShot {
     this.#admission.listed(reading);
   }
 
+  /** What may be called is not what it was. */
+  vetAgain(): void {
+    if (!this.#admission.vetAgain() && this.isSpare) this.rediscover();
+  }
+
   /** Reads the lists anew, if it can be asked. */
   rediscover(): void {
     if (this.#admission.isUp) this.#actor.send({ type: 'link.list_changed' });

@@ -122,6 +122,11 @@ export class Stall {
     else if (afresh) this.context.incumbent?.send({ type: 'link.list_changed' });
   }
 
+  /** What may be called is not what it was. */
+  vetAgain(): void {
+    this.#admission.vetAgain();
+  }
+
   /** It can be asked, whether it takes calls or not. */
   get isUp(): boolean {
     return this.#admission.isUp;

@@ -5,7 +5,7 @@ import type { Ending, Failed } from '../machines/ending.js';
 import type { ListName, Reading } from './lists.js';
 import { OneShot } from './one-shot.js';
 import { Parking } from './parking.js';
-import type { Vetting } from './pins/admission.js';
+import { refuse, type Vetting } from './pins/admission.js';
 import { RetryTimer } from './retry-timer.js';
 import type { RoutedSink } from './routed-sink.js';
 import type { Surroundings } from './surroundings.js';
@@ -72,6 +72,11 @@ export class Transients {
 
   get hasSpares(): boolean {
     return this.#spec.spares > 0;
+  }
+
+  /** A spare waits that takes a call at once. */
+  get isReady(): boolean {
+    return this.#free.some((shot) => shot.isReady);
   }
 
   get pids(): number[] {
@@ -142,6 +147,11 @@ export class Transients {
     return true;
   }
 
+  /** What may be called is not what it was: those that wait may never have said what they offer. */
+  vetAgain(): void {
+    for (const shot of [...this.#shots]) shot.vetAgain();
+  }
+
   get #free(): OneShot[] {
     return [...this.#shots].filter((shot) => shot.isFree);
   }
@@ -156,6 +166,11 @@ export class Transients {
     const handle = shot.take(request, sink);
     this.#refillSoon();
     return handle;
+  }
+
+  /** A spare may have told meanwhile that the tool is not what was pinned. */
+  #serveNext(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    return refuse(this.#on.vetting, request, sink) ? undefined : this.#serve(request, sink);
   }
 
   /** Starting a process takes the daemon some milliseconds, which this call should not have to wait for. */
@@ -209,7 +224,7 @@ export class Transients {
       this.lastError = ending;
       this.failedAt = this.#around.clock.now();
     }
-    while (this.#hasRoom && this.#queue.handOver((request, sink) => this.#serve(request, sink)));
+    while (this.#hasRoom && this.#queue.handOver((...call) => this.#serveNext(...call)));
     if (shot.isSpare && !isTold) this.#refillLater(ending);
     else this.#refill();
     this.#on.left(isTold);

@@ -70,6 +70,13 @@ describe('the story of a server', () => {
     );
   });
 
+  it('tools that are not what was pinned are something to be looked at', () => {
+    const unaccepted = { tools: 1, blocked: true };
+    expect(tellStory(inspection('idle', [], { unaccepted }), NOW, false)).toContain(
+      'What you can do: see the difference with "toolherd pins s", and accept it with --accept if it is wanted.',
+    );
+  });
+
   it('no name of an inner state is in it, except with -v', () => {
     const journal = [
       step('keeper', 'idle', 'running.starting.queued', 'a call came'),

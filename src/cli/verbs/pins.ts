@@ -54,7 +54,7 @@ Exit status: 0 shown or accepted, 1 something changed again before it was accept
     const missed = waiting.flatMap(hashesOf).length - report.accepted.length;
     if (missed === 0) return EXIT.ok;
     output.error(
-      `error: ${missed} tools changed again before they were accepted\n  fix: look at them again: toolherd pins`,
+      `error: ${missed === 1 ? '1 tool' : `${missed} tools`} changed again before that was accepted\n  fix: look again: toolherd pins`,
     );
     return EXIT.failed;
   },

@@ -22,6 +22,8 @@ export class Admission {
   readonly #vetting: Vetting | undefined;
   #session: Session | undefined;
   #isHeld = false;
+  /** What this incarnation offers was read. */
+  #isKnown = false;
 
   constructor(gate: Gate, vetting: Vetting | undefined) {
     this.#gate = gate;
@@ -35,6 +37,7 @@ export class Admission {
 
   open(session: Session): void {
     this.#session = session;
+    this.#isKnown = false;
     this.#isHeld = this.#vetting?.isStrict() === true;
     if (!this.#isHeld) this.#gate.open(session);
   }
@@ -48,23 +51,44 @@ export class Admission {
 
   /** After a reading was compared. */
   listed(reading: Reading): void {
-    const session = this.#session;
-    if (session === undefined || this.#vetting === undefined || !('tools' in reading)) return;
-    const refusalOf = (request: CallRequest) => this.#vetting?.refusalOf(request);
-    if (this.#vetting.isStrict()) session.withdraw(refusalOf);
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#gate.open(session, (request, sink) => letIn(session, request, sink, refusalOf(request)));
+    if (this.#vetting === undefined || !('tools' in reading)) return;
+    this.#isKnown = true;
+    this.#letIn();
+  }
+
+  /** What may be called is not what it was. False when nobody knows yet what it offers, and somebody should. */
+  vetAgain(): boolean {
+    const vetting = this.#vetting;
+    if (vetting?.isStrict() !== true) {
+      this.#letIn();
+      return true;
+    }
+    this.#session?.withdraw((request) => vetting.refusalOf(request));
+    // it was let in while nothing was enforced
+    if (!this.#isKnown) this.doubt('tools');
+    return this.#isKnown;
   }
 
   seal(): void {
     this.#session = undefined;
     this.#gate.seal();
   }
+
+  #letIn(): void {
+    const session = this.#session;
+    // who waits at the door of one that has died waits for the next
+    if (session === undefined || !this.isUp || !this.#isHeld) return;
+    this.#isHeld = false;
+    this.#gate.open(session, (request, sink) =>
+      refuse(this.#vetting, request, sink) ? undefined : route(session, request, sink),
+    );
+  }
 }
 
-function letIn(session: Session, request: CallRequest, sink: RoutedSink, refusal: MCPError | undefined) {
-  if (refusal === undefined) return route(session, request, sink);
-  sink.settle({ ok: false, error: refusal });
-  return undefined;
+/** Whether a call that has waited may not go on any more; if so its sink knows. */
+export function refuse(vetting: Vetting | undefined, request: CallRequest, sink: RoutedSink): boolean {
+  const error = vetting?.isStrict() === true ? vetting.refusalOf(request) : undefined;
+  if (error === undefined) return false;
+  sink.settle({ ok: false, error });
+  return true;
 }

@@ -14,6 +14,8 @@ export interface Comparison {
   changed: string[];
   /** Not there when the others were pinned, and not seen before. */
   added: string[];
+  /** What this server offers instead of what was pinned. */
+  waiting: PinRecord;
   /** Tools that cannot be pinned. */
   beyond: ReadonlySet<string>;
 }
@@ -24,17 +26,20 @@ export interface CompareOptions {
   tools: readonly JsonObject[];
   /** Whether a tool that came later waits to be accepted. */
   isStrict: boolean;
+  /** Whether this is what it offers at this moment. What is only remembered does not take back what another saw. */
+  isFresh: boolean;
   /** ISO 8601. */
   at: string;
   redact(tool: JsonObject): JsonObject;
 }
 
 /** What a server offers against what was pinned. A tool that is gone keeps its pin, for the day when it is back. */
-export function compare({ record, tools, isStrict, at, redact }: CompareOptions): Comparison {
+export function compare({ record, tools, isStrict, isFresh, at, redact }: CompareOptions): Comparison {
   const kept = new Map<string, Pin>(record);
   const offered = new Set<string>();
+  const waiting = new Map<string, Pin>();
   const beyond = new Set<string>();
-  const found: Comparison = { record: kept, isDirty: false, changed: [], added: [], beyond };
+  const found: Comparison = { record: kept, isDirty: false, changed: [], added: [], waiting, beyond };
   const put = (name: string, pin: Pin | undefined) => {
     if (pin === undefined) kept.delete(name);
     else kept.set(name, pin);
@@ -53,19 +58,19 @@ export function compare({ record, tools, isStrict, at, redact }: CompareOptions)
     const { pinned, offered: seen } = kept.get(name) ?? {};
     const version = () => versionOf(tool, { hash, at, redact });
     if (pinned?.hash === hash) {
-      if (seen !== undefined) put(name, { pinned });
-    } else if (pinned !== undefined) {
-      if (seen?.hash === hash) continue;
-      put(name, { pinned, offered: version() });
-      found.changed.push(name);
-    } else if (record === undefined || !isStrict) {
+      if (seen !== undefined && isFresh) put(name, { pinned });
+    } else if (pinned === undefined && (record === undefined || !isStrict)) {
       put(name, { pinned: version() });
       if (record !== undefined) found.added.push(name);
-    } else if (seen?.hash !== hash) {
-      put(name, { offered: version() });
-      found.added.push(name);
+    } else {
+      if (seen?.hash !== hash) {
+        put(name, { ...(pinned && { pinned }), offered: version() });
+        (pinned === undefined ? found.added : found.changed).push(name);
+      }
+      waiting.set(name, kept.get(name)!);
     }
   }
+  if (!isFresh) return found;
   for (const [name, { pinned, offered: seen }] of [...kept]) {
     if (seen !== undefined && !offered.has(name)) put(name, pinned && { pinned });
   }

@@ -19,6 +19,8 @@ export function pinIdentity(spec: ServerSpec): string {
 }
 
 function placeOf(url: string): string {
+  // that of a server which is switched off may still have its variables in it
+  if (!URL.canParse(url)) return url.replace(/[?#].*$/s, '');
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }

@@ -50,8 +50,8 @@ export class Pinning {
   readonly #keeping: PinKeeping;
   readonly #now: () => number;
   readonly #log: (text: string) => void;
-  /** As of the last comparison. On the disk there is the same, where that can be written and read. */
-  #record: PinRecord = new Map();
+  /** What it offers instead of what was pinned, by the last comparison. On the disk others may have had the last word. */
+  #waiting: PinRecord = new Map();
   #toldProblem: string | undefined;
 
   constructor(spec: ServerSpec, keeping: PinKeeping, now: () => number, log: (text: string) => void) {
@@ -66,26 +66,33 @@ export class Pinning {
     return this.#keeping.policy();
   }
 
-  /** Undefined: they could not be read. */
-  vet(tools: readonly JsonObject[] | undefined): Verdict {
+  /** Undefined: they could not be read. `isFresh`: they were, just now. */
+  vet(tools: readonly JsonObject[] | undefined, isFresh: boolean): Verdict {
     const { policy } = this;
     if (policy === 'off') return ALL_WELL;
     const isStrict = policy === 'enforce';
     if (tools === undefined) return isStrict ? blockingAll(notCompared(this.#spec)) : ALL_WELL;
-    const found = this.#compare(tools, isStrict);
-    this.#record = found.record;
-    this.#tell(found, isStrict);
-    const waiting = [...found.record.values()].filter(({ offered }) => offered !== undefined);
-    const news = [...found.changed, ...(isStrict ? found.added : [])];
-    const verdict = { news, unaccepted: waiting.length };
-    if (!isStrict || waiting.length + found.beyond.size === 0) return verdict;
+    const found = this.#compare(tools, isStrict, isFresh);
+    const { waiting, beyond } = found;
+    const isNews = (name: string) => waiting.get(name)?.offered?.hash !== this.#hashOf(name);
+    const changed = found.changed.filter(isNews);
+    const added = isStrict ? found.added.filter(isNews) : found.added;
+    this.#waiting = waiting;
+    this.#tell({ ...found, changed, added }, isStrict);
+    const verdict = { news: [...changed, ...(isStrict ? added : [])], unaccepted: waiting.size };
+    if (!isStrict || waiting.size + beyond.size === 0) return verdict;
     return { ...verdict, blockOf: (tool) => this.#blockOf(found, tool) };
   }
 
-  /** What is kept, or where that cannot be read what was seen. */
+  /** What is on the disk, and above that what this server offers: another of its kind may offer something else. */
   get kept(): { record: PinRecord; problem: string | undefined } {
     const { record, problem } = this.#keeping.store.load(this.identity);
-    return { record: record ?? this.#record, problem };
+    const kept = new Map(record);
+    for (const [tool, { offered }] of this.#waiting) {
+      const pinned = kept.get(tool)?.pinned;
+      if (offered && pinned?.hash !== offered.hash) kept.set(tool, { ...(pinned && { pinned }), offered });
+    }
+    return { record: kept, problem };
   }
 
   /** From now on what is offered is what is relied on; `hashes`: nothing but these. Answers with what was accepted. */
@@ -113,30 +120,32 @@ export class Pinning {
    * What cannot be read is not taken for nothing where that would let everything pass: with `enforce` it stays as it is,
    * and what is offered waits to be accepted. What cannot be written down is not pinned.
    */
-  #compare(tools: readonly JsonObject[], isStrict: boolean): Found {
+  #compare(tools: readonly JsonObject[], isStrict: boolean, isFresh: boolean): Found {
     const { record, problem: unreadable } = this.#keeping.store.load(this.identity);
     const isLost = unreadable !== undefined && isStrict;
     const redact = (tool: JsonObject) => this.#keeping.redact(this.#spec, tool);
-    const common = { tools, isStrict, at: this.#at, redact };
-    const found = compare({ ...common, record: isLost ? this.#waitingFor(tools) : record });
+    const common = { tools, isStrict, isFresh, at: this.#at, redact };
+    const found = compare({ ...common, record: isLost ? this.#unpinned : record });
     if (!found.isDirty || isLost) return { ...found, unreadable };
     const unwritable = this.#keeping.store.save(this.identity, this.#spec.name, found.record);
     if (unwritable === undefined || !isStrict) return { ...found, unreadable, unwritable };
-    return { ...compare({ ...common, record: record ?? this.#waitingFor(tools) }), unwritable };
+    return { ...compare({ ...common, record: record ?? this.#unpinned }), unwritable };
   }
 
-  /** What was seen of them and not accepted: so that it is told once. */
-  #waitingFor(tools: readonly JsonObject[]): PinRecord {
-    const names = new Set(tools.map(({ name }) => name));
-    const waiting = [...this.#record].filter(([name, pin]) => names.has(name) && pin.pinned === undefined);
-    return new Map(waiting);
+  /** What was seen and not accepted where nothing is known to be pinned: so that it keeps the time at which it was. */
+  get #unpinned(): PinRecord {
+    return new Map([...this.#waiting].filter(([, { pinned }]) => pinned === undefined));
   }
 
-  #blockOf({ record, beyond, unreadable, unwritable }: Found, tool: string): Block | undefined {
+  #hashOf(tool: string): string | undefined {
+    return this.#waiting.get(tool)?.offered?.hash;
+  }
+
+  #blockOf({ waiting, beyond, unreadable, unwritable }: Found, tool: string): Block | undefined {
     const { name } = this.#spec;
-    const pin = record.get(tool);
+    const pin = waiting.get(tool);
     if (beyond.has(tool)) return cannotBePinned(MOST_TOOLS);
-    if (pin?.offered === undefined) return undefined;
+    if (pin === undefined) return undefined;
     if (unreadable !== undefined) return pinsUnreadable(name, unreadable);
     const isUnkept = unwritable !== undefined && pin.pinned === undefined;
     return isUnkept ? pinsUnwritable(unwritable) : notAsPinned(name, pin);

@@ -23,7 +23,7 @@ export interface Pin {
 export type PinRecord = ReadonlyMap<string, Pin>;
 
 /** Longer than any honest definition. Of a longer one the hash counts, and its beginning is kept to be shown. */
-const LONGEST_TEXT = 16 * 1024;
+const LONGEST_TEXT = 256 * 1024;
 /** Of all definitions of a server; of what comes after that only the hashes are kept. */
 const MOST_TEXT = 4 * 2 ** 20;
 const FORMAT = 1;

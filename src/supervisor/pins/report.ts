@@ -2,7 +2,7 @@ import type { PinnedVersion, PinReport, ServerPins, ToolPin } from '../../ipc/fl
 import type { ConfiguredServer } from '../configured-server.js';
 import { definitionIn, type Pin, type Version } from './record.js';
 
-type Source = Pick<ConfiguredServer, 'spec' | 'catalog' | 'pinning'>;
+type Source = Pick<ConfiguredServer, 'spec' | 'pinning'>;
 
 /** Of all definitions in one answer: more than that nobody reads, and a line of the socket has its limits. */
 const MOST_TEXT = 8 * 2 ** 20;
@@ -23,11 +23,9 @@ export function reportPins(servers: readonly Source[]): Omit<PinReport, 'policy'
 
 /** Definitions are shown where there is a difference: the others are in the list of the tools. */
 function pinsOf(
-  { spec, catalog, pinning }: Source,
+  { spec, pinning }: Source,
   withText: (version: Version | undefined) => PinnedVersion | null,
 ): ServerPins {
-  // what is remembered of its tools is compared when it is first looked at
-  catalog.keysOf('tools');
   const { record, problem } = pinning?.kept ?? { record: new Map<string, Pin>(), problem: undefined };
   const tools = [...record].map(([tool, { pinned, offered }]): ToolPin => {
     if (offered === undefined && pinned !== undefined) {

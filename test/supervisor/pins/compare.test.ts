@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { compare, MOST_TOOLS } from '../../../src/supervisor/pins/compare.js';
 import { canonical, changedFields, hashOf } from '../../../src/supervisor/pins/fingerprint.js';
 import { pinIdentity } from '../../../src/supervisor/pins/identity.js';
-import { type PinRecord, readRecord, writeRecord } from '../../../src/supervisor/pins/record.js';
+import {
+  definitionIn,
+  type PinRecord,
+  readRecord,
+  writeRecord,
+} from '../../../src/supervisor/pins/record.js';
 import { spec } from '../world.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -15,7 +20,7 @@ const tool = (name: string, description = `what ${name} does`) => ({
 });
 
 function judged(record: PinRecord | undefined, tools: Record<string, unknown>[], isStrict = true, at = AT) {
-  return compare({ record, tools, isStrict, at, redact: same });
+  return compare({ record, tools, isStrict, isFresh: true, at, redact: same });
 }
 
 describe('the hash of a definition', () => {
@@ -97,6 +102,13 @@ describe('what a server offers against what was pinned', () => {
     expect(lenient.record.get('c')?.offered).toBeUndefined();
   });
 
+  test('what is only remembered takes nothing back that another process offers', () => {
+    const { record: changed } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
+    const tools = [tool('a'), tool('b')];
+    const options = { record: changed, tools, isStrict: true, isFresh: false, at: AT, redact: same };
+    expect(compare(options)).toMatchObject({ isDirty: false, record: changed, waiting: new Map() });
+  });
+
   test('one that is gone keeps its pin; a new one that is gone before it was accepted leaves none', () => {
     const { record: grown } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
     const gone = judged(grown, []);
@@ -115,14 +127,28 @@ describe('what a server offers against what was pinned', () => {
     expect(second.record.get('t1')).toEqual(first.record.get('t1'));
     expect(second.record.size).toBeLessThanOrEqual(MOST_TOOLS);
 
-    const large = Array.from({ length: 300 }, (_, index) => tool(`t${index}`, 'x'.repeat(17_000)));
+    const large = Array.from({ length: 30 }, (_, index) => tool(`t${index}`, 'x'.repeat(300_000)));
     const { record: cut } = judged(undefined, large);
     const text = writeRecord('srv', cut);
     expect(text.length).toBeLessThan(6 * 2 ** 20);
     const again = readRecord(text);
     expect(judged(again, large)).toMatchObject({ isDirty: false, changed: [] });
     const end = large.map((one) => ({ ...one, description: `${one.description.slice(1)}y` }));
-    expect(judged(again, end).changed).toHaveLength(300);
+    expect(judged(again, end).changed).toHaveLength(30);
+  });
+});
+
+describe('what is kept of a definition', () => {
+  test('is all of it, also of one that is as long as honest ones get: a difference that is kept back is accepted unseen', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [
+        `p${index}`,
+        { type: 'string', description: 'x'.repeat(80) },
+      ]),
+    );
+    const { record } = judged(undefined, [{ name: 'a', inputSchema: { type: 'object', properties } }]);
+    const { pinned } = readRecord(writeRecord('srv', record)).get('a')!;
+    expect(definitionIn(pinned!)).toMatchObject({ inputSchema: { properties } });
   });
 });
 
@@ -153,5 +179,11 @@ describe('whose pins they are', () => {
     expect(pinIdentity({ ...(remote as object), url: 'https://h/other' } as never)).not.toBe(
       pinIdentity(remote),
     );
+  });
+
+  test('a server that is switched off may have an url whose variables nobody has set', () => {
+    const off = { ...mine, transport: 'http', enabled: false, url: `\${UNSET}/mcp?token=1` } as never;
+    expect(pinIdentity(off)).toMatch(/^[\da-f]{64}$/);
+    expect(pinIdentity({ ...(off as object), url: `\${UNSET}/mcp?token=2` } as never)).toBe(pinIdentity(off));
   });
 });
