@@ -65,6 +65,31 @@ function byBridge({ environment, folder }: Home) {
   return byteClient(child.stdin, child.stdout);
 }
 
+/** A WebSocket that answers pings, but not in the middle of what it dribbles. */
+async function dribbler() {
+  const held = new Map<WebSocket, Buffer[]>();
+  const tiny = await tinyWebsocket(
+    {
+      'tools/call': ({ id }, socket) => {
+        held.set(socket, []);
+        void dribble(socket, `{"jsonrpc":"2.0","id":${id},"result":{}}`).then(() => {
+          for (const ping of held.get(socket) ?? []) socket.pong(ping);
+          held.delete(socket);
+        });
+      },
+    },
+    { autoPong: false },
+  );
+  tiny.server.on('connection', (socket) => {
+    socket.on('ping', (ping) => {
+      const waiting = held.get(socket);
+      if (waiting === undefined) socket.pong(ping);
+      else waiting.push(ping);
+    });
+  });
+  return tiny;
+}
+
 /** One message within four seconds, as over a thin line: nothing else gets through meanwhile. */
 async function dribble(socket: WebSocket, message: string): Promise<void> {
   const { _socket: wire } = socket as unknown as { _socket: Writable };
@@ -168,11 +193,12 @@ describe('a large result', () => {
   });
 
   it('that comes slowly is waited for, although the answers to pings stand behind it (U6)', async () => {
-    const { url } = await tinyWebsocket({
-      'tools/call': ({ id }, socket) => void dribble(socket, `{"jsonrpc":"2.0","id":${id},"result":{}}`),
-    });
+    const { url } = await dribbler();
     const far = { name: 'it', description: 'it', server: 'it', transport: 'websocket', url };
     const { fleet, status } = await startHerd(config([{ ...far, ping: { interval: 0.2, timeout: 1.5 } }]));
+    // nothing that was asked before it may be answered in the middle of it
+    await fleet.start({ all: true }, true);
+    await fleet.tools();
     expect(await fleet.call({ server: 'it', tool: 'any' })).toMatchObject({ success: true, error: null });
     expect(await status('it')).toMatchObject({ incarnation: 1, last_error: null });
   });
