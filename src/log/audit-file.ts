@@ -7,8 +7,8 @@ export interface AuditOptions {
   warn(text: string): void;
 }
 
-/** What may be lost when the process is killed. */
-const BATCH_MS = 100;
+/** With the time that it takes to be told of a call (see `CallRecords`), a tenth of a second may be lost when the process is killed. */
+const BATCH_MS = 80;
 /** Records that wait are never more than this, in characters; and a batch is never larger than a file may be. */
 const MOST_WAITING = 65_536;
 
