@@ -2,11 +2,11 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 /**
  * Frees the memory of a buffer now instead of when the collector comes to it: whoever still looks at it finds it empty.
- * One that is only a part of its memory is left alone. The price is that from then on every access to a typed array
+ * One that is only a part of its memory is left alone, and so is one that is free already. The price is that from then on every access to a typed array
  * costs a little more.
  */
 export function free({ buffer, length }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) detach(buffer);
+  if (length > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === length) detach(buffer);
 }
 
 /** `transfer` is there from Node 21 on. Before it, what is sent to nobody is free as well. */

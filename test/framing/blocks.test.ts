@@ -70,6 +70,13 @@ describe('memory that is freed', () => {
     expect([buffer.length, buffer.buffer.byteLength]).toEqual([0, 0]);
   });
 
+  it('is freed once: a second time is nothing, in every Node, and so is a buffer of none', () => {
+    const buffer = Buffer.allocUnsafeSlow(65_536);
+    for (let time = 0; time < 2; time += 1) free(buffer);
+    for (const none of [Buffer.alloc(0), Buffer.from('')]) for (let time = 0; time < 2; time += 1) free(none);
+    expect(buffer).toHaveLength(0);
+  });
+
   it('is never that of a buffer which has only a part of it', () => {
     const whole = Buffer.alloc(65_536, 'x');
     free(whole.subarray(1));

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ReplyScan } from '../../../src/link/session/reply-scan.js';
 import {
   assembledSkip,
@@ -71,5 +71,30 @@ describe('what stands in strings', () => {
         expect(other.end([broken])).toBeUndefined();
       }
     }
+  });
+
+  it('is read to the same end where there is no WebAssembly (U8)', async () => {
+    vi.stubGlobal('WebAssembly', undefined);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.resetModules();
+    const { ReplyScan: Plain } = await import('../../../src/link/session/reply-scan.js');
+    const { PlainSkip: Slow, stringSkip: skipOf } = await import('../../../src/link/session/string-skip.js');
+    expect(skipOf()).toBeInstanceOf(Slow);
+    const counts = { read: 0, refused: 0 };
+    fc.assert(
+      fc.property(window, fc.integer({ min: 1, max: 50 }), (bytes, size) => {
+        const head = '{"jsonrpc":"2.0","id":1073741831,"result":{"a":"';
+        const whole = Buffer.concat([Buffer.from(head), bytes, Buffer.from('"}}')]);
+        const [fast, slow] = [new ReplyScan(), new Plain()];
+        for (let at = 0; at < whole.length; at += size) {
+          for (const scan of [fast, slow]) scan.push(whole.subarray(at, at + size));
+        }
+        const [one, other] = [fast, slow].map((scan) => scan.end([whole])?.result.pieces.join(''));
+        expect(other).toBe(one);
+        counts[one === undefined ? 'refused' : 'read'] += 1;
+      }),
+      { numRuns: 1000, seed: 7 },
+    );
+    expect(Math.min(counts.read, counts.refused)).toBeGreaterThan(50);
   });
 });
