@@ -38,7 +38,7 @@ const command = {
 };
 
 /** What only some herds need has files of its own: the daemon's is half as long without, and is read with every start. */
-const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws', execa: 'execa' };
+const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
 const leaveAside = {
   name: 'leave-aside',
   setup({ onResolve }) {

@@ -40,7 +40,6 @@ const RULES: Record<string, Rule> = {
       'errors.ts',
       'modern-names.ts',
       'framing',
-      'execa',
       'ws',
       '@modelcontextprotocol/sdk',
       '@modelcontextprotocol/client',
