@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { build } from 'esbuild';
-import { keepDaemon } from './keep-daemon.mjs';
+import { keepDaemon, PATIENCE_MS } from './keep-daemon.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 process.chdir(root);
@@ -21,6 +21,8 @@ rmSync(out, { recursive: true, force: true });
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
 /** They are in the command itself (see src/cli/command.ts). */
 const atHand = ['call', 'status'];
+/** As in src/ipc/socket-path.ts. */
+const MAX_PATH_BYTES = 103;
 const verbs = readdirSync('src/cli/verbs').map((file) => basename(file, '.ts'));
 
 /** One bundle a verb: a verb loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
@@ -36,7 +38,7 @@ const command = {
 };
 
 /** What only some herds need has files of its own: the daemon's is half as long without, and is read with every start. */
-const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws', execa: 'execa' };
+const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
 const leaveAside = {
   name: 'leave-aside',
   setup({ onResolve }) {
@@ -93,16 +95,30 @@ await keepMachineCode();
  */
 async function keepMachineCode() {
   const folder = resolve(out, 'bin');
-  for (const name of ['validate', 'allow']) {
-    const file = join(folder, `${name}.cjs`);
-    const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
-    const module = { exports: {} };
-    script.runInThisContext().call(module.exports, module.exports, createRequire(file), module, file, folder);
-    await firstUse(module.exports.verb);
-    writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
+  await orGoWithout(keepVerb, join(folder, 'validate.cjs'));
+  await orGoWithout(keepVerb, join(folder, 'allow.cjs'));
+  await orGoWithout(keepCommand, join(folder, 'command.cjs'));
+  await orGoWithout(keepDaemon, join(folder, 'program.cjs'));
+}
+
+/** Where there are no Unix sockets, or nowhere to write, nothing can be used: what is built there only starts slower. */
+async function orGoWithout(keep, file) {
+  try {
+    await keep(file);
+  } catch (error) {
+    rmSync(`${file}.${process.arch}.cache`, { force: true });
+    console.warn(`${basename(file)} was built without machine code and will start slower: ${error.message}`);
   }
-  await keepCommand(join(folder, 'command.cjs'));
-  await keepDaemon(join(folder, 'program.cjs'));
+}
+
+async function keepVerb(file) {
+  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
+  const module = { exports: {} };
+  script
+    .runInThisContext()
+    .call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
+  await firstUse(module.exports.verb);
+  writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
 }
 
 /** The command itself is used in a process of its own, to call a tool of a daemon that is none. */
@@ -124,18 +140,21 @@ async function keepCommand(file) {
   const server = createServer((connection) => {
     createInterface({ input: connection }).on('line', (line) => connection.write(answer(JSON.parse(line))));
   });
-  await new Promise((listening) => server.listen(socket, listening));
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
   const script = join(root, 'scripts', 'keep-compiled.cjs');
-  const child = spawn(process.execPath, [script, file, 'call', 's.t', 'k=v'], {
-    env,
-    cwd: home,
-    stdio: 'ignore',
-  });
-  const [status] = await once(child, 'exit');
-  server.close();
-  rmSync(home, { recursive: true, force: true });
-  if (status !== 0) throw new Error(`the first use of the command failed with ${status}`);
+  const limits = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' };
+  try {
+    // a longer path is cut without a word, and the socket then lies where nobody takes it away
+    if (Buffer.byteLength(socket) > MAX_PATH_BYTES) throw new Error(`${socket} is too long for a socket`);
+    await once(server.listen(socket), 'listening');
+    const args = [script, file, 'call', 's.t', 'k=v'];
+    const child = spawn(process.execPath, args, { env, cwd: home, stdio: 'ignore', ...limits });
+    const [status] = await once(child, 'exit');
+    if (status !== 0) throw new Error(`the first use of the command failed with ${status}`);
+  } finally {
+    server.close();
+    rmSync(home, { recursive: true, force: true });
+  }
 }
 
 /** The same text as in src/cli/load-bundle.ts; a test compares what comes of it. */

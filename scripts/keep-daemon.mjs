@@ -11,7 +11,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const KEEP = join(dirname(fileURLToPath(import.meta.url)), 'keep-compiled.cjs');
-const PATIENCE_MS = 30_000;
+/** So long a first use may take. */
+export const PATIENCE_MS = 30_000;
 
 /** The least of a server: it is greeted, says what it offers, answers one call. */
 const SERVER = `
@@ -48,12 +49,16 @@ export async function keepDaemon(file) {
   const child = spawn(command, [KEEP, file], { env, cwd: home, stdio });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const exit = once(child, 'exit');
+  const gone = exit.then(([status]) => {
+    throw new Error(`the daemon ended with ${status} in its first use`);
+  });
+  gone.catch(() => {});
   try {
     let said = '';
     child.stdio[3].setEncoding('utf8').on('data', (text) => (said += text));
     await once(child.stdio[3], 'close');
     if (!said.includes('"ready":true')) throw new Error(`the first use of the daemon failed: ${said}`);
-    await use(socket);
+    await Promise.race([use(socket), gone]);
     child.kill('SIGTERM');
     const [status] = await exit;
     if (status !== 0) throw new Error(`the first use of the daemon ended with ${status}`);
@@ -64,7 +69,8 @@ export async function keepDaemon(file) {
   }
   // the daemon compares it (see src/daemon.ts)
   const cache = `${file}.${process.arch}.cache`;
-  appendFileSync(cache, createHash('sha1').update(readFileSync(cache)).digest());
+  const hash = createHash('sha1').update(process.versions.v8);
+  appendFileSync(cache, hash.update(readFileSync(cache)).update(readFileSync(file)).digest());
 }
 
 async function use(path) {

@@ -14,8 +14,9 @@ export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   const cache = `${file}.${process.arch}.cache`;
   if (!existsSync(cache)) return require(file);
   const { Script } = require('node:vm') as typeof import('node:vm');
-  const cachedData = check(readFileSync(cache));
-  const script = cachedData && new Script(wrap(readFileSync(file, 'utf8')), { filename: file, cachedData });
+  const source = readFileSync(file);
+  const cachedData = check(readOrNothing(cache), source);
+  const script = cachedData && new Script(wrap(source.toString()), { filename: file, cachedData });
   if (script === undefined || script.cachedDataRejected === true) {
     keepOwnCache();
     return require(file);
@@ -25,8 +26,17 @@ export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   return module.exports as T;
 }
 
-/** The machine code in what was kept; undefined where it is not what was written. */
-export type Check = (kept: Buffer) => Buffer | undefined;
+/** The machine code in what was kept; undefined where it is not what was written for this source. */
+export type Check = (kept: Buffer, source: Buffer) => Buffer | undefined;
+
+/** V8 refuses nothing like any other cache that is none. */
+function readOrNothing(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
 
 /**
  * From 22.1 on Node can keep one of its own: in a folder of this user. By itself it takes one that all users share, and
@@ -36,7 +46,11 @@ function keepOwnCache(): void {
   const { enableCompileCache } = require('node:module') as {
     enableCompileCache?: (folder: string) => unknown;
   };
-  enableCompileCache?.(join(findPaths(process.env, homedir()).cacheFolder, 'compiled'));
+  try {
+    enableCompileCache?.(join(findPaths(process.env, homedir()).cacheFolder, 'compiled'));
+  } catch {
+    // a user without a home has no cache
+  }
 }
 
 /** As Node wraps a CommonJS module. The build makes its caches from the same text. */

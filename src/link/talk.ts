@@ -78,8 +78,13 @@ export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): 
   return { session, upstream };
 }
 
+/** An upgrade may take away the files of a daemon that runs, and what only some servers need is loaded with the first. */
+const UPROOTED =
+  "what it needs cannot be loaded: the daemon's files were moved or replaced after it had started; start it anew with 'toolherd up --replace'";
+
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'MODULE_NOT_FOUND') return UPROOTED;
   // the SDK's schemas explain themselves in a page of JSON
   return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
 }

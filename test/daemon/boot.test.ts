@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -57,13 +57,17 @@ describe('the machine code that was kept for the daemon', () => {
     "console.log(Object.keys(require.cache).some((file) => file.endsWith('program.cjs')) ? 'read' : 'compiled');";
 
   /** What a daemon's program says that was kept in this way. */
-  function run(spoil: (kept: Buffer) => Buffer): string {
+  function run(
+    spoil: (kept: Buffer) => Buffer,
+    { v8 = process.versions.v8, of = PROGRAM, at = (path: string) => path } = {},
+  ): string {
     const folder = makeFolder({ 'program.cjs': PROGRAM });
     const program = join(folder, 'program.cjs');
     copyFileSync(join(DIST, 'bin', 'daemon.cjs'), join(folder, 'daemon.cjs'));
-    const code = new Script(wrap(PROGRAM), { filename: program }).createCachedData();
-    const kept = Buffer.concat([code, createHash('sha1').update(code).digest()]);
-    writeFileSync(`${program}.${process.arch}.cache`, spoil(kept));
+    const code = new Script(wrap(of), { filename: program }).createCachedData();
+    const digest = createHash('sha1').update(v8).update(code).update(of).digest();
+    const cache = at(`${program}.${process.arch}.cache`);
+    writeFileSync(cache, spoil(Buffer.concat([code, digest])));
     const env = { TOOLHERD_HOME: folder };
     return execFileSync(process.execPath, [join(folder, 'daemon.cjs')], { encoding: 'utf8', env }).trim();
   }
@@ -78,5 +82,22 @@ describe('the machine code that was kept for the daemon', () => {
     ['nothing in it', () => Buffer.alloc(0)],
   ])('with %s is left alone, and the daemon starts all the same', (_, spoil) => {
     expect(run(spoil)).toBe('read');
+  });
+
+  it('of a program that is as long as this one is left alone', () => {
+    const of = PROGRAM.replace("'compiled'", "'of other'");
+    expect(run((kept) => kept, { of })).toBe('read');
+  });
+
+  it('by a V8 that Node has patched since is left alone', () => {
+    expect(run((kept) => kept, { v8: `${process.versions.v8}1` })).toBe('read');
+  });
+
+  it('that cannot be read is left alone', () => {
+    const at = (path: string) => {
+      mkdirSync(path);
+      return join(path, 'elsewhere');
+    };
+    expect(run((kept) => kept, { at })).toBe('read');
   });
 });

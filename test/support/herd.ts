@@ -35,6 +35,8 @@ export interface LaunchOptions {
   shell?: string;
   /** Options of Node itself. */
   node?: readonly string[];
+  /** Where the daemon's files are; as a rule, where the build of this run put them. */
+  bin?: string;
 }
 
 export interface HerdOptions extends LaunchOptions {
@@ -126,8 +128,8 @@ export function makeHome(config: string, more: Record<string, string> = {}): Hom
     configFile,
     environment,
     configure: (text) => writeFileSync(configFile, text),
-    launch({ shell, node = [] } = {}) {
-      const command = [process.execPath, '--require', LAST_LOOK, ...node, join(DIST, 'bin', 'daemon.cjs')];
+    launch({ shell, node = [], bin = join(DIST, 'bin') } = {}) {
+      const command = [process.execPath, '--require', LAST_LOOK, ...node, join(bin, 'daemon.cjs')];
       const words =
         shell === undefined ? command : ['/bin/sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
       const one = launch(words, folder, environment);

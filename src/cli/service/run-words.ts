@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execa } from 'execa';
 import type { Words } from './service.js';
 
 export interface Outcome {
@@ -9,14 +9,10 @@ export interface Outcome {
 }
 
 /** Runs a program of the system to its end. */
-export function runWords([program, ...args]: Words, environment: NodeJS.ProcessEnv): Promise<Outcome> {
-  const child = spawn(program, args, { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    said += chunk;
+export async function runWords([program, ...args]: Words, environment: NodeJS.ProcessEnv): Promise<Outcome> {
+  const { exitCode, isTerminated, stderr } = await execa(program, args, {
+    ...{ env: environment, extendEnv: false, reject: false },
+    ...{ stdin: 'ignore', stdout: 'ignore' },
   });
-  return new Promise((resolve) => {
-    child.once('error', () => resolve({ status: undefined, said }));
-    child.once('close', (code) => resolve({ status: code ?? 1, said: said.trim() }));
-  });
+  return { status: exitCode ?? (isTerminated ? 1 : undefined), said: stderr.trim() };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../clock.js';
-import { spawnShortage } from './guard-spawn.js';
+import { spawnShortage } from './spawn-shortage.js';
 import type { Owned, ProcessTable } from './table.js';
 
 /**

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { spawnShortage } from '../process/guard-spawn.js';
+import { spawnShortage } from '../process/spawn-shortage.js';
 import { afterLastBytes } from './last-bytes.js';
 import { readInTurns } from './read-in-turns.js';
 

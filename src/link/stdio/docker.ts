@@ -1,5 +1,6 @@
+import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
-import { guardSpawn } from '../process/guard-spawn.js';
+import { spawnShortage } from '../process/spawn-shortage.js';
 
 /**
  * A server in a container is the client's business only in part: the client can be killed and the container lives on.
@@ -51,26 +52,30 @@ export async function removeContainers(
 ): Promise<string[] | undefined> {
   const [program, ...options] = words;
   if (program === undefined) return [];
-  // loaded where there are containers: a herd without them starts faster
-  const { execa } = await import('execa');
-  const ask = async (...args: string[]): Promise<string | undefined> => {
-    const limits = { timeout: LIMIT_MS, maxBuffer: 1_000_000, reject: false } as const;
-    const asked = guardSpawn(() =>
-      execa(program, [...options, ...args], {
-        env,
-        extendEnv: false,
-        stdin: 'ignore',
-        stderr: 'ignore',
-        ...limits,
-      }),
-    );
-    if ('failed' in asked) return undefined;
-    const { stdout, failed } = await asked.started;
-    return failed ? undefined : stdout;
-  };
+  const ask = (...args: string[]) => stdoutOf(program, [...options, ...args], env);
   const found = await ask('ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${LABEL}=${cookie}`);
   if (found === undefined) return undefined;
   const ids = found.split(/\s+/).filter((id) => /^[0-9a-f]{12,64}$/.test(id));
   if (ids.length > 0 && (await ask('rm', '--force', ...ids)) === undefined) return undefined;
   return ids;
+}
+
+/** By hand, with nothing that has to be loaded: when a container is to go, the files of the daemon may have gone before. */
+function stdoutOf(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 1_000_000 } as const;
+  return new Promise((resolve) => {
+    if (spawnShortage() !== undefined) return resolve(undefined);
+    try {
+      const told = (error: Error | null, stdout: string) => resolve(error === null ? stdout : undefined);
+      const { stdin } = execFile(program, args, { env, ...limits }, told);
+      stdin?.on('error', () => undefined);
+      stdin?.end();
+    } catch {
+      resolve(undefined);
+    }
+  });
 }

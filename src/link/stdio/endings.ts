@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { StdioSpec } from '../../config/spec.js';
 import type { Failed } from '../../machines/ending.js';
 import type { Exit } from './child.js';
@@ -31,6 +32,14 @@ export function notStarted(spec: StdioSpec, path: string | undefined, error: Err
     const fix = `create it, or set 'cwd' of ${name}`;
     return { ...failed, message: `${name}: its working folder ${cwd} does not exist`, fix };
   }
+  if (code === 'ENOTDIR' && !isFolder(cwd)) {
+    const message = `${name}: its working folder ${cwd} is not a folder`;
+    return { ...failed, message, fix: `correct 'cwd' of ${name}` };
+  }
+  if (code === 'ENOENT' && command.includes('/') && existsSync(resolve(cwd, command))) {
+    const message = `${name}: command '${command}' is there, but not the program that is to run it`;
+    return { ...failed, message, fix: 'install what its first line names (#!…), or what it was built for' };
+  }
   if (code === 'ENOENT' && command.includes('/')) {
     const message = `${name}: command '${command}' does not exist`;
     return { ...failed, message, fix: `install it, or correct 'command' of ${name}` };
@@ -52,7 +61,8 @@ export function notStarted(spec: StdioSpec, path: string | undefined, error: Err
       fix: 'raise the limits of the daemon (ulimit -n, ulimit -u), or run fewer servers',
     };
   }
-  return { ...failed, message: `${name}: command '${command}' could not be started (${code ?? error.name})` };
+  const message = `${name}: command '${command}' could not be started (${code ?? error.name})`;
+  return { ...failed, message, fix: `correct 'command', 'args', 'env' or 'cwd' of ${name}` };
 }
 
 /** The process ended, and nobody had asked for it. */

@@ -34,6 +34,6 @@ describe('what remote servers need', () => {
     expect(
       atOnce.filter((path) => /^[\w@]/.test(path) && !path.startsWith('node:') && !path.startsWith('out/')),
     ).toEqual(['@modelcontextprotocol/sdk/client/index.js', '@modelcontextprotocol/sdk/types.js']);
-    expect(onDemand).toEqual(expect.arrayContaining(['ws', '@modelcontextprotocol/client', 'execa']));
+    expect(onDemand).toEqual(expect.arrayContaining(['ws', '@modelcontextprotocol/client']));
   });
 });

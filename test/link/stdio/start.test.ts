@@ -42,6 +42,27 @@ describe('a server that cannot be started', () => {
     });
   });
 
+  it('because its folder is a file is told so (P10)', async () => {
+    const { ended } = openLink(specOf('good.mjs', { cwd: process.execPath }));
+    expect(await ended).toMatchObject({
+      permanent: true,
+      message: `good: its working folder ${process.execPath} is not a folder`,
+      fix: "correct 'cwd' of good",
+    });
+  });
+
+  it('for want of the interpreter in its first line is told so, and not that its command is missing (P10)', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'start-'));
+    writeFileSync(join(folder, 'old'), '#!/no/such/python\n', { mode: 0o700 });
+    const { ended } = openLink(specOf('', { name: 'old', command: './old', args: [], cwd: folder }));
+    expect(await ended).toMatchObject({
+      permanent: true,
+      message: "old: command './old' is there, but not the program that is to run it",
+      fix: 'install what its first line names (#!…), or what it was built for',
+    });
+    rmSync(folder, { recursive: true });
+  });
+
   it('because its command is no program is told so', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     writeFileSync(join(folder, 'odd'), 'text', { mode: 0o600 });
@@ -53,7 +74,8 @@ describe('a server that cannot be started', () => {
 
   it('because of an argument that no program can take is told so', async () => {
     const { ended } = openLink(specOf('good.mjs', {}, ['nul\0byte']));
-    expect(await ended).toMatchObject({ cause: 'spawn', permanent: true });
+    const fix = "correct 'command', 'args', 'env' or 'cwd' of good";
+    expect(await ended).toMatchObject({ cause: 'spawn', permanent: true, fix });
   });
 });
 
