@@ -25,7 +25,8 @@ export interface CallFacts extends Pick<EndedCall, 'request' | 'elapsedMs' | 'in
 }
 
 interface Circumstances {
-  from: Caller;
+  /** As `callerText` has it. */
+  who: string;
   /** ISO 8601. */
   at: string;
   names: CleanNames;
@@ -38,19 +39,35 @@ interface Circumstances {
 export function callText(
   server: string,
   { request, error, sent, bytes, incarnation, elapsedMs }: CallFacts,
-  { from, at, names }: Circumstances,
+  { who, at, names }: Circumstances,
 ): string {
   const quoted = (name: string | null | undefined) => names.json(name);
-  const { method, params, caller, requestId } = request;
+  const { method, params, requestId } = request;
   const isTool = method === 'tools/call';
   const tool = isTool && typeof params?.name === 'string' ? quoted(params.name) : null;
   const hasArguments = params?.arguments !== undefined && (isTool || method === 'prompts/get');
   const shape = hasArguments ? shapeText(params.arguments, names) : null;
   const what = `"server":${quoted(server)},"method":${quoted(method)},"tool":${tool},"arguments":${shape}`;
-  const who = `"caller":${quoted(caller)},"daemon_pid":${process.pid},"via":"${from.via}","client":${clientText(from, names)},"agent":${quoted(from.agent)}`;
   const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${sent}`;
-  const how = `"duration_ms":${hundredths(elapsedMs)},"ok":${error === null},"error":${quoted(error)},"bytes":${bytes}`;
+  const ended = error === null ? '"ok":true,"error":null' : `"ok":false,"error":${quoted(error)}`;
+  const how = `"duration_ms":${hundredths(elapsedMs)},${ended},"bytes":${bytes}`;
   return `{"topic":"call",${what},${who},${where},${how},"at":"${at}"}`;
+}
+
+/** Who made a call, in its text. In one piece: it is the same for many calls, and the pieces of a text cost more than its length. */
+export function callerText(
+  caller: string | undefined,
+  { via, client, agent }: Caller,
+  names: CleanNames,
+): string {
+  return [
+    '"caller":',
+    names.json(caller),
+    `,"daemon_pid":${process.pid},"via":"${via}","client":`,
+    clientText(client, names),
+    ',"agent":',
+    names.json(agent),
+  ].join('');
 }
 
 export function factsOf({ request, outcome, elapsedMs, incarnation }: EndedCall): CallFacts {
@@ -68,7 +85,7 @@ function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
   return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;
 }
 
-function clientText({ client }: Caller, names: CleanNames): string {
+function clientText(client: Caller['client'], names: CleanNames): string {
   if (client === null) return 'null';
   return `{"name":${names.json(client.name)},"version":${names.json(client.version)}}`;
 }

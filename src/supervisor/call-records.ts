@@ -1,6 +1,6 @@
 import type { CallEvent, Caller } from '../ipc/fleet.js';
 import type { Clock } from '../link/clock.js';
-import { type CallFacts, callText, type EndedCall, factsOf } from './call-event.js';
+import { type CallFacts, callerText, callText, type EndedCall, factsOf } from './call-event.js';
 import { CleanNames } from './clean-names.js';
 
 export interface CallRecordOptions {
@@ -49,6 +49,10 @@ export class CallRecords {
   #timer: NodeJS.Timeout | undefined;
   #atMs = Number.NaN;
   #at = '';
+  /** The caller of the last record, and the text of it. */
+  #from: Caller | undefined;
+  #caller: string | undefined;
+  #who = '';
 
   constructor(options: CallRecordOptions, listeners: CallListeners) {
     this.#options = options;
@@ -112,7 +116,23 @@ export class CallRecords {
   }
 
   #textOf({ server, from, facts, atMs }: Ended): string {
-    return callText(server, facts, { from, at: this.#dateOf(atMs), names: this.#names });
+    const at = this.#dateOf(atMs);
+    return callText(server, facts, { who: this.#whoOf(facts.request.caller, from), at, names: this.#names });
+  }
+
+  /** Calls of one connection come one after the other. */
+  #whoOf(caller: string | undefined, from: Caller): string {
+    const last = this.#from;
+    const isSame =
+      caller === this.#caller &&
+      from.via === last?.via &&
+      from.client === last.client &&
+      from.agent === last.agent;
+    if (isSame) return this.#who;
+    this.#caller = caller;
+    this.#from = from;
+    this.#who = callerText(caller, from, this.#names);
+    return this.#who;
   }
 
   /** Calls come by the dozen in a millisecond, and a date takes as long to write as all the rest. */
@@ -121,7 +141,8 @@ export class CallRecords {
     if (ms !== this.#atMs) {
       this.#atMs = ms;
       this.#at = new Date(ms).toISOString();
-      this.#names.tick(ms);
+      // what was harmless may be a secret now
+      if (this.#names.tick(ms)) this.#from = undefined;
     }
     return this.#at;
   }

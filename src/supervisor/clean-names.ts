@@ -25,12 +25,13 @@ export class CleanNames {
     this.#redact = redact;
   }
 
-  /** To be told the time now and then: what is a secret may change. */
-  tick(now: number): void {
-    if (now - this.#since < TRUSTED_MS) return;
+  /** To be told the time now and then: what is a secret may change. True where all are looked at anew. */
+  tick(now: number): boolean {
+    if (now - this.#since < TRUSTED_MS) return false;
     this.#since = now;
     this.#known.clear();
     this.#arguments.clear();
+    return true;
   }
 
   /** Of an argument; empty where it may be more than a name. */

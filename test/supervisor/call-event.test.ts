@@ -3,7 +3,7 @@ import { RawJson } from '../../src/framing/raw-json.js';
 import type { Caller } from '../../src/ipc/fleet.js';
 import { type MCPError, MCPTimeoutError } from '../../src/link/errors.js';
 import { RawOutcome } from '../../src/link/session/raw-outcome.js';
-import { callText, type EndedCall, factsOf } from '../../src/supervisor/call-event.js';
+import { callerText, callText, type EndedCall, factsOf } from '../../src/supervisor/call-event.js';
 import { CleanNames } from '../../src/supervisor/clean-names.js';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -14,7 +14,9 @@ function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
   const request = { method: 'tools/call', params: { name: 't', arguments: {} } };
   const outcome = { ok: true as const, result: {} };
   const ended = { request, outcome, elapsedMs: 1, incarnation: 1, ...call };
-  const text = callText(server, factsOf(ended), { from, at, names: new CleanNames((name) => name) });
+  const names = new CleanNames((name) => name);
+  const who = callerText(call.request?.caller, from, names);
+  const text = callText(server, factsOf(ended), { who, at, names });
   expect(text).not.toContain('\n');
   return JSON.parse(text) as Record<string, unknown>;
 }
