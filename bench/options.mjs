@@ -1,4 +1,5 @@
 // What can be asked of a run.
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const USAGE = `Usage: npm run bench -- [options]
@@ -33,5 +34,6 @@ export function readOptions(argv, names) {
     throw new Error(`no metric is called ${unknown.join(', ')}; there are ${names.join(', ')}`);
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(rounds >= 1)) throw new Error('--rounds needs a number of at least 1');
-  return { ...values, only, rounds, peers: !values['no-peers'] && !values.quick };
+  const dist = values.dist && resolve(values.dist);
+  return { ...values, dist, only, rounds, peers: !values['no-peers'] && !values.quick };
 }

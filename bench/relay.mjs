@@ -1,12 +1,17 @@
 // The least that a relay between agents and servers can be, as anybody would write it by hand: a Unix socket, one child a
 // server, every message parsed, its id exchanged, written again. Nothing is checked, kept, timed, counted, restarted or
 // logged. The floor beside which toolherd is measured.
-// Usage: node relay.mjs SOCKET NAME… (each a child that runs echo.mjs)
+// Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions in a session of its own,
+// as whoever wants to end it with all that it started must have it)
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
-const [path, ...names] = process.argv.slice(2);
+const {
+  values: { sessions: detached },
+  positionals: [path, ...names],
+} = parseArgs({ options: { sessions: { type: 'boolean' } }, allowPositionals: true });
 const clientInfo = { name: 'relay', version: '1' };
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
 
@@ -26,6 +31,7 @@ function send(stream, message) {
 async function startChild(name) {
   const { stdin, stdout } = spawn(process.execPath, [join(import.meta.dirname, 'echo.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    detached,
   });
   const waiting = new Map();
   let last = 0;

@@ -23,8 +23,11 @@ const FEW = 15;
 const sizes = (writes: readonly Buffer[]) => writes.map(({ length }) => length);
 const isOneWrite = (bytes: number) => bytes >= 4096 && bytes < 5000;
 
-/** A client and a server with toolherd between them; `server` and `client` are the writes that each was given. */
-async function stage() {
+/**
+ * A client and a server with toolherd between them; `server` and `client` are the writes that each was given. `isBusy`:
+ * many calls came together before, and the timer of the wheel, which is armed once for all calls, is armed.
+ */
+async function stage({ isBusy = false } = {}) {
   const world = new World();
   const server: Buffer[] = [];
   const client: Buffer[] = [];
@@ -78,7 +81,7 @@ async function stage() {
   const peer = serveFleet(fleet).accept(socket);
   onTestFinished(() => peer.destroy());
   const lines = (writes: readonly Buffer[]) => Buffer.concat(writes).toString().split('\n').slice(0, -1);
-  return {
+  const scene = {
     world,
     peer,
     server,
@@ -102,6 +105,14 @@ async function stage() {
     },
     replies: () => lines(client).map((line) => JSON.parse(line) as { id: number; result: unknown }),
   };
+  if (isBusy) {
+    scene.ask(FEW);
+    await settled();
+    scene.answer();
+    await settled();
+    client.length = 0;
+  }
+  return scene;
 }
 
 /** What came into being in one turn, by its kind. */
@@ -138,22 +149,41 @@ test('what is counted here is seen', () => {
 
 describe('a call that is forwarded', () => {
   test('makes no promise, no timer and no AbortController, on its way there or back', async () => {
-    const { ask, answer, replies, peer } = await stage();
-    // the timer of the wheel is armed once for all calls
-    ask(1);
-    await settled();
-    answer();
-    await settled();
+    const { ask, answer, replies, peer } = await stage({ isBusy: true });
     // one turn more for all lines together, to the server and to the client
-    expect(made(() => ask(FEW, 2))).toEqual({ TickObject: 1 });
+    expect(made(() => ask(FEW))).toEqual({ TickObject: 1 });
     await settled();
     expect(made(() => answer())).toEqual({ Immediate: 1 });
     await settled();
-    expect([replies().length, peer.running]).toEqual([FEW + 1, 0]);
+    expect([replies().length, peer.running]).toEqual([FEW, 0]);
+  });
+
+  test('that comes alone is written at once, there and back', async () => {
+    const { ask, answer, server, client } = await stage();
+    for (const id of [1, 2]) {
+      ask(1, id);
+      expect(server).toHaveLength(1);
+      await settled();
+      answer();
+      expect(client).toHaveLength(id);
+      await settled();
+    }
+  });
+
+  test('does not wait for others where the last came alone; the next ones do', async () => {
+    const { ask, server } = await stage();
+    ask(FEW);
+    expect(server).toHaveLength(1);
+    await settled();
+    expect(server).toHaveLength(2);
+    ask(FEW, FEW + 1);
+    expect(server).toHaveLength(2);
+    await settled();
+    expect(server).toHaveLength(3);
   });
 
   test('shares one write to the server, and one to the client, with those that came in the same piece', async () => {
-    const { ask, answer, server, client } = await stage();
+    const { ask, answer, server, client } = await stage({ isBusy: true });
     ask(FEW);
     await settled();
     expect(server).toHaveLength(1);
@@ -163,7 +193,7 @@ describe('a call that is forwarded', () => {
   });
 
   test('does not wait for many others: what has come together goes out before they are through', async () => {
-    const { ask, answer, server, client, replies } = await stage();
+    const { ask, answer, server, client, replies } = await stage({ isBusy: true });
     ask(MANY);
     expect(server.length).toBeGreaterThan(0);
     await settled();

@@ -1,17 +1,18 @@
 // The systems of one comparison, each with an agent of its own. Whoever cannot take part says why.
 import { attend } from '../peers/attend.mjs';
 import { openAgent } from './agent.mjs';
-import { startRelay, startTunedRelay } from './relay.mjs';
+import { startRelay, startRelayOfSessions, startTunedRelay } from './relay.mjs';
 import { childrenOf } from './servers.mjs';
 import { startToolherd } from './toolherd.mjs';
 
 export async function lineUp(names, peers, note) {
   const [herd, relay] = [await startToolherd(names), await startRelay(names)];
-  const tuned = await startTunedRelay(names);
+  const [tuned, sessions] = [await startTunedRelay(names), await startRelayOfSessions(names)];
   const ways = {
     'raw pipe': { kind: 'pipe', servers: childrenOf(names) },
     relay: relay.way,
     'tuned relay': tuned.way,
+    'relay, servers in sessions': sessions.way,
     'SDK, own child': { kind: 'sdk', servers: childrenOf(names) },
     'toolherd, socket': herd.ways.mcp,
     'toolherd, fleet/call': herd.ways.fleet,
@@ -32,7 +33,9 @@ export async function lineUp(names, peers, note) {
     async close() {
       await Promise.all(Object.values(agents).map((agent) => agent.close()));
       await Promise.all(
-        [herd, relay, tuned, ...attending.map(({ system }) => system)].map((system) => system.close()),
+        [herd, relay, tuned, sessions, ...attending.map(({ system }) => system)].map((system) =>
+          system.close(),
+        ),
       );
     },
   };

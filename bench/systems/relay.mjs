@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { end, makeFolder, removeFolder, startFork } from '../processes.mjs';
 
-export const startTunedRelay = (names) => startRelay(names, 'tuned-relay.mjs');
+export const startTunedRelay = (names) => startRelay(names, ['tuned-relay.mjs']);
+/** Its children lead sessions of their own, as toolherd's do. */
+export const startRelayOfSessions = (names) => startRelay(names, ['relay.mjs', '--sessions']);
 
-export async function startRelay(names, file = 'relay.mjs') {
+export async function startRelay(names, [file, ...flags] = ['relay.mjs']) {
   const folder = makeFolder();
   const path = join(folder, 'relay.sock');
-  const child = startFork(join(import.meta.dirname, '..', file), [path, ...names]);
+  const child = startFork(join(import.meta.dirname, '..', file), [...flags, path, ...names]);
   await once(child, 'message');
   return {
     pid: child.pid,

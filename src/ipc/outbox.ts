@@ -61,6 +61,9 @@ export class Outbox {
   /** Of these, what is written. */
   #untaken = 0;
   #isTurnBegun = false;
+  #sentInTurn = 0;
+  /** The last turn had one text. So has the next, most likely: it is written at once, and waits for no others. */
+  #isAlone = true;
   /** Written since others had their turn. */
   #inTurn = 0;
   /** The largest text since nothing was queued. */
@@ -101,11 +104,13 @@ export class Outbox {
     }
     if (this.#queued > softBytes) this.#watchForStall();
     this.#add(text, bytes);
+    this.#sentInTurn += 1;
     if (this.#hasEnough) this.#writeShort();
     if (this.#state === 'writing') return;
     this.#state = 'writing';
-    // after the promises of this tick: what they answer goes out with it
+    // ends after the promises of this tick: what they answer goes out with it
     this.#beginTurn();
+    if (this.#isAlone && this.#short !== '') this.#writeShort();
   }
 
   /** Settles when everything was taken, or never will be. */
@@ -155,6 +160,8 @@ export class Outbox {
 
   readonly #endTurn = (): void => {
     this.#isTurnBegun = false;
+    this.#isAlone = this.#sentInTurn <= 1;
+    this.#sentInTurn = 0;
     this.#inTurn = 0;
     if (this.#untaken === 0) this.#goOn();
   };

@@ -34,19 +34,49 @@ function slowClient(spent?: (piece: Buffer) => void) {
 }
 
 describe('the outbox', () => {
-  it('makes one write of what is sent in one tick, promises included', async () => {
-    const { outbox, writes, tick } = slowClient();
-    outbox.send('a');
-    Promise.resolve().then(() => outbox.send('b'));
-    process.nextTick(() => outbox.send('ä'));
+  it('makes one write of what is sent in one tick, promises included, where there was more than one before', async () => {
+    const { outbox, writes, tick, takeOne } = slowClient();
+    const sendThree = () => {
+      outbox.send('a');
+      Promise.resolve().then(() => outbox.send('b'));
+      process.nextTick(() => outbox.send('ä'));
+    };
+    sendThree();
+    await tick();
+    while (outbox.queued > 0) await takeOne();
+    writes.length = 0;
+    sendThree();
     await tick();
     expect(writes).toHaveLength(1);
     expect([...(writes[0] ?? '')].sort().join('')).toBe('abä');
     expect(outbox.queued).toBe(4);
   });
 
+  it('writes at once what is likely to be alone, and the rest of that turn in one piece behind it', async () => {
+    const { outbox, writes, tick, takeOne } = slowClient();
+    for (const text of ['a', 'b', 'c']) {
+      outbox.send(text);
+      expect(writes.join('')).toBe('a');
+    }
+    await tick();
+    expect(writes).toEqual(['a']);
+    await takeOne();
+    expect(writes).toEqual(['a', 'bc']);
+    await takeOne();
+    // now more than one is likely
+    outbox.send('d');
+    expect(writes).toEqual(['a', 'bc']);
+    await tick();
+    await takeOne();
+    outbox.send('e');
+    expect(writes).toEqual(['a', 'bc', 'd', 'e']);
+  });
+
   it('sends much of one turn before its end, and never more at once than a slow client is seen to take', async () => {
-    const { outbox, writes, tick } = slowClient();
+    const { outbox, writes, tick, takeOne } = slowClient();
+    for (const text of ['a', 'b']) outbox.send(text);
+    while (outbox.queued > 0) await takeOne();
+    writes.length = 0;
     for (let at = 0; at < 40; at += 1) outbox.send('x'.repeat(500));
     expect(writes[0]).toHaveLength(4500);
     await tick();

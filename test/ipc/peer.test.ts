@@ -70,7 +70,7 @@ describe('a request', () => {
     for (const id of ['1', '"1"', 'null', '-7', '1.5', '1763276400123456789', '"\\u00e4\\n"']) {
       got.length = 0;
       wire.write(`{"jsonrpc":"2.0","id":${id},"method":"echo","params":{"x":1}}\n`);
-      await new Promise((resolve) => wire.once('data', resolve));
+      while (got.length === 0) await new Promise((resolve) => wire.once('data', resolve));
       const shown = id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id;
       expect(got.join('')).toBe(`{"jsonrpc":"2.0","id":${shown},"result":{"x":1}}\n`);
     }

@@ -155,13 +155,14 @@ export class Session {
     this.#accepted += 1;
     const now = (this.#lastActivityAt = this.#clock.now());
     const call = new Call(id, line, request, sink, this.#home, now);
-    this.#deadlines.add(call);
     // who need not wait does not stand in line
     if (this.#waiting.size === 0 && this.#hasPlace) this.#write(call);
     else {
       this.#waiting.push(call);
       this.#pump();
     }
+    // when it is on its way: the server has begun with it meanwhile
+    if (!call.isSettled) this.#deadlines.add(call);
     return call;
   }
 
@@ -370,9 +371,10 @@ export class Session {
     if (call.state === 'waiting') this.#waiting.remove(call);
     else if (!this.#inFlight.delete(call)) this.#asking.delete(call);
     call.end();
+    // first of all: what whoever waits for it need not wait for comes after it
+    this.#tell(call.sink, outcome);
     this.#deadlines.remove(call);
     this.#lastActivityAt = this.#clock.now();
-    this.#tell(call.sink, outcome);
     this.#pump();
   }
 

@@ -17,7 +17,10 @@ export class Input {
   #open = true;
   /** Lines of this turn: they go out in few system calls. */
   #lines = '';
-  #isTurnBegun = false;
+  /** How many there were of them. */
+  #inTurn = 0;
+  /** The last turn had one line. So has the next, most likely: it is written at once, and waits for no others. */
+  #isAlone = true;
 
   /** `broken` is told once when the server closed its end; an EPIPE goes no further than here. */
   constructor(stream: Writable, encoding: Encoding, on: { drained(): void; broken(error: Error): void }) {
@@ -42,10 +45,11 @@ export class Input {
     const stream = this.#stream;
     if (!this.#open || !stream.writable) return false;
     if (stream.writableLength + this.#lines.length > CAP_BYTES) return false;
-    if (!this.#isTurnBegun) process.nextTick(this.#endTurn);
-    this.#isTurnBegun = true;
+    const isFirst = this.#inTurn === 0;
+    this.#inTurn += 1;
     this.#lines += `${line}\n`;
-    if (this.#lines.length >= ENOUGH_CHARACTERS) this.#pass();
+    if (isFirst) process.nextTick(this.#endTurn);
+    if ((isFirst && this.#isAlone) || this.#lines.length >= ENOUGH_CHARACTERS) this.#pass();
     return true;
   }
 
@@ -57,7 +61,8 @@ export class Input {
   }
 
   readonly #endTurn = (): void => {
-    this.#isTurnBegun = false;
+    this.#isAlone = this.#inTurn <= 1;
+    this.#inTurn = 0;
     this.#pass();
     // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
     if (this.ready) this.#drained();

@@ -28,12 +28,23 @@ function pipe() {
 }
 
 describe('the input of a server', () => {
-  it('gets the lines of one turn in one write', async () => {
-    const { input, taken, tick } = pipe();
-    for (const line of ['a', 'b', 'c']) expect(input.write(line)).toBe(true);
-    expect(taken).toEqual([]);
-    await tick();
-    expect(taken).toEqual(['a\nb\nc\n']);
+  it('gets a line at once that is likely to be alone, and the lines of one turn in one write where there were more', async () => {
+    const { input, taken, tick, take } = pipe();
+    const turn = async (...lines: string[]) => {
+      for (const line of lines) expect(input.write(line)).toBe(true);
+      const atOnce = taken.splice(0);
+      await tick();
+      take();
+      await tick();
+      take();
+      await tick();
+      return { atOnce, later: taken.splice(0) };
+    };
+    expect(await turn('a')).toEqual({ atOnce: ['a\n'], later: [] });
+    expect(await turn('b', 'c', 'd')).toEqual({ atOnce: ['b\n'], later: ['c\nd\n'] });
+    expect(await turn('e', 'f')).toEqual({ atOnce: [], later: ['e\nf\n'] });
+    expect(await turn('g')).toEqual({ atOnce: [], later: ['g\n'] });
+    expect(await turn('h')).toEqual({ atOnce: ['h\n'], later: [] });
   });
 
   it.each(['plain', 'ümläut', '漢字 😀'])('gets %s as UTF-8', async (line) => {
