@@ -332,9 +332,11 @@ describe('a session', () => {
     });
 
     it('fails a call whose line the wire refused as unsent', () => {
-      const { send, wire } = harness();
+      const { send, wire, clock } = harness();
       wire.accepts = false;
       expect(errorIn(send().outcomes)).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+      // and nothing waits for it to be late
+      expect(clock.pending).toBe(0);
     });
 
     it('survives ten thousand waiting calls that are all refused', () => {
