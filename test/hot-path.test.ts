@@ -158,16 +158,19 @@ describe('a call that is forwarded', () => {
     expect([replies().length, peer.running]).toEqual([FEW, 0]);
   });
 
-  test('that comes alone is written at once, there and back', async () => {
+  test('that comes alone is written at once, there and back, without a promise or a timer of its own', async () => {
     const { ask, answer, server, client } = await stage();
+    const kinds = new Set<string>();
     for (const id of [1, 2]) {
-      ask(1, id);
+      for (const kind of Object.keys(made(() => ask(1, id)))) if (id > 1) kinds.add(kind);
       expect(server).toHaveLength(1);
       await settled();
-      answer();
+      for (const kind of Object.keys(made(() => answer()))) if (id > 1) kinds.add(kind);
       expect(client).toHaveLength(id);
       await settled();
     }
+    // the first one armed the timer of the wheel
+    expect([...kinds].sort()).toEqual(['Immediate', 'TickObject']);
   });
 
   test('does not wait for others where the last came alone; the next ones do', async () => {

@@ -80,9 +80,9 @@ const goals = [
   },
   {
     what: "daemon's own memory, idle, 20 servers",
-    goal: { text: '≤ 85 MiB', holds: (value) => value <= 85 * MIB },
+    goal: { text: '≤ 85 MB', holds: (value) => value <= 85 * MB },
     of: ({ memory: m }) => m?.[20]?.toolherd.rss || undefined,
-    show: (value) => `${(value / MIB).toFixed(1)} MiB`,
+    show: megabytes,
   },
   {
     what: '8 agents × 10 servers, memory against separate processes',

@@ -1,4 +1,4 @@
-// The minimal relay, started; or the tuned one.
+// The minimal relay, started; the same with sessions; or the tuned one.
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { end, makeFolder, removeFolder, startFork } from '../processes.mjs';

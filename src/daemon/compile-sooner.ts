@@ -8,7 +8,7 @@ const WORK_UNTIL_FAST = 8000;
 /** From here on V8 has a quick compiler between its slow code and its fast one, and no such flag. */
 const FIRST_WITHOUT = 22;
 
-/** What only a beginning needs is not worth it: compiling it took an eighth of the start of a herd (20 servers, 2 cores). */
+/** What only a beginning needs is not worth it: compiling it took a tenth of the start of a herd (20 servers, 2 cores). */
 const BEGINNING_MS = 1000;
 
 /** For a process that lives long, when it has begun. */

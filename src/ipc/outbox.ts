@@ -5,8 +5,8 @@ import { type Clock, systemClock } from './clock.js';
 export type Text = string | readonly Buffer[];
 
 /**
- * What is waiting to be written to one connection. The texts of one tick become one write; what came in pieces is
- * written in them. Bytes leave in slices, the next one when the last was taken: so it is known when a client stops
+ * What is waiting to be written to one connection. The texts of one tick become one write, but for one that is likely to
+ * be alone; what came in pieces is written in them. Bytes leave in slices, the next one when the last was taken: so it is known when a client stops
  * reading, and how much of it is held here.
  *
  * A client that does not read is dropped when more than `softBytes` wait and it took nothing for `stallMs`, or when
@@ -108,7 +108,7 @@ export class Outbox {
     if (this.#hasEnough) this.#writeShort();
     if (this.#state === 'writing') return;
     this.#state = 'writing';
-    // ends after the promises of this tick: what they answer goes out with it
+    // ends after the promises of this tick: what they answer goes out together
     this.#beginTurn();
     if (this.#isAlone && this.#short !== '') this.#writeShort();
   }
@@ -171,6 +171,7 @@ export class Outbox {
     if (this.#closed) return;
     if (this.#queued === 0) {
       this.#state = 'empty';
+      this.#sentInTurn = 0;
       this.#largest = 0;
       // what comes next has its own time to be taken
       if (this.#stallTimer !== undefined) this.#unwatch();

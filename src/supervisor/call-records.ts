@@ -129,10 +129,12 @@ export class CallRecords {
       from.client === last.client &&
       from.agent === last.agent;
     if (isSame) return this.#who;
+    // first: what fails here must not leave one caller with the words for another
+    const who = callerText(caller, from, this.#names);
     this.#caller = caller;
     this.#from = from;
-    this.#who = callerText(caller, from, this.#names);
-    return this.#who;
+    this.#who = who;
+    return who;
   }
 
   /** Calls come by the dozen in a millisecond, and a date takes as long to write as all the rest. */

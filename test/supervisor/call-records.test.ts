@@ -17,17 +17,19 @@ function stage({ isHeard = false, isAudited = true } = {}) {
   const told: CallEvent[] = [];
   const who: Caller = { via: 'socket', client: { name: 'early', version: null }, agent: null };
   const faults: string[] = [];
+  const redacting = { redact: (text: string) => text };
+  const time = { now: systemClock.now() };
   const records = new CallRecords(
     {
       warn: (text) => void faults.push(text),
-      clock: systemClock,
-      redact: (value) => value,
+      clock: { ...systemClock, now: () => time.now },
+      redact: <T>(value: T) => redacting.redact(String(value)) as T,
       callerOf: () => who,
       ...(isAudited && { audit: (text: string) => void written.push(JSON.parse(text)) }),
     },
     { isHeard: () => isHeard, tell: (_server, _slot, describe) => void told.push(describe()) },
   );
-  return { records, written, told, who, faults };
+  return { records, written, told, who, faults, redacting, time };
 }
 
 describe('the record of a call', () => {
@@ -70,6 +72,43 @@ describe('the record of a call', () => {
     who.client = { name: 'late', version: null };
     records.flush();
     expect(written[0]?.client?.name).toBe('early');
+  });
+
+  it('has its own caller, also where those before it say nothing of who they are', () => {
+    const { records, written, who } = stage();
+    who.client = null;
+    for (const caller of ['c1', 'c2', 'c2', 'c1'])
+      records.add('s', 's', { ...ENDED, request: { ...ENDED.request, caller } });
+    records.flush();
+    expect(written.map(({ caller }) => caller)).toEqual(['c1', 'c2', 'c2', 'c1']);
+  });
+
+  it('has its own caller, also where the one before it could not be put into words', () => {
+    const { records, written, redacting } = stage();
+    const of = (caller: string) => ({ ...ENDED, request: { ...ENDED.request, caller } });
+    records.add('s', 's', of('c1'));
+    records.flush();
+    redacting.redact = (text) => {
+      if (text === 'c2') throw new Error('it cannot be redacted');
+      return text;
+    };
+    records.add('s', 's', of('c2'));
+    records.flush();
+    redacting.redact = (text) => text;
+    records.add('s', 's', of('c2'));
+    records.flush();
+    expect(written.map(({ caller }) => caller)).toEqual(['c1', 'c2']);
+  });
+
+  it('does not have the name of its caller a second after that became a secret', () => {
+    const { records, written, redacting, time } = stage();
+    records.add('s', 's', ENDED);
+    records.flush();
+    redacting.redact = (text) => text.replaceAll('early', '[REDACTED]');
+    time.now += 1000;
+    records.add('s', 's', ENDED);
+    records.flush();
+    expect(written.map(({ client }) => client?.name)).toEqual(['early', '[REDACTED]']);
   });
 
   it('that cannot be made costs no other, nor the process', () => {

@@ -114,10 +114,6 @@ export class Call implements Timed, Waiter, CallHandle {
     this.#home.takeBack(this, reason);
   }
 
-  get isSettled(): boolean {
-    return this.state === 'settled';
-  }
-
   /** UTF-16 units, near enough to bytes for a cap. */
   get bytes(): number {
     return this.line.length;

@@ -161,8 +161,8 @@ export class Session {
       this.#waiting.push(call);
       this.#pump();
     }
-    // when it is on its way: the server has begun with it meanwhile
-    if (!call.isSettled) this.#deadlines.add(call);
+    // after it was written, where it was: the server has begun with it meanwhile
+    if (call.state !== 'settled') this.#deadlines.add(call);
     return call;
   }
 

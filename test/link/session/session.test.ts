@@ -91,6 +91,21 @@ describe('a session', () => {
     expect(session).toMatchObject({ state: 'closed', inFlight: 0, waiting: 0 });
   });
 
+  it('is in order for a sink that ends it, or asks the next thing, while it is told', () => {
+    const { session, clock, send, reply, requests } = harness();
+    const other = send();
+    const next: unknown[] = [];
+    const settle = () => {
+      session.send({ method: 'next' }, { settle: (outcome) => void next.push(outcome) });
+      session.close(crash);
+    };
+    const first = session.send({ method: 'first' }, { settle });
+    reply(first?.id);
+    expect(requests().map(({ method }) => method)).toEqual(['tools/call', 'first', 'next']);
+    expect([other.outcomes.length, next.length]).toEqual([1, 1]);
+    expect(clock.pending).toBe(0);
+  });
+
   it('is one-shot: what comes after the end is refused, late replies reach nobody', () => {
     const { send, session, reply, clock, requests } = harness();
     const before = send();
