@@ -40,7 +40,7 @@ export const metrics = {
   attach: { measure: measureAttach, full: { rounds: 11 }, quick: { rounds: 2 } },
   memory: { measure: measureMemory, full: { sizes: [0, 1, 5, 20, 50, 100] }, quick: { sizes: [20] } },
   shared: { measure: measureShared, full: {}, quick: undefined },
-  recovery: { measure: measureRecovery, full: { rounds: 10 }, quick: { rounds: 3 } },
+  recovery: { measure: measureRecovery, full: { rounds: 10 }, quick: { rounds: 2 } },
   transient: { measure: measureTransient, full: { rounds: 40 }, quick: { rounds: 5 } },
   'fan-out': { measure: measureFanOut, full: { rounds: 15 }, quick: { rounds: 5 } },
   million: { measure: measureMillion, full: {}, quick: undefined },

@@ -35,14 +35,17 @@ const sections = {
   'One call after the other, 100 bytes': ({ sequential: s }) =>
     s &&
     table(
-      ['', 'p50 ms', 'p99 ms', 'p50 × relay', 'p50 × SDK', 'p99 × SDK'],
-      Object.entries(s).map(([name, { p50, p99 }]) => [
+      ['', 'p50 ms', 'p99 ms', 'p50 × relay', 'p50 × SDK', 'p99 × SDK', 'early p50 ms', '× relay', '× SDK'],
+      Object.entries(s).map(([name, { p50, p99, early }]) => [
         name,
         number(p50, 3),
         number(p99, 3),
         number(p50 / s.relay.p50),
         number(p50 / s[DIRECT].p50),
         number(p99 / s[DIRECT].p99),
+        number(early, 3),
+        number(early / s.relay.early),
+        number(early / s[DIRECT].early),
       ]),
     ),
   '64 calls in flight, calls a second': ({ throughput: t }) =>
