@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import type { FleetEvent } from '../../src/ipc/fleet.js';
 import { toolherd } from '../support/command.js';
-import { type Herd, type Home, herdIn, makeHome, processesOf, until } from '../support/herd.js';
+import { type Herd, type Home, herdIn, isAlive, makeHome, processesOf, until } from '../support/herd.js';
 import { command, config, type Entry, server } from './config.js';
 import { measured } from './measured.js';
 
@@ -172,7 +172,7 @@ it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no 
 
   // and everything that is written down, also at the very end
   see('shutdown', await fleet.shutdown());
-  await until(() => processesOf(daemon.id).length === 0);
+  await until(() => processesOf(daemon.id).length === 0 && !isAlive(daemon.pid));
   for (const name of filesOf(home)) see(name, readFileSync(join(home.folder, name), 'latin1'));
 
   const hits = [...seen].filter(([, what]) => what.includes(CANARY));
