@@ -23,6 +23,14 @@ const goals = [
     goal: most(1.45),
     of: ({ sequential: s }) => s && s[SOCKET].p50 / s[DIRECT].p50,
   },
+  ...[
+    ['the minimal relay', 1.1, 'relay'],
+    ['the direct SDK client', 1.45, DIRECT],
+  ].map(([whom, limit, name]) => ({
+    what: `the same of the first calls (early), against ${whom}`,
+    goal: most(limit),
+    of: ({ sequential: s }) => s?.relay.early && s[SOCKET].early / s[name].early,
+  })),
   {
     what: 'p99 against the direct SDK client',
     goal: most(1.5),
