@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Outcome, toolherd } from '../support/command.js';
@@ -65,7 +66,7 @@ describe('the command and the daemon', () => {
   });
 
   it('FR-024: a lazy server is started by its first call, and everything ends with down', async () => {
-    const { run, json, up } = makeCommand();
+    const { run, json, up, home } = makeCommand();
     await up();
     expect((await json('status')).servers[0]).toMatchObject({
       name: 'good',
@@ -80,6 +81,8 @@ describe('the command and the daemon', () => {
     expect(servers[0]).toMatchObject({ state: 'connected', detail: 'running', calls: 1, failures: 0 });
     expect(await run('down')).toEqual({ status: 0, stdout: 'stopped: good\n', stderr: '' });
     expect(() => process.kill(servers[0].pids[0], 0)).toThrow();
+    // it has let go of everything when the command returns
+    expect(existsSync(home.socket)).toBe(false);
   });
 
   it('start, stop, restart and reset say what became of it, and want a name', async () => {

@@ -27,6 +27,7 @@ async function standIn({ socket }: Home, version: string): Promise<Server> {
     'fleet/hello': { daemon, api_version: 1, agent: null },
     'fleet/status': { servers: [], daemon },
     'fleet/tools': { tools: [] },
+    'fleet/shutdown': { stopped: ['a'], killed: [] },
   };
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   const server = createServer((connection) => {
@@ -51,6 +52,25 @@ describe('what cannot be reached', () => {
       ['start', 'away', '--wait'],
     ])
       expect((await toolherd(args, options)).status).toBe(69);
+  });
+
+  it('a daemon that has said that it goes is gone when down returns', async () => {
+    const home = makeHome(config([]));
+    const server = await standIn(home, VERSION);
+    const heard: string[] = [];
+    server.on('connection', (connection) =>
+      createInterface({ input: connection }).on('line', (line) => {
+        heard.push(JSON.parse(line).method);
+        const looks = heard
+          .slice(heard.indexOf('fleet/shutdown'))
+          .filter((method) => method === 'fleet/status');
+        // it takes its time: so often it is looked at, and is still there
+        if (heard.includes('fleet/shutdown') && looks.length === 3) server.close();
+      }),
+    );
+    const outcome = await toolherd(['down'], { cwd: home.folder, env: home.environment });
+    expect(outcome).toEqual({ status: 0, stdout: 'stopped: a\n', stderr: '' });
+    expect(server.listening).toBe(false);
   });
 
   it('a daemon that goes in the middle of a request is exit 69', async () => {

@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../ipc/fleet.js';
 import { findDaemon, openFleet } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { daemonArguments, daemonEnvironment } from '../start-daemon.js';
 import { startOrFind } from '../start-or-find.js';
+import { untilEnded } from '../until-ended.js';
 import type { Call, Verb } from '../verb.js';
-
-const ENDING_MS = 10_000;
 
 export const verb: Verb = {
   usage: 'up [--foreground] [--replace]',
@@ -26,7 +24,7 @@ export const verb: Verb = {
       const { fleet, close } = await openFleet(call, false, 'herd');
       await fleet.shutdown();
       close();
-      await untilEnded(call);
+      await untilEnded(call, running.pid);
     }
     if (flags.foreground === true) return foreground(call);
     const outcome = await startOrFind(call);
@@ -42,13 +40,6 @@ function alreadyRunning({ output }: Call, daemon: DaemonStatus): number {
   output.json({ already_running: true, daemon });
   output.print(`already running (pid ${daemon.pid})`);
   return EXIT.ok;
-}
-
-/** It gives its report before it lets go of the socket. */
-async function untilEnded(call: Call): Promise<void> {
-  for (const deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(20)) {
-    if ((await findDaemon(call)) === undefined) return;
-  }
 }
 
 /** The daemon takes over this terminal; signals reach it, and its status is ours. */
