@@ -5,8 +5,8 @@ export interface Waiter {
 }
 
 /**
- * The order in which calls over `max_in_flight` get their turn: callers take turns. Whoever has one call waiting comes next, however many another has. Within one caller it
- * is first come, first served.
+ * The order in which calls over `max_in_flight` get their turn: callers take turns. Whoever has one call waiting comes
+ * next, however many another has. Within one caller it is first come, first served.
  */
 export class FairLine<T extends Waiter> {
   /** Callers that have something waiting, in the order of their turns; a Map keeps it. */
@@ -49,6 +49,13 @@ export class FairLine<T extends Waiter> {
       this.#queues.set(caller, queue);
     }
     return item;
+  }
+
+  /** Everybody, in the order of their turns, taken out. */
+  takeAll(): T[] {
+    const all: T[] = [];
+    for (let item = this.shift(); item !== undefined; item = this.shift()) all.push(item);
+    return all;
   }
 
   remove(item: T): boolean {

@@ -169,10 +169,7 @@ export class Session {
   /** From now on every request says this of itself. To be told before the wire is ready: what waits is told anew. */
   speak(envelope: JsonObject | Envelope): void {
     this.#envelope = typeof envelope === 'function' ? envelope : () => envelope;
-    const waiting: Call[] = [];
-    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift())
-      waiting.push(call);
-    for (const call of waiting) {
+    for (const call of this.#waiting.takeAll()) {
       call.line = this.#lineOf(call, call.params);
       this.#waiting.push(call);
     }
@@ -241,16 +238,12 @@ export class Session {
   seal(): void {
     if (this.#state !== 'open') return;
     this.#state = 'sealed';
-    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) {
-      this.#fail(call, unavailable(this.name));
-    }
+    for (const call of this.#waiting.takeAll()) this.#fail(call, unavailable(this.name));
   }
 
   /** Those that wait and may not be sent any more are told so. */
   withdraw(refusalOf: (call: Call) => MCPError | undefined): void {
-    const waiting: Call[] = [];
-    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift())
-      waiting.push(call);
+    const waiting = this.#waiting.takeAll();
     for (const call of waiting) this.#waiting.push(call);
     for (const call of waiting) {
       const refusal = refusalOf(call);
@@ -262,8 +255,7 @@ export class Session {
   close(errorFor: (sent: boolean) => MCPError): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    const left = [...this.#inFlight.all(), ...this.#asking];
-    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) left.push(call);
+    const left = [...this.#inFlight.all(), ...this.#asking, ...this.#waiting.takeAll()];
     for (const call of left) this.#fail(call, errorFor(call.state === 'sent'));
     this.#deadlines.clear();
   }

@@ -11,11 +11,7 @@ interface Item {
 const items = (...names: string[]): Item[] =>
   names.map((name) => ({ name, caller: name.startsWith('-') ? undefined : name.charAt(0), bytes: 10 }));
 
-function drain(line: FairLine<Item>): string[] {
-  const names: string[] = [];
-  for (let item = line.shift(); item !== undefined; item = line.shift()) names.push(item.name);
-  return names;
-}
+const drain = (line: FairLine<Item>) => line.takeAll().map(({ name }) => name);
 
 function lineOf(...names: string[]) {
   const line = new FairLine<Item>();
