@@ -23,7 +23,13 @@ export class VirtualConnection {
     this.stream = new Duplex({
       read: () => undefined,
       write: (chunk: Buffer, _encoding, taken) => {
-        this.#take(chunk);
+        try {
+          this.#take(chunk);
+        } catch (error) {
+          // a fault of whoever hears is not the writer's, who would go on as if it had been taken: it ends the connection
+          taken(error as Error);
+          return;
+        }
         taken();
       },
     });
