@@ -73,6 +73,30 @@ describe('what cannot be reached', () => {
     expect(server.listening).toBe(false);
   });
 
+  it('a daemon that somebody has started meanwhile is not waited for by down', async () => {
+    const home = makeHome(config([]));
+    const server = await standIn(home, VERSION);
+    const heard: string[] = [];
+    server.removeAllListeners('connection');
+    server.on('connection', (connection) =>
+      createInterface({ input: connection }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        heard.push(method);
+        // another pid from the order on
+        const daemon = {
+          version: VERSION,
+          pid: heard.includes('fleet/shutdown') ? 2 : 1,
+          config_error: null,
+        };
+        const result = { daemon, api_version: 1, agent: null, servers: [], stopped: ['a'], killed: [] };
+        connection.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+      }),
+    );
+    const outcome = await toolherd(['down'], { cwd: home.folder, env: home.environment });
+    expect(outcome).toEqual({ status: 0, stdout: 'stopped: a\n', stderr: '' });
+    expect(heard.slice(heard.indexOf('fleet/shutdown'))).toEqual(['fleet/shutdown', 'fleet/status']);
+  });
+
   it('a daemon that goes in the middle of a request is exit 69', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);

@@ -72,6 +72,20 @@ describe('the outbox', () => {
     expect(writes).toEqual(['a', 'bc', 'd', 'e']);
   });
 
+  it('does not count what waited for a slow client with what comes alone after it', async () => {
+    const { outbox, writes, tick, takeOne } = slowClient();
+    for (const text of ['a', 'b']) {
+      outbox.send(text);
+      await tick();
+    }
+    while (outbox.queued > 0) await takeOne();
+    outbox.send('c');
+    await tick();
+    while (outbox.queued > 0) await takeOne();
+    outbox.send('d');
+    expect(writes).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   it('sends much of one turn before its end, and never more at once than a slow client is seen to take', async () => {
     const { outbox, writes, tick, takeOne } = slowClient();
     for (const text of ['a', 'b']) outbox.send(text);
