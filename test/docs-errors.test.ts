@@ -1,7 +1,8 @@
+import { createServer as createHttp } from 'node:http';
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { CallParams, ToolResult, WireError } from '../src/ipc/fleet.js';
-import { command, config, type Entry, server } from './faults/config.js';
+import { command, config, type Entry, fixturePath, server } from './faults/config.js';
 import { expectRegion, markdownTable } from './support/docs.js';
 import { type Herd, startHerd, until } from './support/herd.js';
 
@@ -27,6 +28,12 @@ const SITUATIONS: readonly Situation[] = [
   { when: 'it failed for good before', type: 'ServerUnavailableError', ...call('missing', 'any') },
   { when: 'the process ends at its start', type: 'ServerCrashedError', ...call('exits', 'any') },
   {
+    when: 'the process ends at its start and says why',
+    type: 'ServerCrashedError',
+    ...call('nokey', 'any'),
+  },
+  { when: 'npx finds no such package', type: 'ServerCrashedError', ...call('nopackage', 'any') },
+  {
     when: 'the next try is still to come',
     type: 'ServerUnavailableError',
     async run({ fleet, status }) {
@@ -40,6 +47,15 @@ const SITUATIONS: readonly Situation[] = [
   { when: 'it dies in the middle of a call', type: 'ServerCrashedError', ...call('good', 'kill') },
   { when: 'it hangs in the middle of a call', type: 'ServerCrashedError', ...call('hangs', 'stop') },
   { when: 'nobody listens at its url', type: 'MCPConnectionError', ...call('remote', 'any') },
+  { when: 'its url is wrong', type: 'MCPProtocolError', ...call('misplaced', 'any') },
+  {
+    when: 'its url was wrong a moment ago',
+    type: 'ServerUnavailableError',
+    async run({ fleet, status }) {
+      await until(async () => (await status('misplaced')).detail === 'waiting');
+      return fleet.call({ server: 'misplaced', tool: 'any' });
+    },
+  },
   { when: 'the tool says that it failed', type: 'MCPToolError', ...call('content', 'fails') },
   { when: 'it answers with an error of the protocol', type: 'MCPProtocolError', ...call('good', 'refuse') },
   { when: 'its reply cannot be read', type: 'MCPProtocolError', ...call('noisy', 'glued') },
@@ -75,6 +91,11 @@ const SITUATIONS: readonly Situation[] = [
   },
   { when: 'it is disabled', type: 'ServerUnavailableError', ...call('off', 'any') },
   {
+    when: 'a variable in its entry in the global config is not set',
+    type: 'ConfigError',
+    ...call('unset', 'any'),
+  },
+  {
     when: 'its caller takes it back',
     type: 'CancelledError',
     async run({ fleet, status }) {
@@ -87,7 +108,14 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-function entries(port: number): Entry[] {
+/** Where nobody listens, and where something else does. */
+interface Ports {
+  closed: number;
+  wrong: number;
+}
+
+function entries({ closed, wrong }: Ports): Entry[] {
+  const remote = { description: 'd', server: 'r', transport: 'http' };
   return [
     command('missing', 'no-such-command', []),
     command('absent', '/opt/nowhere/mcp-server', []),
@@ -96,15 +124,19 @@ function entries(port: number): Entry[] {
       backoff: { min: 15, max: 15, factor: 1, jitter: 0 },
     }),
     server('silent', 'silent.mjs', { start_timeout: 1 }),
+    server('nokey', 'needs-key.mjs'),
+    server('nopackage', 'finds-no-package.mjs'),
     server('strange', 'refuses.mjs', { args: ['shape'] }),
     server('good', 'good.mjs'),
     server('hangs', 'good.mjs', { ping: { interval: 1, timeout: 1 } }),
-    { name: 'remote', description: 'd', server: 'r', transport: 'http', url: `http://127.0.0.1:${port}/mcp` },
+    { name: 'remote', ...remote, url: `http://127.0.0.1:${closed}/mcp` },
+    { name: 'misplaced', ...remote, url: `http://127.0.0.1:${wrong}/`, backoff: { jitter: 0 } },
     server('content', 'content.mjs'),
     server('noisy', 'noisy.mjs'),
     server('huge', 'huge.mjs', { max_message_bytes: 10_000 }),
     server('busy', 'good.mjs', { max_in_flight: 1 }),
     server('off', 'good.mjs', { enabled: false }),
+    server('unset', 'good.mjs', { env: { TOKEN: `\${HANDBOOK_TOKEN}` } }),
     server('idle', 'good.mjs'),
   ];
 }
@@ -118,21 +150,39 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
+/** A port at which a web server listens, which has no such page. */
+async function wrongPort(): Promise<number> {
+  const server = createHttp((_request, response) => response.writeHead(404).end('Not Found'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
 /** What differs from one machine and one run to the next is taken out. */
-function settle(text: string | undefined, herd: Herd, port: number): string {
+function settle(text: string | undefined, herd: Herd, { closed, wrong }: Ports): string {
   return (text ?? '')
     .replaceAll(herd.home.folder, '~')
-    .replaceAll(herd.home.environment.PATH ?? '', '/usr/bin:…')
-    .replaceAll(String(port), 'PORT')
-    .replace(/the next try is in [\d.]+ s/, 'the next try is in 14.9 s')
+    .replace(/PATH is \S+/, 'PATH is /usr/bin:…')
+    .replaceAll(process.execPath, 'node')
+    .replaceAll(`${fixturePath('')}/`, '~/')
+    .replaceAll(String(closed), 'PORT')
+    .replaceAll(String(wrong), 'PORT')
+    .replace(/config\.yaml:\d+:\d+/, 'config.yaml:9:21')
+    .replace(/the next try is in 1\d\.\d s/, 'the next try is in 14.9 s')
+    .replace(/the next try is in (300|299)\.\d s/, 'the next try is in 299.9 s')
+    .replace(/or with a call in ([0-4]\.\d|5\.0) s/, 'or with a call in 4.9 s')
+    .replace(/or with a call in ([5-9]\.\d|10\.0) s/, 'or with a call in 9.9 s')
     .replace(/the reply to tools\/call has \d+ bytes/, 'the reply to tools/call has 50069 bytes')
     .replaceAll('|', '\\|')
     .replaceAll('\n', ' ');
 }
 
 test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error happens for real, and says what, why and what to do', async () => {
-  const port = await closedPort();
-  const herd = await startHerd(config(entries(port)));
+  const ports = { closed: await closedPort(), wrong: await wrongPort() };
+  const herd = await startHerd(config(entries(ports)));
   // a list that is known is what a near miss is found in
   await herd.fleet.tools('good');
   const errors: { situation: Situation; error: WireError }[] = [];
@@ -142,7 +192,7 @@ test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error happens f
     if (error !== null) errors.push({ situation, error });
   }
   const rows = errors.map(({ situation, error: { type, message, why, fix, retryable, sent } }) => {
-    const texts = [message, why, fix].map((text) => settle(text, herd, port));
+    const texts = [message, why, fix].map((text) => settle(text, herd, ports));
     return [situation.when, `\`${type}\``, ...texts, retryable ? 'yes' : 'no', sent ? 'yes' : 'no'];
   });
   for (const row of rows) for (const cell of row) expect([row[0], cell]).not.toContain('');

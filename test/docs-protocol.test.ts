@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { connectSocket } from '../src/ipc/connect-socket.js';
+import { makeFolder } from './support/folder.js';
 import { startHerd } from './support/herd.js';
 
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'offers.mjs');
@@ -12,7 +13,11 @@ mcp_servers:
 `;
 
 it('every example of docs/PROTOCOL.md works as it is written', async () => {
-  const { home } = await startHerd(CONFIG);
+  // the server that is registered is started: what would be downloaded for it is not
+  const programs = makeFolder({ npx: '#!/bin/sh\nexec cat >/dev/null\n' });
+  chmodSync(join(programs, 'npx'), 0o755);
+  const environment = { PATH: `${programs}:${process.env.PATH}` };
+  const { home } = await startHerd(CONFIG, { environment });
   const peer = await connectSocket({ path: home.socket });
   const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'PROTOCOL.md'), 'utf8');
   const examples = [...text.matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
@@ -24,7 +29,7 @@ it('every example of docs/PROTOCOL.md works as it is written', async () => {
     if (method === 'fleet/call_many' || method === 'fleet/broadcast')
       expect(result.results).toMatchObject([{ success: true, content: [{ type: 'text', text: 'hi' }] }]);
     if (method === 'fleet/status') expect(result.servers).toHaveLength(1);
-    if (method === 'fleet/shutdown') expect(result).toEqual({ stopped: [], killed: [] });
+    if (method === 'fleet/shutdown') expect(result).toEqual({ stopped: [], killed: [], attached: 0 });
   }
   peer.end();
 });

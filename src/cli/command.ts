@@ -29,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return await runVerb(name ?? (rest.includes('--version') ? 'version' : 'help'), rest, output);
   } catch (error) {
     const { explainFailure } = loadBundle<typeof import('./failure.js')>('failure');
-    return explainFailure(error, output);
+    return explainFailure(error, output, process.env);
   }
 }
 

@@ -9,10 +9,14 @@ import { VERSION } from '../version.js';
 import { agentFileOf } from './files.js';
 import { loadBundle } from './load-bundle.js';
 import type { Call } from './verb.js';
+import { within } from './within.js';
 
 const CLIENT = { name: 'toolherd', version: VERSION };
-/** Why an agent's file cannot be used. */
-const REFUSALS = ['TrustRequiredError', 'ConfigError', 'MCPConfigError'];
+
+/** What the daemon answers to `fleet/hello`. */
+export interface Hello {
+  daemon: Pick<DaemonStatus, 'version' | 'pid' | 'closing'>;
+}
 
 export interface OpenFleet {
   fleet: Fleet;
@@ -32,27 +36,21 @@ export function socketOf({ flags, environment, paths }: Call): string {
  */
 export type Outlook = 'agent' | 'if allowed' | 'herd';
 
-/** Connects to the daemon. Where it does not run and may be started, it is. */
+/** Connects to the daemon. Where it does not run, or is ending, and may be started, one is. */
 export async function openFleet(call: Call, autostart: boolean, outlook: Outlook): Promise<OpenFleet> {
   const agent = outlook === 'herd' ? undefined : agentFileOf(call);
   return orStart(call, autostart, async () => {
     const { peer, first, ...opened } = await open(socketOf(call));
-    const hello = async (file: string | undefined) => {
-      const answer = await first(peer.request('fleet/hello', { client: CLIENT, agent: file }));
-      noteVersion(call, (answer as { daemon: { version: string } }).daemon.version);
-    };
-    if (agent === undefined) {
-      // nobody has to wait for it: requests are answered in their order
-      hello(undefined).catch(() => undefined);
-      return opened;
-    }
+    const hello = (file: string | undefined) =>
+      first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
     try {
-      await seeing(call, agent, outlook, hello);
+      const { daemon } = await within(call, seeing(call, agent, outlook, hello));
+      noteVersion(call, daemon.version);
+      return { opened, close: opened.close, isEnding: Boolean(daemon.closing) };
     } catch (error) {
       opened.close();
       throw error;
     }
-    return opened;
   });
 }
 
@@ -73,68 +71,75 @@ function isOlder(one: string, other: string): boolean {
 
 /** Says hello with the file; without it, and with a word about it, where it was not asked for and may not be used. */
 export async function seeing(
-  { flags, output }: Call,
+  call: Call,
   agent: string | undefined,
   outlook: Outlook,
-  hello: (file: string | undefined) => Promise<void>,
-): Promise<void> {
+  hello: (file: string | undefined) => Promise<Hello>,
+): Promise<Hello> {
   try {
-    await hello(agent);
+    return await hello(agent);
   } catch (error) {
-    const { type, message } = error as { type?: string; message: string };
-    const isOptional = outlook === 'if allowed' && flags.agent === undefined;
-    if (!isOptional || !REFUSALS.includes(type ?? '')) throw error;
-    output.note(`warning: left out: ${message} (see 'toolherd allow')`);
-    await hello(undefined);
+    const isOptional = outlook === 'if allowed' && call.flags.agent === undefined;
+    const reason = isOptional ? refusalOf(call, error, agent) : undefined;
+    if (reason === undefined) throw error;
+    call.output.note(reason);
+    return hello(undefined);
   }
+}
+
+/** Why an agent's file cannot be used; undefined for an error that is about something else. */
+function refusalOf({ environment }: Call, error: unknown, agent: string | undefined): string | undefined {
+  const { type, message } = error as { type?: string; message: string };
+  if (type === 'TrustRequiredError') return `warning: left out: ${message} (see 'toolherd allow')`;
+  const { configProblems, problemText } = loadBundle<typeof import('./failure.js')>('failure');
+  const problems = configProblems(error, environment);
+  return problems && `${problemText(problems, 'warning')}\nwarning: left out: ${agent}`;
 }
 
 /** The same, and no more than the connection. `greet`: what a daemon that is just going does not answer any more. */
 export async function openDaemon(
   call: Call,
   autostart: boolean,
-  greet: (socket: Socket) => Promise<void>,
+  greet: (socket: Socket) => Promise<Hello>,
 ): Promise<Socket> {
   return orStart(call, autostart, async () => {
     const path = socketOf(call);
     const socket = await openSocket({ path });
+    const close = () => void socket.destroy();
     try {
-      await firstAnswer(greet(socket), { path, giveUp: () => socket.destroy() });
+      const { daemon } = await firstAnswer(greet(socket), { path, giveUp: close });
+      return { opened: socket, close, isEnding: Boolean(daemon.closing) };
     } catch (error) {
-      socket.destroy();
+      close();
       throw error;
     }
-    return socket;
   });
 }
 
-async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise<T>): Promise<T> {
-  try {
-    return await connect();
-  } catch (error) {
-    if (!isAbsence(error) || !autostart || call.flags['no-autostart'] === true) throw error;
-  }
-  call.output.note('starting the daemon …');
-  // a bundle of its own: to start a process takes modules that most calls do without
-  await loadBundle<typeof import('./start-or-find.js')>('start-or-find').startOrFind(call);
-  return connect();
+interface Greeted<T> {
+  opened: T;
+  close(): void;
+  /** The daemon said that it is ending. */
+  isEnding: boolean;
 }
 
-/** The daemon that serves; undefined where none does. `absentMs`: for how long one is waited for. */
-export async function findDaemon(call: Call, absentMs = 0): Promise<DaemonStatus | undefined> {
+async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise<Greeted<T>>): Promise<T> {
+  const mayStart = autostart && call.flags['no-autostart'] !== true;
   try {
-    const { fleet, close, first } = await open(socketOf(call), absentMs);
-    const { daemon } = await first(fleet.status([]));
+    const { opened, close, isEnding } = await connect();
+    if (!isEnding || !mayStart) return opened;
     close();
-    return daemon;
   } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
+    if (!isAbsence(error) || !mayStart) throw error;
   }
+  call.output.note('starting the daemon …');
+  // in a separate bundle: starting a process needs modules that most calls do without
+  await loadBundle<typeof import('./start-or-find.js')>('start-or-find').startOrFind(call);
+  return (await connect()).opened;
 }
 
 /** Nobody is there, or whoever was has just gone. */
-function isAbsence(error: unknown): boolean {
+export function isAbsence(error: unknown): boolean {
   const type = error instanceof Error && 'type' in error && error.type;
   return type === 'DaemonNotRunningError' || type === 'ConnectionLostError';
 }
@@ -145,7 +150,7 @@ interface Opened extends OpenFleet {
   first<T>(asked: Promise<T>): Promise<T>;
 }
 
-async function open(path: string, absentMs = 0): Promise<Opened> {
+export async function open(path: string, absentMs = 0): Promise<Opened> {
   const peer = await connectSocket({ path, retry: { absentMs } });
   return {
     fleet: remoteFleet(peer),

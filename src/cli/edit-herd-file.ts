@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type EditedFile, editFile, type Splice } from '../config/edit/index.js';
-import { isInside, loadConfig } from '../config/load.js';
+import { isOwnFile } from '../config/file-place.js';
+import { loadConfig } from '../config/load.js';
 import { ConfigError } from '../config/problem.js';
 import { makePin, TrustRequiredError, TrustStore } from '../config/trust.js';
 import { loadOptions } from './files.js';
@@ -28,7 +29,7 @@ export async function editHerdFile(
   const { file, scope } = target;
   const isNew = !existsSync(file);
   const settings = settingsOf(call);
-  const isOwn = scope === 'global' || isInside(dirname(call.paths.configFile), dirname(file));
+  const isOwn = scope === 'global' || isOwnFile(dirname(call.paths.configFile), file);
   const check = (text: string) => void draftsOf(target, text, settings, isOwn, () => undefined);
   const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(call, file);
   // A new file is to be allowed, for which the global config has to load: found out before anything is written.

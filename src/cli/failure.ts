@@ -1,16 +1,22 @@
-import type { ConfigError } from '../config/problem.js';
+import { type ConfigError, formatProblem } from '../config/problem.js';
 import type { TrustRequiredError, WouldRun } from '../config/trust.js';
+import type { ConfigProblem } from '../ipc/fleet.js';
+import { type Environment, seenFromHere } from './daemon-variables.js';
 import { EXIT } from './exit-codes.js';
 import type { Output } from './output.js';
 import { quoted } from './plain-text.js';
 import { describeWouldRun, wouldRunJson } from './would-run.js';
 
 /** Says what happened, why, where and how to fix it, and answers with the exit status. */
-export function explainFailure(error: unknown, output: Output): number {
-  const { type, message, why, fix, status, ...more } = describe(error);
-  output.json({ ok: false, error: { type, message, why, fix, ...more } });
+export function explainFailure(error: unknown, output: Output, environment: Environment): number {
+  const { type, message, why, fix, status, problems, ...more } = describe(error, environment);
+  output.json({ ok: false, error: { type, message, why, fix, problems, ...more } });
   if (output.isJson) return status;
-  output.error(more.problems === undefined ? `error: ${quoted(message)}` : message);
+  if (problems !== undefined) {
+    output.error(problemText(problems, 'error'));
+    return status;
+  }
+  output.error(`error: ${quoted(message)}`);
   if (isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error)) {
     output.error(describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error)));
   }
@@ -19,13 +25,25 @@ export function explainFailure(error: unknown, output: Output): number {
   return status;
 }
 
+/** Every problem with its place, what caused it and its fix. */
+export function problemText(problems: readonly ConfigProblem[], level: 'error' | 'warning'): string {
+  return problems.map((problem) => formatProblem(problem, level)).join('\n');
+}
+
+/** The problems of a config that was refused, as this command sees them. Undefined for any other error. */
+export function configProblems(error: unknown, environment: Environment): ConfigProblem[] | undefined {
+  if (!isOf<ConfigError & FromDaemon>(error, 'ConfigError', 'MCPConfigError')) return undefined;
+  const problems = error.data?.problems ?? error.problems;
+  return problems && seenFromHere(problems, environment);
+}
+
 interface Description {
   type: string;
   message: string;
   why?: string | undefined;
   fix?: string | undefined;
   status: number;
-  problems?: ConfigError['problems'];
+  problems?: readonly ConfigProblem[] | undefined;
   would_run?: unknown;
 }
 
@@ -60,7 +78,7 @@ function isOf<T extends Typed>(error: unknown, ...types: string[]): error is T {
   return error instanceof Error && 'type' in error && types.includes(String(error.type));
 }
 
-function describe(error: unknown): Description {
+function describe(error: unknown, environment: Environment): Description {
   if (!(error instanceof Error && 'type' in error)) {
     const message = error instanceof Error ? error.message : String(error);
     return {
@@ -73,8 +91,8 @@ function describe(error: unknown): Description {
   }
   const { type, message, why, fix } = error as Typed;
   const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
-  if (isOf<ConfigError & FromDaemon>(error, 'ConfigError', 'MCPConfigError'))
-    return { ...known, problems: error.data?.problems ?? error.problems };
+  const problems = configProblems(error, environment);
+  if (problems !== undefined) return { ...known, problems };
   if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
     return known;
   return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };

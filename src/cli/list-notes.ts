@@ -1,8 +1,9 @@
-import type { Fleet } from '../ipc/fleet.js';
+import type { Fleet, MissingList } from '../ipc/fleet.js';
 import { EXIT } from './exit-codes.js';
 import type { Output } from './output.js';
 import { oneLine } from './plain-text.js';
 import { isOutOfReach, noteOf } from './status-table.js';
+import type { Call } from './verb.js';
 
 interface Marked {
   server: string;
@@ -11,8 +12,21 @@ interface Marked {
   blocked?: string;
 }
 
-/** What has to be known of a list beside what is in it: bad definitions, and what was not asked for today. */
-export function noteMarks(output: Output, entries: readonly Marked[], name: (index: number) => string): void {
+interface Listed {
+  entries: readonly Marked[];
+  /** Absent in the answer of an older daemon. */
+  missing: readonly MissingList[] | undefined;
+}
+
+/**
+ * What has to be known of a list beside what is in it: bad definitions, and what was not asked for today. Of servers that
+ * are `missing`, `noteMissing` says more.
+ */
+export function noteMarks(
+  output: Output,
+  { entries, missing = [] }: Listed,
+  name: (index: number) => string,
+): void {
   if (output.isJson) return;
   for (const [index, { problem }] of entries.entries()) {
     if (problem !== undefined) output.note(oneLine(`warning: ${name(index)}: ${problem}`));
@@ -22,28 +36,37 @@ export function noteMarks(output: Output, entries: readonly Marked[], name: (ind
     output.note(oneLine(`blocked: ${name(index)}: ${blocked}; see "toolherd pins ${server}"`));
   }
   const cached = new Set(entries.filter((entry) => entry.cached === true).map(({ server }) => server));
+  for (const { server } of missing) cached.delete(server);
   if (cached.size > 0) output.note(`(as last seen: ${[...cached].join(', ')}; --refresh starts and asks)`);
 }
 
 /**
- * A server that could not be asked has not nothing: it is named, with what became of it. Answers with the exit status:
- * who asked for that one alone was not served.
+ * Servers whose lists are not known are named, with the reason. Answers with the exit status: 0 for the herd; who asked
+ * for one server alone, and got nothing of it, was not served, nor was who asked with --refresh and got an old list.
  */
-export async function noteSilent(
-  output: Output,
+export async function noteMissing(
+  { output, environment, flags }: Pick<Call, 'output' | 'environment' | 'flags'>,
   fleet: Fleet,
-  entries: readonly Marked[],
+  { entries, missing = [] }: Listed,
   asked: string | undefined,
 ): Promise<number> {
   const heard = new Set(entries.map(({ server }) => server));
-  if (asked !== undefined && heard.has(asked)) return EXIT.ok;
   const { servers } = await fleet.status(asked === undefined ? undefined : [asked]);
-  const silent = servers.filter(({ name }) => !heard.has(name));
+  const silent = servers.filter(({ name, other_view }) => !heard.has(name) && other_view !== true);
   const troubled = silent.filter((server) => noteOf(server) !== undefined);
-  for (const server of troubled) output.note(`warning: ${noteOf(server)}`);
-  const resting = silent.filter(({ detail }) => detail === 'stopped' || detail === 'disabled');
-  if (asked !== undefined) for (const { name, detail } of resting) output.note(`(${name} is ${detail})`);
-  if (asked === undefined || troubled.length === 0) return EXIT.ok;
-  if (troubled.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
-  return troubled.some(isOutOfReach) ? EXIT.cannotReach : EXIT.failed;
+  for (const server of troubled) output.note(`warning: ${noteOf(server, environment)}`);
+  const told = new Set(troubled.map(({ name }) => name));
+  const reasons = missing.filter(({ server }) => !told.has(server));
+  const notes = new Set(reasons.map(({ server, reason }) => oneLine(`missing: ${server}: ${reason}`)));
+  for (const note of notes) output.note(note);
+  const isOld = flags.refresh === true && missing.length > 0;
+  if (asked === undefined || (heard.has(asked) && !isOld)) return EXIT.ok;
+  const unserved = servers.filter(({ other_view }) => other_view !== true);
+  const resting = unserved.filter(({ detail }) => detail === 'stopped' || detail === 'disabled');
+  if (reasons.length === 0) for (const { name, detail } of resting) output.note(`(${name} is ${detail})`);
+  const failing = unserved.filter((server) => noteOf(server) !== undefined);
+  if (failing.some(({ detail }) => detail === 'needs_auth' || detail === 'not_allowed'))
+    return EXIT.notAllowed;
+  if (failing.some(isOutOfReach)) return EXIT.cannotReach;
+  return failing.length + missing.length > 0 && resting.length === 0 ? EXIT.failed : EXIT.ok;
 }

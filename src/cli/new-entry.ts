@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { looksSecret } from '../config/redactor.js';
 import { chooseOffer, entryOf, type Need, type RegistryServer, shortNameOf } from '../registry/index.js';
+import { looksSecret } from '../secret-name.js';
 import { dockerReach } from './docker-reach.js';
 import type { HerdFile } from './herd-file.js';
 import { noteOffline, parseName, registryOf } from './registry.js';
@@ -119,7 +119,7 @@ function serverAmong(args: readonly string[]): string | undefined {
   const word = args.find((arg, index) => {
     const before = args[index - 1] ?? '';
     if (arg.startsWith('-') || arg === 'run' || /^\w+=/.test(arg)) return false;
-    return !TAKES_WORD.test(before) && !(before.startsWith('-') && looksSecret(before.replaceAll('-', '_')));
+    return !TAKES_WORD.test(before) && !(before.startsWith('-') && looksSecret(before));
   });
   return word === undefined ? undefined : withoutSecrets(word);
 }

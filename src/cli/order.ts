@@ -4,14 +4,22 @@ import { isOutOfReach, statusTable } from './status-table.js';
 import { UsageError, type Verb } from './verb.js';
 import { within } from './within.js';
 
+const REACH = `SERVER is one of the nearest agent.yaml or the global config, else every one of that name that other agents have.
+--all is every server of those two files, and of other agents every one that is not at rest.`;
 const TRIED = `With --wait the answer comes when it is decided how it went, and what the servers offer is known (or does not come
 within seconds). Exit status: 0 ok, 1 one of them does not run, 4 no such server, 69 one cannot be reached,
-77 one needs authorisation, 124 --timeout.`;
+77 one needs authorisation, 78 one that was named is misconfigured, 124 --timeout.`;
 const EXITS = {
   start: TRIED,
   restart: TRIED,
   reset: TRIED,
   stop: 'With --wait the answer comes when they are gone. Exit status: 0 ok, 4 no such server, 124 --timeout.',
+};
+
+const FAILED: readonly string[] = ['quarantined', 'waiting', 'misconfigured'];
+const NOT_ENABLED: Readonly<Record<string, string>> = {
+  disabled: 'is disabled in its config',
+  not_allowed: 'is not allowed to run any more',
 };
 
 /** start, stop, restart and reset are one verb in four words. */
@@ -25,6 +33,8 @@ export function orderVerb(
     about,
     help: `Examples:\n  toolherd ${order} ${example}\n  toolherd ${order} --all --wait
 
+${REACH}
+
 ${EXITS[order]}`,
     options: { all: { type: 'boolean' }, wait: { type: 'boolean' } },
     most: Number.POSITIVE_INFINITY,
@@ -37,16 +47,15 @@ ${EXITS[order]}`,
       const selection = args.length > 0 ? { servers: [...args] } : { all: true as const };
       const servers = await within(call, fleet[order](selection, flags.wait === true));
       output.json({ servers });
-      output.print(statusTable(servers, Date.now(), output.columns), paintStates);
-      const disabled = servers.filter(({ name, detail }) => detail === 'disabled' && args.includes(name));
-      for (const { name } of disabled)
-        output.note(`warning: ${name} is disabled in its config: nothing was done`);
+      output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
+      const named = servers.filter(({ name }) => args.includes(name));
+      for (const { name, detail } of named)
+        if (NOT_ENABLED[detail] !== undefined)
+          output.note(`warning: ${name} ${NOT_ENABLED[detail]}: nothing was done`);
       if (flags.wait !== true) return EXIT.ok;
       if (servers.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
       if (servers.some(isOutOfReach)) return EXIT.cannotReach;
-      return servers.some(({ detail }) => detail === 'quarantined' || detail === 'waiting')
-        ? EXIT.failed
-        : EXIT.ok;
+      return servers.some(({ detail }) => FAILED.includes(detail)) ? EXIT.failed : EXIT.ok;
     },
   };
 }

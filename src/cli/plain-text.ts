@@ -1,14 +1,4 @@
-/**
- * Without the characters that move the cursor, change colours, or turn text around. By their numbers: to look up what
- * Unicode calls them takes a millisecond, with every run of the command.
- */
-const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
-
-export function printable(text: string): string {
-  return text.replaceAll(UNSAFE, (character) =>
-    character === '\n' || character === '\t' ? character : '\uFFFD',
-  );
-}
+export { escaped, printable } from '../control-characters.js';
 
 /** For a place that has one line: what a server calls itself must not look like a line of ours. */
 export function oneLine(text: string): string {
@@ -16,15 +6,8 @@ export function oneLine(text: string): string {
 }
 
 /** For words of somebody else in the middle of ours: every line of them is seen to belong to them. */
-export function quoted(text: string): string {
-  return text.trimEnd().replaceAll('\n', '\n    | ');
-}
-
-/** The same JSON, in which such characters are written as escapes. */
-export function escaped(json: string): string {
-  return json.replaceAll(UNSAFE, (character) =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export function quoted(text: string, indent = '    '): string {
+  return text.trimEnd().replaceAll('\n', `\n${indent}| `);
 }
 
 /** How many columns of a terminal a text takes. */

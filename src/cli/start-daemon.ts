@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ToolherdError } from '../errors.js';
 import type { Call } from './verb.js';
+import { within } from './within.js';
+
+const TICK_MS = 1000;
 
 /** What the daemon says once, on a pipe, when it serves or when it cannot. */
 export type Readiness =
@@ -26,14 +29,19 @@ export class DaemonStartError extends ToolherdError {
 export const DAEMON = 'daemon.cjs';
 
 /** The arguments with which the daemon finds the same files as this call. */
-export function daemonArguments({ flags }: Call): string[] {
+export function daemonArguments({ flags }: Call, { replace }: StartOptions = {}): string[] {
   const pass = (name: 'config' | 'socket') =>
     typeof flags[name] === 'string' ? [`--${name}`, flags[name]] : [];
-  return [join(__dirname, DAEMON), ...pass('config'), ...pass('socket')];
+  return [join(__dirname, DAEMON), ...pass('config'), ...pass('socket'), ...(replace ? ['--replace'] : [])];
+}
+
+export interface StartOptions {
+  /** A daemon that runs is asked to end first; the one that is started takes its place, or fails. */
+  replace?: boolean;
 }
 
 /** Without the mark of another daemon's child: started from inside a server, it would be taken for one and killed. */
-export function daemonEnvironment({ environment }: Call): Record<string, string | undefined> {
+function daemonEnvironment({ environment }: Call): Record<string, string | undefined> {
   const { TOOLHERD_COOKIE: _, ...rest } = environment;
   return rest;
 }
@@ -43,9 +51,24 @@ export interface Started {
   servers: number;
 }
 
-/** Starts the daemon in the background, and resolves when its socket serves. Undefined when it is another's. */
-export async function startDaemon(call: Call): Promise<Started | undefined> {
-  const child = spawn(process.execPath, daemonArguments(call), {
+/** The old daemon may take long to end: a person sees what is waited for, and --timeout ends the wait. */
+async function whileReplacing(call: Call, started: Promise<void>): Promise<void> {
+  const startedAt = Date.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    call.output.progress(`waiting for the old daemon to end, ${seconds}s`);
+  }, TICK_MS);
+  try {
+    await within(call, started);
+  } finally {
+    clearInterval(timer);
+    call.output.progress(undefined);
+  }
+}
+
+/** Starts the daemon in the background, and resolves when its socket serves. */
+export async function startDaemon(call: Call, options?: StartOptions): Promise<Started> {
+  const child = spawn(process.execPath, daemonArguments(call, options), {
     cwd: call.cwd,
     env: daemonEnvironment(call),
     detached: true,
@@ -59,16 +82,21 @@ export async function startDaemon(call: Call): Promise<Started | undefined> {
   pipe.on('data', (chunk: string) => {
     text += chunk;
   });
-  await new Promise<void>((resolve, reject) => {
+  const said = new Promise<void>((resolve, reject) => {
     pipe.once('close', () => resolve());
     child.once('error', reject);
   });
-  child.unref();
-  const said: Readiness | undefined = text === '' ? undefined : JSON.parse(text);
-  if (said?.ready === true) return said;
-  if (said?.error.type === 'AlreadyRunningError') return undefined;
+  try {
+    await (options?.replace ? whileReplacing(call, said) : said);
+  } finally {
+    // where --timeout was over first, it goes on without this command
+    pipe.destroy();
+    child.unref();
+  }
+  const readiness: Readiness | undefined = text === '' ? undefined : JSON.parse(text);
+  if (readiness?.ready === true) return readiness;
   throw new DaemonStartError(
-    said?.error ?? {
+    readiness?.error ?? {
       type: 'DaemonStartError',
       message: 'the daemon ended before it served',
       fix: `see ${join(call.paths.logFolder, 'daemon.log')}, or run: toolherd up --foreground`,

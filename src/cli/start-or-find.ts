@@ -1,22 +1,34 @@
 import type { DaemonStatus } from '../ipc/fleet.js';
-import { findDaemon, socketOf } from './connection.js';
+import { socketOf } from './connection.js';
+import { isEnding, isServing, lookForDaemon, untilEnded } from './find-daemon.js';
 import { DaemonStartError, type Started, startDaemon } from './start-daemon.js';
 import type { Call } from './verb.js';
 
-/** For how long a daemon is looked for that has the socket and does not serve; and one look at it. */
+/** How long to try where a daemon has the lock and neither serves nor says that it is ending; and one look at it. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 1000;
 
 /**
- * Starts the daemon, or finds the one that another command started in the same moment. One that was killed holds the
- * socket a little longer than it lives; so both are tried until one succeeds.
+ * Finds the daemon that serves, or starts one. A daemon that is ending is waited for first. A killed daemon holds the
+ * lock a little longer than it lives, another command may start one in the same moment, and a successor waits for the
+ * daemon that it replaces; so both are tried until one succeeds.
  */
 export async function startOrFind(call: Call): Promise<{ started: Started } | { found: DaemonStatus }> {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
-    const started = await startDaemon(call);
-    if (started !== undefined) return { started };
-    const found = await findDaemon(call, LOOK_MS);
-    if (found !== undefined) return { found };
+  let absentMs = 0;
+  for (let deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+    const found = await lookForDaemon(call, absentMs);
+    if (isServing(found)) return { found };
+    if (isEnding(found)) {
+      await untilEnded(call, found);
+      deadline = Date.now() + PATIENCE_MS;
+      continue;
+    }
+    try {
+      return { started: await startDaemon(call) };
+    } catch (error) {
+      if ((error as Partial<DaemonStartError>).type !== 'AlreadyRunningError') throw error;
+    }
+    absentMs = LOOK_MS;
   }
   throw new DaemonStartError({
     type: 'DaemonStartError',

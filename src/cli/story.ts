@@ -1,30 +1,52 @@
-import type { Inspection, JournalEntry } from '../ipc/fleet.js';
-import { oneLine } from './plain-text.js';
-import { pinNoteOf } from './status-table.js';
+import type { ConfigProblem, Inspection, JournalEntry } from '../ipc/fleet.js';
+import { type Environment, problemLine, seenFromHere } from './daemon-variables.js';
+import { oneLine, quoted } from './plain-text.js';
+import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
 import { ago, duration } from './table.js';
 
+/** The keeper's state in which a call does not wait for the next try, but makes it. */
+const CALLABLE = 'waiting.callable';
 /** The last few sentences are enough: the whole journal is in `inspect`. */
 const MOST = 10;
 
-/** The story of a server in words. `isVerbose`: every step of its charts, by the names they have there. */
-export function tellStory(inspection: Inspection, now: number, isVerbose: boolean): string {
+/**
+ * The story of a server in words. `isVerbose`: every step of its charts, by the names they have there. `environment`: that
+ * of this command.
+ */
+export function tellStory(
+  inspection: Inspection,
+  now: number,
+  isVerbose: boolean,
+  environment: Environment = {},
+): string {
   const { server, status, journal } = inspection;
-  const told = isVerbose
-    ? journal.map(stepOf)
-    : journal.flatMap((step) => sentenceOf(step, inspection) ?? []);
+  const problems = seenFromHere(entryProblems(status), environment);
+  const told = [
+    ...(isVerbose ? journal.map(stepOf) : journal.flatMap((step) => sentenceOf(step, inspection) ?? [])),
+    ...problems.map((problem) => foundIn(problem, status)),
+  ];
   const lines = told.slice(isVerbose ? 0 : -MOST).map(({ at, text }) => {
     return `  ${`${ago(at, now)} ago`.padEnd(11)} ${oneLine(text)}`;
   });
   return [
-    `${server} ${stateOf(status)}, since ${ago(status.since, now)}.`,
+    `${server}${ownerOf(status)} ${stateOf(status)}, since ${ago(status.since, now)}.`,
     '',
     'What happened:',
     ...(lines.length === 0 ? ['  nothing yet: nobody has called it'] : lines),
     '',
+    ...reasonLines(status, now),
+    ...listNotesOf(status, now).map((note) => `What is missing: ${note.replace(`${server}: `, '')}`),
     ...(status.unaccepted === undefined ? [] : [`What is not as it was: ${pinNoteOf(status)}`]),
-    `What happens next: ${nextOf(status, now)}`,
-    `What you can do: ${adviceOf(status)}`,
+    `What happens next: ${nextOf(inspection, now)}`,
+    `What you can do: ${problems.length === 0 ? adviceOf(status) : fixesOf(problems)}`,
   ].join('\n');
+}
+
+/** Why it failed last, while that matters. */
+function reasonLines(status: Inspection['status'], now: number): string[] {
+  const { last_error } = status;
+  if (last_error?.why === undefined || !isInTrouble(status)) return [];
+  return [`Why it failed ${ago(last_error.at, now)} ago: ${quoted(last_error.why)}`, ''];
 }
 
 type Told = { at: string; text: string };
@@ -32,6 +54,15 @@ type Told = { at: string; text: string };
 function stepOf({ at, chart, incarnation, from, to, cause }: JournalEntry): Told {
   const who = chart === 'keeper' ? 'keeper' : `incarnation ${incarnation}`;
   return { at, text: `${who}: ${from === '' ? to : `${from} → ${to}`}, because: ${cause}` };
+}
+
+function foundIn(problem: ConfigProblem, { last_error }: Inspection['status']): Told {
+  return { at: last_error!.at, text: `its entry could not be resolved: ${problemLine(problem)}` };
+}
+
+function fixesOf(problems: readonly ConfigProblem[]): string {
+  const fixes = new Set(problems.map(({ fix }) => oneLine(fix)));
+  return `${[...fixes].join('; ')}; toolherd reads the config again when it changes, and with "toolherd reload".`;
 }
 
 /** Undefined for a step inside: nobody outside would notice it. */
@@ -69,14 +100,15 @@ function keeperDid({ from, to }: JournalEntry, cause: string): string | undefine
     return isAgain ? 'toolherd starts it again at once' : undefined;
   }
   if (after === 'running') return `toolherd starts it: ${cause}`;
-  if (after === 'waiting') return 'toolherd waits a little before it tries again';
+  if (after === 'waiting' && before === 'waiting') return undefined;
+  if (after === 'waiting') return 'toolherd waits before it tries again';
   if (after === 'quarantined') return 'toolherd has given it up: starting it again does not help';
   if (after === 'needs_auth') return 'toolherd waits until somebody authorises it';
   if (after === 'idle') return 'toolherd lets it rest until it is called';
   return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
 }
 
-function stateOf({ detail, state }: Inspection['status']): string {
+function stateOf({ detail, state, last_error }: Inspection['status']): string {
   switch (detail) {
     case 'running':
       return state === 'connected' ? 'is running' : 'is being started';
@@ -93,32 +125,42 @@ function stateOf({ detail, state }: Inspection['status']): string {
     case 'needs_auth':
       return 'does not run: it needs an authorisation';
     case 'not_allowed':
-      return 'does not run: its agent.yaml is not allowed';
+      return `does not run: ${oneLine(last_error?.message ?? 'its agent.yaml is not allowed')}`;
+    case 'misconfigured':
+      return 'does not run: its entry in the config cannot be resolved';
   }
 }
 
-function nextOf({ detail, state, next_retry_at }: Inspection['status'], now: number): string {
+function nextOf({ status, snapshot }: Inspection, now: number): string {
+  const { detail, state, next_retry_at } = status;
   if (detail === 'waiting' && next_retry_at !== null) {
-    return `it is started again in ${duration(Date.parse(next_retry_at) - now)}.`;
+    const next = `it is tried again in ${duration(Date.parse(next_retry_at) - now)}`;
+    return snapshot.keeper === CALLABLE ? `${next}, or by the next call.` : `${next}.`;
   }
   if (detail === 'running')
     return state === 'connected' ? 'it answers calls.' : 'it is on its way; calls wait for it.';
   if (detail === 'idle') return 'it is started by the next call.';
   if (detail === 'stopped') return 'nothing, until it is started.';
   if (detail === 'disabled') return 'nothing, until it is enabled in its config.';
-  if (detail === 'not_allowed') return 'nothing, until its file is allowed again.';
+  if (detail === 'not_allowed') return 'nothing, until its file is back and allowed.';
+  if (detail === 'misconfigured') return 'nothing, until the config is read again without these problems.';
   return 'nothing, until somebody acts.';
 }
 
-function adviceOf({ name, detail, last_error, unaccepted }: Inspection['status']): string {
+function adviceOf(status: Inspection['status']): string {
+  const { name, detail, last_error, unaccepted, lists = {} } = status;
   const fix = last_error?.fix === undefined ? '' : `${oneLine(last_error.fix)}; then `;
   if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
   if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
   if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
   if (detail === 'stopped') return `"toolherd start ${name}".`;
   if (detail === 'disabled') return 'set "enabled: true" in its config.';
-  if (detail === 'not_allowed') return '"toolherd allow", with its agent.yaml.';
+  if (detail === 'not_allowed')
+    return `${oneLine(last_error?.fix ?? '"toolherd allow", with its agent.yaml')}.`;
+  if (last_error?.fix !== undefined && isInTrouble(status)) return `${oneLine(last_error.fix)}.`;
   if (unaccepted !== undefined)
     return `see the difference with "toolherd pins ${name}", and accept it with --accept if it is wanted.`;
+  if (Object.values(lists).some(({ reason }) => reason !== undefined))
+    return `see "toolherd logs ${name}"; "toolherd tools ${name} --refresh" asks at once.`;
   return 'nothing is needed.';
 }

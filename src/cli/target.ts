@@ -9,12 +9,13 @@ export interface Target {
 }
 
 /**
- * Who is meant by SERVER.NAME: the longest configured server name wins. The name that the whole herd knows it by
+ * Who is meant by SERVER.NAME: the longest name of a server in this view wins. The name that the whole herd knows it by
  * (`server__name`) will do as well.
  */
 export async function findTarget(fleet: Fleet, target: string, kind: 'tool' | 'prompt'): Promise<Target> {
   const { servers } = await fleet.status();
-  const names = servers.map(({ name }) => name).sort((a, b) => b.length - a.length);
+  const own = servers.filter(({ other_view }) => other_view !== true);
+  const names = own.map(({ name }) => name).sort((a, b) => b.length - a.length);
   const server = names.find((name) => target.startsWith(`${name}.`));
   if (server !== undefined) return { server, name: target.slice(server.length + 1), isKnown: true };
   const owner = names.find((name) => target.startsWith(`${name.replaceAll(/[^A-Za-z0-9_.-]/g, '-')}__`));

@@ -1,4 +1,4 @@
-import { hideSecrets } from './hide-secrets.js';
+import { hideInFile } from '../hide-secrets.js';
 
 const CONTEXT = 3;
 
@@ -29,7 +29,7 @@ export function textDiff(file: string, before: string, after: string): string {
 
 /** What a line holds may depend on the one above. */
 function shown(lines: readonly string[], start: number, end: number): string[] {
-  return hideSecrets(lines).slice(start, end);
+  return hideInFile(lines).slice(start, end);
 }
 
 function linesOf(text: string): string[] {

@@ -4,7 +4,7 @@ import { paintStates } from './paint.js';
 import { statusTable } from './status-table.js';
 import { type Call, UsageError } from './verb.js';
 
-/** What no event tells of: how long, how many calls, how much memory. */
+/** What no event tells of: how long, how many calls, how much memory, and what servers of other views do. */
 const TICK_MS = 2000;
 /** Events come in swarms; what a swarm comes to is one change. */
 const PAUSE_MS = 50;
@@ -37,7 +37,7 @@ export async function watch(call: Call): Promise<number> {
   // not before: where the daemon does not answer, a signal ends the command as it ends any
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => end(EXIT.interrupted));
-  const again = repeat(look, isLive, () => end(EXIT.notRunning));
+  const again = repeat(look, () => end(EXIT.notRunning));
   const unsubscribe = fleet.subscribe(['state'], again.soon);
   // what changed before the daemon knew that somebody listens
   again.soon();
@@ -55,20 +55,20 @@ export async function watch(call: Call): Promise<number> {
 
 /** Shows what there is; elsewhere than on a terminal only when it has changed. Answers with what was shown. */
 async function show(
-  { output }: Call,
+  { output, environment }: Call,
   fleet: Fleet,
   names: readonly string[] | undefined,
   isLive: boolean,
   last: string,
 ): Promise<string> {
   const { servers, daemon } = await fleet.status(names);
-  const text = statusTable(servers, Date.now(), output.columns);
+  const text = statusTable(servers, Date.now(), output.columns, environment);
   if (isLive) {
     output.draw(`${text}\n\nq or Ctrl-C ends it`, paintStates);
     return text;
   }
   const state = JSON.stringify(
-    servers.map(({ name, state, detail, incarnation }) => [name, state, detail, incarnation]),
+    servers.map(({ name, agent, state, detail, incarnation }) => [name, agent, state, detail, incarnation]),
   );
   if (state === last) return last;
   output.jsonLine({ servers, daemon });
@@ -76,8 +76,8 @@ async function show(
   return state;
 }
 
-/** Looks again when told to, soon and one at a time; on a terminal also now and then. */
-function repeat(look: () => Promise<void>, isLive: boolean, failed: () => void) {
+/** Looks again when told to, soon and one at a time, and now and then. */
+function repeat(look: () => Promise<void>, failed: () => void) {
   let state: 'resting' | 'looking' | 'wanted' = 'resting';
   const run = async () => {
     state = 'looking';
@@ -95,7 +95,7 @@ function repeat(look: () => Promise<void>, isLive: boolean, failed: () => void) 
         void run();
       }, PAUSE_MS);
   };
-  const tick = isLive ? setInterval(soon, TICK_MS) : undefined;
+  const tick = setInterval(soon, TICK_MS);
   const stop = () => {
     clearInterval(tick);
     clearTimeout(timer);

@@ -1,23 +1,24 @@
-import type { Fleet } from '../ipc/fleet.js';
+import type { Fleet, ServerStatus } from '../ipc/fleet.js';
 import type { Call } from './verb.js';
 
 const TICK_MS = 1000;
 
-/** Where a server takes its time to start, a person is told what is being waited for. */
+/** Where servers take their time to start, a person is told what is being waited for. Without a name: any of the herd. */
 export async function whileWaiting<T>(
   call: Call,
   fleet: Fleet,
-  server: string,
+  server: string | undefined,
   work: Promise<T>,
 ): Promise<T> {
   const startedAt = Date.now();
   let isOver = false;
   const tick = async () => {
-    const { servers } = await fleet.status([server]);
-    const [status] = servers;
-    if (isOver || status === undefined || status.state === 'connected') return;
+    const { servers } = await fleet.status(server === undefined ? undefined : [server]);
+    const [first, ...others] = servers.filter(server === undefined ? isStarting : isNotUp);
+    if (isOver || first === undefined) return;
     const seconds = Math.round((Date.now() - startedAt) / 1000);
-    call.output.progress(`waiting for ${server} to start (${status.state}, ${seconds}s)`);
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    call.output.progress(`waiting for ${first.name}${more} to start (${first.state}, ${seconds}s)`);
   };
   const timer = setInterval(() => {
     if (call.isInteractive()) tick().catch(() => undefined);
@@ -31,3 +32,6 @@ export async function whileWaiting<T>(
     call.output.progress(undefined);
   }
 }
+
+const isNotUp = ({ state }: ServerStatus) => state !== 'connected';
+const isStarting = ({ state, detail }: ServerStatus) => detail === 'running' && state !== 'connected';

@@ -1,6 +1,7 @@
 import { isMap } from '../config/document.js';
-import { looksSecret } from '../config/redactor.js';
 import { hasReferences } from '../config/variables.js';
+import { isToken } from '../hide-secrets.js';
+import { looksSecret } from '../secret-name.js';
 import type { Entry } from './fields.js';
 import { variableName } from './references.js';
 
@@ -17,13 +18,6 @@ const HARMLESS = /^(|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
 /** Names that speak of a secret without being its name: `TOKEN_FILE`, `--no-auth`. */
 const ABOUT_ONE =
   /^(no|disable|enable|skip|allow|use)_|_(type|mode|dir|path|file|ur[il]|name|timeout|ttl|port|host|endpoint|method|provider|enabled)$/i;
-
-/** How the tokens of well-known services begin. */
-const TOKEN =
-  /^(sk-|sk_|pk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|hf_|npm_|eyJ[\w-]+\.)[\w.-]{8,}$/;
-
-/** Short names for a secret; `PWD` by itself is a folder. */
-const SHORT = /(^|_)(pat|pass)$|_(pwd|pw)$/i;
 
 /** A secret in the middle of a text: headers as JSON, a connection string. */
 const WITHIN =
@@ -118,7 +112,7 @@ function ofUrl(url: string, prefix: string, at: string, out: Out): string {
   if (!/^[\w+.-]+:\/\//.test(url)) return url;
   return url
     .replace(/^([\w+.-]+:\/\/)([^/?#:@]+)@/, (whole, head: string, value: string) =>
-      TOKEN.test(value) ? `${head}${out(`${prefix}_TOKEN`, value, at)}@` : whole,
+      isToken(value) ? `${head}${out(`${prefix}_TOKEN`, value, at)}@` : whole,
     )
     .replace(/^([\w+.-]+:\/\/[^/?#:@]*:)([^/?#@]+)@/, (whole, head: string, value: string) =>
       isSecret('password', value) ? `${head}${out(`${prefix}_PASSWORD`, value, at)}@` : whole,
@@ -144,9 +138,9 @@ function ofSetting(name: string, value: unknown, at: string, out: Out): unknown 
 
 function isSecret(name: string, value: string): boolean {
   if (HARMLESS.test(value.trim()) || hasReferences(value)) return false;
-  if (TOKEN.test(value)) return true;
+  if (isToken(value)) return true;
   const plain = name.replaceAll(/[-.]/g, '_');
-  return plain !== '' && (looksSecret(plain) || SHORT.test(plain)) && !ABOUT_ONE.test(plain);
+  return looksSecret(name) && !ABOUT_ONE.test(plain);
 }
 
 /** A url has places of its own for them. */

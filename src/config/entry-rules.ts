@@ -1,9 +1,9 @@
 import { intensityUnreachable } from '../machines/policy.js';
+import { looksSecret } from '../secret-name.js';
 import { isMap } from './document.js';
 import { type Draft, type Report, stringMap } from './draft.js';
 import { FIELDS, type FieldName } from './fields.js';
 import type { Path } from './problem.js';
-import { looksSecret } from './redactor.js';
 import { restartPolicy } from './restart-policy.js';
 import { quoteName } from './shape-problems.js';
 import { urlFault } from './url-rule.js';

@@ -1,11 +1,11 @@
+import { looksSecret } from '../secret-name.js';
 import { type Draft, type Report, stringMap } from './draft.js';
 import { refusedName } from './entry-rules.js';
 import { readEnvFile } from './env-file.js';
-import { Expander, type Outside } from './expander.js';
+import { Expander, howToSet, notFound, type Outside } from './expander.js';
 import type { Plugin } from './manifest.js';
 import { FileFault } from './read-file.js';
-import { looksSecret } from './redactor.js';
-import type { VariableSource } from './variables.js';
+import { ENVIRONMENT, type VariableSource } from './variables.js';
 
 export interface Environment {
   /** What the server is given: envFile, then env over it, then what its plugin declares. */
@@ -22,7 +22,7 @@ export async function buildEnvironment(
   report: Report,
 ): Promise<Environment> {
   const fromFile = await envFileOf(draft, outside, report);
-  const beyond: VariableSource[] = [{ label: 'environment', values: outside.environment }];
+  const beyond: VariableSource[] = [{ label: ENVIRONMENT, values: outside.environment }];
   if (fromFile !== undefined) beyond.unshift({ label: String(draft.fields.envFile), values: fromFile });
   const expander = new Expander(draft, outside, beyond, report);
   const env = expander.map(stringMap(draft.fields.env), draft.at('env'));
@@ -65,8 +65,10 @@ function addDeclared(
   report: Report,
 ): void {
   for (const { name, required, secret, fallback } of plugin.declared) {
-    const fail = (message: string, fix: string) =>
-      report(draft.document.problem('ConfigError', draft.at('plugin_dir'), message, fix));
+    const fail = (message: string, fix: string, variable?: string) => {
+      const problem = draft.document.problem('ConfigError', draft.at('plugin_dir'), message, fix);
+      report(variable === undefined ? problem : { ...problem, variable });
+    };
     const refusal = refusedName(name, draft.context.isOwn);
     if (refusal !== undefined)
       fail(`${refusal} (declared in ${plugin.manifest.file})`, 'remove the declaration');
@@ -75,8 +77,9 @@ function addDeclared(
         (Object.hasOwn(outside.environment, name) ? outside.environment[name] : undefined) ?? fallback;
       if (value !== undefined) values[name] = value;
       else if (required && outside.variables === 'strict') {
-        const fix = `set ${name} in 'env' or in the environment: ${plugin.manifest.file} declares it as required`;
-        fail(`Environment variable '${name}' not found`, fix);
+        const how = howToSet(name, outside.reader);
+        const fix = `${how}, or write it in 'env': ${plugin.manifest.file} declares it as required`;
+        fail(notFound(name), fix, name);
       }
     }
     if ((secret || looksSecret(name)) && values[name] !== undefined) outside.redactor.add(name, values[name]);

@@ -1,7 +1,8 @@
+import { looksSecret } from '../secret-name.js';
 import { type Data, isMap } from './document.js';
 import type { Draft, Report } from './draft.js';
 import type { Path } from './problem.js';
-import { looksSecret, type Redactor } from './redactor.js';
+import type { Redactor } from './redactor.js';
 import { expand, type Use, type VariableSource } from './variables.js';
 
 /** What the loader is given from outside: no module here reads process.env by itself. */
@@ -11,9 +12,17 @@ export interface Outside {
   redactor: Redactor;
   /** `strict` reports what is unset; `lenient` leaves it (edits are checked without their variables). */
   variables: 'strict' | 'lenient';
+  /** See Reader. */
+  reader: Reader;
   /** Told of every variable that a file uses, for `validate`. */
   onUse?(use: Use): void;
 }
+
+/**
+ * Whose environment it is. `command`: one that ends, and is run again with another environment. `daemon`: one that goes
+ * on with the environment of the command that started it.
+ */
+export type Reader = 'command' | 'daemon';
 
 /** Fills in the variables of one entry and reports those that are not there. */
 export class Expander {
@@ -80,8 +89,18 @@ export class Expander {
       'userHome',
     ];
     const near = this.#draft.document.didYouMean(name, this.#known);
-    const fix = `set ${name} in the environment${near === '' ? `, or write \${${name}:-default}` : `; ${near}`}`;
-    const message = `Environment variable '${name}' not found`;
-    this.#report(this.#draft.document.problem('ConfigError', path, message, fix));
+    const how = howToSet(name, this.#outside.reader);
+    const fix = near === '' ? `${how}, or write \${${name}:-default}` : `${how}; ${near}`;
+    const problem = this.#draft.document.problem('ConfigError', path, notFound(name), fix);
+    this.#report({ ...problem, variable: name });
   }
+}
+
+export function notFound(name: string): string {
+  return `Environment variable '${name}' not found`;
+}
+
+export function howToSet(name: string, reader: Reader): string {
+  if (reader === 'command') return `set ${name} in the environment`;
+  return `set ${name} and run "toolherd up --replace", or put it into an envFile`;
 }

@@ -103,7 +103,11 @@ export const FIELDS = {
   spares: { for: STDIO, shape: whole(0, 64), about: 'With transient: processes kept ready; default 0.' },
   sharing: { for: ALL, shape: choice('shared', 'per-agent'), about: 'One for all agents, or one for each.' },
   replicas: { for: ALL, shape: whole(1, 64), about: 'Processes that share the calls; default 1.' },
-  start: { for: ALL, shape: choice('lazy', 'eager'), about: 'At the first call, or at once; default lazy.' },
+  start: {
+    for: ALL,
+    shape: choice('lazy', 'eager'),
+    about: 'lazy (default): at the first call, or to read its lists when they are not known; eager: at once.',
+  },
   idle_timeout: {
     for: ALL,
     shape: secondsOrOff(),

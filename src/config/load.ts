@@ -1,16 +1,16 @@
-import { realpathSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { readAgentFile, readConfigFile } from './config-file.js';
 import type { SourceDocument } from './document.js';
 import type { Draft, FileContext, Report } from './draft.js';
 import { readEntry } from './entry.js';
-import type { Outside } from './expander.js';
-import { planLaunch } from './launch.js';
+import type { Outside, Reader } from './expander.js';
+import { isOwnFile } from './file-place.js';
+import { type Launch, planLaunch } from './launch.js';
 import { parseYaml } from './parse-yaml.js';
 import { ConfigError, configError, type Problem } from './problem.js';
 import { FileFault, readSmallFile } from './read-file.js';
 import { Redactor } from './redactor.js';
-import { disabledSpec, findUnset, resolveDraft } from './resolve.js';
+import { disabledSpec, findUnset, misconfiguredSpec, resolveDraft } from './resolve.js';
 import { defaultSettings } from './settings.js';
 import type { ServerSpec, Settings } from './spec.js';
 import type { Planned } from './trust.js';
@@ -21,14 +21,21 @@ export interface LoadOptions {
   configFile: string;
   configRequired?: boolean;
   agentFile?: string | undefined;
-  /** The folder of the user's own config: an agent file in it needs no `allow`. */
+  /** The folder of the user's own config: an agent file directly in it needs no `allow`. */
   ownFolder: string;
   /** Where allowed files are remembered; undefined: trust is not asked for (`validate`). */
   trustFile: string | undefined;
+  /** Which agent files need no entry in `trustFile`. Default: as the user's settings say. */
+  exempt?: 'as-set' | 'none';
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   /** See Outside. */
   variables?: Outside['variables'];
+  /**
+   * Default `command`. For a `daemon` an entry of the global file that cannot be resolved does not fail the load: it
+   * becomes a misconfigured server, and the others run.
+   */
+  reader?: Reader | undefined;
 }
 
 /** A herd as its files describe it. */
@@ -45,39 +52,59 @@ export interface Loaded {
 
 /**
  * Reads the global config and an agent file into one herd; agent entries win by name. Throws a ConfigError with every
- * problem of both files, or a TrustRequiredError. Nothing is half done: it answers with a whole herd or not at all.
+ * problem of both files, or a TrustRequiredError. Nothing is half done: it answers with a whole herd or not at all. The
+ * herd of a daemon is also whole with misconfigured servers in it (see `reader`).
  */
 export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
+  const misconfigured = new Map<Draft, Problem[]>();
   const report: Report = (problem) => void problems.push(problem);
+  const reportOf: ReportOf = (draft) => {
+    if (options.reader !== 'daemon' || draft.context.scope !== 'global') return report;
+    return (problem) => void misconfigured.set(draft, [...(misconfigured.get(draft) ?? []), problem]);
+  };
   const warn: Report = (problem) => void warnings.push(problem);
   const global = readGlobal(options, report, warn);
   const agent = readAgent(options, global.settings, report, warn);
   const names = new Set(agent?.drafts.map(({ name }) => name));
   const planned = plan(
     [...global.drafts.filter(({ name }) => !names.has(name)), ...(agent?.drafts ?? [])],
-    report,
+    reportOf,
   );
   const ours = agent && { file: agent.file, text: agent.text, planned: planned.filter(isOf(agent.drafts)) };
   const refusal =
-    ours === undefined || agent?.isOwn === true
+    ours === undefined || agent === undefined || isExempt(agent, options, global.settings)
       ? undefined
-      : await trustRefusal(ours, options, global.settings);
+      : await trustRefusal(ours, options);
   // Nothing of a file that was not allowed is expanded; the problems of the rest are still all shown.
-  const usable = refusal === undefined ? planned : planned.filter(({ draft }) => draft.context.isOwn);
-  const { servers, redactor, uses } = await resolveAll(usable, options, report);
-  if (problems.length > 0) throw configError(inOrder(problems).map((problem) => redacted(problem, redactor)));
+  const usable =
+    refusal === undefined ? planned : planned.filter(({ draft }) => draft.context.scope !== 'agent');
+  const { resolved, redactor, uses } = await resolveAll(usable, options, reportOf);
+  const clean = (found: readonly Problem[]) => inOrder(found).map((problem) => redacted(problem, redactor));
+  if (problems.length > 0) {
+    // a file that is refused shows all that is wrong with it
+    const refused = new Set(problems.map(({ file }) => file));
+    const rest = [...misconfigured].filter(([{ document }]) => refused.has(document.file));
+    throw configError(clean([...problems, ...rest.flatMap(([, found]) => found)]));
+  }
   if (refusal !== undefined) throw refusal;
+  const servers = resolved.flatMap(({ draft, spec }) => {
+    const found = misconfigured.get(draft);
+    return found === undefined ? (spec ?? []) : misconfiguredSpec(draft, configError(clean(found)), redactor);
+  });
   return { settings: global.settings, servers, warnings: inOrder(warnings), redactor, uses, agent: ours };
 }
+
+/** Where the problems of one entry go. */
+type ReportOf = (draft: Draft) => Report;
 
 /** Reads one source document or entry that was handed over by the user (`register`). */
 export async function loadEntry(
   document: SourceDocument,
   folder: string,
   settings: Settings,
-  environment: Pick<LoadOptions, 'environment' | 'userHome' | 'variables'>,
+  environment: Surroundings,
 ): Promise<Omit<Loaded, 'settings' | 'agent'>> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
@@ -92,12 +119,13 @@ export async function loadEntry(
     report,
     (warning) => void warnings.push(warning),
   );
-  const planned = plan(draft === undefined ? [] : [draft], report);
-  const resolved = await resolveAll(planned, environment, report);
-  if (problems.length > 0)
-    throw configError(inOrder(problems).map((problem) => redacted(problem, resolved.redactor)));
-  return { ...resolved, warnings };
+  const planned = plan(draft === undefined ? [] : [draft], () => report);
+  const { resolved, redactor, uses } = await resolveAll(planned, environment, () => report);
+  if (problems.length > 0) throw configError(inOrder(problems).map((problem) => redacted(problem, redactor)));
+  return { servers: resolved.flatMap(({ spec }) => spec ?? []), redactor, uses, warnings };
 }
+
+type Surroundings = Pick<LoadOptions, 'environment' | 'userHome' | 'variables' | 'reader'>;
 
 function readGlobal(
   options: LoadOptions,
@@ -126,7 +154,7 @@ function readAgent(
   const document = file === undefined ? undefined : readDocument(file, true, report);
   if (file === undefined || document === undefined) return undefined;
   const folder = folderOf(file);
-  const isOwn = isInside(options.ownFolder, folder);
+  const isOwn = isOwnFile(options.ownFolder, file);
   const { allowedCommands, allowHttp } = settings.security;
   const context: FileContext = { scope: 'agent', folder, isOwn, allowedCommands, allowHttp };
   return { file, text: document.text, isOwn, drafts: readAgentFile(document, context, report, warn) };
@@ -154,36 +182,46 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
 }
 
 /** Disabled and broken entries are not planned: nothing that they name is read. */
-function plan(drafts: readonly Draft[], report: Report): Planned[] {
+function plan(drafts: readonly Draft[], reportOf: ReportOf): Planned[] {
   return drafts.map((draft): Planned => {
     const isRemote = draft.transport !== 'stdio';
     if (isRemote || draft.isBroken || draft.fields.enabled === false) return { draft, launch: undefined };
-    const launch = planLaunch(draft, report);
+    const launch = planLaunch(draft, reportOf(draft));
     draft.isBroken = launch === undefined;
     return { draft, launch };
   });
 }
 
+/** Whether the file may be used without an entry in the trust store. One that would run nothing may. */
+function isExempt({ isOwn, drafts }: AgentFile, { exempt }: LoadOptions, { security }: Settings): boolean {
+  if (exempt === 'none') return false;
+  return isOwn || security.trust === 'all' || drafts.every(({ fields }) => fields.enabled === false);
+}
+
 async function trustRefusal(
   agent: { file: string; text: string; planned: Planned[] },
   { trustFile }: LoadOptions,
-  settings: Settings,
 ): Promise<Error | undefined> {
-  const enabled = agent.planned.filter(({ draft }) => draft.fields.enabled !== false);
-  if (trustFile === undefined || settings.security.trust === 'all' || enabled.length === 0) return undefined;
+  if (trustFile === undefined) return undefined;
   // Loaded when needed: hashing pulls in more of Node than the rest of this command.
   const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust.js');
   const verdict = await new TrustStore(trustFile).verdict(agent.file, agent.text, agent.planned);
-  return verdict === 'allowed'
-    ? undefined
-    : new TrustRequiredError(agent.file, verdict, enabled.map(wouldRun));
+  if (verdict === 'allowed') return undefined;
+  const enabled = agent.planned.filter(({ draft }) => draft.fields.enabled !== false);
+  return new TrustRequiredError(agent.file, verdict, enabled.map(wouldRun));
+}
+
+interface Resolved {
+  draft: Draft;
+  /** Undefined for an entry that is broken: its problems were reported. */
+  spec: ServerSpec | undefined;
 }
 
 async function resolveAll(
   planned: readonly Planned[],
-  options: Pick<LoadOptions, 'environment' | 'userHome' | 'variables'>,
-  report: Report,
-): Promise<{ servers: ServerSpec[]; redactor: Redactor; uses: Use[] }> {
+  options: Surroundings,
+  reportOf: ReportOf,
+): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: Use[] }> {
   const redactor = new Redactor();
   const uses = new Map<string, Use>();
   const outside: Outside = {
@@ -191,15 +229,26 @@ async function resolveAll(
     userHome: options.userHome,
     redactor,
     variables: options.variables ?? 'strict',
+    reader: options.reader ?? 'command',
     onUse: (use) => void uses.set(use.name, use),
   };
-  const servers: ServerSpec[] = [];
+  const resolved: Resolved[] = [];
   for (const { draft, launch } of planned) {
-    if (draft.fields.enabled === false) servers.push(disabledSpec(draft, redactor));
-    else if (draft.isBroken) await findUnset(draft, outside, report);
-    else servers.push(await resolveDraft(draft, launch, outside, report));
+    resolved.push({ draft, spec: await resolveOne(draft, launch, outside, reportOf(draft)) });
   }
-  return { servers, redactor, uses: [...uses.values()] };
+  return { resolved, redactor, uses: [...uses.values()] };
+}
+
+async function resolveOne(
+  draft: Draft,
+  launch: Launch | undefined,
+  outside: Outside,
+  report: Report,
+): Promise<ServerSpec | undefined> {
+  if (draft.fields.enabled === false) return disabledSpec(draft, outside.redactor);
+  if (!draft.isBroken) return resolveDraft(draft, launch, outside, report);
+  await findUnset(draft, outside, report);
+  return undefined;
 }
 
 /** Only what we say: the name of the file and the place in it are known to whoever named the file. */
@@ -218,13 +267,4 @@ const isOf = (drafts: readonly Draft[]) => (planned: Planned) => drafts.includes
 /** The folder that the user sees: a linked file is at home where the link is. */
 function folderOf(file: string): string {
   return dirname(resolve(file));
-}
-
-/** True for a folder and everything in it, links followed. */
-export function isInside(folder: string, path: string): boolean {
-  try {
-    return !relative(realpathSync(folder), realpathSync(path)).startsWith('..');
-  } catch {
-    return false;
-  }
 }

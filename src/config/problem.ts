@@ -4,6 +4,8 @@ import { ToolherdError } from '../errors.js';
 export interface Problem {
   type: 'ConfigError' | 'MCPConfigError' | 'ValidationError';
   message: string;
+  /** The cause, where the message alone does not say it. */
+  why?: string;
   fix: string;
   file: string;
   /** 1-based, as editors count. */
@@ -11,6 +13,8 @@ export interface Problem {
   column: number;
   /** Where in the document, e.g. `tools[2].env.API_KEY`; empty for the file as a whole. */
   path: string;
+  /** The name of the variable that is not set, where that is the problem. */
+  variable?: string;
 }
 
 export type Path = readonly (string | number)[];
@@ -27,11 +31,12 @@ export function formatPath(path: Path): string {
   return text;
 }
 
-/** The lines of one problem as a person reads them: what, where, how to fix. */
+/** The lines of one problem as a person reads them: what, where, why, how to fix. */
 export function formatProblem(problem: Problem, level: 'error' | 'warning' = 'error'): string {
   const path = problem.path === '' ? '' : ` (${problem.path})`;
   const where = `${problem.file}:${problem.line}:${problem.column}${path}`;
-  return `${level}: ${problem.type}: ${problem.message}\n  at ${where}\n  fix: ${problem.fix}`;
+  const why = problem.why === undefined ? '' : `\n  why: ${problem.why}`;
+  return `${level}: ${problem.type}: ${problem.message}\n  at ${where}${why}\n  fix: ${problem.fix}`;
 }
 
 /** A file that cannot be used. Nothing of it is applied. */

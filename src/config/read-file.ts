@@ -18,7 +18,7 @@ export class FileFault extends Error {
 export function readSmallFile(path: string): string {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    descriptor = openToRead(path);
   } catch (error) {
     throw fileFault(path, error);
   }
@@ -36,6 +36,30 @@ export function readSmallFile(path: string): string {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Not EMFILE, EIO and the like: those say nothing about the file. */
+const LOST = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP'];
+
+/** What happened to a file that was read before; undefined while a regular file can be opened there. */
+export function lossOf(path: string): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openToRead(path);
+    checkRegular(path, descriptor);
+    return undefined;
+  } catch (error) {
+    if (error instanceof FileFault) return error.message;
+    if (!LOST.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    const { isMissing, message } = fileFault(path, error);
+    return isMissing ? `${path} was deleted` : message;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function openToRead(path: string): number {
+  return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
 }
 
 function checkRegular(path: string, descriptor: number): { size: number } {

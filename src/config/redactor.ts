@@ -9,14 +9,6 @@ const MIN_LENGTH = 6;
 /** Variables that describe the machine, not a secret; hiding them would only make paths unreadable. */
 const PUBLIC = /^(HOME|USER|LOGNAME|PWD|OLDPWD|SHELL|PATH|LANG|LC_.*|TERM|TMPDIR|TZ|XDG_.*|HOSTNAME|EDITOR)$/;
 
-const SECRET_NAME =
-  /token|secret|passw|passphrase|credential|api_?key|private|auth|cookie|session|signature|\bkey\b|_key$|^key$/i;
-
-/** Whether a name suggests that its value is a secret, for values that stand in a file in plain text. */
-export function looksSecret(name: string): boolean {
-  return SECRET_NAME.test(name);
-}
-
 export class Redactor {
   readonly #labels = new Map<string, string>();
   #longestFirst: string[] | undefined;

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { looksSecret } from '../secret-name.js';
 import { withEnvironmentNames } from './docker.js';
 import { type DataMap, isMap } from './document.js';
 import { type Draft, type Report, stringMap, strings } from './draft.js';
@@ -7,8 +8,8 @@ import { BAD_HEADER_VALUE, EXPANDED, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type Environment } from './environment.js';
 import { Expander, type Outside } from './expander.js';
 import { fromFolder, type Launch } from './launch.js';
-import type { Path } from './problem.js';
-import { looksSecret, type Redactor } from './redactor.js';
+import type { ConfigError, Path } from './problem.js';
+import type { Redactor } from './redactor.js';
 import { restartPolicy } from './restart-policy.js';
 import type { RemoteSpec, Root, ServerSpec, StdioSpec } from './spec.js';
 import { urlFault } from './url-rule.js';
@@ -67,6 +68,16 @@ export function disabledSpec(draft: Draft, redactor: Redactor): ServerSpec {
   const command = String(fields.command ?? fields.plugin_dir);
   const cwd = String(fields.cwd ?? draft.context.folder);
   return { ...common, ...stdioTimes(draft), command, args: strings(fields.args), cwd };
+}
+
+/** The spec of an entry that cannot be resolved: shown as it is written, and never run. */
+export function misconfiguredSpec(
+  draft: Draft,
+  { type, problems }: ConfigError,
+  redactor: Redactor,
+): ServerSpec {
+  const unusable = { detail: 'misconfigured' as const, type, problems };
+  return { ...disabledSpec(draft, redactor), enabled: false, unusable };
 }
 
 type Common = ReturnType<typeof commonSpec> & Pick<ServerSpec, 'env' | 'config' | 'roots'>;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type DataMap, isMap, type SourceDocument } from './document.js';
 import type { Problem } from './problem.js';
 import { shapeProblems } from './shape-problems.js';
-import { choice, map, names, optional, text, whole } from './shapes.js';
+import { choice, map, names, optional, secondsOrOff, text, whole } from './shapes.js';
 import type { Settings } from './spec.js';
 import { isLoopback } from './url-rule.js';
 
@@ -22,6 +22,11 @@ export const SETTINGS = {
     log_max_bytes: {
       shape: whole(4096, 2 ** 40, BYTES),
       about: 'Size of a log file, of the audit too, 3 kept; default 10 MiB.',
+    },
+    list_wait: {
+      shape: secondsOrOff('a number of seconds, 0 for not at all'),
+      about:
+        'Seconds that a list of the herd, or the search for a name or URI, waits for servers whose list is not known yet; default 2.',
     },
     max_starting: { shape: whole(1, 1000), about: 'Servers starting at once; default twice the cores.' },
     max_rss: {
@@ -102,6 +107,7 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       registry: or(daemon.registry, DEFAULT_REGISTRY),
       logLevel: or(daemon.log_level, 'info' as const),
       logMaxBytes: or(daemon.log_max_bytes, 10 * 1024 * 1024),
+      listWaitMs: Math.round(or(daemon.list_wait, 2) * 1000),
       maxStarting: or(daemon.max_starting, 0),
       maxRss: or(daemon.max_rss, 0),
     },

@@ -1,3 +1,5 @@
+import type { Problem } from './problem.js';
+
 /**
  * What the rest of the house knows of a configured server: every default filled in, every variable resolved,
  * every duration in milliseconds. Nothing here remembers how the file spelled it.
@@ -34,6 +36,15 @@ export interface RestartPolicy {
   healthyAfterMs: number;
 }
 
+/**
+ * `not_allowed`: its file was revoked or deleted while it was in use; `why` names the file and what happened to it.
+ * `misconfigured`: its entry cannot be resolved (a variable is unset, a file is missing); `type` is that of the
+ * ConfigError that calls get.
+ */
+export type Unusable =
+  | { detail: 'not_allowed'; why: string; fix: string }
+  | { detail: 'misconfigured'; type: string; problems: readonly Problem[] };
+
 interface CommonSpec extends RestartPolicy {
   name: string;
   description: string | undefined;
@@ -42,8 +53,8 @@ interface CommonSpec extends RestartPolicy {
   registryName: string | undefined;
   origin: Origin;
   enabled: boolean;
-  /** Its file was revoked while it was in use: it is only shown, and not `enabled`. */
-  isRevoked?: true;
+  /** Why toolherd shows it and never runs it, where that is not what its entry says. Then it is not `enabled`. */
+  unusable?: Unusable;
   /** Names and values that were declared for this server: `envFile`, then `env` over it. */
   env: Readonly<Record<string, string>>;
   /** Passed on to the server as it stands. */
@@ -114,6 +125,7 @@ export interface Settings {
     registry: string;
     logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
     logMaxBytes: number;
+    listWaitMs: number;
     /** 0 = twice the number of cores, which only the daemon knows. */
     maxStarting: number;
     /** Bytes; 0 = off. */

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
 import { ToolherdError } from '../errors.js';
 import { shellWord } from '../shell-word.js';
 import type { DataMap } from './document.js';
@@ -9,6 +7,7 @@ import type { Draft } from './draft.js';
 import { stringMap } from './draft.js';
 import { writeFileAtomically } from './edit/write-file.js';
 import { readEnvFile } from './env-file.js';
+import { placeOf } from './file-place.js';
 import type { Launch } from './launch.js';
 import { parseJson } from './parse-json.js';
 import { FileFault, readSmallFile } from './read-file.js';
@@ -54,6 +53,21 @@ export class TrustRequiredError extends ToolherdError {
     this.file = file;
     this.verdict = verdict;
     this.wouldRun = wouldRun;
+  }
+}
+
+/**
+ * The one refusal that a client of the HTTP port gets for an agent file, whatever the reason: every user of the machine
+ * may be that client, and must not learn which paths exist or what is in a file.
+ */
+export class AgentFileRefusedError extends ToolherdError {
+  override readonly type = 'TrustRequiredError';
+
+  constructor(file: string) {
+    super(`The HTTP port does not serve the agent file ${file}`, {
+      why: 'over the port only agent files that you allowed are used, and only as they were when you allowed them',
+      fix: `run: toolherd allow ${shellWord(file)}`,
+    });
   }
 }
 
@@ -114,25 +128,17 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/**
- * The name under which a file is allowed: where it stands, not where a link leads. A file that is only linked to runs in
- * the folder of the link, so a project could otherwise borrow the permission of another one's file.
- */
-export function placeOf(path: string): string {
-  const full = resolve(path);
-  try {
-    return join(realpathSync(dirname(full)), basename(full));
-  } catch {
-    return full;
-  }
-}
-
 /** The files that the user allowed, in one JSON file that only the user can read. */
 export class TrustStore {
   readonly #file: string;
 
   constructor(file: string) {
     this.#file = file;
+  }
+
+  /** True for a file that was allowed and not revoked. Does not look at the file. `place`: as `placeOf` has it. */
+  has(place: string): boolean {
+    return isMap(this.#read()[place]);
   }
 
   /** Compares content first: the envFiles of a file that was not allowed are not even opened. */

@@ -58,6 +58,9 @@ export function hasReferences(source: string): boolean {
   return source.includes('$') && parseReferences(source).some((part) => part.kind !== 'text');
 }
 
+/** The label of the environment of the process that reads the file. */
+export const ENVIRONMENT = 'environment';
+
 /** Where values come from, nearest first. */
 export interface VariableSource {
   /** Shown to a person: `env`, `.env`, `environment`. */

@@ -32,6 +32,11 @@ export function watchConfig(path: string, changed: () => void): () => void {
 
 /** Tells two versions of a file apart. */
 export function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'absent' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+  try {
+    const { ino, size, mtimeMs } = statSync(path);
+    return `${ino}:${size}:${mtimeMs}`;
+  } catch {
+    // it is gone, or a folder above it is closed to us: until it can be looked at again, one is as good as the other
+    return 'absent';
+  }
 }

@@ -1,15 +1,22 @@
-import type { Loaded } from '../config/load.js';
+import { placeOf } from '../config/file-place.js';
+import type { Loaded, LoadOptions } from '../config/load.js';
+import { ConfigError } from '../config/problem.js';
+import { lossOf } from '../config/read-file.js';
 import type { Redactor } from '../config/redactor.js';
-import type { ServerSpec } from '../config/spec.js';
-import { placeOf, TrustRequiredError } from '../config/trust.js';
+import type { ServerSpec, Unusable } from '../config/spec.js';
+import { AgentFileRefusedError, TrustRequiredError } from '../config/trust.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet } from '../ipc/fleet.js';
-import type { OwnFleet } from '../ipc/views.js';
+import type { AgentFiles, OwnFleet } from '../ipc/views.js';
 import type { Clock } from '../link/clock.js';
+import { shellWord } from '../shell-word.js';
 import type { Herd } from '../supervisor/herd.js';
 import type { HerdView } from '../supervisor/herd-view.js';
-import { type ConfigPlace, readHerdConfig, rereadHerdConfig } from './config-source.js';
+import { type ConfigPlace, readAllowedConfig, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { inTurn } from './in-turn.js';
+
+/** Why servers of an agent's file may not run any more. */
+type Withdrawal = Extract<Unusable, { detail: 'not_allowed' }>;
 
 export interface AgentsOptions {
   herd: Herd;
@@ -24,20 +31,37 @@ export interface AgentsOptions {
   lingerMs?: number;
 }
 
+/** Clients of the port and of the socket have views apart: what the one may use is not what the other may. */
+function keyOf({ file, files }: Pick<AgentFile, 'file' | 'files'>): string {
+  return `${files} ${file}`;
+}
+
 /** A script that calls every few minutes finds its servers warm. */
 const LINGER_MS = 10 * 60 * 1000;
+
+/** `git checkout`, `stow` and editors take a file away and bring it back within this time. */
+export const MISSING_GRACE_MS = 3000;
 
 type ToFleet = (view: HerdView) => Fleet;
 
 /** One agent's file, and what it makes of the herd. */
 interface AgentFile {
   file: string;
+  /** Which files its connections may name: the file is read again by the same rule. */
+  files: AgentFiles;
   view: HerdView;
   loaded: Loaded;
   connections: number;
   unwatch(): void;
   timer: unknown;
+  standing: Standing;
 }
+
+/**
+ * Whether the servers of a file may run. `missing`: the file cannot be read, and its servers go on until the timer
+ * fires. `overdue`: the timer has fired. `withdrawn`: the file was revoked, or stayed away; its servers are only shown.
+ */
+type Standing = { is: 'in use' | 'overdue' | 'withdrawn' } | { is: 'missing'; timer: unknown };
 
 /**
  * The views of the herd: of each agent's file one, which its connections share, and for a connection one of its own
@@ -60,8 +84,8 @@ export class Agents {
     return this.#ownOf(this.#options.herd, caller, null, toFleet, () => undefined);
   }
 
-  async ofAgent(caller: string, file: string, toFleet: ToFleet): Promise<OwnFleet> {
-    const agent = await this.#inTurn(() => this.#open(file));
+  async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<OwnFleet> {
+    const agent = await this.#inTurn(() => this.#open(file, files));
     agent.connections += 1;
     this.#options.clock.clearTimeout(agent.timer);
     return this.#ownOf(agent.view, caller, agent.file, toFleet, () => this.#left(agent));
@@ -70,7 +94,7 @@ export class Agents {
   /** The global config has changed, or what is allowed has. */
   async reload(): Promise<void> {
     // looked up when it is its turn: what was just being opened was read before the change
-    await this.#inTurn(() => Promise.all([...this.#files.keys()].map((file) => this.#reload(file))));
+    await this.#inTurn(() => Promise.all([...this.#files.keys()].map((key) => this.#reload(key))));
   }
 
   /** Somebody came who stands in no file. */
@@ -108,6 +132,9 @@ export class Agents {
       get seen() {
         return own?.fleet ?? shared;
       },
+      async check(server) {
+        base.specOf(server);
+      },
       close() {
         state = 'closed';
         own?.view.close();
@@ -117,18 +144,34 @@ export class Agents {
   }
 
   /** Read anew each time: it may have changed, or its permission may be gone, since somebody last looked. */
-  async #open(path: string): Promise<AgentFile> {
+  async #open(path: string, files: AgentFiles): Promise<AgentFile> {
     const file = placeOf(path);
-    const loaded = this.#learned(await readHerdConfig(this.#options.place, file));
-    const known = this.#files.get(file);
+    const read = files === 'allowed' ? readAllowedConfig : readHerdConfig;
+    const loaded = await read(this.#options.place, file);
+    // the error repeats the client's path, so it does not show where links lead
+    if (loaded === undefined) throw new AgentFileRefusedError(path);
+    this.#learned(loaded);
+    const key = keyOf({ file, files });
+    const known = this.#files.get(key);
     if (known !== undefined) {
+      this.#stand(known, { is: 'in use' });
       this.#apply(known, loaded);
       return known;
     }
     const view = this.#options.herd.open(file, this.#specsOf(loaded));
-    const unwatch = watchConfig(file, () => void this.#inTurn(() => this.#reload(file)));
-    const agent: AgentFile = { file, view, loaded, connections: 0, unwatch, timer: undefined };
-    this.#files.set(file, agent);
+    const unwatch = watchConfig(file, () => void this.#inTurn(() => this.#reload(key)));
+    const standing: Standing = { is: 'in use' };
+    const agent: AgentFile = {
+      file,
+      files,
+      view,
+      loaded,
+      connections: 0,
+      unwatch,
+      timer: undefined,
+      standing,
+    };
+    this.#files.set(key, agent);
     return agent;
   }
 
@@ -141,17 +184,22 @@ export class Agents {
     agent.loaded = loaded;
   }
 
-  /** A file that is wrong, or was changed and not allowed again, leaves its view as it was; of a revoked one nothing runs. */
-  async #reload(file: string): Promise<void> {
-    const agent = this.#files.get(file);
+  async #reload(key: string): Promise<void> {
+    const agent = this.#files.get(key);
     if (agent === undefined) return;
     try {
       const loaded = await this.#reread(agent);
-      // it may have been forgotten meanwhile
-      if (this.#files.get(file) === agent) this.#apply(agent, loaded);
+      if (!this.#isKept(agent)) return;
+      this.#apply(agent, loaded);
+      if (isOver(agent)) this.#forget(agent);
     } catch (error) {
-      this.#options.log(`${file} was not applied: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.log(`${agent.file} was not applied: ${textOf(error)}`);
     }
+  }
+
+  /** False for a file that was forgotten while it was read. */
+  #isKept(agent: AgentFile): boolean {
+    return this.#files.get(keyOf(agent)) === agent;
   }
 
   #learned(loaded: Loaded): Loaded {
@@ -159,32 +207,117 @@ export class Agents {
     return loaded;
   }
 
-  async #reread({ file, loaded }: AgentFile): Promise<Loaded> {
+  /**
+   * What the agent's file and the global config say now. Where the file cannot be used, its servers stay as they were, or
+   * are withdrawn; those of the global config follow the global config all the same.
+   */
+  async #reread(agent: AgentFile): Promise<Loaded> {
+    const { place } = this.#options;
     try {
-      return this.#learned(await rereadHerdConfig(this.#options.place, file));
+      const loaded = this.#learned(await rereadHerdConfig(place, agent.file, exemptOf(agent)));
+      this.#stand(agent, { is: 'in use' });
+      return loaded;
     } catch (error) {
-      if (!(error instanceof TrustRequiredError) || error.verdict !== 'never') throw error;
-      this.#options.log(`${file} was not applied: ${error.message}`);
-      return { ...loaded, servers: loaded.servers.map(revoked) };
+      if (!this.#isKept(agent)) return agent.loaded;
+      const withdrawal = this.#withdrawalOf(agent, error);
+      const last = agent.loaded.servers;
+      const own = last.filter(isOfAgent);
+      const names = new Set(own.map(({ name }) => name));
+      const global = await rereadHerdConfig(place).then(
+        (loaded) => this.#learned(loaded).servers.filter(({ name }) => !names.has(name)),
+        () => last.filter((spec) => !isOfAgent(spec)),
+      );
+      const kept = withdrawal === undefined ? own : own.map((spec) => withdraw(spec, withdrawal));
+      return { ...agent.loaded, servers: [...global, ...kept] };
     }
+  }
+
+  /** Why the servers of a file that cannot be used may not run any more; undefined where they go on as they were. */
+  #withdrawalOf(agent: AgentFile, error: unknown): Withdrawal | undefined {
+    const { file } = agent;
+    const loss = lossOf(file);
+    if (loss !== undefined) return this.#withdrawalOfLost(agent, loss);
+    this.#options.log(`${file} was not applied: ${textOf(error)}`);
+    const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';
+    if (!isRevoked && agent.standing.is !== 'withdrawn') {
+      this.#stand(agent, { is: 'in use' });
+      return undefined;
+    }
+    this.#stand(agent, { is: 'withdrawn' });
+    if (!(error instanceof TrustRequiredError))
+      return {
+        detail: 'not_allowed',
+        why: `${file} is back, but could not be applied`,
+        fix: `toolherd validate ${shellWord(error instanceof ConfigError ? (error.problems[0]?.file ?? file) : file)}`,
+      };
+    return {
+      detail: 'not_allowed',
+      why: isRevoked ? `${file} was revoked` : error.message,
+      fix: `toolherd allow ${shellWord(file)}`,
+    };
+  }
+
+  #withdrawalOfLost(agent: AgentFile, loss: string): Withdrawal | undefined {
+    const { clock, log } = this.#options;
+    const { file, standing } = agent;
+    if (standing.is === 'in use') {
+      log(`${loss}: its servers are stopped unless it is back in ${MISSING_GRACE_MS / 1000} s`);
+      const overdue = () => {
+        agent.standing = { is: 'overdue' };
+        void this.#inTurn(() => this.#reload(keyOf(agent)));
+      };
+      this.#stand(agent, { is: 'missing', timer: clock.setTimeout(overdue, MISSING_GRACE_MS) });
+    }
+    if (standing.is === 'in use' || standing.is === 'missing') return undefined;
+    if (standing.is === 'overdue') log(`${loss}: its servers are stopped`);
+    this.#stand(agent, { is: 'withdrawn' });
+    return {
+      detail: 'not_allowed',
+      why: loss,
+      fix: `restore ${shellWord(file)}; its servers come back with it`,
+    };
+  }
+
+  #stand(agent: AgentFile, standing: Standing): void {
+    if (agent.standing.is === 'missing') this.#options.clock.clearTimeout(agent.standing.timer);
+    agent.standing = standing;
   }
 
   #left(agent: AgentFile): void {
     agent.connections -= 1;
     if (agent.connections > 0) return;
     const { clock, lingerMs = LINGER_MS } = this.#options;
-    agent.timer = clock.setTimeout(() => this.#forget(agent), lingerMs);
+    if (isOver(agent)) this.#forget(agent);
+    else agent.timer = clock.setTimeout(() => this.#forget(agent), lingerMs);
   }
 
   #forget(agent: AgentFile): void {
     this.#options.clock.clearTimeout(agent.timer);
-    this.#files.delete(agent.file);
+    this.#stand(agent, { is: 'withdrawn' });
+    this.#files.delete(keyOf(agent));
     agent.unwatch();
     agent.view.close();
   }
 }
 
-/** What came from the file is shown, and nothing more. */
-function revoked(spec: ServerSpec): ServerSpec {
-  return spec.origin.scope === 'agent' ? { ...spec, enabled: false, isRevoked: true } : spec;
+function exemptOf({ files }: AgentFile): LoadOptions['exempt'] {
+  return files === 'allowed' ? 'none' : 'as-set';
+}
+
+/** A withdrawn file is kept only for connections that may see it come back. */
+function isOver({ standing, connections }: AgentFile): boolean {
+  return standing.is === 'withdrawn' && connections === 0;
+}
+
+function isOfAgent({ origin }: ServerSpec): boolean {
+  return origin.scope === 'agent';
+}
+
+/** The server is shown, with the reason, and does not run. */
+function withdraw(spec: ServerSpec, unusable: Withdrawal): ServerSpec {
+  return { ...spec, enabled: false, unusable };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

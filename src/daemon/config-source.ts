@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Loaded, loadConfig } from '../config/load.js';
+import { type Loaded, type LoadOptions, loadConfig } from '../config/load.js';
 import { ConfigError } from '../config/problem.js';
+import { TrustStore } from '../config/trust.js';
 import { stampOf } from '../config/watch.js';
+import { ToolherdError } from '../errors.js';
 import type { Paths } from '../paths.js';
 
 export interface ConfigPlace {
@@ -15,20 +17,43 @@ export interface ConfigPlace {
   userHome: string;
   /** Of a herd that is one agent's: the file that goes over the global one. */
   agentFile?: string | undefined;
+  /** See LoadOptions. */
+  reader?: LoadOptions['reader'];
 }
 
 /** Reads the global config as it is now, and an agent's file over it. Throws a ConfigError with every problem. */
-export function readHerdConfig(place: ConfigPlace, agentFile = place.agentFile): Promise<Loaded> {
-  const { file, isRequired, paths, environment, userHome } = place;
+export function readHerdConfig(
+  place: ConfigPlace,
+  agentFile = place.agentFile,
+  exempt: LoadOptions['exempt'] = 'as-set',
+): Promise<Loaded> {
+  const { file, isRequired, paths, environment, userHome, reader } = place;
   return loadConfig({
     configFile: file,
     configRequired: isRequired,
     agentFile,
     ownFolder: dirname(paths.configFile),
     trustFile: paths.trustFile,
+    exempt,
     environment,
     userHome,
+    reader,
   });
+}
+
+/**
+ * The same for a client of the HTTP port: the agent file has to be in the trust store as it is now, wherever it stands and
+ * whatever `security.trust` says. Undefined for every other file; one that was never allowed is not even looked for.
+ * `agentFile`: as `placeOf` has it.
+ */
+export async function readAllowedConfig(place: ConfigPlace, agentFile: string): Promise<Loaded | undefined> {
+  try {
+    const isKnown = new TrustStore(place.paths.trustFile).has(agentFile);
+    return isKnown ? await readHerdConfig(place, agentFile, 'none') : undefined;
+  } catch (error) {
+    if (error instanceof ToolherdError) return undefined;
+    throw error;
+  }
 }
 
 /** A writer that takes its time is waited for; then what there is is read. */
@@ -40,11 +65,15 @@ const PAUSE_MS = 50;
  * An empty one is taken for one that is about to be written: many editors empty it first, and to believe that would
  * stop every server.
  */
-export async function rereadHerdConfig(place: ConfigPlace, agentFile?: string): Promise<Loaded> {
+export async function rereadHerdConfig(
+  place: ConfigPlace,
+  agentFile?: string,
+  exempt?: LoadOptions['exempt'],
+): Promise<Loaded> {
   const stamp = () => `${stampOf(place.file)} ${agentFile === undefined ? '' : stampOf(agentFile)}`;
   for (let tries = 1; ; tries += 1) {
     const before = stamp();
-    const reading = readFull(place, agentFile);
+    const reading = readFull(place, agentFile, exempt);
     const isWhole = await reading.then(
       () => stamp() === before,
       () => stamp() === before,
@@ -54,7 +83,11 @@ export async function rereadHerdConfig(place: ConfigPlace, agentFile?: string): 
   }
 }
 
-async function readFull(place: ConfigPlace, agentFile: string | undefined): Promise<Loaded> {
+async function readFull(
+  place: ConfigPlace,
+  agentFile: string | undefined,
+  exempt: LoadOptions['exempt'],
+): Promise<Loaded> {
   if (statSync(place.file, { throwIfNoEntry: false })?.size === 0) {
     const message = 'The file is empty';
     const fix = 'write it again; for no servers at all write \'version: "1.0"\'';
@@ -62,5 +95,5 @@ async function readFull(place: ConfigPlace, agentFile: string | undefined): Prom
       { type: 'ConfigError', message, fix, file: place.file, line: 1, column: 1, path: '' },
     ]);
   }
-  return readHerdConfig(place, agentFile);
+  return readHerdConfig(place, agentFile, exempt);
 }

@@ -3,6 +3,8 @@ import { ConfigError } from '../config/problem.js';
 import { watchConfig } from '../config/watch.js';
 import { Callers } from '../ipc/callers.js';
 import { systemClock } from '../ipc/clock.js';
+import { Lifecycle } from '../ipc/lifecycle.js';
+import { replaceOwner } from '../ipc/replace-owner.js';
 import { claimSocket } from '../ipc/socket-owner.js';
 import { serveFleet } from '../ipc/socket-server.js';
 import { VERSION } from '../version.js';
@@ -13,6 +15,8 @@ import { openHttp } from './http.js';
 
 export interface DaemonOptions extends ConfigPlace {
   socket: string;
+  /** The daemon that has the socket is asked to end first. */
+  replace: boolean;
   /** The log also goes here. */
   echo?: { write(text: string): void } | undefined;
 }
@@ -21,27 +25,32 @@ export interface DaemonOptions extends ConfigPlace {
 export interface Daemon {
   servers: number;
   reload(): Promise<void>;
-  stop(): Promise<void>;
+  /** Ends it in order, on a signal. */
+  stop(signal: string): void;
   /** Resolves when it has ended, whoever ended it. */
   ended: Promise<void>;
 }
 
 /**
  * The composition root. The order matters: the config first, because a bad one must leave everything as it was; then
- * the claim on the socket, so that a second daemon ends before it touches a process; then what an earlier daemon left
- * is ended; then the herd; and the socket last, when there is something to serve.
+ * the claim on the socket, so that a second daemon ends before it touches a process, and one that is to be replaced has
+ * ended; then what an earlier daemon left is ended; then the herd; and the socket last, when there is something to serve.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loaded = await readHerdConfig(options);
-  const claim = await claimSocket(options.socket);
+  const claim = await (options.replace ? replaceOwner : claimSocket)(options.socket);
   const identity = { pid: process.pid, started_at: new Date().toISOString() };
   const callers = new Callers();
+  const lifecycle = new Lifecycle();
   const household = await openHousehold({
     ...options,
     loaded,
     identity: {
       ...identity,
       socket: options.socket,
+      get closing() {
+        return lifecycle.why;
+      },
       get http() {
         return http.status();
       },
@@ -57,7 +66,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
 
   const close = async (): Promise<void> => {
-    await household.shutdown();
     unwatch();
     await http.close();
     await server.close();
@@ -71,6 +79,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const server = serveFleet(household.views, {
     identity: { version: VERSION, ...identity },
     callers,
+    lifecycle,
+    onClosing: (why) => log.info(why, 'stopping'),
     onShutdown: () => void close(),
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
@@ -81,14 +91,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const guardDoor = (enter: (socket: Socket) => void) => doorman({ ...atDoor, enter, isPublic: true });
   const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
   household.begin();
+  const unwatch = watchConfig(options.file, () => void reload());
   const owner = await claim.listen({
     onConnection: doorman({ ...atDoor, enter: http.enter }),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);
-  const unwatch = watchConfig(options.file, () => void reload());
   log.info({ version: VERSION, socket: options.socket, servers: loaded.servers.length }, 'serving');
-  return { servers: loaded.servers.length, reload, stop: close, ended };
+  const stop = (signal: string): void => {
+    log.info(
+      { signal },
+      'stopping; another signal (Ctrl-C) in a second or later ends the daemon at once, and its servers within seconds',
+    );
+    server.announce({ reason: 'shutdown' });
+    void household.shutdown().then(server.shutDown);
+  };
+  return { servers: loaded.servers.length, reload, stop, ended };
 }
 
 /** What can be told of a failed start, over a pipe or on a terminal. */
@@ -99,5 +117,5 @@ export function describeStartFailure(error: unknown) {
     why,
     fix,
   } = error as { type?: string; message: string; why?: string; fix?: string };
-  return { type, message, why, fix, ...(error instanceof ConfigError ? { problems: error.problems } : {}) };
+  return { type, message, why, fix, problems: error instanceof ConfigError ? error.problems : undefined };
 }

@@ -11,6 +11,7 @@ import { Verdicts } from '../link/era/verdicts.js';
 import type { LinkLog } from '../link/link.js';
 import { wantedLevel } from '../link/log-level.js';
 import { openLink } from '../link/open-link.js';
+import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import { CatalogFiles } from '../supervisor/catalog-store.js';
@@ -33,7 +34,7 @@ import { Registered } from './registered.js';
 export interface HouseholdOptions extends ConfigPlace {
   loaded: Loaded;
   /** What `status` says of who keeps the herd. */
-  identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'socket' | 'http'>;
+  identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'closing' | 'socket' | 'http'>;
   /** Who is behind the name of a connection. */
   callerOf?: (caller: string) => Caller | undefined;
   /** Hears of settings that were changed. */
@@ -93,6 +94,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     clock,
     random: Math.random,
     maxStarting: settings.daemon.maxStarting || availableParallelism() * 2,
+    listWaitMs: () => settings.daemon.listWaitMs,
     redact,
     warn,
     callerOf: (caller) => options.callerOf?.(caller),
@@ -132,6 +134,11 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     },
   });
   herd.limitMemory(settings.daemon.maxRss);
+  for (const name of withheldVariables(options.environment)) {
+    warn(
+      `${name} is not passed on to servers: its url holds a user name or a password. Put that into the file of the program (~/.npmrc, ~/.netrc), or declare ${name} in 'env' of the servers that need it`,
+    );
+  }
   const registered: Registered = new Registered({
     herd,
     place: options,
@@ -145,6 +152,11 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   // last, since it has something to say where an earlier daemon left something, and all that is said is redacted
   const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
 
+  const tellMisconfigured = ({ misconfigured = [] }: ReloadReport) => {
+    for (const { server, problems } of misconfigured)
+      for (const { message, fix, file, line, column } of problems)
+        log.warn({ server, file, line, column, fix }, `${server} does not run: ${message}`);
+  };
   const applyNow = async (isDryRun: boolean): Promise<ReloadReport> => {
     const next = await rereadHerdConfig(options);
     learn(next.redactor);
@@ -158,6 +170,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     configError = null;
     await options.onSettings?.(settings);
     log.info({ added: report.added, removed: report.removed, changed: report.changed }, 'config applied');
+    tellMisconfigured(report);
     await agents.reload();
     return report;
   };
@@ -187,6 +200,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   const source: FleetSource = {
     daemon: () => ({
       version: VERSION,
+      closing: null,
       ...options.identity,
       config_file: options.file,
       config_error: configError,
@@ -204,11 +218,11 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   return {
     views: {
       own: (caller) => agents.own(caller, (view) => fleetOf(view, source)),
-      ofAgent: (caller, file) => agents.ofAgent(caller, file, (view) => fleetOf(view, source)),
+      ofAgent: (caller, file, files) => agents.ofAgent(caller, file, files, (view) => fleetOf(view, source)),
     },
     logs,
     begin() {
-      herd.apply(loaded.servers);
+      tellMisconfigured(herd.apply(loaded.servers));
       for (const { path, line, message } of loaded.warnings) log.warn({ path, line }, message);
     },
     reload,

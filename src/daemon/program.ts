@@ -1,20 +1,48 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { isatty, type WriteStream } from 'node:tty';
 import { parseArgs } from 'node:util';
+import { printable } from '../control-characters.js';
+import { systemClock } from '../ipc/clock.js';
 import { findSocketPath } from '../ipc/socket-path.js';
+import { LogEcho } from '../log/log-echo.js';
 import { findPaths } from '../paths.js';
+import { API_VERSION } from '../version.js';
 import { compileSooner } from './compile-sooner.js';
-import { describeStartFailure, startDaemon } from './daemon.js';
+import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
 
-/** The daemon's program. `toolherd up` runs it; it says once, on a pipe, whether it serves. */
+/**
+ * The daemon's program. `toolherd up` runs it in a process in the background, to which it says once, on a pipe, whether
+ * it serves; `toolherd up --foreground` becomes it.
+ */
 const READY_PIPE = 3;
+/** Signals within it are one order: a terminal and a supervisor may both send theirs to a whole group of processes. */
+const ONE_ORDER_MS = 1000;
+/** As in src/cli/exit-codes.ts. */
+const FAILED = 1;
+const CANNOT_REACH = 69;
+const BAD_CONFIG = 78;
+const INTERRUPTED = 130;
+
+type StartFailure = ReturnType<typeof describeStartFailure>;
+
+const STANDARD = [0, 1, 2];
+const terminals = STANDARD.filter((fd) => isatty(fd));
+
+const { values: flags } = parseArgs({
+  options: {
+    config: { type: 'string' },
+    socket: { type: 'string' },
+    foreground: { type: 'boolean', default: false },
+    /** A start that fails is explained in JSON. */
+    json: { type: 'boolean', default: false },
+    replace: { type: 'boolean', default: false },
+  },
+});
 
 async function main(): Promise<void> {
-  const { values: flags } = parseArgs({
-    options: { config: { type: 'string' }, socket: { type: 'string' }, foreground: { type: 'boolean' } },
-  });
-  const isForeground = flags.foreground === true;
+  if (flags.foreground) withoutWaiting(process.stderr);
   const userHome = homedir();
   const paths = findPaths(process.env, userHome);
   const file = flags.config === undefined ? paths.configFile : resolve(flags.config);
@@ -28,43 +56,101 @@ async function main(): Promise<void> {
     file,
     isRequired: flags.config !== undefined,
     socket,
+    replace: flags.replace,
     paths,
     environment,
     userHome,
-    echo: isForeground ? process.stdout : undefined,
+    reader: 'daemon',
+    echo: flags.foreground ? new LogEcho(withoutWaiting(process.stdout)) : undefined,
   });
   compileSooner();
   // It must not keep the folder busy that it was started from.
   process.chdir('/');
-  process.on('SIGHUP', () => void daemon.reload());
-  let isStopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (isStopping) process.exit(130);
-      isStopping = true;
-      void daemon.stop();
-    });
-  }
-  if (!isForeground) say({ ready: true, pid: process.pid, servers: daemon.servers });
+  obeySignals(daemon);
+  if (!flags.foreground) say({ ready: true, pid: process.pid, servers: daemon.servers });
   await daemon.ended;
 }
 
-/** To whoever started us: the pipe ends with this. */
+/** The CLI exits on EPIPE and blocks while the terminal is stopped (Ctrl-S). The daemon must do neither. */
+function withoutWaiting(stream: WriteStream): WriteStream {
+  stream.removeAllListeners('error').on('error', () => undefined);
+  const { _handle: handle } = stream as { _handle?: { setBlocking?(on: boolean): void } };
+  if (stream.isTTY) handle?.setBlocking?.(false);
+  return stream;
+}
+
+function obeySignals(daemon: Daemon): void {
+  let orderedAt: number | undefined;
+  const stop = (signal: string): void => {
+    if (orderedAt === undefined) {
+      orderedAt = systemClock.now();
+      daemon.stop(signal);
+    } else if (systemClock.now() - orderedAt > ONE_ORDER_MS) exit(INTERRUPTED);
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+  process.on('SIGHUP', (signal) => {
+    // the order to read the config again, unless it says that the terminal was closed
+    if (hasLostTerminal()) stop(signal);
+    else void daemon.reload();
+  });
+}
+
+/** isatty() is false for a terminal that was closed. */
+function hasLostTerminal(): boolean {
+  return terminals.some((fd) => !isatty(fd));
+}
+
+/** At exit Node resets the terminal, and aborts if the terminal is gone. So /dev/null takes its descriptors first. */
+function exit(status: number): never {
+  if (hasLostTerminal()) {
+    for (const fd of STANDARD) {
+      try {
+        closeSync(fd);
+      } catch {
+        // it was closed already
+      }
+      // takes the lowest number that is free
+      openSync('/dev/null', 'r+');
+    }
+  }
+  process.exit(status);
+}
+
+/** To the command that started this process: the pipe ends with it. */
 function say(readiness: unknown): void {
   try {
     writeSync(READY_PIPE, JSON.stringify(readiness));
     closeSync(READY_PIPE);
   } catch {
-    // nobody listens
+    // the command is gone
   }
 }
 
+function statusOf({ type, problems }: StartFailure): number {
+  if (problems !== undefined) return BAD_CONFIG;
+  return type === 'DaemonUnreachableError' ? CANNOT_REACH : FAILED;
+}
+
+/** As the command says it (src/cli/failure.ts). */
+function explain(failure: StartFailure): void {
+  if (flags.json) {
+    process.stdout.write(
+      `${JSON.stringify({ api_version: API_VERSION, ok: false, error: failure }, null, 2)}\n`,
+    );
+    return;
+  }
+  const { message, why, fix, problems } = failure;
+  const what = problems === undefined ? `error: ${message}` : message;
+  const lines = [what, why && `  why: ${why}`, fix && `  fix: ${fix}`];
+  process.stderr.write(printable(`${lines.filter(Boolean).join('\n')}\n`));
+}
+
 main().then(
-  () => process.exit(0),
+  () => exit(0),
   (error: unknown) => {
     const failure = describeStartFailure(error);
-    if (process.argv.includes('--foreground')) process.stderr.write(`error: ${failure.message}\n`);
+    if (flags.foreground) explain(failure);
     else say({ ready: false, error: failure });
-    process.exit('problems' in failure ? 78 : 1);
+    exit(statusOf(failure));
   },
 );

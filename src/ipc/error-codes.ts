@@ -34,7 +34,7 @@ interface Typed {
   sent?: unknown;
   rpc?: WireError['rpc'];
   /** Of a ConfigError. */
-  problems?: unknown;
+  problems?: WireError['problems'];
   /** Of a TrustRequiredError. */
   file?: unknown;
   wouldRun?: readonly { envFile?: string }[];

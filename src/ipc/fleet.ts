@@ -1,6 +1,6 @@
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './fleet/calls.js';
 import type { FleetEvent } from './fleet/events.js';
-import type { PromptEntry, ResourceLists, ToolEntry } from './fleet/lists.js';
+import type { Patience, PromptList, ResourceLists, ToolList } from './fleet/lists.js';
 import type { LogEntry, LogParams } from './fleet/logs.js';
 import type {
   AuthorizeParams,
@@ -44,9 +44,13 @@ export interface Fleet {
   stop(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   restart(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   reset(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
-  tools(server?: string, refresh?: boolean): Promise<ToolEntry[]>;
-  prompts(server?: string, refresh?: boolean): Promise<PromptEntry[]>;
-  resources(server?: string, refresh?: boolean): Promise<ResourceLists>;
+  /**
+   * What the herd offers, or one server. `patience`: by default a request that names a server, or has all of them asked
+   * again, waits for starts; a list of the whole herd waits for `daemon.list_wait`.
+   */
+  tools(server?: string, refresh?: boolean, patience?: Patience): Promise<ToolList>;
+  prompts(server?: string, refresh?: boolean, patience?: Patience): Promise<PromptList>;
+  resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists>;
   /** Rejects with a typed error when it cannot be had. */
   prompt(params: PromptParams, context?: CallContext): Promise<McpResult>;
   resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;

@@ -1,6 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { API_VERSION } from '../version.js';
+import type { Closing } from './closing.js';
 import { type CallContext, type Fleet, type ManyContext, REQUESTS } from './fleet.js';
+import type { Lifecycle } from './lifecycle.js';
 import type { McpSession } from './mcp/session.js';
 import { toMetrics } from './metrics.js';
 import type { Outlook } from './outlook.js';
@@ -35,7 +37,7 @@ export interface Connection {
   caller: string;
   fleet: Fleet;
   /** Whose herd that is. */
-  outlook: Pick<Outlook, 'agent' | 'look'>;
+  outlook: Pick<Outlook, 'agent' | 'check' | 'look'>;
   peer: Peer;
   identity: Identity;
   /** Takes down who the client says it is. */
@@ -43,6 +45,12 @@ export interface Connection {
   subscriptions: Subscriptions;
   /** The same connection as an MCP client's. */
   mcp: Pick<McpSession, 'show'>;
+  /** The daemon's. */
+  lifecycle: Pick<Lifecycle, 'why'>;
+  /** It wants to hear why the daemon ends; said at once where the daemon is ending already. */
+  hearClosing(): void;
+  /** The daemon begins to end. Tells the connections that want to hear why; answers with their number. */
+  closing(why: Closing): number;
   /** Called when the herd has stopped and the client that asked for it knows. */
   shutDown(): void;
 }
@@ -55,16 +63,23 @@ export type FleetMethod = (
 
 /** Every method of the socket. docs/PROTOCOL.md lists the same; a test compares them. */
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
-  'fleet/hello': async ({ identity, fleet, outlook, mcp, introduce }, params, { signal }) => {
-    introduce(params.optionalRecord('client'));
+  'fleet/hello': async (connection, params, context) => {
+    const { signal } = context;
+    const { identity, outlook, mcp } = connection;
+    connection.introduce(params.optionalRecord('client'));
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
     // both reject where there is no such server
     if (agent !== undefined) await untilCancelled(signal, outlook.look(agent, server));
-    else if (server !== undefined) await untilCancelled(signal, fleet.status([server]));
+    else if (server !== undefined) await untilCancelled(signal, outlook.check(server));
     mcp.show(server);
-    return { daemon: identity, api_version: API_VERSION, agent: outlook.agent };
+    if (params.optionalFlag('closing_notice')) context.afterReply(connection.hearClosing);
+    return {
+      daemon: { ...identity, closing: connection.lifecycle.why },
+      api_version: API_VERSION,
+      agent: outlook.agent,
+    };
   },
 
   'fleet/status': ({ fleet }, params, { signal }) =>
@@ -75,14 +90,14 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/restart': order('restart'),
   'fleet/reset': order('reset'),
 
-  'fleet/tools': async ({ fleet }, params, { signal }) => {
+  'fleet/tools': ({ fleet }, params, { signal }) => {
     const { server, refresh } = listParams(params);
-    return { tools: await untilCancelled(signal, fleet.tools(server, refresh)) };
+    return untilCancelled(signal, fleet.tools(server, refresh));
   },
 
-  'fleet/prompts': async ({ fleet }, params, { signal }) => {
+  'fleet/prompts': ({ fleet }, params, { signal }) => {
     const { server, refresh } = listParams(params);
-    return { prompts: await untilCancelled(signal, fleet.prompts(server, refresh)) };
+    return untilCancelled(signal, fleet.prompts(server, refresh));
   },
 
   'fleet/resources': ({ fleet }, params, { signal }) => {
@@ -164,10 +179,15 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/metrics': async ({ fleet }, _params, { signal }) =>
     toMetrics(await untilCancelled(signal, fleet.status())),
 
-  'fleet/shutdown': async ({ fleet, peer, shutDown }, params, context) => {
-    const report = await fleet.shutdown(params.optionalMs('grace_ms', 0));
+  'fleet/shutdown': async ({ fleet, peer, closing, shutDown }, params, context) => {
+    const graceMs = params.optionalMs('grace_ms', 0);
+    const successor = params.optionalWhole('successor');
+    const attached = closing(
+      successor === undefined ? { reason: 'shutdown' } : { reason: 'replaced', successor },
+    );
+    const report = await fleet.shutdown(graceMs);
     context.afterReply(() => peer.flushed().then(shutDown));
-    return report;
+    return { ...report, attached };
   },
 };
 

@@ -11,6 +11,7 @@ export const DETAILS: readonly Detail[] = [
   'disabled',
   'needs_auth',
   'not_allowed',
+  'misconfigured',
 ];
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Fleet } from './fleet.js';
-import type { OwnFleet, Views } from './views.js';
+import type { AgentFiles, OwnFleet, Views } from './views.js';
 
 /** What makes a connection an agent. Whoever only looks at the herd needs no servers of his own for it. */
 const ACTS: ReadonlySet<keyof Fleet> = new Set([
@@ -26,15 +26,17 @@ export class Outlook {
   readonly fleet: Fleet;
   readonly #views: Views;
   readonly #caller: string;
+  readonly #agentFiles: AgentFiles;
   readonly #subscriptions = new Set<Subscription>();
   #own: OwnFleet;
   /** What is subscribed to. */
   #heard: Fleet;
   #state: 'open' | 'closed' = 'open';
 
-  constructor(views: Views, caller: string) {
+  constructor(views: Views, caller: string, agentFiles: AgentFiles = 'trusted') {
     this.#views = views;
     this.#caller = caller;
+    this.#agentFiles = agentFiles;
     this.#own = views.own(caller);
     this.#heard = this.#own.seen;
     const all = new Proxy({} as Fleet, {
@@ -51,11 +53,16 @@ export class Outlook {
     return this.#own.agent;
   }
 
+  /** Rejects where its view has no such server. */
+  check(server: string): Promise<void> {
+    return this.#own.check(server);
+  }
+
   /** Sees the herd as an agent's file has it. Where that cannot be, or has no such server, it sees what it saw before. */
   async look(file: string, server?: string): Promise<void> {
-    const next = await this.#views.ofAgent(this.#caller, file);
+    const next = await this.#views.ofAgent(this.#caller, file, this.#agentFiles);
     try {
-      if (server !== undefined) await next.seen.status([server]);
+      if (server !== undefined) await next.check(server);
     } catch (error) {
       next.close();
       throw error;

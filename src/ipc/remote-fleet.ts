@@ -11,13 +11,13 @@ import type {
   ManyContext,
   McpResult,
   PinReport,
-  PromptEntry,
+  PromptList,
   ReloadReport,
   ResourceLists,
   Selection,
   ServerStatus,
   ShutdownReport,
-  ToolEntry,
+  ToolList,
   ToolResult,
 } from './fleet.js';
 import { Listeners } from './listeners.js';
@@ -57,14 +57,8 @@ export function remoteFleet(peer: Peer): Fleet {
     stop: order('stop'),
     restart: order('restart'),
     reset: order('reset'),
-    async tools(server, refresh) {
-      const answer = await peer.request('fleet/tools', { server, refresh });
-      return (answer as { tools: ToolEntry[] }).tools;
-    },
-    async prompts(server, refresh) {
-      const answer = await peer.request('fleet/prompts', { server, refresh });
-      return (answer as { prompts: PromptEntry[] }).prompts;
-    },
+    tools: (server, refresh) => peer.request('fleet/tools', { server, refresh }) as Promise<ToolList>,
+    prompts: (server, refresh) => peer.request('fleet/prompts', { server, refresh }) as Promise<PromptList>,
     resources: (server, refresh) =>
       peer.request('fleet/resources', { server, refresh }) as Promise<ResourceLists>,
     prompt: (params, context) => ask('fleet/prompt', params, context) as Promise<McpResult>,

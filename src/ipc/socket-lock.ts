@@ -11,16 +11,21 @@ import {
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolherdError } from '../errors.js';
+import { isAlive } from './is-alive.js';
 import { isCode, isOurs, look, SocketPathError } from './socket-path.js';
 
-/** Another daemon owns the socket. */
+/** Another daemon owns the socket, or is about to. */
 export class AlreadyRunningError extends ToolherdError {
   override readonly type: string = 'AlreadyRunningError';
   /** Of the owner; null where it cannot be told. */
   readonly pid: number | null;
 
-  constructor(path: string, pid: number | null) {
-    super(`a daemon already serves ${path}${pid === null ? '' : ` (pid ${pid})`}`, {
+  constructor(
+    path: string,
+    pid: number | null,
+    does: 'already serves' | 'is about to serve' = 'already serves',
+  ) {
+    super(`a daemon ${does} ${path}${pid === null ? '' : ` (pid ${pid})`}`, {
       fix: "use it, or replace it with 'toolherd up --replace'",
     });
     this.pid = pid;
@@ -127,20 +132,23 @@ export async function readOwner(path: string): Promise<number | null> {
   return null;
 }
 
+/**
+ * The process that holds a lock; undefined where none does. A holder that was killed leaves its pid in the file, so a
+ * pid is believed only if its lock is held. A file without a pid is not tried: that costs a process.
+ */
+export function holderOf(path: string): number | undefined {
+  const pid = readPid(path);
+  if (!(pid > 0)) return undefined;
+  const free = tryLock(path);
+  free?.release();
+  return free === undefined ? pid : undefined;
+}
+
 function readPid(path: string): number {
   try {
     return Number.parseInt(readFileSync(path, 'utf8'), 10);
   } catch {
     return Number.NaN;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return isCode(error, 'EPERM');
   }
 }
 

@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { bindSocket, isAnswered } from './bind-socket.js';
 import { type Clock, systemClock } from './clock.js';
-import { AlreadyRunningError, readOwner, type SocketLock, tryLock } from './socket-lock.js';
+import { AlreadyRunningError, holderOf, readOwner, type SocketLock, tryLock } from './socket-lock.js';
 import { checkSocketPath, look, prepareSocketFolder, tightenPlace } from './socket-path.js';
 
 /**
@@ -37,18 +37,35 @@ export interface SocketTrouble {
   message: string;
 }
 
+/** Claims a socket that no daemon has. One that a successor waits for (see `replaceOwner`) is left to it. */
 export async function claimSocket(path: string): Promise<SocketClaim> {
   prepareSocketFolder(path);
+  const lock = await lockSocket(path);
+  if (lock === 'locked') throw new AlreadyRunningError(path, await readOwner(lockFileOf(path)));
+  if (lock === 'answered') throw new AlreadyRunningError(path, null);
+  // asked under the lock: a successor that registers later finds this daemon, and replaces it
+  const successor = holderOf(successorFileOf(path));
+  if (successor === undefined) return claimUnder(lock, path);
+  lock.release();
+  throw new AlreadyRunningError(path, successor, 'is about to serve');
+}
+
+/** The lock of a socket; or why a daemon has the socket: it has the lock, or it answers though its lock file was removed. */
+export async function lockSocket(path: string): Promise<SocketLock | 'locked' | 'answered'> {
   const lock = tryLock(lockFileOf(path));
-  if (lock === undefined) throw new AlreadyRunningError(path, await readOwner(lockFileOf(path)));
+  if (lock === undefined) return 'locked';
   try {
     checkSocketPath(path);
-    // a daemon whose lock file was removed still has its socket
-    if (await isAnswered(path)) throw new AlreadyRunningError(path, null);
+    if (!(await isAnswered(path))) return lock;
   } catch (error) {
     lock.release();
     throw error;
   }
+  lock.release();
+  return 'answered';
+}
+
+export function claimUnder(lock: SocketLock, path: string): SocketClaim {
   return {
     release: () => lock.release(),
     async listen(options) {
@@ -205,6 +222,11 @@ export class SocketOwner {
   }
 }
 
-function lockFileOf(path: string): string {
+export function lockFileOf(path: string): string {
   return `${path}.lock`;
+}
+
+/** Its lock is held by the daemon that waits for the socket in order to replace the one that has it. */
+export function successorFileOf(path: string): string {
+  return `${path}.next`;
 }

@@ -4,7 +4,9 @@ import { blocks } from '../framing/blocks.js';
 import { VERSION } from '../version.js';
 import { Callers, clientOf } from './callers.js';
 import { type Clock, systemClock } from './clock.js';
+import { CLOSING, type Closing } from './closing.js';
 import type { Caller, Fleet } from './fleet.js';
+import { Lifecycle } from './lifecycle.js';
 import { handleMcp } from './mcp/handle.js';
 import type { AskingCall } from './mcp/modern/asking-call.js';
 import { ParkedCalls } from './mcp/modern/parked-calls.js';
@@ -15,14 +17,18 @@ import { Outlook } from './outlook.js';
 import { Params } from './params.js';
 import { Peer } from './peer.js';
 import { Subscriptions } from './subscriptions.js';
-import { oneView, type Views } from './views.js';
+import { type AgentFiles, oneView, type Views } from './views.js';
 
 const giveBack = (piece: Buffer) => blocks.giveBack(piece);
 
 export interface FleetServerOptions {
   identity?: Identity;
-  /** Called when a client ended the herd with fleet/shutdown and has its report: now the socket may go. */
+  /** Called when a client ends the herd with fleet/shutdown. */
+  onClosing?: (why: Closing) => void;
+  /** Called once, when the servers have stopped and the client that asked for it has its report: now the socket may go. */
   onShutdown?: () => void;
+  /** The daemon's, where others ask it too. */
+  lifecycle?: Lifecycle;
   /** Hears of bugs: errors that no client is told in full. */
   report?: (error: unknown, method: string) => void;
   /** Hears of clients that were dropped: which connection, and why. */
@@ -38,6 +44,8 @@ export interface AcceptOptions {
   isStateless?: boolean;
   /** How its client came here. Default: over the socket. */
   via?: Caller['via'];
+  /** Which agent files its client may name. Default: `trusted`. */
+  agentFiles?: AgentFiles;
 }
 
 /** Offers a Fleet to the connections it is given. Where they come from is not its business. */
@@ -45,6 +53,10 @@ export interface FleetServer {
   readonly connections: ReadonlySet<Peer>;
   /** A socket should be one with `allowHalfOpen`, so that `echo … | socat` gets its replies. */
   accept(stream: Duplex, options?: AcceptOptions): Peer;
+  /** Says to connections that want to hear it that the daemon begins to end, and why. */
+  announce(why: Closing): void;
+  /** The servers have stopped: the daemon goes from `closing` to `closed`. */
+  shutDown(): void;
   /** Ends every connection when it has what was sent to it, or after the grace. Who comes later is turned away. */
   close(graceMs?: number): Promise<void>;
 }
@@ -56,21 +68,28 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     limits,
     onShutdown = () => undefined,
     callers = new Callers(),
+    lifecycle = new Lifecycle(),
   } = options;
   const identity = options.identity ?? describeProcess();
   const views = 'own' in herd ? herd : oneView(herd);
   const connections = new Set<Peer>();
   const outlooks = new Map<string, Outlook>();
   const parked = new ParkedCalls<AskingCall>(clock);
+  /** Those that want to hear why the daemon ends. */
+  const hearers = new Set<Peer>();
   let accepted = 0;
-  let isShutDown = false;
-  let isClosing = false;
 
-  /** Once, though several clients may have asked. */
+  function announce(why: Closing): void {
+    if (lifecycle.beginClosing(why)) for (const peer of hearers) peer.notify(CLOSING, why);
+  }
+
+  function hearClosing(peer: Peer): void {
+    hearers.add(peer);
+    if (lifecycle.why !== null) peer.notify(CLOSING, lifecycle.why);
+  }
+
   function shutDown(): void {
-    if (isShutDown) return;
-    isShutDown = true;
-    onShutdown();
+    if (lifecycle.close()) onShutdown();
   }
 
   /** What servers do for others than this agent is not its business; the global herd is everybody's. */
@@ -78,13 +97,16 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     return agent === null || outlooks.get(caller ?? '')?.agent === agent;
   }
 
-  function accept(stream: Duplex, { isStateless = false, via = 'socket' }: AcceptOptions = {}): Peer {
+  function accept(
+    stream: Duplex,
+    { isStateless = false, via = 'socket', agentFiles }: AcceptOptions = {},
+  ): Peer {
     // a socket does not hold what it has taken; a stream of our own may
     const spent = stream instanceof Socket ? giveBack : undefined;
     const peer = new Peer(stream, { clock, spent, ...(report && { report }), ...(limits && { limits }) });
     accepted += 1;
     const caller = `connection ${accepted}`;
-    const outlook = new Outlook(views, caller);
+    const outlook = new Outlook(views, caller, agentFiles);
     outlooks.set(caller, outlook);
     const { fleet } = outlook;
     const who: Caller = {
@@ -106,17 +128,25 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
       parked: isStateless ? parked : undefined,
     });
     const connection: Connection = {
-      ...{ caller, fleet, outlook, peer, identity, introduce, subscriptions, mcp, shutDown },
+      ...{ caller, fleet, outlook, peer, identity, introduce, subscriptions, mcp, lifecycle },
+      shutDown,
+      hearClosing: () => hearClosing(peer),
+      closing(why) {
+        options.onClosing?.(why);
+        announce(why);
+        return hearers.size;
+      },
     };
     for (const [name, method] of Object.entries(METHODS)) {
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }
     handleMcp(peer, mcp);
-    if (isClosing) peer.destroy('the daemon ends');
+    if (lifecycle.state.name === 'closed') peer.destroy('the daemon ends');
     connections.add(peer);
     peer.closed.then((reason) => {
       connections.delete(peer);
-      if (peer.wasDropped && !isClosing) options.onDropped?.(caller, reason);
+      hearers.delete(peer);
+      if (peer.wasDropped && lifecycle.state.name !== 'closed') options.onDropped?.(caller, reason);
       subscriptions.end();
       // a call that waits for its client needs the servers of this view
       void mcp.end().then(() => {
@@ -129,7 +159,7 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
   }
 
   async function close(graceMs = 1000): Promise<void> {
-    isClosing = true;
+    lifecycle.close();
     parked.close();
     const open = [...connections];
     const timer = clock.setTimeout(() => {
@@ -140,7 +170,7 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     clock.clearTimeout(timer);
   }
 
-  return { connections, accept, close };
+  return { connections, accept, announce, shutDown, close };
 }
 
 function describeProcess(): Identity {

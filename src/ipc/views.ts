@@ -9,22 +9,31 @@ export interface OwnFleet {
   readonly seen: Fleet;
   /** The agent's file; null: the global herd. */
   readonly agent: string | null;
+  /** Rejects where this view has no server of this name, whatever other views have. */
+  check(server: string): Promise<void>;
   /** The connection has ended, or sees another one from now on. */
   close(): void;
 }
+
+/**
+ * Which agent files a client may name. `trusted`: those that the user's settings let run. `allowed`: of these only those
+ * in the trust store.
+ */
+export type AgentFiles = 'trusted' | 'allowed';
 
 /** Gives every connection its herd. `caller`: its name, which no other connection has. */
 export interface Views {
   /** The global herd. */
   own(caller: string): OwnFleet;
   /** What an agent's file makes of it. Rejects where that file is missing, wrong, or not allowed. */
-  ofAgent(caller: string, file: string): Promise<OwnFleet>;
+  ofAgent(caller: string, file: string, files: AgentFiles): Promise<OwnFleet>;
 }
 
 /** A herd that everybody sees alike. */
 export function oneView(fleet: Fleet): Views {
+  const check = async (server: string) => void (await fleet.status([server]));
   return {
-    own: () => ({ fleet, seen: fleet, agent: null, close: () => undefined }),
+    own: () => ({ fleet, seen: fleet, agent: null, check, close: () => undefined }),
     ofAgent: () => Promise.reject(wrong("'agent' is not supported here: everybody sees the same herd")),
   };
 }

@@ -116,6 +116,10 @@ export interface FleetHandle extends AsyncDisposable {
   broadcast(tool: string, args?: Arguments, options?: BroadcastOptions): ManyResults;
   prompt(server: string, name: string, args?: Arguments, options?: CallOptions): Promise<McpResult>;
   resource(server: string, uri: string, options?: CallOptions): Promise<McpResult>;
+  /**
+   * A list of the herd waits at most `daemon.list_wait` for servers whose list is not known, one of a server for its
+   * start. What is missing, and why, is in `status()` under `lists`.
+   */
   tools(server?: string, options?: ListOptions): Promise<ToolEntry[]>;
   prompts(server?: string, options?: ListOptions): Promise<PromptEntry[]>;
   resources(server?: string, options?: ListOptions): Promise<ResourceLists>;

@@ -62,8 +62,8 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
       inFlight.run(signal, (own) =>
         fleet.resource({ server, uri, timeout_ms: timeoutMs }, { signal: own, onProgress }),
       ),
-    tools: (server, { refresh } = {}) => ask(() => fleet.tools(server, refresh)),
-    prompts: (server, { refresh } = {}) => ask(() => fleet.prompts(server, refresh)),
+    tools: (server, { refresh } = {}) => ask(async () => (await fleet.tools(server, refresh)).tools),
+    prompts: (server, { refresh } = {}) => ask(async () => (await fleet.prompts(server, refresh)).prompts),
     resources: (server, { refresh } = {}) => ask(() => fleet.resources(server, refresh)),
     server: (name) => serverHandle(handle, name),
     start: order('start'),

@@ -29,15 +29,15 @@ export function localFleet(herd: Fleet): Fleet {
     resource: async (params, context) =>
       herd.resource(read('fleet/resource', params, resourceParams), context),
     async tools(...params) {
-      const { server, refresh } = readList('fleet/tools', ...params);
+      const { server, refresh } = readList('fleet/tools', params);
       return structuredClone(await herd.tools(server, refresh));
     },
     async prompts(...params) {
-      const { server, refresh } = readList('fleet/prompts', ...params);
+      const { server, refresh } = readList('fleet/prompts', params);
       return structuredClone(await herd.prompts(server, refresh));
     },
     async resources(...params) {
-      const { server, refresh } = readList('fleet/resources', ...params);
+      const { server, refresh } = readList('fleet/resources', params);
       return structuredClone(await herd.resources(server, refresh));
     },
     status: async (servers) => structuredClone(await herd.status(servers)),
@@ -54,7 +54,7 @@ export function localFleet(herd: Fleet): Fleet {
   return new Proxy(herd, { get: (_, name: keyof Fleet) => asked[name] ?? herd[name] });
 }
 
-function readList(method: string, server?: string, refresh?: boolean) {
+function readList(method: string, [server, refresh]: Parameters<Fleet['tools']>) {
   return read(method, { server, refresh }, listParams);
 }
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { placeOf } from '../config/trust.js';
+import { placeOf } from '../config/file-place.js';
 import { type ConfigPlace, readHerdConfig } from '../daemon/config-source.js';
 import { openHousehold } from '../daemon/household.js';
 import { Outlook } from '../ipc/outlook.js';

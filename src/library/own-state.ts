@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolherdError } from '../errors.js';
+import { isAlive } from '../ipc/is-alive.js';
 import { systemClock } from '../link/clock.js';
 import { reap } from '../link/process/reap.js';
 import type { Paths } from '../paths.js';
@@ -53,15 +54,5 @@ function list(folder: string): string[] {
     return readdirSync(folder).filter((name) => /^\d+-[\da-f]+$/.test(name));
   } catch {
     return [];
-  }
-}
-
-/** One that cannot be asked is somebody's. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -28,8 +28,10 @@ function first([status]: readonly ServerStatus[], name: string): ServerStatus {
 }
 
 function notUp({ name, detail, last_error, next_retry_at }: ServerStatus): Error {
+  const state =
+    next_retry_at === null ? `it is ${detail}` : `it is ${detail}; the next try is at ${next_retry_at}`;
   const details = {
-    why: next_retry_at === null ? `it is ${detail}` : `it is ${detail}; the next try is at ${next_retry_at}`,
+    why: last_error?.why === undefined ? state : `${state}; ${last_error.why}`,
     fix: last_error?.fix ?? `see "toolherd why ${name}"`,
     retryable: detail === 'waiting',
   };

@@ -1,4 +1,5 @@
 import type { Ending } from '../machines/ending.js';
+import { shellWord } from '../shell-word.js';
 import {
   AuthRequiredError,
   MCPConnectionError,
@@ -11,16 +12,17 @@ import {
 
 /** What a call is told when its incarnation came to this end. `sent`: the call was with the server. */
 export function callErrorFor(name: string, ending: Ending, sent: boolean): MCPError {
-  const why = sent ? 'the call was with the server and may have run' : 'the call was not sent';
+  const fate = sent ? 'the call was with the server and may have run' : 'the call was not sent';
   if (ending.kind === 'disconnected') {
     const message = `${name}: was stopped`;
     return new ServerUnavailableError(message, {
       sent,
       retryable: true,
-      why,
-      fix: `see "toolherd why ${name}"`,
+      why: fate,
+      fix: `see "toolherd why ${shellWord(name)}"`,
     });
   }
+  const why = ending.why === undefined ? fate : `${fate}; ${ending.why}`;
   const details = { sent, retryable: ending.permanent !== true, why, fix: ending.fix };
   if (ending.cause === 'timeout') return new MCPTimeoutError(ending.message, details);
   if (ending.cause === 'spawn') return new ServerUnavailableError(ending.message, details);

@@ -1,4 +1,5 @@
 import type { Root, Settings } from '../config/spec.js';
+import { shellWord } from '../shell-word.js';
 import type { Ask, Call } from './session/call.js';
 import type { JsonObject } from './session/message.js';
 import type { Session } from './session/session.js';
@@ -14,7 +15,7 @@ export interface RequestPorts {
   name: string;
   roots: readonly Root[];
   permissions: Permissions;
-  session: Pick<Session, 'running' | 'hold' | 'release'>;
+  session: Pick<Session, 'running' | 'unansweredCallers' | 'hold' | 'release'>;
 }
 
 /** A request of a server that is not answered, as it is told: what, why, and what would help. */
@@ -49,7 +50,8 @@ export function clientCapabilities({ roots, permissions }: Pick<RequestPorts, 'r
 
 /**
  * Answers what a server asks on its own: its roots from the config, everything else by the agent whose call it works
- * on. The protocol does not say whose that is, so it is only known while one caller alone has calls in flight.
+ * on. The protocol does not say whose that is, so it is only known while one caller alone has calls that the server has not
+ * answered. Calls that were cancelled or timed out are among those: most servers finish what they have begun.
  */
 export async function answerRequest(
   ports: RequestPorts,
@@ -95,9 +97,14 @@ function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
   if (callers.size === 0) {
     throw refusal(ports, method, 'no call is in flight, so there is nobody to ask', 'ask during a call');
   }
+  const fix = `set 'sharing: per-agent' for ${ports.name}`;
   if (callers.size > 1) {
     const why = `${callers.size} agents have calls in flight, and nothing tells which of them is meant`;
-    throw refusal(ports, method, why, `set 'sharing: per-agent' for ${ports.name}`);
+    throw refusal(ports, method, why, fix);
+  }
+  if ([...ports.session.unansweredCallers].some((caller) => !callers.has(caller))) {
+    const why = `a call that another agent cancelled or gave up is unanswered, and nothing tells which of them is meant`;
+    throw refusal(ports, method, why, `${fix}, or run: toolherd restart ${shellWord(ports.name)}`);
   }
   return calls;
 }

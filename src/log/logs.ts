@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { escaped } from '../control-characters.js';
 import { RotatingFile } from './rotating-file.js';
 import { serverLogName } from './server-log-name.js';
 
@@ -42,7 +43,8 @@ export class Logs {
     const file = new RotatingFile(join(folder, `${name}.log`), maxBytes);
     this.#files.push(file);
     const write = (line: string) => {
-      const clean = redact(line);
+      // `tail` may print this file on a terminal
+      const clean = escaped(redact(line));
       file.write(clean);
       echo?.write(clean);
     };

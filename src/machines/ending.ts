@@ -22,6 +22,8 @@ export interface Failed {
   cause: FailureCause;
   /** A sentence for the person who reads it, already redacted. */
   message: string;
+  /** What led to it, as far as that is known. Lines after the first are words of the server, redacted, and not to be trusted. */
+  why?: string;
   /** The next step, where one is known. */
   fix?: string;
   /** Exit status of the process, where it had one. */
@@ -29,6 +31,14 @@ export interface Failed {
   signal?: string | null;
   /** Trying again cannot help (a missing command): the keeper quarantines at once instead of looping. */
   permanent?: boolean;
+  /**
+   * A wrong entry would get this answer (HTTP 404, a page in HTML, a certificate that is not trusted, a 401 or 403 that
+   * asks for no token), and so does a remote server that is away for a moment: only one that was never connected is
+   * taken for misconfigured.
+   */
+  looksMisconfigured?: boolean;
+  /** For how long the remote end asked not to be tried again. */
+  retryAfterMs?: number;
   /** The machine has no room for it now (processes, files, memory): its own fault it is not, so it is not given up. */
   shortage?: boolean;
 }

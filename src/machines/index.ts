@@ -20,9 +20,12 @@ export {
   afterRestart,
   backoffMs,
   decide,
+  forgiven,
   type History,
   intensityUnreachable,
   noHistory,
+  type Pause,
+  pauseAfter,
   type Verdict,
 } from './policy.js';
 export { type ServerMachine, serverMachine } from './server.js';

@@ -23,12 +23,15 @@ export type KeeperEvent =
   | { type: `xstate.error.actor.server.${number}`; error: unknown };
 
 /** For the journal, and for the calls that waited: `connected` tells a crash from a failed start. */
-export type KeeperReport = {
+export type IncarnationReport = {
   type: 'incarnation.ended';
   incarnation: number;
   ending: Ending;
   connected: boolean;
 };
+
+/** `hold.ended`: from now on a call makes the next try at once. */
+export type KeeperReport = IncarnationReport | { type: 'hold.ended' };
 
 export interface KeeperInput {
   policy: RestartPolicy;
@@ -37,6 +40,8 @@ export interface KeeperInput {
   now: () => number;
   /** In [0, 1). */
   random: () => number;
+  /** Whether it was connected with this config before the keeper began. Asked when a first connection fails. */
+  wasConnected?: () => boolean;
 }
 
 /** Whose wish an incarnation is. Only those that nobody wished for count as restarts. */
@@ -58,6 +63,8 @@ export interface KeeperContext extends KeeperInput {
   lastError: Failed | undefined;
   /** By the clock of `now`; undefined unless waiting. */
   nextRetryAt: number | undefined;
+  /** From when on a call makes the next try at once; undefined unless waiting. */
+  callableAt: number | undefined;
   /** Why it was given up; undefined unless quarantined. */
   quarantineReason: string | undefined;
 }
@@ -65,4 +72,5 @@ export interface KeeperContext extends KeeperInput {
 /** Every delay of the machine. One that is missing here would fire at once; a test compares both sides. */
 export const keeperDelays = {
   backoff: ({ context }: { context: KeeperContext }) => timerMs((context.nextRetryAt ?? 0) - context.now()),
+  hold: ({ context }: { context: KeeperContext }) => timerMs((context.callableAt ?? 0) - context.now()),
 };

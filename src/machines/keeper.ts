@@ -13,7 +13,7 @@
  * | `needs_auth` | yes | it wants an authorisation we do not have; a person must act |
  * | `stopped` | no | stopped by order; calls do not start it |
  *
- * These names are the `detail` of a status. (`disabled` and `not_allowed` servers have no keeper at all.)
+ * These names are the `detail` of a status. (`disabled`, `not_allowed` and `misconfigured` servers have no keeper.)
  *
  * Inside `running`:
  *
@@ -26,6 +26,17 @@
  * | `stopping` | told to stop | stopped |
  * | `restarting` | told to stop, and a fresh one is to follow | a fresh one follows |
  *
+ * Inside `waiting`:
+ *
+ * | state | what is true in it |
+ * |---|---|
+ * | `holding` | the last try is too recent: only an order makes the next one before its time |
+ * | `callable` | a call makes the next try at once, and waits for it |
+ *
+ * A wait can be long: minutes, for a remote server whose entry looks wrong. A person who has corrected what was wrong
+ * calls again, and that call is served. The hold keeps callers that call all the time from making a try with each call.
+ * A call that waits since the crash of a connected server makes its try when the hold ends.
+ *
  * `recalled` closes a gap. A server goes away by itself (idle, or a clean end) and in that moment a call arrives and
  * is parked. Had the keeper forgotten it, the call would wait for an incarnation that nobody starts.
  *
@@ -37,7 +48,7 @@
  * | `stop` | be unwanted, and stay so until an order; the incarnation is told to stop and its ending is awaited |
  * | `restart` | `stop`, then `start`; what is not running is started |
  * | `reset` | forget all failures; what only they kept from running starts at once |
- * | `call.waiting` | a call was parked: starts an idle server and no other. Send it in the same tick as the parking |
+ * | `call.waiting` | a call was parked: starts a server that is idle or `waiting.callable`, and no other. Send it in the same tick as the parking |
  * | `auth.granted` | the authorisation is there |
  * | `permit.granted` | from `permit`: go ahead |
  * | `server.connected` | from the incarnation: its handshake is done |
@@ -46,7 +57,7 @@
  * never forgives: only `reset`, a handshake (failed starts), a healthy time (backoff) and the window's passing do.
  *
  * Where an event has no edge it changes nothing, on purpose: `start` of a running server, `stop` of a stopped one,
- * calls that wait for a start or a retry already under way, calls to a server that was stopped or given up.
+ * calls that wait for a start already under way or a retry near at hand, calls to a server that was stopped or given up.
  *
  * ## Incarnations
  *
@@ -58,7 +69,8 @@
  *
  * Provide the actors `server` (the server machine with its own link and gate) and `permit`, and the action `reap`. An
  * incarnation that broke ran no exit action: `reap` kills what it owns and seals the gate if that still points at it.
- * Listen to `incarnation.ended`; in its listener the keeper's snapshot already shows what follows.
+ * Listen to `incarnation.ended`; in its listener the keeper's snapshot already shows what follows. Listen to `hold.ended`:
+ * calls that were parked while the keeper was `holding` are not known to it, so send `call.waiting` if there are any.
  */
 import { assign, emit, raise, sendTo, setup, stopChild } from 'xstate';
 import { bug, type Ending, type Failed } from './ending.js';
@@ -71,7 +83,16 @@ import {
   type StartedBy,
 } from './keeper-context.js';
 import { unlimited } from './permit.js';
-import { afterEnding, afterRestart, backoffMs, decide, noHistory, type Verdict } from './policy.js';
+import {
+  afterEnding,
+  afterRestart,
+  decide,
+  forgiven,
+  type History,
+  noHistory,
+  pauseAfter,
+  type Verdict,
+} from './policy.js';
 import { serverMachine } from './server.js';
 
 /** The verdict is given once, here: asked again a moment later, at the edge of the window, it could be another. */
@@ -79,7 +100,7 @@ function noteEnding(context: KeeperContext, ending: Ending): Partial<KeeperConte
   const { connectedAt, policy } = context;
   const now = context.now();
   const connectedForMs = connectedAt === undefined ? undefined : now - connectedAt;
-  const history = afterEnding(context.history, ending, connectedForMs, policy);
+  const history = withPast(context, ending, afterEnding(context.history, ending, connectedForMs, policy));
   return {
     lastEnding: ending,
     history,
@@ -88,8 +109,20 @@ function noteEnding(context: KeeperContext, ending: Ending): Partial<KeeperConte
   };
 }
 
+/** `wasConnected` may read from disk, so it is asked only where its answer decides. */
+function withPast({ wasConnected }: KeeperContext, ending: Ending, history: History): History {
+  const isAsked = ending.kind === 'error' && ending.looksMisconfigured && !history.hasConnected;
+  return isAsked && wasConnected?.() ? { ...history, hasConnected: true } : history;
+}
+
 const machine = setup({
-  types: {} as { context: KeeperContext; events: KeeperEvent; input: KeeperInput; emitted: KeeperReport },
+  types: {} as {
+    context: KeeperContext;
+    events: KeeperEvent;
+    input: KeeperInput;
+    emitted: KeeperReport;
+    tags: 'callable';
+  },
   actors: { server: serverMachine, permit: unlimited },
   actions: {
     /** Leave nothing of the newest incarnation: no process, no open gate. It never throws. */
@@ -121,24 +154,27 @@ const machine = setup({
       ending: params.ending,
       connected: context.connectedAt !== undefined,
     })),
+    reportHoldEnded: emit({ type: 'hold.ended' }),
     passOn: raise({ type: 'ending.noted' }),
     remove: stopChild(({ context }) => context.incumbent!),
-    planRetry: assign({
-      nextRetryAt: ({ context: { now, random, policy, verdict } }) =>
-        now() + (verdict.verdict === 'restart' ? backoffMs(verdict.attempt, policy.backoff, random()) : 0),
+    planRetry: assign(({ context }) => {
+      const { retryMs, holdMs } = pauseAfter(context.verdict, context.policy.backoff, context.random());
+      const now = context.now();
+      return { nextRetryAt: now + retryMs, callableAt: now + holdMs };
     }),
-    dropRetry: assign({ nextRetryAt: undefined }),
+    dropRetry: assign({ nextRetryAt: undefined, callableAt: undefined }),
     noteQuarantine: assign({
       quarantineReason: ({ context: { verdict } }) =>
         verdict.verdict === 'quarantine' ? verdict.reason : undefined,
     }),
     dropQuarantine: assign({ quarantineReason: undefined }),
-    forget: assign({ history: noHistory }),
+    forget: assign({ history: ({ context }) => forgiven(context.history) }),
   },
   guards: {
     says: ({ context }, params: { verdict: Verdict['verdict'] }) =>
       context.verdict.verdict === params.verdict,
-    saysRestartNow: ({ context: { verdict } }) => verdict.verdict === 'restart' && verdict.attempt === 0,
+    saysRestartNow: ({ context: { verdict } }) =>
+      verdict.verdict === 'restart' && verdict.attempt === 0 && verdict.atLeastMs === undefined,
   },
   delays: keeperDelays,
 });
@@ -170,6 +206,7 @@ export const keeperMachine = machine.createMachine({
     verdict: { verdict: 'rest' },
     lastError: undefined,
     nextRetryAt: undefined,
+    callableAt: undefined,
     quarantineReason: undefined,
   }),
   on: { reset: { actions: 'forget' } },
@@ -262,6 +299,7 @@ export const keeperMachine = machine.createMachine({
           { guard: { type: 'says', params: { verdict: 'authorise' } }, target: 'needs_auth' },
           { guard: 'saysRestartNow', reenter: true, ...startFor.policy },
           { guard: { type: 'says', params: { verdict: 'restart' } }, target: 'waiting' },
+          { guard: { type: 'says', params: { verdict: 'recheck' } }, target: 'waiting' },
           { target: 'idle' },
         ],
       },
@@ -269,6 +307,12 @@ export const keeperMachine = machine.createMachine({
     waiting: {
       entry: 'planRetry',
       exit: 'dropRetry',
+      initial: 'holding',
+      states: {
+        holding: { after: { hold: 'callable' } },
+        // the restart was decided: the call only brings it forward, so it counts as one
+        callable: { tags: 'callable', entry: 'reportHoldEnded', on: { 'call.waiting': startFor.policy } },
+      },
       after: { backoff: startFor.policy },
       on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
     },

@@ -32,7 +32,14 @@ export type LinkReport =
   /** The server says that its tools, prompts or resources are not what they were. */
   | { type: 'link.list_changed' }
   /** Ended by itself, nothing left. Code 0 is a clean end; a remote end that says goodbye counts as 0. */
-  | { type: 'link.exited'; code: number | null; signal: string | null; message: string; fix?: string }
+  | {
+      type: 'link.exited';
+      code: number | null;
+      signal: string | null;
+      message: string;
+      why?: string;
+      fix?: string;
+    }
   /** It cannot go on, but something of it may still be there: the machine will say `close`. */
   | { type: 'link.failed'; failure: Omit<Failed, 'kind'> }
   /** No answer to ping. Asking it politely would only wait longer: the machine will say `kill`. */

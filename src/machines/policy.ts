@@ -8,17 +8,22 @@
  * | shortage | the machine has no room for a process: no failure of the server, which is tried again for as long as it takes |
  * | streak | restarts since the server was last healthy; the next one is the streak's number |
  * | healthy | connected for at least `healthy_after` |
+ * | recheck | a slow restart: of a remote server that was never connected, because its entry looks wrong |
  * | intensity | at most `max_restarts` restarts in any `restart_window` |
  *
  * Two counts, because each is blind to what the other sees. The window alone never notices a server whose every
  * start runs into a timeout of two minutes. Failed starts alone never notice one that shakes hands and then dies.
  *
- * The first restart of a streak is immediate: most crashes are the only one of their day, and a caller waits. From
- * the second on the delay is `min · factor^k`, at most `max`, plus or minus its jitter, so that fifty servers that
- * died of one cause do not come back in one moment.
+ * The first restart of a streak is immediate after a crash: most crashes are the only one of their day, and a caller
+ * waits. After a failed start, and from the second restart on, the delay is `min · factor^k`, at most `max`, plus or minus
+ * its jitter, so that fifty servers that died of one cause do not come back in one moment.
+ *
+ * A remote server that was connected before is restarted like any other, whatever answers in its place: an ingress says
+ * 404 for as long as a deployment takes, a firewall says 403. One that was never connected is rechecked: every few minutes is often enough
+ * for what a person most likely has to correct, and a call may make a try sooner.
  */
 import type { Backoff, RestartPolicy } from '../config/spec.js';
-import type { Ending } from './ending.js';
+import type { Ending, Failed } from './ending.js';
 import { seconds } from './timer.js';
 
 export interface History {
@@ -26,16 +31,26 @@ export interface History {
   restarts: readonly number[];
   failedStarts: number;
   streak: number;
+  /** It was connected once, with this config. */
+  hasConnected: boolean;
 }
 
-export const noHistory: History = { restarts: [], failedStarts: 0, streak: 0 };
+export const noHistory: History = { restarts: [], failedStarts: 0, streak: 0, hasConnected: false };
+const noFailures: History = { ...noHistory, hasConnected: true };
+
+/** The same without its failures: that it was connected once is none. */
+export function forgiven({ hasConnected }: History): History {
+  return hasConnected ? noFailures : noHistory;
+}
 
 /**
- * `restart`: let a fresh incarnation go, after the delay of this attempt (0 = now). `rest`: nobody wants it now; the
- * next call or order starts it. `quarantine`: no more tries until `reset`. `authorise`: a person must act first.
+ * `restart`: let a fresh incarnation go, after the delay of this attempt (0 = now), and not before `atLeastMs`.
+ * `recheck`: the same, slowly. `rest`: no incarnation is wanted now; the next call or order starts one. `quarantine`: no
+ * more tries until `reset`. `authorise`: a person must act first.
  */
 export type Verdict =
-  | { verdict: 'restart'; attempt: number }
+  | { verdict: 'restart'; attempt: number; atLeastMs?: number | undefined }
+  | { verdict: 'recheck' }
   | { verdict: 'rest' }
   | { verdict: 'quarantine'; reason: string }
   | { verdict: 'authorise' };
@@ -45,7 +60,7 @@ export function decide(ending: Ending, history: History, policy: RestartPolicy, 
     const comesBack = ending.reason === 'ended' && policy.restart === 'always';
     return comesBack ? withinIntensity(history, policy, now) : { verdict: 'rest' };
   }
-  if (ending.cause === 'auth') return { verdict: 'authorise' };
+  if (needsPerson(ending)) return { verdict: 'authorise' };
   if (ending.permanent) return { verdict: 'quarantine', reason: 'trying again cannot help' };
   if (ending.shortage && policy.restart !== 'never') return { verdict: 'restart', attempt: history.streak };
   if (history.failedStarts > policy.maxRestarts) {
@@ -53,12 +68,17 @@ export function decide(ending: Ending, history: History, policy: RestartPolicy, 
   }
   // Its end was wanted, only the way there went wrong: nobody asked for a new one.
   if (ending.cause === 'close' || policy.restart === 'never') return { verdict: 'rest' };
-  return withinIntensity(history, policy, now);
+  const verdict = withinIntensity(history, policy, now);
+  if (verdict.verdict !== 'restart') return verdict;
+  if (ending.looksMisconfigured && !history.hasConnected) return { verdict: 'recheck' };
+  return { ...verdict, atLeastMs: ending.retryAfterMs };
 }
 
 function withinIntensity(history: History, policy: RestartPolicy, now: number): Verdict {
   const recent = inWindow(history.restarts, policy, now).length;
-  if (recent < policy.maxRestarts) return { verdict: 'restart', attempt: history.streak };
+  // a start that failed is not repeated at once: its callers have their error, and what it lacks takes time to come
+  const attempt = history.failedStarts > 0 ? Math.max(1, history.streak) : history.streak;
+  if (recent < policy.maxRestarts) return { verdict: 'restart', attempt };
   return {
     verdict: 'quarantine',
     reason: `${times(recent, 'restart')} in ${seconds(policy.restartWindowMs)}`,
@@ -96,17 +116,51 @@ export function afterEnding(
     return isFailedStart(ending) ? { ...history, failedStarts: history.failedStarts + 1 } : history;
   }
   const healthy = connectedForMs >= policy.healthyAfterMs;
-  return { ...history, failedStarts: 0, streak: healthy ? 0 : history.streak };
+  return { ...history, failedStarts: 0, streak: healthy ? 0 : history.streak, hasConnected: true };
 }
 
 function isFailedStart(ending: Ending): boolean {
   if (ending.kind !== 'error' || ending.shortage) return false;
-  return ending.cause !== 'close' && ending.cause !== 'auth';
+  return ending.cause !== 'close' && !needsPerson(ending);
+}
+
+/** The server itself asks for an authorisation. What may be the word of a gateway in front of it can pass. */
+function needsPerson({ cause, looksMisconfigured }: Failed): boolean {
+  return cause === 'auth' && !looksMisconfigured;
 }
 
 /** `random` is in [0, 1). Rounded up, so that no delay is shorter than the least one promised. */
 export function backoffMs(attempt: number, backoff: Backoff, random: number): number {
-  return Math.ceil(plainBackoffMs(attempt, backoff) * (1 + backoff.jitter * (2 * random - 1)));
+  return jittered(plainBackoffMs(attempt, backoff), backoff, random);
+}
+
+/** With the default backoff a recheck comes every 5 minutes, and a call makes a try 10 s after the last one. */
+const RECHECK_IN_BACKOFFS = 10;
+const HOLD_IN_BACKOFFS = 1 / 3;
+/** A backoff of nothing at all must not become a loop. */
+const LEAST_RECHECK_MS = 1000;
+
+export interface Pause {
+  /** Until the next try. */
+  retryMs: number;
+  /** Until a call may make the next try at once. */
+  holdMs: number;
+}
+
+/** How long a server waits that is to be tried again. What a remote end asks for is granted up to a recheck's time. */
+export function pauseAfter(verdict: Verdict, backoff: Backoff, random: number): Pause {
+  const holdMs = Math.ceil(backoff.maxMs * HOLD_IN_BACKOFFS);
+  const recheckMs = Math.max(LEAST_RECHECK_MS, backoff.maxMs * RECHECK_IN_BACKOFFS);
+  if (verdict.verdict !== 'restart') return { retryMs: jittered(recheckMs, backoff, random), holdMs };
+  const leastMs = Math.min(verdict.atLeastMs ?? 0, recheckMs);
+  return {
+    retryMs: Math.max(leastMs, backoffMs(verdict.attempt, backoff, random)),
+    holdMs: Math.max(leastMs, holdMs),
+  };
+}
+
+function jittered(ms: number, { jitter }: Backoff, random: number): number {
+  return Math.ceil(ms * (1 + jitter * (2 * random - 1)));
 }
 
 function plainBackoffMs(attempt: number, { minMs, maxMs, factor }: Backoff): number {

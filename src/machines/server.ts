@@ -275,8 +275,8 @@ function noHandshake({ name, startTimeoutMs }: ServerContext): Ending {
   });
 }
 
-function exited({ code, signal, message, fix }: Extract<LinkReport, { type: 'link.exited' }>): Ending {
-  return failed({ cause: 'exit', message, code, signal, ...(fix === undefined ? {} : { fix }) });
+function exited({ type: _, ...how }: Extract<LinkReport, { type: 'link.exited' }>): Ending {
+  return failed({ cause: 'exit', ...how });
 }
 
 function closedUnasked({ name }: ServerContext): Ending {

@@ -2,7 +2,7 @@ import type { CallParams } from '../ipc/fleet.js';
 import type { MCPError } from '../link/errors.js';
 import { cancelled } from '../link/session/call-errors.js';
 import type { ConfiguredServer } from './configured-server.js';
-import { disabled, unknownServer, unknownTool } from './errors.js';
+import { disabled, unknownTool } from './errors.js';
 import type { Members } from './members.js';
 import { blockedTool } from './pins/blocked.js';
 
@@ -13,7 +13,7 @@ export function callRefusal(
   signal: AbortSignal | undefined,
 ): MCPError | undefined {
   const server = members.get(name);
-  if (server === undefined) return unknownServer(name, members.names);
+  if (server === undefined) return members.unknown(name);
   if (!server.spec.enabled) return disabled(server.spec);
   if (signal?.aborted) return cancelled(name, false, reasonOf(signal) ?? 'before it began');
   const refusal = toolRefusal(server, tool);

@@ -61,12 +61,12 @@ export class Calls {
     );
   }
 
-  /** Servers that were never seen are asked what they have. */
+  /** Servers that were never seen are asked what they have: a call to all of them leaves none out. */
   async broadcast(params: BroadcastParams, context: ManyContext): Promise<ToolResult[]> {
     // whom it would have called, nobody has found out
     if (context.signal?.aborted) return [];
     const isMeant = nameFilter(params.servers ?? ['*']);
-    const tools = await this.#options.offers.tools();
+    const { tools } = await this.#options.offers.tools(undefined, false, 'start_timeout');
     const owners = tools.filter(({ server, name }) => name === params.tool && isMeant(server));
     const { tool, arguments: args, timeout_ms } = params;
     return this.many(
@@ -130,7 +130,7 @@ export class Calls {
       this.#send(params, context, sink);
       return;
     }
-    void offers.makeSure(server, params.timeout_ms, context.signal).then(
+    void offers.makeSure(server, { timeoutMs: params.timeout_ms, signal: context.signal }).then(
       (timeout_ms) => this.#send({ ...params, timeout_ms }, context, sink),
       (error: MCPError) => sink.refuse(error),
     );

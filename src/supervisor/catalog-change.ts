@@ -1,6 +1,6 @@
 import type { JsonObject } from '../link/session/message.js';
 import { KEY } from './definitions.js';
-import { LIST_NAMES, type ListName, type Lists, NO_LISTS } from './lists.js';
+import { LIST_NAMES, type ListName, type Lists, NO_LISTS, partsOf } from './lists.js';
 
 /** How one list differs from what it was, by the keys of its entries. */
 export interface CatalogChange {
@@ -57,9 +57,8 @@ export function differences(
 
 /** A server has one notification for its resources and their templates, so they are told as one. */
 function entriesOf(list: ListName, lists: Lists): Map<string, string> {
-  const parts: readonly (keyof Lists)[] = list === 'resources' ? ['resources', 'templates'] : [list];
   return new Map(
-    parts.flatMap((part) =>
+    partsOf(list).flatMap((part) =>
       (lists[part] ?? []).map((item: JsonObject) => [String(item[KEY[part]]), JSON.stringify(item)] as const),
     ),
   );

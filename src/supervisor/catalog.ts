@@ -2,16 +2,31 @@ import type { Clock } from '../link/clock.js';
 import type { JsonObject } from '../link/session/message.js';
 import { type CatalogChange, changesOf, withNews } from './catalog-change.js';
 import { type Definitions, sift } from './definitions.js';
-import { LIST_NAMES, type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
+import { ListState } from './list-state.js';
+import {
+  LIST_KEYS,
+  LIST_METHODS,
+  type ListKey,
+  type ListName,
+  type Lists,
+  NO_LISTS,
+  partsOf,
+  type Reading,
+  type ReadingOrder,
+} from './lists.js';
 import type { Block } from './pins/blocked.js';
 import type { Verdict } from './pins/pinning.js';
 
 export interface CatalogOptions {
+  /** Which lists the config wants. */
+  wanted: readonly ListKey[];
   /** Whether the config lets a tool of this name be seen. */
   isVisible(tool: string): boolean;
   clock: Clock;
   log(text: string): void;
-  /** What was known when the server last ran; looked for when somebody first wants to know. */
+  /** A list that could not be read is to be read again. */
+  reread(): void;
+  /** What was known when the server last ran; read from the disk at the first look at the lists. */
   recall?: (() => Lists | undefined) | undefined;
   keep?: ((lists: Lists) => void) | undefined;
   changed?: ((change: CatalogChange) => void) | undefined;
@@ -19,78 +34,79 @@ export interface CatalogOptions {
   vet?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => Verdict) | undefined;
 }
 
+/** One who waits: for which lists, and the version that each had when the wait began. */
+interface Waiter {
+  left: Map<ListKey, number>;
+  done(): void;
+}
+
 /** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
 export class Catalog {
   readonly #options: CatalogOptions;
-  readonly #waiting = new Set<() => void>();
+  /** Of each list that is wanted. */
+  readonly #states: ReadonlyMap<ListKey, ListState>;
+  readonly #waiters = new Set<Waiter>();
   #memory: 'unasked' | 'asked' = 'unasked';
-  #lists: Lists | undefined;
-  /** Nothing of `#lists` was said in this life of ours. */
-  #isCached = false;
-  #isKept = false;
-  readonly #definitions: Partial<Record<keyof Lists, Definitions>> = {};
-  /** What may not be as it was: remembered from an earlier life, or the server said that it has changed. */
-  readonly #doubted = new Set<ListName>();
-  readonly #goodUntil: Partial<Record<ListName, number>> = {};
-  #isStale = false;
-  /** What became of the tools when they were last compared, and whether there was nothing to compare. */
+  #lists = NO_LISTS;
+  readonly #definitions: Partial<Record<ListKey, Definitions>> = {};
+  /** What became of the tools when they were last compared. */
   #verdict: Verdict | undefined;
-  #isUnread = false;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
+    const { wanted, clock, reread: retry } = options;
+    this.#states = new Map(wanted.map((key) => [key, new ListState({ clock, retry })]));
   }
 
-  get lists(): Lists | undefined {
+  get lists(): Lists {
     this.#recall();
     return this.#lists;
   }
 
-  /** It is what the server offered before this daemon began, and nobody has asked since. */
-  get isCached(): boolean {
+  /** How well each list that is wanted is known. */
+  get states(): ReadonlyMap<ListKey, ListState> {
     this.#recall();
-    return this.#isCached;
+    return this.#states;
   }
 
-  /** What may be used of a list, by its key; undefined while nobody knows. */
-  keysOf(list: keyof Lists): ReadonlySet<string> | undefined {
+  /** What may be used of a list, by its key; undefined while it is not known. */
+  keysOf(list: ListKey): ReadonlySet<string> | undefined {
     this.#recall();
     return this.#definitions[list]?.keys;
   }
 
   /** What is wrong with a definition. */
-  problemOf(list: keyof Lists, key: string): string | undefined {
+  problemOf(list: ListKey, key: string): string | undefined {
     return this.#definitions[list]?.problems.get(key);
   }
 
-  /** Nothing is known, or it is to be read again: whoever asks has to wait. */
-  get isMissing(): boolean {
-    this.#recall();
-    return this.#lists === undefined || this.#isStale;
+  /** Those of these lists that have to be read before it can be said what is in them. */
+  missing(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
+    return lists.filter((list) => this.states.get(list)?.isMissing === true);
   }
 
-  /** There is a reason to read it; nobody need wait. */
-  get isWanting(): boolean {
-    return this.isMissing || this.#doubted.size > 0;
+  /** Some list was read, by this daemon or an earlier one. */
+  get isKnown(): boolean {
+    return [...this.states.values()].some(({ isKnown }) => isKnown);
   }
 
-  /** What is known was read before. */
-  get isStale(): boolean {
-    return this.#isStale;
+  /** There is a reason to read some of it. */
+  get isDue(): boolean {
+    return [...this.states.values()].some(({ isDue }) => isDue);
   }
 
   get isAwaited(): boolean {
-    return this.#waiting.size > 0;
+    return this.#waiters.size > 0;
   }
 
-  isDoubted(list: ListName): boolean {
-    this.#recall();
-    return this.#doubted.has(list);
+  isDoubted(list: ListKey): boolean {
+    return this.states.get(list)?.isDoubted === true;
   }
 
-  /** The server said how long it would be good for, and that is over. */
-  isExpired(list: ListName): boolean {
-    return this.#options.clock.now() >= (this.#goodUntil[list] ?? Number.POSITIVE_INFINITY);
+  /** What an order to read is to bring: all of it, or what is not fresh. */
+  toRead(isAllWanted: boolean): ReadingOrder {
+    const { states } = this;
+    return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || states.get(list)?.isDue === true));
   }
 
   /** Where the tools are not known for certain, the server is to say whether it has one. */
@@ -116,10 +132,10 @@ export class Catalog {
   /** What was pinned, or what is made of it, is not what it was. */
   vetAgain(): void {
     if (this.#verdict === undefined) return;
-    const tools = this.#lists?.tools ?? [];
+    const tools = this.#lists.tools ?? [];
     const names = tools.map(({ name }) => String(name));
     const before = names.map((name) => this.blockOf(name) === undefined);
-    this.#vet(this.#isUnread ? undefined : tools, false);
+    this.#vet(false);
     const changed = names.filter((name, at) => (this.blockOf(name) === undefined) !== before[at]);
     if (changed.length === 0) return;
     this.#options.changed?.({ list: 'tools', count: tools.length, added: [], removed: [], changed });
@@ -128,53 +144,61 @@ export class Catalog {
   /** A list that was not read, or could not be, stays what it was. */
   take(reading: Reading): void {
     this.#recall();
-    const before = this.#lists ?? NO_LISTS;
-    const asked = LIST_NAMES.filter((name) => name in reading);
+    const before = this.#lists;
     this.#lists = this.#sifted(reading, before, this.#options.log);
-    for (const name of asked) {
-      // what was known before and could not be read again may still have changed
-      if (!isLost(name, reading, before)) this.#doubted.delete(name);
-      const ttlMs = reading.ttlMs?.[name];
-      if (ttlMs === undefined) delete this.#goodUntil[name];
-      else this.#goodUntil[name] = this.#options.clock.now() + ttlMs;
-    }
-    this.#isCached &&= asked.length < LIST_NAMES.length;
-    if ('tools' in reading) this.#vet(reading.tools && this.#lists.tools, true);
+    const read = LIST_KEYS.filter((list) => list in reading);
+    for (const list of read) this.#note(list, reading);
+    if ('tools' in reading) this.#vet(true);
     this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
-    // who wants it all afresh is not served by a part
-    if (asked.length < LIST_NAMES.length) return;
-    this.#isStale = false;
-    this.giveUp();
+    for (const waiter of [...this.#waiters]) {
+      for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
+      if (waiter.left.size === 0) waiter.done();
+    }
   }
 
-  /** It is to be read again; until then what is known stands. */
-  outdate(): void {
-    this.#isStale = this.lists !== undefined;
+  /** These are to be read again; until then what is known stands. Answers with those that are wanted at all. */
+  outdate(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
+    const wanted = lists.filter((list) => this.states.has(list));
+    for (const list of wanted) this.states.get(list)?.doubt();
+    return wanted;
   }
 
   /** The server says that this has changed, and will be asked what it is now. */
   doubt(list: ListName): void {
-    if (this.lists !== undefined) this.#doubted.add(list);
+    this.outdate(partsOf(list));
   }
 
-  /** Resolves when the lists are there, nobody will bring them, or the time is up. */
-  wait(ms: number, ask: (giveUp: () => void) => void): Promise<void> {
+  /** No process is left that could be asked again. */
+  suspend(): void {
+    for (const state of this.#states.values()) state.suspend();
+  }
+
+  /**
+   * Resolves when these lists were read by a reading that began later, or could not be read, when `giveUp` is called, or
+   * when the time is up.
+   */
+  wait(lists: readonly ListKey[], ms: number, ask: (giveUp: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       const { clock } = this.#options;
       const done = () => {
-        this.#waiting.delete(done);
+        this.#waiters.delete(waiter);
         clock.clearTimeout(timer);
         resolve();
       };
+      const waiter = { left: this.#versionsOf(lists), done };
       const timer = clock.setTimeout(done, ms);
-      this.#waiting.add(done);
+      this.#waiters.add(waiter);
       ask(done);
     });
   }
 
-  /** Nobody will bring them. */
+  /** No process will read the lists that are waited for. */
   giveUp(): void {
-    for (const done of [...this.#waiting]) done();
+    for (const { done } of [...this.#waiters]) done();
+  }
+
+  #versionsOf(lists: readonly ListKey[]): Map<ListKey, number> {
+    return new Map(lists.map((list) => [list, this.#states.get(list)?.version ?? 0]));
   }
 
   #recall(): void {
@@ -182,22 +206,37 @@ export class Catalog {
     this.#memory = 'asked';
     const recalled = this.#options.recall?.();
     if (recalled === undefined) return;
-    this.#isCached = true;
-    this.#isKept = true;
     // its faults were said when it was read
     this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
-    for (const name of LIST_NAMES) this.#doubted.add(name);
-    if (this.#lists.tools !== undefined) this.#vet(this.#lists.tools, false);
+    for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
+    if (this.#lists.tools !== undefined) this.#vet(false);
   }
 
-  #vet(tools: readonly JsonObject[] | undefined, isFresh: boolean): void {
-    this.#isUnread = tools === undefined;
-    this.#verdict = this.#options.vet?.(tools, isFresh);
+  /** A reason that stays the same is logged once. */
+  #note(list: ListKey, { order, ttlMs, failures, ...found }: Reading): void {
+    const state = this.#states.get(list);
+    if (state === undefined) return;
+    const { log } = this.#options;
+    const { reason: before } = state;
+    if (found[list] !== undefined) {
+      state.read(order?.get(list), ttlMs?.[list]);
+      if (before !== undefined) log(`${LIST_METHODS[list]} could be read again`);
+      return;
+    }
+    const reason = failures?.[list] ?? 'no reason was given';
+    state.failed(reason);
+    if (reason !== before) log(`${LIST_METHODS[list]} could not be read: ${reason}`);
+  }
+
+  /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
+  #vet(isFresh: boolean): void {
+    const isUnread = this.#states.get('tools')?.reason !== undefined;
+    this.#verdict = this.#options.vet?.(isUnread ? undefined : this.#lists.tools, isFresh);
   }
 
   #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
     const lists = { ...before };
-    for (const list of Object.keys(NO_LISTS) as (keyof Lists)[]) {
+    for (const list of LIST_KEYS) {
       const found = reading[list];
       if (found === undefined) continue;
       const definitions = sift(list, list === 'tools' ? found.filter(this.#isShown) : found, log);
@@ -212,16 +251,14 @@ export class Catalog {
 
   #tell(before: Lists, after: Lists, news: readonly string[] = []): void {
     const changes = changesOf(before, after);
-    if (changes.length > 0 || !this.#isKept) {
-      this.#isKept = true;
-      this.#options.keep?.(after);
-    }
+    const isMoreKnown = LIST_KEYS.some((list) => before[list] === undefined && after[list] !== undefined);
+    if (changes.length > 0 || isMoreKnown) this.#options.keep?.(after);
     for (const change of withNews(changes, after, news)) this.#options.changed?.(change);
   }
 }
 
-/** It was known, and this reading did not bring it. */
-function isLost(name: ListName, reading: Reading, before: Lists): boolean {
-  const parts: readonly (keyof Lists)[] = name === 'resources' ? ['resources', 'templates'] : [name];
-  return parts.some((part) => before[part] !== undefined && reading[part] === undefined);
+/** A reading that began before the wait shows what the server had then. One that failed is waited for no longer. */
+function answers(reading: Reading, list: ListKey, { left }: Waiter): boolean {
+  const version = reading.order?.get(list) ?? Number.POSITIVE_INFINITY;
+  return reading[list] === undefined || version >= (left.get(list) ?? 0);
 }

@@ -23,6 +23,7 @@ const TIMERS: readonly [RegExp, string][] = [
   [/closeTimeout/, 'it did not go when asked'],
   [/idleTimeout/, 'nobody called it for its idle time'],
   [/backoff/, 'the time of the next try came'],
+  [/hold/, 'the last try is long enough ago for a call to make the next one'],
 ];
 
 export function describeCause(event: AnyEventObject): string {

@@ -8,7 +8,7 @@ import { catalogOf } from './catalog-of.js';
 import { type Count, CountedSink } from './counted-sink.js';
 import { replaced, stopped } from './errors.js';
 import { Latencies } from './latencies.js';
-import { type ListName, type Lists, NO_LISTS, type Reading } from './lists.js';
+import { LIST_KEYS, type ListKey, type ListName, type Lists, partsOf, type Reading } from './lists.js';
 import { Pinning } from './pins/pinning.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { RoutedSink } from './routed-sink.js';
@@ -16,7 +16,16 @@ import { startTimeoutMs } from './server-settings.js';
 import { Stall } from './stall.js';
 import type { Surroundings } from './surroundings.js';
 import { Transients } from './transients.js';
-import { NOT_ALLOWED, type View, viewOfStalls, viewOfTransients } from './view.js';
+import { type View, viewOfStalls, viewOfTransients, viewOfUnusable } from './view.js';
+
+export interface ReadOptions {
+  /** All lists are read again, also those that are known. */
+  refresh?: boolean;
+  /** The list that is wanted; default: all. */
+  list?: ListName;
+  /** Default: as long as a start may take. */
+  withinMs?: number | undefined;
+}
 
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
 export class ConfiguredServer {
@@ -34,6 +43,8 @@ export class ConfiguredServer {
   readonly #listing = new Set<Stall>();
   readonly #transients: Transients | undefined;
   readonly #predecessor: Promise<unknown>;
+  /** Of one that is only shown, and has neither stalls nor transients. */
+  readonly #unusable: View | undefined;
   calls = 0;
   failures = 0;
 
@@ -44,9 +55,10 @@ export class ConfiguredServer {
     this.#clock = around.clock;
     this.#called = around.called;
     this.#predecessor = predecessor;
+    this.#unusable = viewOfUnusable(spec, around.clock.now());
     const { clock, pins, log } = around;
     this.pinning = pins && new Pinning(spec, pins, () => clock.now(), log);
-    this.catalog = catalogOf(spec, around, this.pinning);
+    this.catalog = catalogOf(spec, around, () => this.#reread(), this.pinning);
     const id = `${this.slot}@${generation}`;
     const on = {
       listed: (reading: Reading) => {
@@ -54,9 +66,15 @@ export class ConfiguredServer {
         if ('tools' in reading) this.#vetStalls();
       },
       outdated: (list: ListName) => this.catalog.doubt(list),
-      wantsLists: () => this.catalog.isWanting,
+      wantsLists: () => this.catalog.isDue,
+      toRead: (isAllWanted: boolean) => this.catalog.toRead(isAllWanted),
+      sealed: () => {
+        if (!this.#isUp) this.catalog.suspend();
+      },
       left: (isTold: boolean) => this.#left(isTold),
       isWatched: () => this.resources.isWatched,
+      // only a server that was connected has lists
+      wasConnected: () => this.catalog.isKnown,
       vetting: this.pinning && {
         isStrict: () => this.pinning?.policy === 'enforce',
         refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
@@ -75,10 +93,15 @@ export class ConfiguredServer {
     );
   }
 
-  /** As its config says: at once, or when it is first needed. */
-  begin(): void {
+  /**
+   * Starts what its config says is to run at once; the rest starts when it is first needed. `isLateComer`: it came to a
+   * herd that runs already. Where its lists are not known, it is started once to read them, so that those who have
+   * listed the herd before hear of it.
+   */
+  begin(isLateComer = false): void {
     if (this.spec.start === 'eager') this.start();
     else if (this.#transients?.hasSpares) this.#transients.start();
+    if (isLateComer && this.spec.enabled && this.catalog.missing().length > 0) this.#discover();
   }
 
   start(): void {
@@ -86,8 +109,8 @@ export class ConfiguredServer {
     for (const stall of this.#stalls) stall.order('start');
   }
 
-  stop(): void {
-    this.#stop(stopped(this.spec.name));
+  stop(refusal = stopped(this.spec.name)): void {
+    this.#stop(refusal);
   }
 
   restart(): void {
@@ -136,22 +159,18 @@ export class ConfiguredServer {
   };
 
   /**
-   * What it offers. A cold server of which nothing is known is started for it; for what is `fresh` one that runs is
-   * asked again, as it is when `wanted` is older than it said it would be good for. Waits for the answer, or for the
-   * end of the try.
+   * What it offers. A cold server of which `list` (default: any) is not known is started for it; with `refresh` one that
+   * runs is asked again, as it is when `list` is older than it said it would be good for. Waits for the answer, for the
+   * end of the try, or for `withinMs`.
    */
-  async readLists(
-    isFreshWanted = false,
-    wanted?: ListName,
+  async readLists({
+    refresh = false,
+    list,
     withinMs = startTimeoutMs(this.spec),
-  ): Promise<Lists> {
-    const { catalog } = this;
-    const isOld = wanted !== undefined && catalog.isExpired(wanted) && this.#isUp;
-    if (isFreshWanted || isOld) catalog.outdate();
-    if (this.spec.enabled && catalog.isMissing) {
-      await catalog.wait(withinMs, (giveUp) => this.#discover(giveUp));
-    }
-    return catalog.lists ?? NO_LISTS;
+  }: ReadOptions = {}): Promise<Lists> {
+    const awaited = this.spec.enabled ? this.#awaited(refresh, list && partsOf(list)) : [];
+    if (awaited.length > 0) await this.catalog.wait(awaited, withinMs, (giveUp) => this.#discover(giveUp));
+    return this.catalog.lists;
   }
 
   /** What was pinned, or what is made of it, is not what it was. */
@@ -168,8 +187,8 @@ export class ConfiguredServer {
   }
 
   view(): View {
+    if (this.#unusable !== undefined) return this.#unusable;
     if (this.#transients !== undefined) return viewOfTransients(this.#transients);
-    if (this.spec.isRevoked) return NOT_ALLOWED;
     return viewOfStalls(this.#stalls);
   }
 
@@ -219,10 +238,17 @@ export class ConfiguredServer {
     for (const stall of this.#stalls) stall.stop(refusal);
   }
 
-  #discover(giveUp: () => void): void {
+  #awaited(refresh: boolean, lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
+    const { catalog } = this;
+    if (refresh) return catalog.outdate();
+    const expired = lists.filter((list) => this.#isUp && catalog.states.get(list)?.isExpired === true);
+    return [...catalog.missing(lists), ...catalog.outdate(expired)];
+  }
+
+  #discover(giveUp: () => void = () => {}): void {
     if (this.#transients?.discover() === false) giveUp();
     const stall = this.#stalls.find(({ isUp }) => isUp) ?? this.#stalls[0];
-    stall?.discover(this.catalog.isStale);
+    stall?.discover();
     if (stall === undefined || this.#listing.has(stall)) return;
     // A server that cannot be started has nothing to list, nor has one that dies before it has told.
     this.#listing.add(stall);
@@ -232,8 +258,15 @@ export class ConfiguredServer {
     });
   }
 
+  /** The next try of a list that could not be read. It starts nothing: a process that is yet to come reads all lists. */
+  #reread(): void {
+    this.#transients?.rediscover();
+    this.#stalls.find(({ isUp }) => isUp)?.discover();
+  }
+
   /** A call may have taken the transient process that was to list, and ended it: then the next one is asked. */
   #left(isTold: boolean): void {
+    if (this.#transients?.hasFree === false) this.catalog.suspend();
     if (!this.catalog.isAwaited) return;
     if (!isTold || this.#transients?.discover() === false) this.catalog.giveUp();
   }

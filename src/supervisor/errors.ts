@@ -1,6 +1,8 @@
-import type { ServerSpec } from '../config/spec.js';
+import type { ServerSpec, Unusable } from '../config/spec.js';
+import type { MissingList } from '../ipc/fleet.js';
 import { MCPError, MCPTimeoutError, ServerUnavailableError } from '../link/errors.js';
 import { didYouMean } from '../near-miss.js';
+import { shellWord } from '../shell-word.js';
 
 /** No server of this name is configured. */
 export class ServerNotFoundError extends MCPError {
@@ -22,20 +24,61 @@ export class MCPResourceNotFoundError extends MCPError {
   override readonly type: string = 'MCPResourceNotFoundError';
 }
 
-/** The file that a server comes from was revoked. */
-class RevokedError extends MCPError {
+/** The file that a server comes from was revoked or deleted. */
+class WithdrawnError extends MCPError {
   override readonly type: string = 'TrustRequiredError';
 }
+
+/** The entry of a server cannot be resolved. `type` is that of a file that is refused for the same problems. */
+export class MisconfiguredError extends MCPError {
+  override readonly type: string;
+  readonly problems: Misconfigured['problems'];
+
+  constructor(name: string, { type, problems }: Misconfigured) {
+    const found = problems.map(
+      ({ message, file, line, column }) => `${message}, at ${file}:${line}:${column}`,
+    );
+    super(`${name}: ${found.join('; ')}`, {
+      why: 'its entry in the config cannot be resolved; other servers are not affected',
+      fix: [...new Set(problems.map(({ fix }) => fix))].join('; '),
+    });
+    this.type = type;
+    this.problems = problems;
+  }
+}
+
+type Misconfigured = Extract<Unusable, { detail: 'misconfigured' }>;
 
 /** The tool ran and said that it failed. */
 export class MCPToolError extends MCPError {
   override readonly type: string = 'MCPToolError';
 }
 
-export function unknownServer(name: string, names: readonly string[]): MCPError {
+/** `agents`: the files of other agents that have one of this name. */
+export function unknownServer(
+  name: string,
+  names: readonly string[],
+  agents: readonly string[] = [],
+): MCPError {
+  const [agent] = agents;
+  if (agent !== undefined) {
+    const why = `it is a server of ${agents.join(', ')}, which this connection does not use`;
+    return new ServerNotFoundError(`no server is called '${name}' here`, {
+      why,
+      fix: `add: --agent ${shellWord(agent)}`,
+    });
+  }
   const known = names.length === 0 ? 'no server is configured' : `there are: ${names.join(', ')}`;
   const fix = didYouMean(name, names) || 'see "toolherd status", or add it to the config';
   return new ServerNotFoundError(`no server is called '${name}'`, { why: known, fix });
+}
+
+/** Only other views have servers of this name, and one has to be chosen. */
+export function severalServers(name: string, agents: readonly string[]): MCPError {
+  return new ServerNotFoundError(`several agents have a server called '${name}'`, {
+    why: `they are of ${agents.join(', ')}`,
+    fix: 'say whose is meant: --agent FILE',
+  });
 }
 
 export function unknownTool(server: string, tool: string, names: readonly string[]): MCPError {
@@ -74,18 +117,19 @@ export function listsTooLate(server: string, timeoutMs: number): MCPError {
   );
 }
 
-export function disabled({ name, origin, isRevoked }: ServerSpec): MCPError {
-  if (isRevoked) return notAllowed(name, origin.file);
+/** Why nothing can be asked of a server that is not `enabled`. */
+export function disabled({ name, origin, unusable }: ServerSpec): MCPError {
+  if (unusable?.detail === 'misconfigured') return new MisconfiguredError(name, unusable);
+  if (unusable?.detail === 'not_allowed')
+    return new WithdrawnError(`${name}: is not allowed to run any more`, unusable);
   const why = `its entry says 'enabled: false'`;
   const fix = `set 'enabled: true' in ${origin.file}`;
   return new ServerUnavailableError(`${name}: is disabled`, { why, fix });
 }
 
-function notAllowed(name: string, file: string): MCPError {
-  return new RevokedError(`${name}: is not allowed to run any more`, {
-    why: `${file} was revoked`,
-    fix: `toolherd allow ${file}`,
-  });
+/** Throws what is wrong with the entry of a server that is misconfigured. */
+export function checkConfigured({ name, unusable }: ServerSpec): void {
+  if (unusable?.detail === 'misconfigured') throw new MisconfiguredError(name, unusable);
 }
 
 /** The server was stopped, and calls do not start it. */
@@ -94,6 +138,11 @@ export function stopped(name: string): MCPError {
     why: 'somebody stopped it, and calls do not start what was stopped',
     fix: `toolherd start ${name}`,
   });
+}
+
+/** The whole herd ends. */
+export function shuttingDown(): MCPError {
+  return new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
 }
 
 /** The server of this config gives way to another, or to none. */
@@ -106,15 +155,45 @@ export function replaced(name: string): MCPError {
   });
 }
 
+/** The time of a request was over before it was known which server has what it is for. */
+export function searchTooLate(
+  list: keyof typeof NOT_FOUND,
+  name: string,
+  timeoutMs: number,
+  missing: readonly MissingList[],
+): MCPError {
+  const { what } = NOT_FOUND[list];
+  const message = `no server said within the ${timeoutMs / 1000} s of this call that it has ${what} '${name}'`;
+  return new MCPTimeoutError(message, {
+    retryable: true,
+    why: notHeard(missing),
+    fix: 'see "toolherd status"',
+  });
+}
+
 const NOT_FOUND = {
   tools: { error: MCPToolNotFoundError, what: 'a tool' },
   prompts: { error: MCPPromptNotFoundError, what: 'a prompt' },
   resources: { error: MCPResourceNotFoundError, what: 'a resource' },
 };
 
-/** No server of the herd has it. */
-export function nobodyHas(list: keyof typeof NOT_FOUND, name: string, names: readonly string[]): MCPError {
+/** No server of the herd has it, as far as is known: those that are `missing` may have it. */
+export function nobodyHas(
+  list: keyof typeof NOT_FOUND,
+  name: string,
+  names: readonly string[],
+  missing: readonly MissingList[],
+): MCPError {
   const { error: NotFound, what } = NOT_FOUND[list];
   const fix = didYouMean(name, names) || `see "toolherd ${list}"`;
-  return new NotFound(`no server has ${what} '${name}'`, { why: 'nothing was sent', fix });
+  const why = notHeard(missing);
+  return new NotFound(`no server has ${what} '${name}'`, { why, fix, retryable: missing.length > 0 });
+}
+
+/** Each server once: its resources and their templates are missing for one reason, as a rule. */
+function notHeard(missing: readonly MissingList[]): string {
+  const reasons = new Map(missing.map(({ server, reason }) => [server, reason]));
+  if (reasons.size === 0) return 'nothing was sent';
+  const unheard = [...reasons].map(([server, reason]) => `${server} (${reason})`).join(', ');
+  return `nothing was sent; these were not heard: ${unheard}`;
 }

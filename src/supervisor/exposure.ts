@@ -22,7 +22,7 @@ export class Exposure {
 
   constructor(list: 'tools' | 'prompts', servers: readonly Source[]) {
     const known = servers.flatMap((server) =>
-      (server.catalog.lists?.[list] ?? []).map((definition) => ({
+      (server.catalog.lists[list] ?? []).map((definition) => ({
         server,
         name: String(definition.name),
         definition,

@@ -1,6 +1,5 @@
 import type { ServerSpec } from '../config/spec.js';
 import type { Detail, ServerState, ServerStatus } from '../ipc/fleet.js';
-import { ServerUnavailableError } from '../link/errors.js';
 import type { Link, LinkEvents } from '../link/link.js';
 import { topName } from '../machines/state-name.js';
 import { Budget } from './budget.js';
@@ -10,6 +9,7 @@ import type { CatalogChange } from './catalog-change.js';
 import type { CatalogStore } from './catalog-store.js';
 import { ConfiguredServer } from './configured-server.js';
 import { type EarOptions, Ears } from './ears.js';
+import { shuttingDown } from './errors.js';
 import { type Change, Journal } from './journal.js';
 import { logMarkOf } from './log-mark.js';
 import type { News, Topic } from './news.js';
@@ -28,6 +28,8 @@ export interface HerdOptions extends EarOptions, Pick<CallRecordOptions, 'caller
   /** `slot`: the place of the server in the herd, for its log. */
   open(spec: ServerSpec, incarnation: number, on: LinkEvents, slot: string): Link;
   maxStarting: number;
+  /** For how long a list of the whole herd waits for servers whose list is not known; looked at with each. */
+  listWaitMs(): number;
   /** Where text over `result_limit` goes. */
   keepText?: KeepText;
   /** What servers offered in an earlier life. */
@@ -43,7 +45,8 @@ export interface HerdOptions extends EarOptions, Pick<CallRecordOptions, 'caller
 /** A view of the herd, as far as the ground knows it. */
 export interface Onlooker {
   has(server: ConfiguredServer): boolean;
-  readonly sights: readonly Sight[];
+  /** Its servers, or the one of this name. */
+  sights(name?: string): readonly Sight[];
   readonly news: News;
   /** What one of its servers offers is not what it was. */
   offersChanged(): void;
@@ -56,6 +59,8 @@ export interface Sight {
   agent: string | null;
   /** Every agent has one of its own; this one only stands for them. */
   isStandIn: boolean;
+  /** Only other views have it. */
+  isOther?: true;
 }
 
 /** What all views of a herd stand on: one root actor, one journal, and every server once for each identity. */
@@ -144,15 +149,15 @@ export class Ground {
     this.#onlookers.delete(onlooker);
   }
 
-  /** What others see and this one does not. */
-  others(one: Onlooker): Sight[] {
-    const seen = new Set<ConfiguredServer>();
-    const sights = [...this.#onlookers].flatMap((onlooker) => onlooker.sights);
-    return sights.filter(({ server, isStandIn }) => {
-      if (isStandIn || one.has(server) || seen.has(server)) return false;
-      seen.add(server);
-      return true;
-    });
+  /** Every server, or every one of this name, that only other views than this one have. */
+  others(one: Onlooker, name?: string): Sight[] {
+    const found = new Map<ConfiguredServer, Sight>();
+    for (const sight of [...this.#onlookers].flatMap((onlooker) => onlooker.sights(name))) {
+      const { server, isStandIn } = sight;
+      if (!isStandIn && !one.has(server) && !found.has(server))
+        found.set(server, { ...sight, isOther: true });
+    }
+    return [...found.values()];
   }
 
   /** Whose the lines of a server are in the log that it shares with others of its name; undefined: everybody's. */
@@ -168,9 +173,10 @@ export class Ground {
     const redact = (text: string) => this.options.redact(text);
     // looked up once for all
     const memory = this.#memoryOf(sights.flatMap(({ server }) => server.view().pids));
-    return sights.map(({ server, agent }) => {
+    return sights.map(({ server, agent, isOther }) => {
       const since = this.#journal.since(server.slot) ?? this.#startedAt;
-      return toStatus(server, { agent, since, redact, memory });
+      const redactSaid = (text: string) => this.options.redactSaid?.(server.spec, text) ?? redact(text);
+      return toStatus(server, { agent, isOther, since, redactSaid, memory });
     });
   }
 
@@ -189,7 +195,7 @@ export class Ground {
   /** An order that came in the middle of the end would begin it all anew. */
   checkOpen(): void {
     if (this.#state === 'open') return;
-    throw new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
+    throw shuttingDown();
   }
 
   now(): string {

@@ -4,15 +4,17 @@ import type {
   CallContext,
   CallManyParams,
   CallParams,
+  Detail,
   FleetEvent,
   ForwardHandle,
   ForwardSink,
   Inspection,
   ManyContext,
   McpResult,
+  Patience,
   PinParams,
   PinReport,
-  PromptEntry,
+  PromptList,
   PromptParams,
   ReloadReport,
   RequestParams,
@@ -20,7 +22,7 @@ import type {
   ResourceParams,
   Selection,
   ServerStatus,
-  ToolEntry,
+  ToolList,
   ToolResult,
   WatchParams,
 } from '../ipc/fleet.js';
@@ -29,9 +31,10 @@ import type { HerdRequest } from './call-event.js';
 import { Calls } from './calls.js';
 import { differences } from './catalog-change.js';
 import type { ConfiguredServer } from './configured-server.js';
+import { checkConfigured, severalServers } from './errors.js';
 import { Forwarding } from './forwarding.js';
 import type { Ground, Onlooker, Sight } from './ground.js';
-import { type Lists, NO_LISTS } from './lists.js';
+import { LIST_NAMES, type Lists } from './lists.js';
 import { Lookups } from './lookups.js';
 import { Members } from './members.js';
 import { News, type Topic } from './news.js';
@@ -58,6 +61,9 @@ const LISTS_MS = 5000;
 
 /** Whoever calls without a name. */
 const LOCAL = 'local';
+
+/** A server of another view in one of these is not listed, and no order for all reaches it: `restart --all` would start it. */
+const AT_REST: ReadonlySet<Detail> = new Set(['idle', 'stopped', 'disabled', 'not_allowed', 'misconfigured']);
 
 /** One list of servers as somebody sees it, in the order of the config: what they offer, what is asked of them. */
 export class HerdView implements Onlooker, Holder {
@@ -87,8 +93,14 @@ export class HerdView implements Onlooker, Holder {
     const { clock, redact: clean, redactSaid, keepText = async () => undefined, log } = ground.options;
     this.news = new News((server, error) => log(server, `a listener failed: ${String(error)}`));
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
-    this.#members = new Members({ pool: ground.pool, holder: this, begins });
-    this.#offers = new Offers(this.#members, clock);
+    const agentsWith = (name: string) => agentsOf(ground.others(this, name));
+    this.#members = new Members({ pool: ground.pool, holder: this, begins, agentsWith });
+    this.#offers = new Offers({
+      members: this.#members,
+      clock,
+      listWaitMs: () => ground.options.listWaitMs(),
+      statusOf: (servers) => ground.status(servers.map((server) => this.#sightOf(server))),
+    });
     const redact = (text: string, of?: ConfiguredServer) =>
       of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
     const common = { members: this.#members, offers: this.#offers, redact };
@@ -111,6 +123,7 @@ export class HerdView implements Onlooker, Holder {
 
   offersChanged(): void {
     this.#offers.changed();
+    this.#watches.renew();
   }
 
   /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
@@ -163,12 +176,9 @@ export class HerdView implements Onlooker, Holder {
     return this.#members.specOf(name);
   }
 
+  /** Without names also what runs in other views: every view shows every server that runs. */
   status(names?: readonly string[]): ServerStatus[] {
-    const members = this.#members;
-    const found = names?.map((name) => members.find(name));
-    if (found?.length === 1) return this.#ground.status(found.map((server) => this.#sightOf(server)));
-    const shown = found && new Set(found);
-    return this.#ground.status(this.sights.filter(({ server }) => shown?.has(server) !== false));
+    return this.#ground.status(names === undefined ? this.#all() : this.#named(names));
   }
 
   async order(
@@ -177,25 +187,27 @@ export class HerdView implements Onlooker, Holder {
     wait = false,
   ): Promise<ServerStatus[]> {
     this.#ground.checkOpen();
-    const members = this.#members;
-    const servers =
-      'all' in selection ? members.servers : selection.servers.map((name) => members.find(name));
-    const meant = servers.flatMap((server) => this.#meant(server)).filter(({ spec }) => spec.enabled);
+    const sights = 'all' in selection ? this.#all() : this.#named(selection.servers);
+    // one that never runs is stopped already
+    if ('servers' in selection && order !== 'stop')
+      for (const { server } of sights) checkConfigured(server.spec);
+    const servers = new Set(sights.flatMap((sight) => this.#meant(sight)));
+    const meant = [...servers].filter(({ spec }) => spec.enabled);
     for (const server of meant) server[order]();
     if (wait) await this.#obeyed(order, meant);
-    return this.status(servers.map(({ spec }) => spec.name));
+    return this.#ground.status(sights);
   }
 
-  tools(server?: string, refresh?: boolean): Promise<ToolEntry[]> {
-    return this.#offers.tools(server, refresh);
+  tools(server?: string, refresh?: boolean, patience?: Patience): Promise<ToolList> {
+    return this.#offers.tools(server, refresh, patience);
   }
 
-  prompts(server?: string, refresh?: boolean): Promise<PromptEntry[]> {
-    return this.#offers.prompts(server, refresh);
+  prompts(server?: string, refresh?: boolean, patience?: Patience): Promise<PromptList> {
+    return this.#offers.prompts(server, refresh, patience);
   }
 
-  resources(server?: string, refresh?: boolean): Promise<ResourceLists> {
-    return this.#offers.resources(server, refresh);
+  resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists> {
+    return this.#offers.resources(server, refresh, patience);
   }
 
   prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
@@ -236,11 +248,13 @@ export class HerdView implements Onlooker, Holder {
   }
 
   inspect(name: string): Inspection {
-    const server = this.#members.find(name);
+    const sights = this.#named([name]);
+    if (sights.length > 1) throw severalServers(name, agentsOf(sights));
+    const [{ server, isOther }] = sights as [Sight];
     return {
       server: name,
-      status: this.status([name])[0]!,
-      spec: visibleSpec(this.specOf(name), this.#ground.options.redact),
+      status: this.#ground.status(sights)[0]!,
+      spec: visibleSpec(isOther ? server.spec : this.specOf(name), this.#ground.options.redact),
       snapshot: server.view().states,
       journal: this.#ground.storyOf(server),
     };
@@ -248,7 +262,7 @@ export class HerdView implements Onlooker, Holder {
 
   /** What is pinned of its tools, after what is to be accepted was. */
   pins({ server: name, accept = false, hashes }: PinParams = {}): PinReport {
-    const servers = name === undefined ? this.#members.servers : [this.#members.find(name)];
+    const servers = this.#serversOf(name);
     const wanted = hashes && new Set(hashes);
     // what they remember is compared when it is first looked at; somebody else may have accepted since
     for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.vetAgain();
@@ -265,8 +279,10 @@ export class HerdView implements Onlooker, Holder {
 
   /** Whose lines in the logs are those of its servers, or of one of them. */
   logMarks(name?: string): { name: string; mark: string | undefined }[] {
-    const servers = name === undefined ? this.#members.servers : [this.#members.find(name)];
-    return servers.map(({ spec, slot }) => ({ name: spec.name, mark: this.#ground.logMarkAt(slot) }));
+    return this.#serversOf(name).map(({ spec, slot }) => ({
+      name: spec.name,
+      mark: this.#ground.logMarkAt(slot),
+    }));
   }
 
   subscribe<T extends Topic>(
@@ -276,9 +292,10 @@ export class HerdView implements Onlooker, Holder {
     return this.news.subscribe(topics, listen);
   }
 
-  /** Every server that is seen here, and whose it is. */
-  get sights(): Sight[] {
-    return this.#members.servers.map((server) => this.#sightOf(server));
+  /** Every server that this view has, or the one of this name, and whose it is. */
+  sights(name?: string): Sight[] {
+    const servers = name === undefined ? this.#members.servers : [this.#members.get(name) ?? []].flat();
+    return servers.map((server) => this.#sightOf(server));
   }
 
   #sightOf(server: ConfiguredServer): Sight {
@@ -307,10 +324,37 @@ export class HerdView implements Onlooker, Holder {
     return spec.sharing === 'per-agent' && !this.isOneAgent;
   }
 
-  /** An order for what only stands for others is one for them. */
-  #meant(server: ConfiguredServer): ConfiguredServer[] {
-    if (!this.#isStandIn(server)) return [server];
-    return this.#ground.pool.ofAgents(server.spec);
+  /** This view's servers of these names, in its order, and those of other views for each name that it does not have. */
+  #named(names: readonly string[]): Sight[] {
+    const wanted = new Set(names);
+    const others = [...wanted].flatMap((name) => (this.knows(name) ? [] : this.#elsewhere(name)));
+    const own =
+      names.length === 1
+        ? this.sights(names[0])
+        : this.sights().filter(({ server }) => wanted.has(server.spec.name));
+    return [...own, ...others];
+  }
+
+  /** Throws where no other view has one either. */
+  #elsewhere(name: string): Sight[] {
+    const others = this.#ground.others(this, name);
+    if (others.length === 0) throw this.#members.unknown(name);
+    return others;
+  }
+
+  /** This view's servers, and those of other views that are not at rest. */
+  #all(): Sight[] {
+    const others = this.#ground.others(this).filter(({ server }) => !AT_REST.has(server.view().detail));
+    return [...this.sights(), ...others];
+  }
+
+  #serversOf(name: string | undefined): ConfiguredServer[] {
+    return name === undefined ? this.#members.servers : this.#named([name]).map(({ server }) => server);
+  }
+
+  /** An order for a placeholder goes to every agent's own server. */
+  #meant({ server, isStandIn }: Sight): ConfiguredServer[] {
+    return isStandIn ? this.#ground.pool.ofAgents(server.spec) : [server];
   }
 
   #agentOf({ sharing, origin }: ServerSpec): string | null {
@@ -330,8 +374,9 @@ export class HerdView implements Onlooker, Holder {
     this.#offers.changed();
     this.#hasPerAgent ||= spec.sharing === 'per-agent';
     this.#watches.renew();
+    this.#announce([spec.name]);
     if (!this.news.isHeard('catalog')) return;
-    const lists = this.#members.find(spec.name).catalog.lists ?? NO_LISTS;
+    const { lists } = this.#members.find(spec.name).catalog;
     this.#tellOf(new Map(), new Map([[spec.name, lists]]));
   }
 
@@ -352,8 +397,23 @@ export class HerdView implements Onlooker, Holder {
       this.#watches.renew();
       // who goes takes along what it offered, as does one that begins anew
       this.#tellOf(before, this.#known());
+      this.#announce([...report.added, ...report.changed]);
       return report;
     };
+  }
+
+  /**
+   * What a `per-agent` server offers is not known before an agent has its own, which it has when it lists. Those who
+   * have listed before are told that the lists have changed, so that they do.
+   */
+  #announce(names: readonly string[]): void {
+    if (!this.news.isHeard('catalog')) return;
+    const servers = names.map((name) => this.#members.find(name)).filter((server) => this.#isStandIn(server));
+    const unknown = servers.filter(({ spec, catalog }) => spec.enabled && catalog.missing().length > 0);
+    const none = { count: 0, added: [], removed: [], changed: [] };
+    for (const { spec } of unknown)
+      for (const list of LIST_NAMES)
+        this.news.tell('catalog', spec.name, () => ({ list, ...none, at: this.#ground.now() }));
   }
 
   async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {
@@ -368,6 +428,11 @@ export class HerdView implements Onlooker, Holder {
   /** What each server is known to offer. Looked up only for whoever wants to hear of changes: it may be on the disk. */
   #known(): Map<string, Lists> {
     const servers = this.news.isHeard('catalog') ? this.#members.servers : [];
-    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists ?? NO_LISTS]));
+    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists]));
   }
+}
+
+/** The agents' files that these servers are of, each once. */
+function agentsOf(sights: readonly Sight[]): string[] {
+  return [...new Set(sights.flatMap(({ agent }) => agent ?? []))];
 }

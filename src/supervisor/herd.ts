@@ -38,10 +38,10 @@ export class Herd extends HerdView {
     return view;
   }
 
-  /** Without names also those that only agents have: whoever looks at the herd wants to know what runs. */
+  /** Without names also what agents have at rest: this view is the one of the whole herd. */
   override status(names?: readonly string[]): ServerStatus[] {
     if (names !== undefined) return super.status(names);
-    return this.#ground.status([...this.sights, ...this.#ground.others(this)]);
+    return this.#ground.status([...this.sights(), ...this.#ground.others(this)]);
   }
 
   /** What all servers together may use, in bytes; 0 = no limit. */

@@ -6,7 +6,7 @@ import { type Ending, failed } from '../machines/ending.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../machines/link-protocol.js';
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
-import { LIST_NAMES, type ListName, type Reading, readLists } from './lists.js';
+import { type ListName, type Reading, type ReadingOrder, readLists } from './lists.js';
 import { overBudget } from './over-budget.js';
 
 /** How a link to this kind of server is opened; tests and other transports bring their own. */
@@ -21,8 +21,8 @@ export interface LinkHost {
   outdated?: ((list: ListName) => void) | undefined;
   /** Has its memory watched: `over` is told if it is more than it may be. Until the way back is taken. */
   watchMemory?: ((link: Link, over: (bytes: number) => void) => (() => void) | undefined) | undefined;
-  /** False when the lists are known and need not be read again. Default: they are read. */
-  wantsLists?(): boolean;
+  /** Which lists an order to read them means. `isFirst`: this incarnation has read none yet. */
+  toRead(isFirst: boolean): ReadingOrder;
   log(text: string): void;
 }
 
@@ -61,20 +61,14 @@ class LinkedIncarnation {
   #unwatchMemory: (() => void) | undefined;
   #isClosing = false;
   #ending: Ending | undefined;
-  /** One reading of the lists runs at a time; what is wished for meanwhile is remembered. */
-  #reading: 'no' | 'yes' = 'no';
-  readonly #wished = new Set<ListName>();
-  readonly #changes: ListChanges;
-  /** What the server itself wants to be read again. Whoever else wants that means all of it. */
-  #changed: readonly ListName[] = [];
+  /** One reading of the lists runs at a time; `again`: another was ordered meanwhile. */
+  #reading: 'no' | 'yes' | 'again' = 'no';
   #hasRead = false;
+  readonly #changes: ListChanges;
 
   constructor(setting: Setting) {
     this.#setting = setting;
-    this.#changes = new ListChanges(setting.clock, (lists) => {
-      this.#changed = lists;
-      setting.report({ type: 'link.list_changed' });
-    });
+    this.#changes = new ListChanges(setting.clock, () => setting.report({ type: 'link.list_changed' }));
   }
 
   obey(order: LinkOrder): void {
@@ -139,38 +133,33 @@ class LinkedIncarnation {
     const list = LIST_CHANGED.exec(method)?.[1] as ListName | undefined;
     if (list === undefined) return;
     this.#setting.host.outdated?.(list);
-    this.#changes.note(list);
+    this.#changes.note();
   }
 
   async #discover(): Promise<void> {
     const { spec, host, report } = this.#setting;
-    const wished = this.#takeChanged();
-    if (this.#link === undefined) return;
-    if (host.wantsLists?.() === false) {
-      report({ type: 'link.discovered' });
+    const link = this.#link;
+    if (link === undefined) return;
+    if (this.#reading !== 'no') {
+      this.#reading = 'again';
       return;
     }
-    for (const list of wished) this.#wished.add(list);
-    if (this.#reading === 'yes') return;
-    this.#reading = 'yes';
-    while (this.#wished.size > 0) {
-      const lists = [...this.#wished];
-      this.#wished.clear();
-      const reading = await readLists(this.#link, spec, (text) => host.log(text), lists);
+    do {
+      this.#reading = 'yes';
+      const order = host.toRead(!this.#hasRead);
+      if (order.size === 0) continue;
+      const reading = await readLists(link, spec, order);
       // what was read while it died is not what it offers
-      if (this.#isClosing || this.#link.session.state === 'closed') return;
+      if (this.#isClosing || link.session.state === 'closed') return;
       this.#hasRead = true;
       host.listed(reading);
-    }
+    } while (this.#isOrderedAgain());
     this.#reading = 'no';
     report({ type: 'link.discovered' });
   }
 
-  /** An order to read comes of a change that the server told, or means everything. */
-  #takeChanged(): readonly ListName[] {
-    const changed = this.#changed;
-    this.#changed = [];
-    return changed.length > 0 && this.#hasRead ? changed : LIST_NAMES;
+  #isOrderedAgain(): boolean {
+    return this.#reading === 'again';
   }
 
   #close(from: 'close' | 'kill'): void {
@@ -211,6 +200,7 @@ function toReport(ending: Ending): LinkReport {
     const { kind: _, ...failure } = ending;
     return { type: 'link.failed', failure };
   }
-  const { code = null, signal = null, message, fix } = ending;
-  return { type: 'link.exited', code, signal, message, ...(fix === undefined ? {} : { fix }) };
+  const { code = null, signal = null, message, why, fix } = ending;
+  const words = { message, ...(why === undefined ? {} : { why }), ...(fix === undefined ? {} : { fix }) };
+  return { type: 'link.exited', code, signal, ...words };
 }

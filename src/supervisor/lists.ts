@@ -9,7 +9,7 @@ export type ListName = 'tools' | 'prompts' | 'resources';
 
 export const LIST_NAMES: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
-/** What a server offers, as it described it. Undefined is a list that nobody knows: not wanted, or not to be read. */
+/** What a server offers, as it described it. Undefined is a list that is not known: not wanted, or never read. */
 export interface Lists {
   tools: JsonObject[] | undefined;
   prompts: JsonObject[] | undefined;
@@ -17,10 +17,32 @@ export interface Lists {
   templates: JsonObject[] | undefined;
 }
 
-/** What one reading brought: a list that was not asked for is not in it. */
+export type ListKey = keyof Lists;
+
+export const LIST_METHODS: Readonly<Record<ListKey, ListMethod>> = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  templates: 'resources/templates/list',
+};
+
+export const LIST_KEYS = Object.keys(LIST_METHODS) as readonly ListKey[];
+
+/** The lists that one notification of a server is about. */
+export function partsOf(list: ListName): readonly ListKey[] {
+  return list === 'resources' ? ['resources', 'templates'] : [list];
+}
+
+/** Which lists are to be read, and the version that each had when the reading began (see `ListState`). */
+export type ReadingOrder = ReadonlyMap<ListKey, number>;
+
+/** What one reading brought. A list that was not asked for is not in it; one that could not be read is undefined. */
 export type Reading = Partial<Lists> & {
   /** For how long the server says that a list is good. */
-  ttlMs?: Partial<Record<ListName, number>>;
+  ttlMs?: Partial<Record<ListKey, number>>;
+  /** Why a list could not be read. */
+  failures?: Partial<Record<ListKey, string>>;
+  order?: ReadingOrder;
 };
 
 export const NO_LISTS: Lists = {
@@ -32,38 +54,37 @@ export const NO_LISTS: Lists = {
 
 const NO_SUCH_METHOD = -32601;
 
-/** Reads the lists that are asked for and wanted. One that cannot be read is logged: the others are still of use. */
-export async function readLists(
-  link: Link,
-  spec: ServerSpec,
-  log: (text: string) => void,
-  names: readonly ListName[] = LIST_NAMES,
-): Promise<Reading> {
-  const reading: Reading = {};
-  const read = async (key: keyof Lists, method: ListMethod, isWanted = true): Promise<void> => {
+export function isWanted(spec: ServerSpec, key: ListKey): boolean {
+  if (key === 'tools') return spec.loadTools;
+  return key === 'prompts' ? spec.loadPrompts : true;
+}
+
+/** Reads the lists that are ordered and wanted. One that cannot be read does not keep the others from being read. */
+export async function readLists(link: Link, spec: ServerSpec, order: ReadingOrder): Promise<Reading> {
+  const reading: Reading = { order };
+  const read = async (key: ListKey): Promise<void> => {
     reading[key] = undefined;
-    if (!isWanted) return;
-    const name = key === 'templates' ? 'resources' : key;
+    if (!isWanted(spec, key)) return;
     const onTtl = (ms: number) => {
-      reading.ttlMs = { ...reading.ttlMs, [name]: Math.min(ms, reading.ttlMs?.[name] ?? ms) };
+      reading.ttlMs = { ...reading.ttlMs, [key]: ms };
     };
     try {
-      reading[key] = await link.list(method, onTtl);
+      reading[key] = await link.list(LIST_METHODS[key], onTtl);
     } catch (error) {
       // Many servers have resources and have never heard of templates.
       if (key === 'templates' && isUnheardOf(error)) reading[key] = [];
-      else log(`${method} could not be read: ${error instanceof Error ? error.message : String(error)}`);
+      else reading.failures = { ...reading.failures, [key]: reasonOf(error, spec.name) };
     }
   };
-  const readings = {
-    tools: () => [read('tools', 'tools/list', spec.loadTools)],
-    prompts: () => [read('prompts', 'prompts/list', spec.loadPrompts)],
-    resources: () => [read('resources', 'resources/list'), read('templates', 'resources/templates/list')],
-  };
-  await Promise.all(names.flatMap((name) => readings[name]()));
+  await Promise.all([...order.keys()].map(read));
   return reading;
 }
 
 function isUnheardOf(error: unknown): boolean {
   return error instanceof MCPProtocolError && error.rpc?.code === NO_SUCH_METHOD;
+}
+
+/** The name of the server stands beside it wherever it is shown. */
+function reasonOf(error: unknown, server: string): string {
+  return (error instanceof Error ? error.message : String(error)).replace(`${server}: `, '');
 }

@@ -30,9 +30,8 @@ export class Lookups {
     const { offers } = this.#options;
     const server = this.#find(params.server);
     const isUnsure = offers.isUnsure('prompts', server, params.name);
-    const timeoutMs = isUnsure
-      ? await offers.makeSure(server, params.timeout_ms, context.signal)
-      : params.timeout_ms;
+    const limits = { timeoutMs: params.timeout_ms, signal: context.signal };
+    const timeoutMs = isUnsure ? await offers.makeSure(server, limits) : params.timeout_ms;
     const name = offers.ownName('prompts', server, params.name);
     const known = server.catalog.keysOf('prompts');
     if (known?.has(name) === false && !server.catalog.isDoubted('prompts')) {

@@ -1,5 +1,5 @@
 import type { Catalog } from './catalog.js';
-import type { Lists } from './lists.js';
+import type { ListKey } from './lists.js';
 
 /** What we say of an entry, beside what its server said. */
 export interface Marks {
@@ -7,10 +7,10 @@ export interface Marks {
   cached?: true;
 }
 
-export function marksOf(catalog: Catalog, list: keyof Lists, key: string): Marks {
+export function marksOf(catalog: Catalog, list: ListKey, key: string): Marks {
   const problem = catalog.problemOf(list, key);
   return {
     ...(problem === undefined ? {} : { problem }),
-    ...(catalog.isCached ? { cached: true } : {}),
+    ...(catalog.states.get(list)?.freshness === 'cached' ? { cached: true } : {}),
   };
 }

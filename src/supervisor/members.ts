@@ -1,5 +1,6 @@
 import type { ServerSpec } from '../config/spec.js';
 import type { ReloadReport } from '../ipc/fleet.js';
+import type { MCPError } from '../link/errors.js';
 import type { ConfiguredServer } from './configured-server.js';
 import { unknownServer } from './errors.js';
 import type { Holder, Pool } from './pool.js';
@@ -10,6 +11,8 @@ export interface MembersOptions {
   holder: Holder;
   /** Whether one that is new begins by itself what its config says. */
   begins(spec: ServerSpec): boolean;
+  /** The files of other agents that have a server of this name: an error names them. */
+  agentsWith?(name: string): readonly string[];
 }
 
 interface Member {
@@ -22,6 +25,8 @@ interface Member {
 export class Members {
   readonly #options: MembersOptions;
   #members = new Map<string, Member>();
+  /** Until it is filled for the first time, which is when its herd, or its agent, comes. */
+  #state: 'new' | 'filled' = 'new';
   /** Servers whose config is no more, until they are no more: a new one of the same name waits for them. */
   readonly #leaving = new Map<string, { slot: string; gone: Promise<void> }>();
 
@@ -48,8 +53,12 @@ export class Members {
   /** Throws when there is none. */
   find(name: string): ConfiguredServer {
     const server = this.get(name);
-    if (server === undefined) throw unknownServer(name, this.names);
+    if (server === undefined) throw this.unknown(name);
     return server;
+  }
+
+  unknown(name: string): MCPError {
+    return unknownServer(name, this.names, this.#options.agentsWith?.(name));
   }
 
   /** As this view's files have it. Throws when there is none. */
@@ -72,7 +81,10 @@ export class Members {
     }
     const names = new Set(specs.map(({ name }) => name));
     report.removed = [...before.keys()].filter((name) => !names.has(name));
-    return report;
+    const misconfigured = specs.flatMap(({ name, unusable }) =>
+      unusable?.detail === 'misconfigured' ? [{ server: name, problems: unusable.problems }] : [],
+    );
+    return misconfigured.length === 0 ? report : { ...report, misconfigured };
   }
 
   /**
@@ -98,13 +110,15 @@ export class Members {
 
   #fill(specs: readonly ServerSpec[], unchanged: ReadonlyMap<string, Member>): void {
     const begun: ConfiguredServer[] = [];
+    const isLate = this.#state === 'filled';
+    this.#state = 'filled';
     for (const spec of specs) {
       const kept = unchanged.get(spec.name)?.server;
       const { server, isNew } = kept === undefined ? this.#take(spec) : { server: kept, isNew: false };
       this.#members.set(spec.name, { spec, server });
       if (isNew && this.#options.begins(spec)) begun.push(server);
     }
-    for (const server of begun) server.begin();
+    for (const server of begun) server.begin(isLate);
   }
 
   #take(spec: ServerSpec): { server: ConfiguredServer; isNew: boolean } {

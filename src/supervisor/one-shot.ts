@@ -9,7 +9,7 @@ import { stateName } from '../machines/state-name.js';
 import { eaterOf } from './eater.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
-import type { ListName, Reading } from './lists.js';
+import type { ListName, Reading, ReadingOrder } from './lists.js';
 import { Admission, type Vetting } from './pins/admission.js';
 import type { RoutedSink } from './routed-sink.js';
 import { serverSettings } from './server-settings.js';
@@ -23,8 +23,8 @@ export interface OneShotEvents {
   listed(reading: Reading): void;
   /** The server says that this list has changed. */
   outdated?(list: ListName): void;
-  /** Whether the lists have to be read: once for a server is enough. */
-  wantsLists(): boolean;
+  /** Which lists have to be read: once for a server is enough. */
+  toRead(): ReadingOrder;
   /** Nothing of it is left. */
   ended(ending: Ending): void;
   vetting?: Vetting | undefined;
@@ -63,7 +63,7 @@ export class OneShot {
         on.outdated?.(list);
         this.#admission.doubt(list);
       },
-      wantsLists: on.wantsLists,
+      toRead: on.toRead,
       watchMemory: (linked, over) => around.budget?.watch(eaterOf(spec, linked, over)),
       log: (text) => around.log(text),
     });

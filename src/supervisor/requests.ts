@@ -5,7 +5,9 @@ import { askServer } from './ask-server.js';
 import { callRefusal } from './call-refusal.js';
 import type { ConfiguredServer } from './configured-server.js';
 import { disabled, nobodyHas, unknownPrompt } from './errors.js';
+import type { Lists } from './lists.js';
 import type { LookupOptions } from './lookups.js';
+import type { Limits } from './offers.js';
 import { type KeepText, limitMcpResult } from './result-limit.js';
 import type { TrailedContext } from './trail.js';
 import { matchesTemplate } from './uri-template.js';
@@ -31,11 +33,7 @@ export class Requests {
       case 'prompts/get':
         return this.#named('prompts', textOf(request.params, 'name'), request, context);
       case 'resources/read':
-        return this.#pass(
-          await this.ownerOf(textOf(request.params, 'uri'), request.server),
-          request,
-          context,
-        );
+        return this.#passToOwner(textOf(request.params, 'uri'), request, context);
       case 'completion/complete':
         return this.#complete(request, context);
     }
@@ -58,12 +56,16 @@ export class Requests {
 
   async #complete(request: RequestParams, context: TrailedContext): Promise<McpResult> {
     const ref = isObject(request.params.ref) ? request.params.ref : {};
-    if (ref.type !== 'ref/prompt') {
-      return this.#pass(await this.ownerOf(textOf(ref, 'uri'), request.server), request, context);
-    }
+    if (ref.type !== 'ref/prompt') return this.#passToOwner(textOf(ref, 'uri'), request, context);
     const { server, own, timeoutMs } = await this.#find('prompts', textOf(ref, 'name'), request, context);
     const params = { ...request.params, ref: { ...ref, name: own } };
     return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+  }
+
+  async #passToOwner(uri: string, request: RequestParams, context: TrailedContext): Promise<McpResult> {
+    const limits = { timeoutMs: request.timeout_ms, signal: context.signal };
+    const { owner, timeoutMs } = await this.ownerOf(uri, request.server, limits);
+    return this.#pass(owner, { ...request, timeout_ms: timeoutMs }, context);
   }
 
   #pass(
@@ -79,13 +81,17 @@ export class Requests {
   /** Whose it is and what that server calls it; with what is left of the time. */
   async #find(list: Named, name: string, request: RequestParams, { signal, trail }: TrailedContext) {
     const { members, offers } = this.#options;
-    const owner = request.server ?? (await offers.findOwner(list, name));
-    if (owner === undefined) throw nobodyHas(list, name, offers.names(list));
+    const limits = { timeoutMs: request.timeout_ms, signal };
+    const { found: owner, timeoutMs: leftMs } =
+      request.server === undefined
+        ? await offers.findOwner(list, name, limits)
+        : { found: request.server, timeoutMs: request.timeout_ms };
+    if (owner === undefined) throw nobodyHas(list, name, offers.names(list), offers.missing(list));
     if (trail !== undefined) trail.server = owner;
     const server = members.find(owner);
     const timeoutMs = offers.isUnsure(list, server, name)
-      ? await offers.makeSure(server, request.timeout_ms, signal)
-      : request.timeout_ms;
+      ? await offers.makeSure(server, { timeoutMs: leftMs, signal })
+      : leftMs;
     // who sees the whole herd means what the herd calls so, whatever else its server calls so
     const held = request.server === undefined ? offers.holderOf(list, name) : undefined;
     const own = held?.server === owner ? held.name : offers.ownName(list, server, name);
@@ -107,20 +113,29 @@ export class Requests {
         : promptRefusal(server, own);
     if (refusal === undefined) return;
     const isUnknown = refusal.type.endsWith('NotFoundError');
-    throw isUnknown && exposedName !== undefined ? nobodyHas(list, exposedName, offers.names(list)) : refusal;
+    if (!isUnknown || exposedName === undefined) throw refusal;
+    throw nobodyHas(list, exposedName, offers.names(list), offers.missing(list));
   }
 
-  /** Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask. */
-  async ownerOf(uri: string, server?: string): Promise<ConfiguredServer> {
+  /**
+   * Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask.
+   * `timeoutMs` of the answer: what is left of it.
+   */
+  async ownerOf(
+    uri: string,
+    server?: string,
+    limits: Limits = {},
+  ): Promise<{ owner: ConfiguredServer; timeoutMs: number | undefined }> {
     const { members, offers } = this.#options;
-    if (server !== undefined) return members.find(server);
-    const known = this.#holderOf(uri);
-    if (known !== undefined) return known;
-    await offers.resources();
+    if (server !== undefined) return { owner: members.find(server), timeoutMs: limits.timeoutMs };
+    const look = () => this.#holderOf(uri);
+    const { found: listed, timeoutMs } = await offers.search('resources', uri, look, limits);
+    if (listed !== undefined) return { owner: listed, timeoutMs };
     const offering = members.servers.filter(({ catalog }) => offersResources(catalog.lists));
-    const found = this.#holderOf(uri) ?? (offering.length === 1 ? offering[0] : undefined);
-    if (found === undefined) throw nobodyHas('resources', uri, []);
-    return found;
+    const [only] = offering;
+    if (only === undefined || offering.length > 1)
+      throw nobodyHas('resources', uri, [], offers.missing('resources'));
+    return { owner: only, timeoutMs };
   }
 
   #holderOf(uri: string): ConfiguredServer | undefined {
@@ -142,8 +157,8 @@ function promptRefusal({ catalog, spec }: ConfiguredServer, name: string): MCPEr
   return unknownPrompt(spec.name, name, [...known]);
 }
 
-function offersResources(lists: ConfiguredServer['catalog']['lists']): boolean {
-  return (lists?.resources?.length ?? 0) > 0 || (lists?.templates?.length ?? 0) > 0;
+function offersResources({ resources, templates }: Lists): boolean {
+  return (resources?.length ?? 0) > 0 || (templates?.length ?? 0) > 0;
 }
 
 const INVALID_PARAMS = -32602;

@@ -7,7 +7,7 @@ type Source = Pick<ConfiguredServer, 'spec' | 'catalog'>;
 
 /** Resources have no names in the whole herd: a URI passes unchanged, and whose it is stands beside it. */
 export function resourceEntries(server: Source): ResourceEntry[] {
-  return (server.catalog.lists?.resources ?? []).map(({ uri, ...definition }) => ({
+  return (server.catalog.lists.resources ?? []).map(({ uri, ...definition }) => ({
     ...described(definition, String(uri)),
     server: server.spec.name,
     uri: String(uri),
@@ -16,7 +16,7 @@ export function resourceEntries(server: Source): ResourceEntry[] {
 }
 
 export function templateEntries(server: Source): TemplateEntry[] {
-  return (server.catalog.lists?.templates ?? []).map(({ uriTemplate, ...definition }) => ({
+  return (server.catalog.lists.templates ?? []).map(({ uriTemplate, ...definition }) => ({
     ...described(definition, String(uriTemplate)),
     server: server.spec.name,
     uri_template: String(uriTemplate),

@@ -16,7 +16,7 @@ interface Watch {
   readonly params: WatchParams;
   readonly listen: OnUpdate;
   state: 'settled' | 'moving' | 'ended';
-  /** Undefined where nobody tells any more; the next config may have somebody who does. */
+  /** Undefined where no server tells any more; after a change of the config or of a list one may. */
   begun: Begun | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface WatchesOptions extends Pick<LookupOptions, 'members' | 'redact'
 export class ResourceWatches {
   readonly #options: WatchesOptions;
   readonly #watches = new Set<Watch>();
-  #configs = 0;
+  #changes = 0;
 
   constructor(options: WatchesOptions) {
     this.#options = options;
@@ -42,9 +42,12 @@ export class ResourceWatches {
     return () => this.#end(watch);
   }
 
-  /** The config has changed: what belonged to a server that gave way is asked of the one that took its place. */
+  /**
+   * The config or a list has changed: what belonged to a server that gave way is asked of the one that took its place,
+   * which may say only later what it has.
+   */
   renew(): void {
-    this.#configs += 1;
+    this.#changes += 1;
     for (const watch of this.#watches) this.#check(watch);
   }
 
@@ -72,7 +75,7 @@ export class ResourceWatches {
     watch.state = 'moving';
     watch.begun?.end();
     watch.begun = undefined;
-    const config = this.#configs;
+    const before = this.#changes;
     const begun = await this.#begin(watch.params, watch.listen).catch(() => undefined);
     if (this.#isOver(watch)) {
       begun?.end();
@@ -81,7 +84,7 @@ export class ResourceWatches {
     watch.state = 'settled';
     watch.begun = begun;
     if (begun !== undefined) watch.listen({ uri: watch.params.uri });
-    if (begun !== undefined || config !== this.#configs) this.#check(watch);
+    if (begun !== undefined || before !== this.#changes) this.#check(watch);
   }
 
   /** Looked at anew: it may have come to its end while it was on its way. */
@@ -91,7 +94,7 @@ export class ResourceWatches {
 
   async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Begun> {
     const { requests, redact } = this.#options;
-    const owner = await requests.ownerOf(uri, server);
+    const { owner } = await requests.ownerOf(uri, server);
     if (!owner.spec.enabled) throw disabled(owner.spec);
     try {
       return { owner, end: await owner.resources.watch(uri, listen) };

@@ -8,6 +8,7 @@ export class RetryTimer {
   readonly #backoff: Backoff;
   #failures = 0;
   #timer: unknown;
+  #dueAt: number | undefined;
 
   constructor(around: Pick<Surroundings, 'clock' | 'random'>, backoff: Backoff) {
     this.#around = around;
@@ -15,7 +16,12 @@ export class RetryTimer {
   }
 
   get isSet(): boolean {
-    return this.#timer !== undefined;
+    return this.#dueAt !== undefined;
+  }
+
+  /** When the next try is due; undefined where none is to come. */
+  get dueAt(): number | undefined {
+    return this.#dueAt;
   }
 
   /** One more failure. While a try is to come, it is the next for this one too. */
@@ -23,18 +29,17 @@ export class RetryTimer {
     if (this.isSet) return;
     const { clock, random } = this.#around;
     this.#failures += 1;
-    this.#timer = clock.setTimeout(
-      () => {
-        this.#timer = undefined;
-        retry();
-      },
-      backoffMs(this.#failures, this.#backoff, random()),
-    );
+    const delayMs = backoffMs(this.#failures, this.#backoff, random());
+    this.#dueAt = clock.now() + delayMs;
+    this.#timer = clock.setTimeout(() => {
+      this.#dueAt = undefined;
+      retry();
+    }, delayMs);
   }
 
   clear(): void {
     this.#around.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#dueAt = undefined;
   }
 
   forgive(): void {

@@ -1,6 +1,7 @@
 import type { ShutdownReport } from '../ipc/fleet.js';
 import type { Clock } from '../link/clock.js';
 import type { ConfiguredServer } from './configured-server.js';
+import { shuttingDown } from './errors.js';
 
 export interface ShutdownOptions {
   clock: Clock;
@@ -18,7 +19,7 @@ export async function stopAll(
 ): Promise<ShutdownReport> {
   const running = servers.filter((server) => server.view().pids.length > 0);
   const before = new Map(running.map((server) => [server, server.lastStops]));
-  for (const server of servers) server.stop();
+  for (const server of servers) server.stop(shuttingDown());
   let timer: unknown;
   const late = new Promise<'late'>((resolve) => {
     timer = clock.setTimeout(() => resolve('late'), graceMs);

@@ -5,13 +5,13 @@ import type { MCPError } from '../link/errors.js';
 import type { Link, Opened } from '../link/link.js';
 import { bug, type Ending, type Failed } from '../machines/ending.js';
 import type { KeeperMachine } from '../machines/keeper.js';
-import type { KeeperOrder, KeeperReport } from '../machines/keeper-context.js';
+import type { IncarnationReport, KeeperOrder } from '../machines/keeper-context.js';
 import { stateName, topName } from '../machines/state-name.js';
 import { eaterOf } from './eater.js';
 import { stopped } from './errors.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
-import type { ListName, Reading } from './lists.js';
+import type { ListName, Reading, ReadingOrder } from './lists.js';
 import { Admission, type Vetting } from './pins/admission.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import { serverSettings } from './server-settings.js';
@@ -49,6 +49,11 @@ export class Stall {
     on: {
       listed(reading: Reading): void;
       outdated?(list: ListName): void;
+      /** Whether it was connected before this daemon began. */
+      wasConnected?(): boolean;
+      toRead(isFirst: boolean): ReadingOrder;
+      /** Its process takes no calls and answers no questions any more. */
+      sealed?(): void;
       /** Somebody waits for what it may tell: it is not idle. */
       isWatched?(): boolean;
       vetting?: Vetting | undefined;
@@ -64,7 +69,7 @@ export class Stall {
       name: spec.name,
       clock: around.clock,
       refusal: () => this.#refusal(),
-      wake: () => this.#keeper.send({ type: 'call.waiting' }),
+      wake: () => this.#wake(),
     });
     this.#admission = new Admission(this.gate, on.vetting);
     const link = linkCallback(spec, around.clock, around.open, {
@@ -83,13 +88,17 @@ export class Stall {
         on.outdated?.(list);
         this.#admission.doubt(list);
       },
+      toRead: (isFirst) => on.toRead(isFirst || this.#admission.isHeld),
       watchMemory: (linked, over) => this.#watchMemory(linked, over),
       log: (text) => around.log(text),
     });
     const host: KeeperHost = {
       link,
       openGate: () => this.#link && this.#admission.open(this.#link.session),
-      sealGate: () => this.#admission.seal(),
+      sealGate: () => {
+        this.#admission.seal();
+        on.sealed?.();
+      },
       reap: () => this.#reap(),
       permit: (granted) => around.permits.askAfter(predecessor, granted),
     };
@@ -98,9 +107,11 @@ export class Stall {
       server: { ...serverSettings(spec, () => this.#needlessForMs()), host },
       now: () => around.clock.now(),
       random: () => around.random(),
+      wasConnected: () => on.wasConnected?.() ?? false,
     };
     this.#keeper = around.keep(id, sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
+    this.#keeper.on('hold.ended', () => this.gate.parked > 0 && this.#wake());
     this.#keeper.subscribe({ error: (error) => this.#broke(error) });
   }
 
@@ -116,10 +127,10 @@ export class Stall {
     this.#tellParked();
   }
 
-  /** Sees to it that the lists are read: starts an idle server as a call would; `afresh` asks one that runs again. */
-  discover(afresh: boolean): void {
-    if (!this.isUp) this.#keeper.send({ type: 'call.waiting' });
-    else if (afresh) this.context.incumbent?.send({ type: 'link.list_changed' });
+  /** Has the lists read that are not fresh. A server that does not run is started for it as for a call. */
+  discover(): void {
+    if (!this.isUp) this.#wake();
+    else this.context.incumbent?.send({ type: 'link.list_changed' });
   }
 
   /** What may be called is not what it was. */
@@ -149,7 +160,8 @@ export class Stall {
   }
 
   get lastError(): Failed | undefined {
-    return this.#broken ?? this.context.lastError;
+    const { lastError } = this.context;
+    return this.#broken ?? (lastError && this.#advised(lastError));
   }
 
   /** The full states of both charts. */
@@ -251,20 +263,34 @@ export class Stall {
     return this.#around.clock.now() - session.lastActivityAt;
   }
 
+  #wake(): void {
+    this.#keeper.send({ type: 'call.waiting' });
+  }
+
   #refusal(): MCPError | undefined {
     const { name } = this.#spec;
     if (this.#broken !== undefined) return callErrorFor(name, this.#broken, false);
-    const { detail, context } = this;
-    return refusalOf({ name, detail, context, now: this.#around.clock.now(), farewell: this.#farewell });
+    const { detail, lastError, context } = this;
+    const isCallable = this.#keeper.getSnapshot().hasTag('callable');
+    const now = this.#around.clock.now();
+    return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
   }
 
   /** Those who wait here learn when nobody is coming for them. */
-  #ended({ ending, connected }: KeeperReport): void {
+  #ended({ ending, connected }: IncarnationReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
     if (ending.kind === 'error') this.#failedAt = this.#around.clock.now();
     // Who waited for a start that failed need not wait for the next; one that gives way to another is no failure.
-    if (!connected && ending.kind === 'error') this.gate.fail(callErrorFor(this.#spec.name, ending, false));
+    if (!connected && ending.kind === 'error') {
+      this.gate.fail(callErrorFor(this.#spec.name, this.#advised(ending), false));
+    }
     this.#tellParked();
+  }
+
+  /** The entry of a server that was connected before is most likely right. */
+  #advised(failed: Failed): Failed {
+    if (!failed.looksMisconfigured || !this.context.history.hasConnected) return failed;
+    return { ...failed, fix: `wait for the next try: it was connected before; if this lasts, ${failed.fix}` };
   }
 
   #tellParked(): void {

@@ -48,7 +48,13 @@ export function toWireError(error: MCPError, redact: (text: string) => string): 
     ...(fix === undefined ? {} : { fix: redact(fix) }),
     retryable,
     sent,
+    ...problemsOf(error),
   };
+}
+
+/** Their words were redacted when the config was read. */
+function problemsOf(error: MCPError & Pick<WireError, 'problems'>): Pick<WireError, 'problems'> {
+  return error.problems === undefined ? {} : { problems: error.problems };
 }
 
 /** Servers of 2024-10-07 answer with a `toolResult` of any shape instead. */

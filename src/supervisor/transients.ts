@@ -2,7 +2,7 @@ import type { StdioSpec } from '../config/spec.js';
 import type { MCPError } from '../link/errors.js';
 import type { CallHandle, CallRequest } from '../link/session/call.js';
 import type { Ending, Failed } from '../machines/ending.js';
-import type { ListName, Reading } from './lists.js';
+import type { ListName, Reading, ReadingOrder } from './lists.js';
 import { OneShot } from './one-shot.js';
 import { Parking } from './parking.js';
 import { refuse, type Vetting } from './pins/admission.js';
@@ -14,7 +14,9 @@ export interface TransientEvents {
   listed(reading: Reading): void;
   /** The server says that this list has changed. */
   outdated?(list: ListName): void;
+  /** There is a reason to read a list. */
   wantsLists(): boolean;
+  toRead(isAllWanted: boolean): ReadingOrder;
   /** A process came to its end; `isTold`: as it was told to. Who waits for lists may have waited for it. */
   left(isTold: boolean): void;
   vetting?: Vetting | undefined;
@@ -72,6 +74,11 @@ export class Transients {
 
   get hasSpares(): boolean {
     return this.#spec.spares > 0;
+  }
+
+  /** A process is there, or on its way, that has no call. */
+  get hasFree(): boolean {
+    return this.#free.length > 0;
   }
 
   /** A spare waits that takes a call at once. */
@@ -141,10 +148,14 @@ export class Transients {
   /** Has the lists read: by those that wait, or else by one that stays only as a spare. False when it is stopped. */
   discover(): boolean {
     if (this.#refusal !== undefined) return false;
-    const free = this.#free;
-    if (free.length === 0) this.#launch();
-    else for (const shot of free) shot.rediscover();
+    if (this.#free.length === 0) this.#launch();
+    else this.rediscover();
     return true;
+  }
+
+  /** Has the lists read by those that wait; starts none for it. */
+  rediscover(): void {
+    for (const shot of this.#free) shot.rediscover();
   }
 
   /** What may be called is not what it was: those that wait may never have said what they offer. */
@@ -193,7 +204,7 @@ export class Transients {
         this.#rest(shot);
       },
       outdated: (list) => this.#on.outdated?.(list),
-      wantsLists: () => this.#on.wantsLists() || this.#on.vetting?.isStrict() === true,
+      toRead: () => this.#on.toRead(this.#on.vetting?.isStrict() === true),
       ended: (ending) => this.#ended(shot, ending),
       vetting: this.#on.vetting,
     });

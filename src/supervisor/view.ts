@@ -1,9 +1,20 @@
-import type { Detail, ServerState } from '../ipc/fleet.js';
+import type { ServerSpec } from '../config/spec.js';
+import type { Detail, LastError, ServerState } from '../ipc/fleet.js';
 import type { Opened } from '../link/link.js';
 import type { Failed } from '../machines/ending.js';
 import { topName } from '../machines/state-name.js';
+import { MisconfiguredError } from './errors.js';
 import type { Stall } from './stall.js';
 import type { Transients } from './transients.js';
+
+/** Why a server does not run: how its last incarnation ended, or what is wrong with its entry or its file. */
+export interface Fault {
+  cause: Failed['cause'] | 'config' | 'withdrawn';
+  message: string;
+  why?: string | undefined;
+  fix?: string | undefined;
+  problems?: LastError['problems'];
+}
 
 /** What a server shows of itself at this moment. */
 export interface View {
@@ -14,7 +25,7 @@ export interface View {
   incarnation: number;
   restarts: number;
   nextRetryAt: number | undefined;
-  lastError: Failed | undefined;
+  lastError: Fault | undefined;
   failedAt: number | undefined;
   inFlight: number;
   opened: Opened | undefined;
@@ -34,11 +45,24 @@ const DISABLED: View = {
   opened: undefined,
 };
 
-export const NOT_ALLOWED: View = {
-  ...DISABLED,
-  detail: 'not_allowed',
-  states: { server: 'created', keeper: 'not_allowed' },
-};
+/** Of a server that is only shown; undefined for any other. */
+export function viewOfUnusable({ name, unusable }: ServerSpec, at: number): View | undefined {
+  if (unusable === undefined) return undefined;
+  const { detail } = unusable;
+  if (unusable.detail === 'not_allowed') {
+    const lastError: Fault = { cause: 'withdrawn', message: unusable.why, fix: unusable.fix };
+    return { ...DISABLED, detail, states: { server: 'created', keeper: detail }, lastError, failedAt: at };
+  }
+  const { message, fix, problems } = new MisconfiguredError(name, unusable);
+  return {
+    ...DISABLED,
+    state: 'error',
+    detail,
+    states: { server: 'error', keeper: detail },
+    lastError: { cause: 'config', message, fix, problems },
+    failedAt: at,
+  };
+}
 
 /** Of several processes the one that needs attention is shown, and one that rests only if all do. */
 const RANK: Record<ServerState, number> = {

@@ -132,7 +132,7 @@ describe('toolherd add', () => {
       [
         'it needs these variables, which are not set:',
         '  NEO4J_PASSWORD (secret): Password',
-        'set them where the daemon is started, then: toolherd up --replace; until then the file cannot be loaded',
+        'set them where the daemon is started, then: toolherd up --replace; until then this server does not run',
         'it is given what is set as: NEO4J_URI',
         'next: toolherd tools mcp-neo4j-cypher, then toolherd call mcp-neo4j-cypher.TOOL',
         '',

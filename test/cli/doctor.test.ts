@@ -114,7 +114,7 @@ describe('toolherd doctor', () => {
     expect(await findings('daemon')).toMatchObject([
       { level: 'ok', message: expect.stringMatching(/^running \(pid \d+/) },
     ]);
-    expect(await findings('server')).toMatchObject([{ level: 'warn', fix: 'toolherd why dies' }]);
+    expect(await findings('server')).toMatchObject([{ level: 'warn', fix: 'see "toolherd logs dies"' }]);
     await killDaemon(home, daemon);
     expect(await findings('daemon')).toMatchObject([{ level: 'ok' }]);
 

@@ -49,7 +49,12 @@ describe('what the herd offers, on the command line', () => {
     expect((await run('resources', 'shop')).stdout).toMatch(
       /^SERVER +URI +TYPE +DESCRIPTION\nshop +note:\/\/hello +text\/plain +hello\nshop +image:\/\/dot .*A dot\nshop +note:\/\/\{name\} +- +notes\n$/,
     );
-    expect(Object.keys(await json('resources'))).toEqual(['api_version', 'resources', 'templates']);
+    expect(Object.keys(await json('resources'))).toEqual([
+      'api_version',
+      'resources',
+      'templates',
+      'missing',
+    ]);
     expect(await run('prompts', 'shup')).toMatchObject({
       status: 4,
       stderr: expect.stringContaining("did you mean 'shop'?"),

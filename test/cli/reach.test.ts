@@ -27,7 +27,7 @@ async function standIn({ socket }: Home, version: string): Promise<Server> {
     'fleet/hello': { daemon, api_version: 1, agent: null },
     'fleet/status': { servers: [], daemon },
     'fleet/tools': { tools: [] },
-    'fleet/shutdown': { stopped: ['a'], killed: [] },
+    'fleet/shutdown': { stopped: ['a'], killed: [], attached: 2 },
   };
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   const server = createServer((connection) => {
@@ -69,11 +69,35 @@ describe('what cannot be reached', () => {
       }),
     );
     const outcome = await toolherd(['down'], { cwd: home.folder, env: home.environment });
-    expect(outcome).toEqual({ status: 0, stdout: 'stopped: a\n', stderr: '' });
+    expect(outcome).toMatchObject({ status: 0, stdout: 'stopped: a\n' });
+    expect(outcome.stderr).toMatch(/^2 attached agents get errors until a daemon runs again/);
     expect(server.listening).toBe(false);
   });
 
-  it('a daemon that somebody has started meanwhile is not waited for by down', async () => {
+  it('a daemon that ends before it has answered down has ended all the same', async () => {
+    const home = makeHome(config([]));
+    const server = await standIn(home, VERSION);
+    server.on('connection', (connection) =>
+      connection.on('data', (chunk) => {
+        if (!chunk.includes('fleet/shutdown')) return;
+        server.close();
+        connection.destroy();
+      }),
+    );
+    server.prependListener('connection', (connection) => {
+      const { write } = connection;
+      connection.write = ((text: string) =>
+        text.includes('stopped') || write.call(connection, text)) as typeof write;
+    });
+    const outcome = await toolherd(['down'], { cwd: home.folder, env: home.environment });
+    expect(outcome).toEqual({
+      status: 0,
+      stdout: 'the daemon (pid 1) was ending already, and has ended\n',
+      stderr: '',
+    });
+  });
+
+  it('a daemon that another process has started meanwhile is a failure of down, which names it', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);
     const heard: string[] = [];
@@ -92,9 +116,16 @@ describe('what cannot be reached', () => {
         connection.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
       }),
     );
-    const outcome = await toolherd(['down'], { cwd: home.folder, env: home.environment });
-    expect(outcome).toEqual({ status: 0, stdout: 'stopped: a\n', stderr: '' });
+    const options = { cwd: home.folder, env: home.environment };
+    const outcome = await toolherd(['down'], options);
+    expect([outcome.status, outcome.stdout]).toEqual([1, 'stopped: a\n']);
+    expect(outcome.stderr).toMatch(
+      /^error: the daemon \(pid 1\) has ended, but another one \(pid 2\) serves\n {2}fix: /,
+    );
     expect(heard.slice(heard.indexOf('fleet/shutdown'))).toEqual(['fleet/shutdown', 'fleet/status']);
+    heard.length = 0;
+    const { status, stdout } = await toolherd(['down', '--json'], options);
+    expect([status, JSON.parse(stdout)]).toMatchObject([1, { stopped: ['a'], killed: [], next_pid: 2 }]);
   });
 
   it('a daemon that goes in the middle of a request is exit 69', async () => {
@@ -117,6 +148,7 @@ describe('what cannot be reached', () => {
       ['down'],
       ['up'],
       ['up', '--replace'],
+      ['up', '--foreground', '--replace'],
       ['bridge'],
     ]) {
       const { status, stderr } = await toolherd(args, { cwd: home.folder, env });

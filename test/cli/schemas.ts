@@ -18,12 +18,29 @@ const object = (properties: Record<string, Schema>, optional: Record<string, Sch
 const time = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$' };
 const open = { type: 'object' };
 
+const missing = list(
+  object({ server: string, list: { enum: ['tools', 'prompts', 'resources', 'templates'] }, reason: string }),
+);
+const listStatus = object(
+  { freshness: { enum: ['unknown', 'cached', 'fresh', 'stale', 'failed'] } },
+  { reason: string, next_try_at: nullable(time) },
+);
 const status = object({
   name: string,
   agent: nullable(string),
   state: { enum: ['created', 'connecting', 'connected', 'error', 'disconnected'] },
   detail: {
-    enum: ['idle', 'running', 'waiting', 'quarantined', 'stopped', 'disabled', 'needs_auth', 'not_allowed'],
+    enum: [
+      'idle',
+      'running',
+      'waiting',
+      'quarantined',
+      'stopped',
+      'disabled',
+      'needs_auth',
+      'not_allowed',
+      'misconfigured',
+    ],
   },
   transport: { enum: ['stdio', 'sse', 'websocket', 'http'] },
   lifecycle: { enum: ['singleton', 'transient'] },
@@ -31,7 +48,7 @@ const status = object({
   incarnation: integer,
   restarts: integer,
   next_retry_at: nullable(time),
-  last_error: nullable(object({ message: string, cause: string, at: time }, { fix: string })),
+  last_error: nullable(object({ message: string, cause: string, at: time }, { why: string, fix: string })),
   since: time,
   in_flight: integer,
   calls: integer,
@@ -40,6 +57,7 @@ const status = object({
   tools: integer,
   prompts: integer,
   resources: integer,
+  lists: { type: 'object', additionalProperties: listStatus },
   protocol_version: nullable(string),
   server_info: nullable(open),
   rss_bytes: nullable(integer),
@@ -51,6 +69,7 @@ const daemon = object({
   socket: string,
   config_file: string,
   config_error: nullable(string),
+  closing: nullable(object({ reason: { enum: ['shutdown', 'replaced'] } }, { successor: integer })),
 });
 const error = object({ type: string, message: string }, { why: string, fix: string });
 const result = object({
@@ -90,7 +109,12 @@ const pinned = object({ hash: string, at: time }, { definition: open, excerpt: s
 
 const SHAPES: Record<string, Schema> = {
   up: object({ already_running: boolean }, { pid: integer, servers: integer, daemon }),
-  down: object({ stopped: list(string), killed: list(string) }),
+  down: object({
+    stopped: list(string),
+    killed: list(string),
+    attached: integer,
+    next_pid: nullable(integer),
+  }),
   status: object({ servers: list(status), daemon }),
   start: servers,
   stop: servers,
@@ -106,6 +130,7 @@ const SHAPES: Record<string, Schema> = {
   register: object({ servers: list(status), saved: boolean }),
   unregister: servers,
   tools: object({
+    missing,
     tools: list(
       object({
         server: string,
@@ -117,6 +142,7 @@ const SHAPES: Record<string, Schema> = {
     ),
   }),
   prompts: object({
+    missing,
     prompts: list(
       object({
         server: string,
@@ -128,6 +154,7 @@ const SHAPES: Record<string, Schema> = {
     ),
   }),
   resources: object({
+    missing,
     resources: list(object({ server: string, uri: string, name: string, mime_type: nullable(string) })),
     templates: list(object({ server: string, uri_template: string, name: string })),
   }),

@@ -23,6 +23,8 @@ const SOURCE = {
   server: 's',
   command: process.execPath,
   args: [fixturePath('good.mjs')],
+  // how far one that is enabled has come when it is shown is a matter of luck
+  enabled: false,
 };
 const AGENT =
   'tools:\n  - {name: mine, type: mcp, description: Mine, server: m, command: npx, args: [-y, mine]}\n';

@@ -27,6 +27,27 @@ it('status --wait misses no change, also not one that comes while it begins to l
   expect(await verb.run(call)).toBe(0);
 });
 
+it('status --wait also ends where no event tells of the change: of servers of other views none does', async () => {
+  let looks = 0;
+  const fleet = {
+    async status() {
+      looks += 1;
+      const state = looks < 3 ? 'connecting' : 'connected';
+      const row = { name: 'a', other_view: true, state, detail: 'running', pids: [], latency_ms: {} };
+      return {
+        servers: [{ ...row, agent: null, since: '', last_error: null }],
+        daemon: { config_error: null },
+      };
+    },
+    subscribe: () => () => {},
+  };
+  const said = { write: () => true };
+  const output = createOutput({ stdout: said, stderr: said }, { json: true, quiet: false });
+  const open = async () => fleet;
+  const call = { args: ['a'], flags: { wait: true }, output, fleet: open } as unknown as Call;
+  expect(await verb.run(call)).toBe(0);
+});
+
 it('status --wait fails when the daemon goes meanwhile: it tells of no change any more', async () => {
   let isGone = false;
   const fleet = {

@@ -10,7 +10,13 @@ const at = '2026-01-01T00:00:00Z';
 
 function inspection(detail: Detail, journal: JournalEntry[] = [], more: object = {}): Inspection {
   const status = { name: 's', state: 'error', detail, transport: 'stdio', since: at, next_retry_at: null };
-  return { server: 's', status: { ...status, last_error: null, ...more }, journal } as unknown as Inspection;
+  const snapshot = { server: 'error', keeper: detail };
+  return {
+    server: 's',
+    snapshot,
+    status: { ...status, last_error: null, ...more },
+    journal,
+  } as unknown as Inspection;
 }
 
 const step = (chart: 'server' | 'keeper', from: string, to: string, cause: string): JournalEntry => ({
@@ -53,7 +59,7 @@ describe('the story of a server', () => {
     [
       'not_allowed',
       's does not run: its agent.yaml is not allowed, since 1m0s.',
-      'nothing, until its file is allowed again.',
+      'nothing, until its file is back and allowed.',
       '"toolherd allow", with its agent.yaml.',
     ],
   ] as const)('%s: how it is, what comes next, what can be done', (detail, is, next, advice) => {
@@ -62,12 +68,52 @@ describe('the story of a server', () => {
     expect(lines.slice(-2)).toEqual([`What happens next: ${next}`, `What you can do: ${advice}`]);
   });
 
+  it('one whose file was deleted: what happened to the file, and how it comes back', () => {
+    const last_error = { message: '/a/agent.yaml was deleted', cause: 'withdrawn', fix: 'restore it', at };
+    const lines = tellStory(inspection('not_allowed', [], { last_error }), NOW, false).split('\n');
+    expect([lines[0], lines.at(-1)]).toEqual([
+      's does not run: /a/agent.yaml was deleted, since 1m0s.',
+      'What you can do: restore it.',
+    ]);
+  });
+
+  it('one that only another agent has: whose it is', () => {
+    const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
+    expect(tellStory(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is at rest/);
+  });
+
   it('one that waits: when the next try is, and the fix before it', () => {
     const last_error = { message: 'm', cause: 'exit', fix: 'install it', at };
     const waiting = inspection('waiting', [], { last_error, next_retry_at: '2026-01-01T00:01:12Z' });
     expect(tellStory(waiting, NOW, false)).toContain(
-      'What happens next: it is started again in 12s.\nWhat you can do: install it; then "toolherd start s" tries at once.',
+      'What happens next: it is tried again in 12s.\nWhat you can do: install it; then "toolherd start s" tries at once.',
     );
+  });
+
+  it('one that waits, and that a call need not wait for: says so, and not that it waits a second time', () => {
+    const steps = [
+      step('keeper', 'running.starting.connecting', 'waiting.holding', 'HTTP 404'),
+      step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago'),
+    ];
+    const waiting = inspection('waiting', steps, { next_retry_at: '2026-01-01T00:05:00Z' });
+    const told = tellStory(
+      { ...waiting, snapshot: { server: 'error', keeper: 'waiting.callable' } },
+      NOW,
+      false,
+    );
+    expect(told).toContain('What happens next: it is tried again in 4m0s, or by the next call.');
+    expect(told.match(/toolherd waits before/g)).toHaveLength(1);
+  });
+
+  it('of one that is started again after a failure has the reason, in the words of the server, and the remedy', () => {
+    const why = 'a port is taken; the last lines on stderr:\nError: EADDRINUSE';
+    const last_error = { message: 'm', cause: 'exit', why, fix: 'end what has it', at };
+    const trying = tellStory(inspection('running', [], { state: 'connecting', last_error }), NOW, false);
+    expect(trying).toContain('ago: a port is taken; the last lines on stderr:\n    | Error: EADDRINUSE\n');
+    expect(trying).toContain('What you can do: end what has it.');
+    const running = tellStory(inspection('running', [], { state: 'connected', last_error }), NOW, false);
+    expect(running).not.toContain('EADDRINUSE');
+    expect(running).toContain('nothing is needed');
   });
 
   it('tools that are not what was pinned are something to be looked at', () => {
@@ -97,7 +143,7 @@ describe('the story of a server', () => {
       '  1m0s ago    process 1 is started',
       '  1m0s ago    process 1 is ready: the handshake is done',
       '  1m0s ago    process 1 failed: exited with\uFFFDcode 7',
-      '  1m0s ago    toolherd waits a little before it tries again',
+      '  1m0s ago    toolherd waits before it tries again',
       '  1m0s ago    toolherd has given it up: starting it again does not help',
     ]);
     const verbose = tellStory(inspection('quarantined', journal), NOW, true);

@@ -83,6 +83,7 @@ async function loadText(kind: Kind, text: string): Promise<void> {
     userHome: '/',
     redactor: new Redactor(),
     variables: 'strict' as const,
+    reader: 'command' as const,
   };
   for (const draft of drafts) {
     if (draft.isBroken || draft.fields.enabled === false) continue;

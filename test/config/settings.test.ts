@@ -7,6 +7,7 @@ const DEFAULTS = {
     registry: 'https://registry.modelcontextprotocol.io/v0.1',
     logLevel: 'info',
     logMaxBytes: 10 * 1024 * 1024,
+    listWaitMs: 2000,
     maxStarting: 0,
     maxRss: 0,
   },
@@ -52,6 +53,8 @@ describe('global settings', () => {
     ['daemon: {registry: "http://localhost:5/v0.1"}', { registry: 'http://localhost:5/v0.1' }],
     ['daemon: {log_level: debug}', { logLevel: 'debug' }],
     ['daemon: {log_max_bytes: 4096}', { logMaxBytes: 4096 }],
+    ['daemon: {list_wait: 0}', { listWaitMs: 0 }],
+    ['daemon: {list_wait: 0.5}', { listWaitMs: 500 }],
     ['daemon: {max_starting: 3}', { maxStarting: 3 }],
     ['daemon: {max_rss: 8589934592}', { maxRss: 8_589_934_592 }],
   ])('%s', async (text, daemon) => {

@@ -259,14 +259,34 @@ describe('files that need no allow', () => {
     await trustRefusalOf(load(makeHerd({ agent: `security: {trust: all}\n${stdioAgent()}` })));
   });
 
-  it.each(['home/agent.yaml', 'home/agents/one/agent.yaml'])(
-    "a file in the user's own folder: %s",
+  it("a file beside the user's config.yaml, also where a link leads to their folder", async () => {
+    const herd = makeHerd({});
+    const file = addFile(join(herd.home, 'agent.yaml'), stdioAgent('env: {PATH: /opt/bin}'));
+    expect((await load(herd, file)).servers).toHaveLength(1);
+    symlinkSync('home', join(herd.folder, 'shortcut'));
+    expect((await load(herd, join(herd.folder, 'shortcut/agent.yaml'))).servers).toHaveLength(1);
+    const ownFolder = join(herd.folder, 'shortcut');
+    expect((await herd.load({ trustFile: herd.trustFile, agentFile: file, ownFolder })).servers).toHaveLength(
+      1,
+    );
+  });
+
+  it.each(['state/results/x.txt', 'cache/x.yaml', 'run/agent.yaml', 'agents/one/agent.yaml'])(
+    'a file in a folder beside it is not the own one: %s',
     async (path) => {
       const herd = makeHerd({});
-      const file = addFile(join(herd.folder, path), stdioAgent('env: {PATH: /opt/bin}'));
-      expect((await load(herd, file)).servers).toHaveLength(1);
+      await trustRefusalOf(load(herd, addFile(join(herd.home, path), stdioAgent())));
     },
   );
+
+  it('a link beside it to a file elsewhere is not the own one, nor is a link elsewhere to a file beside it', async () => {
+    const herd = makeHerd({ agent: stdioAgent() });
+    const own = addFile(join(herd.home, 'own.yaml'), stdioAgent());
+    symlinkSync(herd.agentFile, join(herd.home, 'agent.yaml'));
+    symlinkSync(own, join(herd.project, 'linked.yaml'));
+    await trustRefusalOf(load(herd, join(herd.home, 'agent.yaml')));
+    await trustRefusalOf(load(herd, join(herd.project, 'linked.yaml')));
+  });
 
   it('a folder that is only linked to from there is not the own one', async () => {
     const herd = makeHerd({ agent: stdioAgent() });

@@ -44,7 +44,7 @@ async function run(): Promise<void> {
     }
     case 'http-standard-headers':
       await call(tools[0]?.name ?? '', {});
-      for (const { name } of await herd.prompts(SERVER))
+      for (const { name } of (await herd.prompts(SERVER)).prompts)
         await herd.prompt({ server: SERVER, name, arguments: {} });
       for (const { uri } of (await herd.resources(SERVER)).resources)
         await herd.resource({ server: SERVER, uri });
@@ -60,9 +60,10 @@ async function run(): Promise<void> {
 /** The tools, after as many logins as it takes. */
 async function list(): Promise<ToolEntry[]> {
   for (;;) {
-    const tools = await herd.tools(SERVER, true);
+    const { tools } = await herd.tools(SERVER, true);
     const [status] = herd.status([SERVER]);
-    if (status?.detail !== 'needs_auth') return tools;
+    const isRefused = status?.state === 'error' && status.last_error?.cause === 'auth';
+    if (!isRefused) return tools;
     await login();
   }
 }

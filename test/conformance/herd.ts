@@ -37,6 +37,7 @@ export async function openHerd(url: string) {
     clock,
     random: Math.random,
     maxStarting: 4,
+    listWaitMs: () => 2000,
     redact: (value) => value,
     log: (_, text) => log(text),
     open: (spec, incarnation, on) =>

@@ -1,8 +1,9 @@
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/spec.js';
 import { makePin, TrustStore } from '../../src/config/trust.js';
-import { Agents } from '../../src/daemon/agents.js';
+import { Agents, MISSING_GRACE_MS } from '../../src/daemon/agents.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
 import type { Fleet } from '../../src/ipc/fleet.js';
 import { findPaths } from '../../src/paths.js';
@@ -12,6 +13,9 @@ import { makeFolder } from '../support/folder.js';
 
 const AGENT = 'tools:\n  - {name: red, description: x, type: mcp, server: x, command: npx, start: eager}\n';
 const LINGER_MS = 1000;
+
+/** The servers of the only view there is. */
+const shownIn = (agents: Agents) => agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
 
 type Started = Awaited<ReturnType<typeof start>>;
 
@@ -46,7 +50,7 @@ async function start({ global = 'version: "1.0"\n', guests = [] as ServerSpec[] 
     lingerMs: LINGER_MS,
   });
   const open = (caller: string, file = join(folder, 'agent.yaml')) =>
-    agents.ofAgent(caller, file, () => ({}) as Fleet);
+    agents.ofAgent(caller, file, 'trusted', () => ({}) as Fleet);
   return { world, herd, place, agents, open };
 }
 
@@ -80,13 +84,63 @@ it('X3: of a revoked file nothing runs, whoever is registered afterwards', async
   agents.guestsChanged();
   world.links[0]?.isBuried();
   await settled();
-  expect(world.alive).toEqual([]);
+  expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['guest']);
   const shown = agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
   expect(shown).toEqual([
     ['red', 'not_allowed'],
-    ['guest', 'idle'],
+    ['guest', 'running'],
   ]);
   agents.close();
+});
+
+describe('an agent file that cannot be read', () => {
+  it('is waited for: what it runs goes on until the grace is over, however often the file is looked at', async () => {
+    const { world, place, agents, open } = await start();
+    const file = join(dirname(place.file), 'agent.yaml');
+    await open('a');
+    rmSync(file);
+    await agents.reload();
+    world.clock.advance(MISSING_GRACE_MS - 1);
+    await agents.reload();
+    expect(shownIn(agents)).toEqual([['red', 'running']]);
+    world.clock.advance(1);
+    await agents.reload();
+    expect(shownIn(agents)).toEqual([['red', 'not_allowed']]);
+    agents.close();
+  });
+
+  it('and comes back within the grace has lost nothing, and has a whole grace the next time', async () => {
+    const { world, place, agents, open } = await start();
+    const file = join(dirname(place.file), 'agent.yaml');
+    await open('a');
+    for (let round = 0; round < 3; round += 1) {
+      renameSync(file, `${file}.aside`);
+      await agents.reload();
+      world.clock.advance(MISSING_GRACE_MS - 1);
+      renameSync(`${file}.aside`, file);
+      await agents.reload();
+    }
+    world.clock.advance(MISSING_GRACE_MS);
+    await agents.reload();
+    expect([shownIn(agents), world.links.length]).toEqual([[['red', 'running']], 1]);
+    agents.close();
+  });
+
+  it('is forgotten with its last connection, and opened anew when it is back', async () => {
+    const { world, place, herd, agents, open } = await start();
+    const file = join(dirname(place.file), 'agent.yaml');
+    const one = await open('a');
+    rmSync(file);
+    await agents.reload();
+    world.clock.advance(MISSING_GRACE_MS);
+    await agents.reload();
+    one.close();
+    expect([agents.views, herd.status()]).toEqual([[], []]);
+    writeFileSync(file, AGENT);
+    await open('b');
+    expect(shownIn(agents)).toEqual([['red', 'running']]);
+    agents.close();
+  });
 });
 
 it('a reload is also one of the files that are just being opened', async () => {

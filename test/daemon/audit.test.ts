@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openFleet } from '../../src/index.js';
 import type { CallEvent } from '../../src/ipc/fleet.js';
@@ -261,10 +262,13 @@ describe('the audit', () => {
   });
 
   it('is whole also where an end in haste follows: a second signal, or a program that closes nothing', async () => {
-    const home = makeHome(HERD);
+    const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
+    const home = makeHome(config([server('good', 'good.mjs'), slow]));
     const herd = await herdIn(home, await home.start());
+    await herd.fleet.start({ servers: ['slow'] }, true);
     for (let count = 0; count < 5; count += 1) await herd.say('good', 'pid');
     herd.daemon.kill('SIGTERM');
+    await sleep(1200);
     herd.daemon.kill('SIGINT');
     await until(() => !isAlive(herd.daemon.pid));
     expect(recordsIn(home).length).toBe(5);

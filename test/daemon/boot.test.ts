@@ -38,7 +38,7 @@ describe('the start of a daemon', () => {
     });
     const started = await fleet.start({ servers: ['a', 'b', 'c'] }, true);
     expect(started.map(({ state }) => state)).toEqual(['connected', 'connected', 'connected']);
-    expect((await fleet.tools()).length).toBeGreaterThan(2);
+    expect((await fleet.tools()).tools.length).toBeGreaterThan(2);
     daemon.kill('SIGTERM');
     await until(() => !isAlive(daemon.pid) && existsSync(seen));
     const { stood, files } = JSON.parse(readFileSync(seen, 'utf8'));

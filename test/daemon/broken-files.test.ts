@@ -29,7 +29,7 @@ it('a ledger and a list cache that are broken are told of once, each with what i
   writeFileSync(ledger, `${readFileSync(ledger, 'utf8')}{"came":{"pi`);
   writeFileSync(join(catalogs, name), '{"format":1,"lists":{"tools":[{"na');
   const { fleet: next } = await herdIn(home, await home.start());
-  expect((await next.tools('one')).length).toBeGreaterThan(0);
+  expect((await next.tools('one')).tools.length).toBeGreaterThan(0);
   const told = warningsIn(home.folder).filter((text) => /ledger|cached/.test(text));
   expect(told).toEqual([
     `the ledger ${ledger} could not be read whole: a line of it makes no sense. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,

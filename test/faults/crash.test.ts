@@ -61,6 +61,25 @@ describe('a server that dies in the middle of a call', () => {
     expect(linesOf(file)).toEqual([String(before)]);
   });
 
+  it('P9 FR-023: a call that came right after the crash is served as soon as a new call could make the next try', async () => {
+    // a call may make the next try after 2 s; without one it comes after 6 s
+    const slow = { max_restarts: 5, backoff: { min: 6, max: 6, factor: 1, jitter: 0 } };
+    const herd = await startHerd(config([server('one', 'dies-in-call.mjs', slow)]));
+    for (const file of ['first', 'second']) {
+      await herd.fleet.call({
+        server: 'one',
+        tool: 'exit',
+        arguments: { file: join(herd.home.folder, file) },
+      });
+    }
+    const { next_retry_at } = await until(async () => {
+      const status = await herd.status('one');
+      return status.detail === 'waiting' && status;
+    });
+    expect(await herd.fleet.call({ server: 'one', tool: 'pid' })).toMatchObject({ success: true });
+    expect(Date.now()).toBeLessThan(Date.parse(next_retry_at ?? ''));
+  });
+
   it('P4: within 100 ms of the kill, give or take the noise of the machine', async () => {
     const herd = await startHerd(config([server('one', 'dies-in-call.mjs', OFTEN)]));
     const rounds = [];

@@ -22,7 +22,7 @@ const readsOf = async ({ say }: Herd) => JSON.parse(await say('offers', 'reads')
 describe('what a server offers', () => {
   test('SC-008 FR-013 US4.1 U7: a thousand tools over a hundred pages are all listed, the bad one marked', async () => {
     const { fleet, say, status } = await startHerd(offers({ args: ['1000'] }));
-    const tools = await fleet.tools('offers');
+    const { tools } = await fleet.tools('offers');
     expect(new Set(tools.map(({ name }) => name)).size).toBe(1000);
     expect(tools.filter(({ problem }) => problem !== undefined)).toMatchObject([
       {
@@ -38,7 +38,7 @@ describe('what a server offers', () => {
 
   test('FR-014 US4.2: prompts, resources and templates are found, each with what its server said of it', async () => {
     const { fleet } = await startHerd(offers());
-    expect(await fleet.prompts()).toMatchObject([
+    expect((await fleet.prompts()).prompts).toMatchObject([
       {
         server: 'offers',
         name: 'greet',
@@ -68,6 +68,7 @@ describe('what a server offers', () => {
           mime_type: null,
         },
       ],
+      missing: [],
     });
   });
 
@@ -110,7 +111,7 @@ describe('FR-016 US4.4 U7: a server that says its lists have changed', () => {
       ['prompts', ['extra'], []],
       ['resources', ['note://new'], []],
     ]);
-    expect((await fleet.tools()).map(({ name }) => name)).toContain('fresh');
+    expect((await fleet.tools()).tools.map(({ name }) => name)).toContain('fresh');
     expect((await fleet.call({ server: 'offers', tool: 'echo' })).error?.type).toBe('MCPToolNotFoundError');
   });
 
@@ -134,18 +135,18 @@ describe('a server that is cold', () => {
     const home = makeHome(offers({ env: { TOKEN: 'hunter2-secret' } }));
     const first = await home.start();
     const before = await connect({ socket: home.socket });
-    const tools = await before.tools('offers');
+    const { tools } = await before.tools('offers');
     before.close();
     first.kill('SIGTERM');
     await until(() => !isAlive(first.pid));
     await home.start();
     const fleet = await connect({ socket: home.socket });
     const status = async () => (await fleet.status()).servers[0];
-    expect(await fleet.tools('offers')).toEqual(tools.map((tool) => ({ ...tool, cached: true })));
+    expect((await fleet.tools('offers')).tools).toEqual(tools.map((tool) => ({ ...tool, cached: true })));
     expect((await fleet.resources()).templates).toMatchObject([{ name: 'notes', cached: true }]);
     expect(await status()).toMatchObject({ state: 'created', pids: [], tools: 6, prompts: 2 });
     const events = await listen(fleet);
-    expect(await fleet.tools('offers', true)).toEqual(tools);
+    expect((await fleet.tools('offers', true)).tools).toEqual(tools);
     expect(await status()).toMatchObject({ state: 'connected', incarnation: 1 });
     expect(events).toEqual([]);
     const [file = ''] = readdirSync(join(home.folder, 'cache', 'catalogs'));

@@ -54,11 +54,11 @@ describe('a config that means harm, given to a daemon that runs', () => {
     const out = ['../out.env', '/etc/hostname', 'linked.env', 'linked/hostname', 'sub/../../out.env'];
     for (const envFile of out) {
       herd.home.configure(config([server('one', 'good.mjs'), server('two', 'good.mjs', { envFile })]));
-      await expect(herd.fleet.reload()).rejects.toMatchObject({
-        type: 'ConfigError',
-        message: expect.stringMatching(/leaves the folder|by a link/),
-      });
-      await expectUntouched(herd, pid);
+      const message = expect.stringMatching(/leaves the folder|by a link/);
+      const problems = [{ type: 'ConfigError', message }];
+      expect(await herd.fleet.reload()).toMatchObject({ misconfigured: [{ server: 'two', problems }] });
+      expect(await herd.status('two')).toMatchObject({ detail: 'misconfigured', pids: [], incarnation: 0 });
+      expect(await herd.say('one', 'pid')).toBe(pid);
     }
     measured(`C3: ${out.length} ways out of the folder, all refused`);
   });

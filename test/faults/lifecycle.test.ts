@@ -22,10 +22,10 @@ describe('FR-024: when a server runs', () => {
 
   it('the first look at its tools starts it too', async () => {
     const { fleet, status } = await startHerd(config([server('one', 'good.mjs')]));
-    const names = (await fleet.tools('one')).map(({ name }) => name);
+    const names = (await fleet.tools('one')).tools.map(({ name }) => name);
     expect(names).toContain('echo');
     expect(await status('one')).toMatchObject({ state: 'connected', tools: names.length });
-    expect((await fleet.tools('one', true)).map(({ name }) => name)).toEqual(names);
+    expect((await fleet.tools('one', true)).tools.map(({ name }) => name)).toEqual(names);
     expect((await status('one')).incarnation).toBe(1);
   });
 

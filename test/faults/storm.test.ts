@@ -68,7 +68,7 @@ describe('a server that is gone before it is written to', () => {
     expect(isAlive(daemon.pid)).toBe(true);
     expect((await fleet.status()).daemon.pid).toBe(daemon.pid);
     expect((await status('gone-7')).last_error?.message).toBe(
-      'gone-7: exited with code 1 before it had answered initialize',
+      'gone-7: exited with code 1 before it had answered initialize (command: /bin/false)',
     );
   });
 

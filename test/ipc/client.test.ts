@@ -53,7 +53,8 @@ describe('a fleet at the other end of the socket', () => {
       (of) => of.unregister('new'),
       (of) => of.call({ server: 'a', tool: 't', arguments: { x: [1] }, timeout_ms: 5, request_id: 'r' }),
       (of) => of.call({ server: 'a', tool: 't' }),
-      (of) => of.shutdown(5),
+      // `attached` is of the socket alone
+      async (of) => ({ ...(await of.shutdown(5)), attached: undefined }),
     ];
     for (const use of uses) expect(await use(far)).toEqual(await use(near));
     expect(fleet.heard).toEqual(near.heard);

@@ -107,12 +107,14 @@ export class FakeFleet implements Fleet {
 
   async tools(server?: string, refresh?: boolean) {
     this.heard.push(['tools', server, refresh]);
-    return [{ server: 'a', name: 't', exposed_name: 'a__t', description: null, input_schema: {} }];
+    const tool = { server: 'a', name: 't', exposed_name: 'a__t', description: null, input_schema: {} };
+    return { tools: [tool], missing: [] };
   }
 
   async prompts(server?: string, refresh?: boolean) {
     this.heard.push(['prompts', server, refresh]);
-    return [{ server: 'a', name: 'p', exposed_name: 'a__p', description: null, arguments: [] }];
+    const prompt = { server: 'a', name: 'p', exposed_name: 'a__p', description: null, arguments: [] };
+    return { prompts: [prompt], missing: [] };
   }
 
   async resources(server?: string, refresh?: boolean) {
@@ -121,6 +123,7 @@ export class FakeFleet implements Fleet {
     return {
       resources: [{ ...resource, uri: 'file:///r' }],
       templates: [{ ...resource, uri_template: 'file:///{r}' }],
+      missing: [],
     };
   }
 

@@ -109,6 +109,7 @@ describe('health', () => {
   it.each([
     ['ok', fleet(status('a'))],
     ['degraded', fleet(status('a'), { ...status('b'), detail: 'quarantined' })],
+    ['degraded', fleet(status('a'), { ...status('b'), detail: 'misconfigured' })],
     ['degraded', { ...fleet(), daemon: { ...DAEMON, config_error: 'bad' } }],
   ])('is %s', (word, herd) => {
     expect(healthOf(herd)).toMatchObject({

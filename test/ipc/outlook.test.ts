@@ -28,6 +28,7 @@ function stage() {
         get seen() {
           return seen;
         },
+        check: () => Promise.resolve(),
         close: () => undefined,
       }),
       ofAgent: () => Promise.reject(new Error('no agents here')),
@@ -73,15 +74,15 @@ it('to watch a resource is to act: it is one of his own servers that tells', asy
 
 it('whoever asks for a server that the agent has not still sees what he saw, and holds nothing of the agent', async () => {
   const [herd, agents] = [new FakeFleet(), new FakeFleet()];
-  agents.status = () => Promise.reject(new Error('no such server'));
+  const check = () => Promise.reject(new Error('no such server'));
   let closed = 0;
   const close = () => {
     closed += 1;
   };
   const outlook = new Outlook(
     {
-      own: () => ({ agent: null, fleet: herd, seen: herd, close: () => undefined }),
-      ofAgent: async (_, agent) => ({ agent, fleet: agents, seen: agents, close }),
+      own: () => ({ agent: null, fleet: herd, seen: herd, check, close: () => undefined }),
+      ofAgent: async (_, agent) => ({ agent, fleet: agents, seen: agents, check, close }),
     },
     'a',
   );

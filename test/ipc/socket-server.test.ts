@@ -48,7 +48,12 @@ describe('the methods of the socket', () => {
     const { client } = await serveFake();
     const hello = { client: { name: 'test', version: '1' } };
     expect((await client.answer('fleet/hello', hello)).result).toEqual({
-      daemon: { version: VERSION, pid: process.pid, started_at: expect.stringMatching(/^\d{4}-.*Z$/) },
+      daemon: {
+        version: VERSION,
+        pid: process.pid,
+        started_at: expect.stringMatching(/^\d{4}-.*Z$/),
+        closing: null,
+      },
       api_version: 1,
       agent: null,
     });

@@ -207,7 +207,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     const { fleet, configFile } = await open();
     const entry = server('guest', 'good.mjs');
     const states = await fleet.register(entry);
-    expect(states).toMatchObject([{ name: 'guest', detail: 'idle' }]);
+    expect(states).toMatchObject([{ name: 'guest', detail: 'running' }]);
     expect((await fleet.call('guest', 'echo', { value: 'hi' })).text()).toBe('hi');
     await expect(fleet.register(entry)).rejects.toMatchObject({ type: 'ConfigError' });
     await expect(fleet.register({ ...entry, name: 'good' })).rejects.toMatchObject({ type: 'ConfigError' });

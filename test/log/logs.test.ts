@@ -39,6 +39,16 @@ describe('the logs', () => {
     expect(echoed.length).toBe(3);
   });
 
+  test('what a terminal would obey is an escape in the file and in the echo, and the same text when it is read', () => {
+    const { logs, lines, folder, echoed } = stage();
+    const evil = 'csi \u009B31m osc \u009D0;x\u009C del \u007F rlo \u202E lri \u2066 esc \u001B[2J';
+    logs.server('srv').info(evil);
+    expect(lines('servers/srv.log')).toMatchObject([{ msg: evil }]);
+    for (const text of [readFileSync(join(folder, 'servers', 'srv.log'), 'utf8'), ...echoed]) {
+      expect(text).toMatch(/^[\u0020-\u007E]+\n$/);
+    }
+  });
+
   test('below their level nothing is written', () => {
     const { folder, logs } = stage('error');
     logs.daemon.info('hello');

@@ -42,6 +42,8 @@ describe('named delays', () => {
     for (const delay of Object.values(serverDelays)) expect(delay({ context: endless })).toBe(longestTimerMs);
     const far = { nextRetryAt: 2 ** 40, now: () => 0 } as KeeperContext;
     expect(keeperDelays.backoff({ context: far })).toBe(longestTimerMs);
+    const held = { callableAt: 2 ** 40, now: () => 0 } as KeeperContext;
+    expect(keeperDelays.hold({ context: held })).toBe(longestTimerMs);
   });
 
   test('each delay reads its own figure', () => {
@@ -55,6 +57,10 @@ describe('named delays', () => {
     const { startTimeout, discoverTimeout, closeTimeout, idleTimeout } = serverDelays;
     const all = [startTimeout, discoverTimeout, closeTimeout, idleTimeout].map((delay) => delay({ context }));
     expect(all).toEqual([1, 2, 3, 4]);
+    const waiting = { nextRetryAt: 12, callableAt: 7, now: () => 5 } as KeeperContext;
+    expect([keeperDelays.backoff, keeperDelays.hold].map((delay) => delay({ context: waiting }))).toEqual([
+      7, 2,
+    ]);
   });
 
   test('durations are written for people', () => {

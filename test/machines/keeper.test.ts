@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
 import type { RestartPolicy } from '../../src/config/spec.js';
-import { type KeeperOrder, type KeeperReport, keeperMachine } from '../../src/machines/index.js';
+import { type IncarnationReport, type KeeperOrder, keeperMachine } from '../../src/machines/index.js';
 import {
   crashing,
   healthy,
@@ -19,10 +19,14 @@ import { defaults, keeperInput, startKeeper, times } from '../model/setting.js';
 
 const exact: RestartPolicy = { ...defaults, backoff: { ...defaults.backoff, jitter: 0 } };
 
+/** As the policy of a remote server is: it is never given up. */
+const remote: RestartPolicy = { ...exact, maxRestarts: Number.POSITIVE_INFINITY };
+const wrong = () => unstartable({ looksMisconfigured: true });
+
 function stage(script: Script, policy = exact, options: WorldOptions = {}) {
   const world = new SimulatedWorld({ script, ...options });
   const keeper = startKeeper(world, policy);
-  const ended: KeeperReport[] = [];
+  const ended: IncarnationReport[] = [];
   keeper.on('incarnation.ended', (report) => ended.push(report));
   return {
     world,
@@ -171,7 +175,7 @@ describe('after a failure', () => {
     pass(111);
     expect(opens()).toEqual([0, 110]);
     pass(110);
-    expect(state()).toBe('waiting');
+    expect(state()).toBe('waiting.holding');
     expect(context().nextRetryAt).toBe(720);
     pass(500);
     expect(opens()).toEqual([0, 110, 720]);
@@ -240,15 +244,130 @@ describe('after a failure', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('calls do not shorten a wait; an order does', () => {
+  test('calls do not shorten a wait whose last try was a moment ago; an order does', () => {
     const { state, order, call, pass } = stage(() => crashing(100));
     order('start');
     pass(250);
-    expect(state()).toBe('waiting');
+    expect(state()).toBe('waiting.holding');
     call();
-    expect(state()).toBe('waiting');
+    expect(state()).toBe('waiting.holding');
     order('start');
     expect(state()).toBe('running.starting.connecting');
+  });
+
+  test('FR-023: what looks misconfigured and was never connected is rechecked slowly, for ever, and reported meanwhile', () => {
+    const { world, state, context, order, pass, opens } = stage(() => wrong(), remote);
+    order('start');
+    pass(10);
+    expect([state(), context().nextRetryAt]).toEqual(['waiting.holding', 300_010]);
+    expect(context().lastError).toMatchObject({ looksMisconfigured: true });
+    pass(10_000_000);
+    expect(opens().slice(0, 4)).toEqual([0, 300_010, 600_020, 900_030]);
+    expect(context().restarts).toBe(33);
+    world.script = () => healthy();
+    pass(300_010);
+    expect(state()).toBe('running.up');
+  });
+
+  test('FR-023: a call makes the next try at once, when the last one is a third of backoff.max ago', () => {
+    const { world, state, order, call, pass, opens } = stage(() => wrong(), remote);
+    order('start');
+    pass(10 + 9_999);
+    call();
+    expect([state(), opens()]).toEqual(['waiting.holding', [0]]);
+    pass(1);
+    expect(state()).toBe('waiting.callable');
+    call();
+    pass(10);
+    expect([state(), opens()]).toEqual(['waiting.holding', [0, 10_010]]);
+    pass(10_000);
+    world.script = () => healthy();
+    call();
+    pass(10);
+    expect(state()).toBe('running.up');
+  });
+
+  test('FR-023: the end of the hold is reported once, when the keeper is callable: a call that waited makes its try then', () => {
+    const { keeper, state, order, pass, opens } = stage(() => wrong(), remote);
+    const reported: string[] = [];
+    keeper.on('hold.ended', () => {
+      reported.push(state());
+      keeper.send({ type: 'call.waiting' });
+    });
+    order('start');
+    pass(10 + 9_999);
+    expect(reported).toEqual([]);
+    pass(1);
+    expect([reported, state(), opens()]).toEqual([
+      ['waiting.callable'],
+      'running.starting.connecting',
+      [0, 10_010],
+    ]);
+  });
+
+  test('FR-023: one that was connected once is restarted as ever, whatever it looks like; reset does not forget that', () => {
+    const { state, context, order, pass, opens } = stage(
+      (incarnation) => (incarnation === 1 ? crashing(100) : wrong()),
+      remote,
+    );
+    order('start');
+    pass(110 + 10);
+    expect([state(), context().nextRetryAt]).toEqual(['waiting.holding', 620]);
+    order('reset');
+    pass(10);
+    expect([opens(), context().nextRetryAt]).toEqual([[0, 110, 120], 630]);
+    pass(1_000_000);
+    expect(opens().length).toBeGreaterThan(30);
+    expect(context().nextRetryAt! - opens().at(-1)!).toBe(30_010);
+  });
+
+  test('one that was connected before the keeper began is restarted as ever; that is asked only where it matters', () => {
+    let asked = 0;
+    const world = new SimulatedWorld({ script: () => unstartable() });
+    const wasConnected = () => {
+      asked += 1;
+      return true;
+    };
+    const input = { ...keeperInput(world, remote), wasConnected };
+    const keeper = createActor(world.keeper, { clock: world.clock, input }).start();
+    keeper.send({ type: 'start' });
+    world.clock.advance(10);
+    expect(asked).toBe(0);
+    world.script = () => wrong();
+    world.clock.advance(100_000);
+    expect(asked).toBe(1);
+    expect(keeper.getSnapshot().context.nextRetryAt).toBeLessThan(world.clock.now() + 30_001);
+  });
+
+  test('with max_restarts a wrong entry is given up too, and with max_restarts 0 at once', () => {
+    const { state, context, order, pass, opens } = stage(() => wrong(), { ...exact, maxRestarts: 2 });
+    order('start');
+    pass(10_000_000);
+    expect([state(), opens()]).toEqual(['quarantined', [0, 300_010, 600_020]]);
+    expect(context().quarantineReason).toBe('3 failed starts in a row');
+    const strict = stage(() => wrong(), { ...exact, maxRestarts: 0 });
+    strict.order('start');
+    strict.pass(10);
+    expect(strict.state()).toBe('quarantined');
+  });
+
+  test('what a remote end asks for in Retry-After is granted, also before the first restart and against calls', () => {
+    const { state, context, order, call, pass, opens } = stage(
+      () => unstartable({ retryAfterMs: 20_000 }),
+      remote,
+    );
+    order('start');
+    pass(10);
+    expect([state(), context().nextRetryAt, context().callableAt]).toEqual([
+      'waiting.holding',
+      20_010,
+      20_010,
+    ]);
+    pass(19_999);
+    call();
+    expect(opens()).toEqual([0]);
+    pass(1);
+    expect(opens()).toEqual([0, 20_010]);
   });
 
   test('reset forgets the failures and tries again; start tries once and forgives nothing', () => {
@@ -278,7 +397,7 @@ describe('after a failure', () => {
     pass(250);
     order('reset');
     expect(state()).toBe('running.starting.connecting');
-    expect(context().history).toEqual({ restarts: [], failedStarts: 0, streak: 0 });
+    expect(context().history).toEqual({ restarts: [], failedStarts: 0, streak: 0, hasConnected: true });
   });
 
   test('the reason of a quarantine is gone when it is left', () => {
@@ -398,7 +517,7 @@ describe('incarnations', () => {
       [1, true, 'error'],
       [2, false, 'error'],
     ]);
-    expect(seen).toEqual(['running.starting.queued', 'waiting']);
+    expect(seen).toEqual(['running.starting.queued', 'waiting.holding']);
   });
 
   test('I5: one that breaks is an ending with cause bug, is reaped, and is restarted like any other', () => {

@@ -7,14 +7,16 @@ import {
   decide,
   disconnected,
   failed,
+  forgiven,
   type History,
   intensityUnreachable,
   noHistory,
+  pauseAfter,
 } from '../../src/machines/index.js';
 import { defaults } from '../model/setting.js';
 
 const crash = failed({ cause: 'exit', message: 'ended with 1', code: 1, signal: null });
-const full: History = { restarts: [10, 20, 30, 40, 50], failedStarts: 0, streak: 5 };
+const full: History = { restarts: [10, 20, 30, 40, 50], failedStarts: 0, streak: 5, hasConnected: true };
 
 describe('what follows an ending', () => {
   test('a failure is answered with a restart under on-failure and always, never under never', () => {
@@ -23,6 +25,15 @@ describe('what follows an ending', () => {
     expect(verdictOf('on-failure')).toEqual({ verdict: 'restart', attempt: 0 });
     expect(verdictOf('always')).toEqual({ verdict: 'restart', attempt: 0 });
     expect(verdictOf('never')).toEqual({ verdict: 'rest' });
+  });
+
+  test('a start that failed is not repeated at once, a crash is', () => {
+    const afterStart = decide(crash, { ...noHistory, failedStarts: 1 }, defaults, 0);
+    const afterCrash = decide(crash, { ...noHistory, hasConnected: true }, defaults, 0);
+    expect([afterStart, afterCrash]).toEqual([
+      { verdict: 'restart', attempt: 1 },
+      { verdict: 'restart', attempt: 0 },
+    ]);
   });
 
   test('a clean end is answered with a restart only under always', () => {
@@ -66,9 +77,41 @@ describe('what follows an ending', () => {
     expect(afterEnding(full, ending, undefined, defaults)).toEqual({ ...full, restarts: [] });
   });
 
+  describe('what looks misconfigured', () => {
+    const ending = failed({ cause: 'protocol', message: 'HTTP 404', looksMisconfigured: true });
+
+    test('is rechecked where it was never connected, and restarted where it was', () => {
+      expect(decide(ending, noHistory, defaults, 0)).toEqual({ verdict: 'recheck' });
+      const connected = { ...noHistory, hasConnected: true };
+      expect(decide(ending, connected, defaults, 0)).toEqual({ verdict: 'restart', attempt: 0 });
+    });
+
+    test('rests under never, and is given up after as many tries as any other', () => {
+      expect(decide(ending, noHistory, { ...defaults, restart: 'never' }, 0).verdict).toBe('rest');
+      expect(decide(ending, { ...noHistory, failedStarts: 6 }, defaults, 0).verdict).toBe('quarantine');
+      expect(decide(ending, { ...full, hasConnected: false }, defaults, 60).verdict).toBe('quarantine');
+    });
+  });
+
+  test('what was connected once stays so: a failed start and a pardon do not change it', () => {
+    const connected = afterEnding(noHistory, crash, 1, defaults);
+    expect(connected.hasConnected).toBe(true);
+    expect(afterEnding(connected, crash, undefined, defaults).hasConnected).toBe(true);
+    expect(forgiven({ ...full, failedStarts: 3 })).toEqual({ ...noHistory, hasConnected: true });
+    expect(forgiven({ ...full, hasConnected: false })).toBe(noHistory);
+  });
+
   test('a missing authorisation is a matter for a person, before any count', () => {
     const ending = failed({ cause: 'auth', message: 'sign in first', permanent: true });
     expect(decide(ending, { ...full, failedStarts: 99 }, defaults, 50)).toEqual({ verdict: 'authorise' });
+  });
+
+  test('FR-023: a refusal that may be the word of a gateway is retried like a 404', () => {
+    const ending = failed({ cause: 'auth', message: 'HTTP 403', looksMisconfigured: true });
+    expect(decide(ending, noHistory, defaults, 0)).toEqual({ verdict: 'recheck' });
+    const connected = { ...noHistory, hasConnected: true };
+    expect(decide(ending, connected, defaults, 0)).toMatchObject({ verdict: 'restart' });
+    expect(afterEnding(connected, ending, undefined, defaults).failedStarts).toBe(1);
   });
 
   test('simulated P-12: max_restarts failed starts in a row are tried again, one more is quarantined, also under never', () => {
@@ -107,7 +150,7 @@ describe('what follows an ending', () => {
 describe('the history', () => {
   test('a restart is remembered as long as it can count, and lengthens the streak', () => {
     const history = afterRestart({ ...full, streak: 7 }, defaults, 60_020);
-    expect(history).toEqual({ restarts: [20, 30, 40, 50, 60_020], failedStarts: 0, streak: 8 });
+    expect(history).toEqual({ ...full, restarts: [20, 30, 40, 50, 60_020], streak: 8 });
   });
 
   test('an error before the handshake is a failed start; a stop, a bad close, a missing authorisation are not', () => {
@@ -120,17 +163,39 @@ describe('the history', () => {
 
   test('a handshake ends a row of failed starts; only a healthy time ends a streak', () => {
     const before = { ...noHistory, failedStarts: 3, streak: 4 };
-    expect(afterEnding(before, crash, 29_999, defaults)).toEqual({
-      restarts: [],
-      failedStarts: 0,
-      streak: 4,
-    });
-    expect(afterEnding(before, crash, 30_000, defaults)).toEqual({
-      restarts: [],
-      failedStarts: 0,
-      streak: 0,
-    });
+    const after = { restarts: [], failedStarts: 0, hasConnected: true };
+    expect(afterEnding(before, crash, 29_999, defaults)).toEqual({ ...after, streak: 4 });
+    expect(afterEnding(before, crash, 30_000, defaults)).toEqual({ ...after, streak: 0 });
     expect(afterEnding(full, crash, 30_000, defaults).restarts).toEqual(full.restarts);
+  });
+});
+
+describe('the pause before the next try', () => {
+  const plain = { ...defaults.backoff, jitter: 0 };
+  const restart = (attempt: number, atLeastMs?: number) =>
+    ({ verdict: 'restart', attempt, atLeastMs }) as const;
+
+  test('of a restart is its backoff; of a recheck ten times the longest; a call may come after a third of that', () => {
+    expect(pauseAfter(restart(2), plain, 0.5)).toEqual({ retryMs: 1000, holdMs: 10_000 });
+    expect(pauseAfter({ verdict: 'recheck' }, plain, 0.5)).toEqual({ retryMs: 300_000, holdMs: 10_000 });
+    expect(pauseAfter({ verdict: 'recheck' }, defaults.backoff, 0)).toEqual({
+      retryMs: 240_000,
+      holdMs: 10_000,
+    });
+    expect(pauseAfter({ verdict: 'recheck' }, { ...plain, maxMs: 1000 }, 0.5).holdMs).toBe(334);
+  });
+
+  test('of a recheck is a second at least: without any backoff it would be a loop', () => {
+    expect(pauseAfter({ verdict: 'recheck' }, { ...plain, minMs: 0, maxMs: 0 }, 0.5)).toEqual({
+      retryMs: 1000,
+      holdMs: 0,
+    });
+  });
+
+  test('is as long as the remote end asked for, for callers too, but no longer than that of a recheck', () => {
+    expect(pauseAfter(restart(0, 45_000), plain, 0.5)).toEqual({ retryMs: 45_000, holdMs: 45_000 });
+    expect(pauseAfter(restart(2, 10), plain, 0.5)).toEqual({ retryMs: 1000, holdMs: 10_000 });
+    expect(pauseAfter(restart(2, 10 ** 9), plain, 0.5)).toEqual({ retryMs: 300_000, holdMs: 300_000 });
   });
 });
 

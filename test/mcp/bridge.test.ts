@@ -1,7 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -9,9 +7,10 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, config, server } from '../faults/config.js';
+import { startBridge } from '../support/bridge.js';
 import { COMMAND, toolherd } from '../support/command.js';
 import { type Home, isAlive, killDaemon, makeHome, startHerd, until } from '../support/herd.js';
-import { type Line, textOf } from './support.js';
+import { textOf } from './support.js';
 
 const require = createRequire(import.meta.url);
 const EVERYTHING = join(
@@ -46,25 +45,6 @@ const echo = async (client: ClientV1, value: string) => {
   const { content } = await client.callTool({ name: 'good__echo', arguments: { value } });
   return (content as { text: string }[])[0]?.text;
 };
-
-/** A bridge that is spoken to by lines. */
-function bridgeByLines(home: Home, ...flags: string[]) {
-  const { env, cwd, args } = bridgeOf(home, ...flags);
-  const child: ChildProcess = spawn(process.execPath, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
-  const lines: Line[] = [];
-  // not `exit`: what it said last may be read after that
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  createInterface({ input: child.stdout! }).on('line', (text) => lines.push(JSON.parse(text)));
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const say = (message: object) => child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  return {
-    child,
-    lines,
-    exit,
-    say,
-    reply: (id: unknown) => until(() => lines.find((line) => line.id === id)),
-  };
-}
 
 describe('toolherd bridge', () => {
   it('the official client of SDK v1 lists and calls the herd, and is asked by its own call', async () => {
@@ -139,7 +119,7 @@ describe('toolherd bridge', () => {
     const { home, daemon } = await startHerd(
       config([server('questions', 'questions.mjs'), server('logs', 'logs.mjs')]),
     );
-    const bridge = bridgeByLines(home);
+    const bridge = startBridge(home);
     const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: INFO };
     bridge.say({ id: 1, method: 'initialize', params });
     await bridge.reply(1);
@@ -175,7 +155,7 @@ describe('toolherd bridge', () => {
 
   it('what a client subscribed to, the next daemon tells', async () => {
     const { home, daemon } = await startHerd(config([server('watched', 'watched.mjs')]));
-    const bridge = bridgeByLines(home);
+    const bridge = startBridge(home);
     const uris = ['note://one', 'note://two'];
     for (const uri of uris) bridge.say({ id: uri, method: 'resources/subscribe', params: { uri } });
     for (const uri of uris) await bridge.reply(uri);
@@ -203,7 +183,7 @@ describe('toolherd bridge', () => {
 
   it('a daemon that was stopped stays so until the client has something to say', async () => {
     const { home, daemon } = await startHerd(HERD);
-    const bridge = bridgeByLines(home);
+    const bridge = startBridge(home);
     bridge.say({ id: 1, method: 'ping' });
     await bridge.reply(1);
     const down = await toolherd(['down'], { cwd: home.folder, env: home.environment });
@@ -217,7 +197,7 @@ describe('toolherd bridge', () => {
 
   it('starts the daemon, answers what came before stdin ended, prints nothing else, and ends', async () => {
     const home = makeHome(HERD);
-    const bridge = bridgeByLines(home);
+    const bridge = startBridge(home);
     bridge.say({ id: 'a', method: 'tools/call', params: { name: 'good__echo', arguments: { value: 'x' } } });
     bridge.child.stdin!.end();
     expect(await bridge.exit).toBe(0);
@@ -230,7 +210,7 @@ describe('toolherd bridge', () => {
 
   it('a flood of large lines passes whole and in silence', async () => {
     const { home } = await startHerd(HERD);
-    const bridge = bridgeByLines(home);
+    const bridge = startBridge(home);
     let complaints = '';
     bridge.child.stderr!.on('data', (chunk) => {
       complaints += chunk;

@@ -60,6 +60,7 @@ const steps = {
   end: exit(0, 'clean'),
   refuse: fails({}, 'failure'),
   hopeless: fails({ permanent: true }, 'hopeless'),
+  doubtful: fails({ looksMisconfigured: true }, 'doubtful'),
   unauthorised: fails({ cause: 'auth' }, 'unauthorised'),
   hang: (spec, { world }) => {
     if (spec.life?.handshakeAt !== undefined) spec.goes('failure');
@@ -111,6 +112,8 @@ function whileGoing(step: Step): Step {
 
 const connect: Step[] = [steps.grant, steps.handshake];
 const untilNextTry: Step = (spec, real) => pass((spec.retryAt ?? spec.now) - spec.now)(spec, real);
+const untilCallable: Step = (spec, real) =>
+  pass(Math.max(0, spec.mood === 'waiting' ? (spec.callableAt ?? spec.now) - spec.now : 0))(spec, real);
 
 /** Macros, because single steps hardly ever line up to a loop: without them quarantine is never reached. */
 const macros = {
@@ -123,6 +126,18 @@ const macros = {
   healthyLife: () => [...connect, pass(25_000), steps.crash],
   goodbyeLoop: (times: number) =>
     Array.from({ length: times }, () => [...connect, steps.end, untilNextTry]).flat(),
+  hopelessStart: () => [steps.grant, steps.hopeless, steps.closed],
+  doubtLoop: (times: number) =>
+    Array.from({ length: times }, () => [steps.grant, steps.doubtful, steps.closed, untilNextTry]).flat(),
+  callInDoubt: (times: number) =>
+    Array.from({ length: times }, () => [
+      steps.grant,
+      steps.doubtful,
+      steps.closed,
+      steps.call,
+      untilCallable,
+      steps.call,
+    ]).flat(),
   lateCall: () => [...connect, steps.evict, steps.call, steps.closed],
 };
 

@@ -28,6 +28,7 @@ export const endings: Readonly<Record<string, Ending>> = {
   'close failed': failed({ cause: 'close', message: 'the session could not be ended' }),
   'wants auth': failed({ cause: 'auth', message: 'sign in first' }),
   hopeless: failed({ cause: 'spawn', message: 'no such command', permanent: true }),
+  misconfigured: failed({ cause: 'protocol', message: 'HTTP 404', looksMisconfigured: true }),
 };
 
 /** Endings and breaks carry the id of the incarnation that is there. */

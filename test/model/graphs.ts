@@ -68,13 +68,15 @@ export function keeperEventsIn(state: KeeperSnapshot): Readonly<Record<string, K
 /** What makes a difference later: whose wish it was until it is let go, whether it was connected until it ends. */
 export function keeperProjection({
   value,
-  context: { history, startedBy, connectedAt, policy },
+  context: { history, startedBy, connectedAt, policy, verdict },
 }: KeeperSnapshot) {
   const place = stateName(value);
   return [
     place,
     ...(/queued/.test(place) && startedBy === 'policy' ? ['a restart'] : []),
     ...(/^running/.test(place) && connectedAt !== undefined ? ['was connected'] : []),
+    ...(/^waiting/.test(place) && verdict.verdict === 'recheck' ? ['a recheck'] : []),
+    ...(history.hasConnected ? ['connected before'] : []),
     `failed starts ${Math.min(history.failedStarts, policy.maxRestarts + 1)}`,
     `restarts ${Math.min(history.restarts.length, policy.maxRestarts)}`,
     `streak ${Math.min(history.streak, 1)}`,

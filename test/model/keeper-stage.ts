@@ -43,6 +43,10 @@ const whileConnecting: Causes = {
     world.say(reports.failed({ permanent: true }));
     world.say(reports.closed());
   },
+  misconfigured: ({ world }) => {
+    world.say(reports.failed({ looksMisconfigured: true }));
+    world.say(reports.closed());
+  },
 };
 
 const whileUp: Causes = {
@@ -88,6 +92,8 @@ export function happens(stage: KeeperStage, name: string): void {
   else if (name === 'server.connected') world.say(reports.opened());
   else if (name === 'after backoff')
     world.clock.advance((keeper.getSnapshot().context.nextRetryAt ?? 0) - world.clock.now());
+  else if (name === 'after hold')
+    world.clock.advance((keeper.getSnapshot().context.callableAt ?? 0) - world.clock.now());
   else throw new Error(`nothing in this world makes "${name}" happen in ${state()}`);
   checkKeeper(stage);
 }
@@ -104,16 +110,32 @@ function checkKeeper({ world, keeper, state }: KeeperStage): void {
     'I1: one incarnation while running, none otherwise': servers.join() === wanted,
     'a permit is held while starting (unless it broke), and only then': permits.includes(world.permitsHeld),
     'a next try is promised while waiting, and only then':
-      (context.nextRetryAt !== undefined) === (place === 'waiting'),
+      (context.nextRetryAt !== undefined) === place.startsWith('waiting'),
+    'so is when a call may make it': (context.callableAt !== undefined) === place.startsWith('waiting'),
+    'and that moment has come where calls may':
+      (place === 'waiting.callable') === isCallable({ world, context }),
     'a reason is given in quarantine': (context.quarantineReason !== undefined) === (place === 'quarantined'),
   };
   for (const [law, holds] of Object.entries(laws)) if (!holds) throw new Error(`${law} (${place})`);
+}
+
+function isCallable({
+  world,
+  context,
+}: {
+  world: SimulatedWorld;
+  context: KeeperSnapshot['context'];
+}): boolean {
+  return context.callableAt !== undefined && context.callableAt <= world.clock.now();
 }
 
 function isPossible(state: KeeperSnapshot, name: string): boolean {
   const place = stateName(state.value);
   // Without a process the incarnation ends in the same breath: nobody finds the keeper stopping there.
   if (place === 'running.starting.queued' && (name === 'stop' || name === 'restart')) return false;
+  // A next try that is nearer than the end of the hold comes first.
+  const { callableAt = 0, nextRetryAt = 0 } = state.context;
+  if (name === 'after hold') return callableAt < nextRetryAt;
   const [, ending] = /^server ended: (.*)$/.exec(name) ?? [];
   return ending === undefined || causes[place]?.[ending] !== undefined;
 }

@@ -50,7 +50,7 @@ const keeperIgnores: readonly Ignored[] = [
   { event: /^reset$/, in: /./, because: 'there is nothing to forget' },
   { event: /^call\.waiting/, in: /starting|restarting/, because: 'the next handshake serves it' },
   { event: /^call\.waiting/, in: /recalled/, because: 'it is known that calls wait' },
-  { event: /^call\.waiting/, in: /^waiting/, because: 'it waits for the next try' },
+  { event: /^call\.waiting/, in: /^waiting\.holding/, because: 'the last try is too recent' },
   {
     event: /^call\.waiting/,
     in: /stopping|stopped/,
@@ -109,6 +109,7 @@ describe('layer 0: the whole transition table is as it was reviewed, and every i
         ...(is.incarnation === was.incarnation ? [] : [`spawn server.${is.incarnation} for ${is.startedBy}`]),
         ...(is.history === was.history ? [] : [historyOf(is)]),
         ...(is.nextRetryAt === was.nextRetryAt ? [] : [`next try ${is.nextRetryAt ?? 'none'}`]),
+        ...(is.callableAt === was.callableAt ? [] : [`by a call from ${is.callableAt ?? 'none'}`]),
         ...(is.quarantineReason === was.quarantineReason
           ? []
           : [`given up: ${is.quarantineReason ?? 'no more'}`]),
@@ -132,5 +133,6 @@ function known(machine: typeof serverMachine | typeof keeperMachine): string[] {
 }
 
 function historyOf({ history }: KeeperSnapshot['context']): string {
-  return `history ${history.restarts.length}/${history.failedStarts}/${history.streak}`;
+  const counts = `history ${history.restarts.length}/${history.failedStarts}/${history.streak}`;
+  return history.hasConnected ? `${counts} connected before` : counts;
 }

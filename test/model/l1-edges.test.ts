@@ -74,7 +74,8 @@ describe('layer 1: every edge of the keeper that can happen, walked with a real 
       'running.stopping',
       'running.up',
       'stopped',
-      'waiting',
+      'waiting.callable',
+      'waiting.holding',
     ]);
   });
 

@@ -70,9 +70,10 @@ describe('layer 3: whatever is done to a keeper, in whatever order, it does what
       'running.stopping',
       'running.up',
       'stopped',
-      'waiting',
+      'waiting.callable',
+      'waiting.holding',
     ]);
-    expect(reached.get('waiting')).toBeGreaterThan(50);
+    expect(reached.get('waiting.holding')).toBeGreaterThan(50);
     expect(reached.get('quarantined')).toBeGreaterThan(500);
   });
 });

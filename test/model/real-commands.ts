@@ -63,6 +63,7 @@ export class RealHerd {
       random: () => 0.5,
       open: this.world.open,
       maxStarting: 4,
+      listWaitMs: () => 2000,
       log: () => undefined,
       redact: (value) => value,
     });
@@ -137,6 +138,12 @@ async function kill(model: RealModel, real: RealHerd, name: Name): Promise<void>
   await follows;
 }
 
+function change(model: RealModel, real: RealHerd, name: Name): void {
+  model.servers.set(name, fresh());
+  model.begins(name);
+  real.change(name);
+}
+
 const acts = {
   start: order('start', (model, name) => model.begins(name)),
   stop: order('stop', (model, name) => {
@@ -203,13 +210,15 @@ const acts = {
       expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
     real.reach('stopped while it started');
   },
+  /** The new one is asked what it offers when the old one is gone. */
   change: async (model, real, name) => {
-    model.servers.set(name, fresh());
-    real.change(name);
+    const up = real.next(({ server, state }) => server === name && state === 'connected');
+    change(model, real, name);
+    await up;
   },
   /** The new one serves when the old one is gone. */
   changeAndCall: async (model, real, name) => {
-    await acts.change(model, real, name);
+    change(model, real, name);
     await acts.call(model, real, name);
     real.reach('call waited for a changed config');
   },

@@ -18,6 +18,8 @@ async function walk(options: StageOptions, way: readonly StepName[]): Promise<Re
 
 const connecting = 'running.starting.connecting';
 const queued = 'running.starting.queued';
+/** Longer than the time in which a call may not make the next try. */
+const long = { minMs: 30_000, maxMs: 30_000, factor: 1, jitter: 0 };
 const ordersThatStart = { start: connecting, restart: connecting } as const;
 
 interface Place {
@@ -49,9 +51,9 @@ const places: Record<string, Place> = {
       restart: 'running.restarting',
       stop: 'running.stopping',
       open: 'running.up',
-      refuse: connecting,
-      exitAtStart: connecting,
-      go: connecting,
+      refuse: 'waiting.holding',
+      exitAtStart: 'waiting.holding',
+      go: 'waiting.holding',
       startTimeout: connecting,
     },
   },
@@ -109,13 +111,27 @@ const places: Record<string, Place> = {
       kill: connecting,
     },
   },
-  waiting: {
+  'waiting.holding': {
     way: ['start', 'open', 'crash', 'open', 'crash'],
+    options: { spec: { backoff: long } },
     then: {
       ...ordersThatStart,
       reset: connecting,
-      call: 'waiting',
-      wake: 'waiting',
+      call: 'waiting.holding',
+      wake: 'waiting.holding',
+      stop: 'stopped',
+      hold: 'waiting.callable',
+      backoff: connecting,
+    },
+  },
+  'waiting.callable': {
+    way: ['start', 'open', 'crash', 'open', 'crash', 'hold'],
+    options: { spec: { backoff: long } },
+    then: {
+      ...ordersThatStart,
+      reset: connecting,
+      call: connecting,
+      wake: connecting,
       stop: 'stopped',
       backoff: connecting,
     },

@@ -43,6 +43,7 @@ function herdOf(world: RealWorld): Herd {
     random: () => 0.5,
     open: world.open,
     maxStarting: 8,
+    listWaitMs: () => 2000,
     log: () => undefined,
     redact: (value) => value,
   });

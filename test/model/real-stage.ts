@@ -8,7 +8,7 @@ import { rootMachine } from '../../src/supervisor/root.js';
 import { Stall } from '../../src/supervisor/stall.js';
 import { stateName } from '../../src/testing/index.js';
 import { alive } from '../link/support.js';
-import { Caller } from '../supervisor/world.js';
+import { Caller, EVERY_LIST } from '../supervisor/world.js';
 import { serverTitle } from './graphs.js';
 import { RealWorld } from './real-world.js';
 
@@ -73,6 +73,7 @@ export class RealStage {
       },
       {
         listed: () => undefined,
+        toRead: () => EVERY_LIST,
         outdated: () => {
           this.changes += 1;
           this.#look();
@@ -131,16 +132,19 @@ export class RealStage {
       | 'idleTimeout'
       | 'closeTimeout'
       | 'backoff'
+      | 'hold'
       | 'ping'
       | 'change',
   ): void {
     const { startTimeoutMs, stop } = this.#spec;
     const ms = {
-      startTimeout: startTimeoutMs + MARGIN_MS,
+      // a link may start two processes, one after the other
+      startTimeout: 2 * startTimeoutMs + MARGIN_MS,
       discoverTimeout: 30_000,
       idleTimeout: IDLE_MS,
       closeTimeout: stop.closeMs + stop.termMs + MARGIN_MS,
       backoff: Math.max(0, (this.stall.context.nextRetryAt ?? 0) - this.world.clock.now()),
+      hold: Math.max(0, (this.stall.context.callableAt ?? 0) - this.world.clock.now()),
       ping: PING_MS,
       change: 100,
     }[delay];

@@ -12,7 +12,9 @@ export const steps = {
   reset: ({ stall }) => stall.order('reset'),
   call: (stage) => void stage.call('wait'),
   /** As a call would, also where a call is refused. */
-  wake: ({ stall }) => stall.discover(false),
+  wake: ({ stall }) => {
+    if (!stall.isUp) stall.discover();
+  },
   open: async (stage) => {
     stage.world.say('open');
     await stage.reaches('running.up');
@@ -37,7 +39,14 @@ export const steps = {
     stage.world.clock.skip(1);
     stage.stall.context.incumbent?.send({ type: 'rest', message: 'the room is needed' });
   },
-  backoff: (stage) => stage.fire('backoff'),
+  backoff: async (stage) => {
+    await stage.until('a wait', () => stage.keeper.startsWith('waiting'));
+    stage.fire('backoff');
+  },
+  hold: async (stage) => {
+    await stage.reaches('waiting.holding');
+    stage.fire('hold');
+  },
   startTimeout: (stage) => stage.fire('startTimeout'),
   discoverTimeout: (stage) => stage.fire('discoverTimeout'),
   closeTimeout: (stage) => stage.fire('closeTimeout'),

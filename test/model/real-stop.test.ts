@@ -29,7 +29,7 @@ const ways: [state: string, way: StepName[], options?: StageOptions][] = [
   ['running.recalled', ['start', 'open', 'idle', 'call']],
   ['running.restarting', ['start', 'open', 'restart']],
   ['running.stopping', ['start', 'open', 'stop']],
-  ['waiting', ['start', 'open', 'crash', 'open', 'crash']],
+  ['waiting.holding', ['start', 'open', 'crash', 'open', 'crash']],
   ['quarantined', ['start', 'open', 'crash', 'open', 'crash'], { spec: { maxRestarts: 1 } }],
   ['stopped', ['stop']],
 ];

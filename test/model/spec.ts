@@ -5,7 +5,7 @@
  */
 import type { RestartPolicy } from '../../src/config/spec.js';
 
-export type Death = 'wanted' | 'bad close' | 'clean' | 'failure' | 'hopeless' | 'unauthorised';
+export type Death = 'wanted' | 'bad close' | 'clean' | 'failure' | 'doubtful' | 'hopeless' | 'unauthorised';
 
 type Fact =
   | { what: 'let go'; at: number; uncalledFor: boolean }
@@ -35,6 +35,8 @@ export class Spec {
   then: 'policy' | 'nothing' | 'another' = 'policy';
   called = false;
   retryAt: number | undefined;
+  /** From when on a call need not wait for `retryAt`. */
+  callableAt: number | undefined;
   lives = 0;
   readonly log: Fact[] = [];
   readonly #policy: RestartPolicy;
@@ -67,6 +69,7 @@ export class Spec {
 
   call(): void {
     if (this.mood === 'asleep') this.#begin(false);
+    else if (this.mood === 'waiting' && this.now >= (this.callableAt ?? 0)) this.#begin(true);
     else if (this.life?.handshakeAt !== undefined && this.then === 'policy') this.called = true;
   }
 
@@ -138,7 +141,11 @@ export class Spec {
     let row = 0;
     for (const fact of this.#sinceForgiven()) {
       if (fact.what === 'handshake') row = 0;
-      if (fact.what === 'death' && fact.lived === undefined && ['failure', 'hopeless'].includes(fact.how))
+      if (
+        fact.what === 'death' &&
+        fact.lived === undefined &&
+        ['failure', 'doubtful', 'hopeless'].includes(fact.how)
+      )
         row += 1;
     }
     return row;
@@ -156,28 +163,37 @@ export class Spec {
 
   #decide(how: Death, called: boolean): void {
     const { restart, maxRestarts } = this.#policy;
-    const comesBack = (how === 'failure' && restart !== 'never') || (how === 'clean' && restart === 'always');
-    const tooOften = how === 'failure' && this.failedStartsInARow() >= maxRestarts + 1;
+    const hasFailed = how === 'failure' || how === 'doubtful';
+    const comesBack = (hasFailed && restart !== 'never') || (how === 'clean' && restart === 'always');
+    const tooOften = hasFailed && this.failedStartsInARow() >= maxRestarts + 1;
+    const wasThere = this.log.some(({ what }) => what === 'handshake');
     if (how === 'unauthorised') this.#rest('locked out');
     else if (how === 'hopeless' || tooOften) this.#rest('given up');
-    else if (comesBack) this.#comeBack();
+    else if (comesBack) this.#comeBack(how === 'doubtful' && !wasThere);
     else if (called) this.#begin(false);
     else this.#rest('asleep');
   }
 
-  #comeBack(): void {
+  #comeBack(isWrong: boolean): void {
     const { maxRestarts, restartWindowMs, backoff } = this.#policy;
     const recent = this.uncalledFor().filter((at) => this.now - at <= restartWindowMs);
-    const streak = this.streak();
+    const hasFailedToStart = this.failedStartsInARow() > 0;
+    const streak = Math.max(this.streak(), hasFailedToStart ? 1 : 0);
     if (recent.length >= maxRestarts) this.#rest('given up');
+    else if (isWrong) this.#wait(Math.max(1000, backoff.maxMs * 10));
     else if (streak === 0) this.#begin(true);
     else {
       let delayMs = backoff.minMs;
       for (let step = 1; step < streak; step += 1)
         delayMs = Math.min(backoff.maxMs, delayMs * backoff.factor);
-      this.mood = 'waiting';
-      this.retryAt = this.now + Math.ceil(Math.min(backoff.maxMs, delayMs));
+      this.#wait(Math.min(backoff.maxMs, delayMs));
     }
+  }
+
+  #wait(ms: number): void {
+    this.mood = 'waiting';
+    this.retryAt = this.now + Math.ceil(ms);
+    this.callableAt = this.now + Math.ceil(this.#policy.backoff.maxMs / 3);
   }
 
   #begin(uncalledFor: boolean): void {

@@ -7,7 +7,7 @@ import { type FakeLink, failure } from '../supervisor/fake-link.js';
 import { settled, spec as specWith, World } from '../supervisor/world.js';
 import { ServerSpec, type SpecCall } from './supervisor-spec.js';
 
-export const LIMITS = { startMs: 32_000, closeMs: 9_000 };
+export const LIMITS = { startMs: 62_000, closeMs: 9_000 };
 export const NAMES = ['a', 'b'] as const;
 export type Name = (typeof NAMES)[number];
 
@@ -37,7 +37,9 @@ export class Model {
     const old = this.servers.get(name);
     if (old) this.retired.push(old);
     old?.stop();
-    this.servers.set(name, new ServerSpec(this.policy, LIMITS, () => this.now, old));
+    const next = new ServerSpec(this.policy, LIMITS, () => this.now, old);
+    if (old) next.discover();
+    this.servers.set(name, next);
   }
 
   proceed(): void {
@@ -207,6 +209,10 @@ const steps = {
     (server) => server.dies(server.life?.isLost ? 'crash' : 'hopeless'),
     (link) => link.goes(failure(link.spec.name, { permanent: true })),
   ),
+  doubtful: happens(
+    (server) => server.dies(server.life?.isLost ? 'crash' : 'doubtful'),
+    (link) => link.goes(failure(link.spec.name, { looksMisconfigured: true })),
+  ),
   change: (model, real, name) => {
     model.replace(name);
     real.change(name);
@@ -240,12 +246,21 @@ function inFlightOf(link: FakeLink): number[] {
 
 const untilRetry: Step = (model, real, name) =>
   pass(Math.max(0, (model.get(name).retryAt ?? model.now) - model.now))(model, real, name);
+const untilCallable: Step = (model, real, name) => {
+  const { mood, callableAt } = model.get(name);
+  return pass(mood === 'waiting' ? Math.max(0, callableAt - model.now) : 0)(model, real, name);
+};
 const times = (count: number, ...loop: Step[]) => Array.from({ length: count }, () => loop).flat();
 
 /** Single steps hardly ever line up to a loop: without these quarantine is never reached. */
 const macros: Record<string, (count: number) => Step[]> = {
   crashLoop: (count) => [steps.start, ...times(count, steps.handshake, steps.crash, untilRetry)],
   unstartedLoop: (count) => [steps.start, ...times(count, steps.unstarted, untilRetry)],
+  doubtLoop: (count) => [steps.start, ...times(count, steps.doubtful, untilRetry)],
+  callInDoubt: (count) => [
+    steps.start,
+    ...times(count, steps.doubtful, steps.call, untilCallable, steps.call),
+  ],
   muteLoop: (count) => [steps.start, ...times(Math.min(count, 3), pass(42_000), untilRetry)],
   exitLoop: (count) => [steps.start, ...times(count, steps.handshake, steps.exit, untilRetry)],
   healthyLife: () => [steps.start, steps.handshake, pass(25_000), steps.crash],

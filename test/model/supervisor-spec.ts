@@ -9,8 +9,11 @@ export interface Limits {
   closeMs: number;
 }
 
-/** How a life ends: as it was told to, by a crash, with exit code 0, not started (for now, for ever), never answered. */
-export type Death = 'told' | 'crash' | 'clean' | 'unstarted' | 'hopeless' | 'mute';
+/**
+ * How a life ends: as it was told to, by a crash, with exit code 0, not started (for now, perhaps by a wrong config, for
+ * ever), never answered.
+ */
+export type Death = 'told' | 'crash' | 'clean' | 'unstarted' | 'doubtful' | 'hopeless' | 'mute';
 
 /** Error type and whether the request had been written; `ok` for a result. */
 export type Told = string;
@@ -38,6 +41,7 @@ const lastWords: Record<Death, string> = {
   clean: 'ServerUnavailableError',
   crash: 'ServerCrashedError',
   unstarted: 'ServerUnavailableError',
+  doubtful: 'ServerUnavailableError',
   hopeless: 'ServerUnavailableError',
   mute: 'MCPTimeoutError',
 };
@@ -49,6 +53,8 @@ export class ServerSpec {
   life: Life | undefined;
   lives = 0;
   retryAt: number | undefined;
+  /** From when on a call need not wait for `retryAt`. */
+  callableAt = 0;
   restarts = 0;
   readonly #limits: Limits;
   readonly #now: () => number;
@@ -57,6 +63,7 @@ export class ServerSpec {
   #then: 'policy' | 'nothing' | 'another' = 'policy';
   #isRecalled = false;
   #wasConnected = false;
+  #wasEverConnected = false;
   #recent: number[] = [];
   #failedStarts = 0;
   #streak = 0;
@@ -112,12 +119,18 @@ export class ServerSpec {
     if (this.mood === 'waiting' || this.mood === 'quarantined') this.#begin(false);
   }
 
+  /** It came to a herd that runs: it is asked what it offers. */
+  discover(): void {
+    if (this.mood === 'idle') this.#begin(false);
+  }
+
   call(mark: string): SpecCall {
     const call: SpecCall = { mark, life: undefined, told: undefined };
     this.calls.push(call);
     if (this.isOpen) call.life = this.life;
     else if (this.#refuses) call.told = 'ServerUnavailableError false';
     else if (this.mood === 'idle') this.#begin(false);
+    else if (this.#isCallable) this.#begin(true);
     else if (this.life?.handshakeAt !== undefined && this.#then === 'policy') this.#isRecalled = true;
     return call;
   }
@@ -179,7 +192,9 @@ export class ServerSpec {
 
   /** When something happens by itself. */
   get dueAt(): number | undefined {
-    if (this.retryAt !== undefined) return this.retryAt;
+    // a call that waits makes the next try as soon as a new one could
+    if (this.retryAt !== undefined)
+      return this.parked.length > 0 ? Math.min(this.retryAt, this.callableAt) : this.retryAt;
     const { begunAt, handshakeAt, going } = this.life ?? {};
     if (going) return going.killAt;
     return begunAt !== undefined && handshakeAt === undefined ? begunAt + this.#limits.startMs : undefined;
@@ -200,8 +215,12 @@ export class ServerSpec {
   }
 
   get #refuses(): boolean {
-    if (this.mood === 'waiting') return !this.#wasConnected;
+    if (this.mood === 'waiting') return !this.#wasConnected && !this.#isCallable;
     return this.mood === 'stopped' || this.mood === 'quarantined';
+  }
+
+  get #isCallable(): boolean {
+    return this.mood === 'waiting' && this.#now() >= this.callableAt;
   }
 
   #tellParked(): void {
@@ -240,6 +259,7 @@ export class ServerSpec {
     if (handshakeAt === undefined) this.#failedStarts += cause === 'told' ? 0 : 1;
     else {
       this.#failedStarts = 0;
+      this.#wasEverConnected = true;
       if (this.#now() - handshakeAt >= this.policy.healthyAfterMs) this.#streak = 0;
     }
   }
@@ -251,12 +271,18 @@ export class ServerSpec {
     const recent = this.#recent.filter((at) => this.#now() - at <= restartWindowMs).length;
     if (cause === 'hopeless' || (isFailure && this.#failedStarts > maxRestarts)) this.#rest('quarantined');
     else if (comesBack && recent >= maxRestarts) this.#rest('quarantined');
-    else if (comesBack && this.#streak === 0) this.#begin(true);
+    else if (comesBack && cause === 'doubtful' && !this.#wasEverConnected)
+      this.#wait(Math.max(1000, backoff.maxMs * 10));
+    else if (comesBack && this.#streak === 0 && this.#failedStarts === 0) this.#begin(true);
     else if (comesBack) {
-      const delayMs = Math.min(backoff.maxMs, backoff.minMs * backoff.factor ** (this.#streak - 1));
-      this.#rest('waiting');
-      this.retryAt = this.#now() + Math.ceil(delayMs);
+      this.#wait(Math.min(backoff.maxMs, backoff.minMs * backoff.factor ** Math.max(0, this.#streak - 1)));
     } else if (isRecalled) this.#begin(false);
     else this.#rest('idle');
+  }
+
+  #wait(ms: number): void {
+    this.#rest('waiting');
+    this.retryAt = this.#now() + Math.ceil(ms);
+    this.callableAt = this.#now() + Math.ceil(this.policy.backoff.maxMs / 3);
   }
 }

@@ -148,7 +148,7 @@ describe('a secret of the user', () => {
       expect({ status, stderr }).toMatchObject({ status: 0 });
       expect(stdout + stderr).not.toContain(SECRET);
     }
-    expect(shown[2]?.stdout).toContain('-    env: {API_TOKEN: [redacted], LEVEL: "3"}\n');
+    expect(shown[2]?.stdout).toContain('-    env: {API_TOKEN: [hidden], LEVEL: "3"}\n');
   });
 });
 

@@ -4,6 +4,7 @@ import type { CatalogEvent } from '../../src/ipc/fleet.js';
 import type { CatalogStore } from '../../src/supervisor/catalog-store.js';
 import type { Lists } from '../../src/supervisor/lists.js';
 import type { Manners } from './fake-link.js';
+import { PinMemory, tool } from './pins/world.js';
 import { settled, spec, World } from './world.js';
 
 const schema = { type: 'object' };
@@ -35,7 +36,7 @@ function stage(manners: Manners, changes: Partial<StdioSpec> = {}, catalogs = ne
   herd.apply([spec(changes)]);
   const events: CatalogEvent[] = [];
   herd.subscribe(['catalog'], (event) => void events.push(event));
-  const names = async (refresh = false) => (await herd.tools('srv', refresh)).map(({ name }) => name);
+  const names = async (refresh = false) => (await herd.tools('srv', refresh)).tools.map(({ name }) => name);
   const call = (tool: string, more = {}) => herd.call({ server: 'srv', tool, ...more });
   return { world, herd, events, names, call, catalogs };
 }
@@ -52,9 +53,9 @@ describe('what a server offered in an earlier life', () => {
     const { world, names, events, herd } = await afterwards(tools('a', 'b'), tools('b', 'c'));
     expect([await names(), world.links.length]).toEqual([['a', 'b'], 0]);
     expect(herd.status()[0]?.tools).toBe(2);
-    expect((await herd.tools())[0]?.cached).toBe(true);
+    expect((await herd.tools()).tools[0]?.cached).toBe(true);
     expect(await names(true)).toEqual(['b', 'c']);
-    expect((await herd.tools())[0]).not.toHaveProperty('cached');
+    expect((await herd.tools()).tools[0]).not.toHaveProperty('cached');
     expect(events).toEqual([
       {
         topic: 'catalog',
@@ -90,10 +91,62 @@ describe('what a server offered in an earlier life', () => {
     expect([await names(), world.links.length]).toEqual([['b'], 1]);
   });
 
-  test('of which a part could not be read is not kept', async () => {
-    const bad: Manners = { opens: true, lists: { 'tools/list': new Error('no') } };
-    const { world, names, catalogs } = await afterwards(bad, tools('a'));
-    expect([catalogs.saves, await names(), world.links.length]).toEqual([0, ['a'], 1]);
+  test('is remembered list by list: one that could not be read is unknown, the others are cached', async () => {
+    const bad: Manners = {
+      opens: true,
+      lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] },
+    };
+    const { world, names, herd } = await afterwards(bad, tools('a'));
+    expect(herd.status()[0]?.lists).toEqual({
+      tools: { freshness: 'unknown' },
+      prompts: { freshness: 'cached' },
+      resources: { freshness: 'cached' },
+      templates: { freshness: 'cached' },
+    });
+    const { prompts, missing } = await herd.prompts();
+    expect([prompts, missing]).toMatchObject([[{ name: 'p', cached: true }], []]);
+    expect(world.links).toHaveLength(0);
+    expect([await names(), world.links.length]).toEqual([['a'], 1]);
+  });
+
+  test('is compared with what was pinned, although another list is not remembered', async () => {
+    const store = new PinMemory();
+    const pins = { store, policy: () => 'enforce' as const };
+    const catalogs = new Memory();
+    const offering = (description: string, prompts: Error | []): Manners => ({
+      opens: true,
+      answers: true,
+      lists: { 'tools/list': [tool('a', description)], 'prompts/list': prompts },
+    });
+    const lives = [offering('old', new Error('no')), offering('evil', new Error('no')), offering('evil', [])];
+    const herds = [];
+    for (const manners of lives) {
+      const world = new World();
+      world.manners = () => manners;
+      const herd = world.herd({ catalogs, pins });
+      herd.apply([spec()]);
+      herds.push({ world, herd });
+      if (herds.length < 3) await herd.tools('srv', true);
+    }
+    const { world, herd } = herds[2]!;
+    expect((await herd.tools()).tools).toMatchObject([
+      { name: 'a', cached: true, blocked: expect.any(String) },
+    ]);
+    expect(world.links).toHaveLength(0);
+  });
+
+  test('stays marked as cached while the server does not answer, and is told as old if it cannot start', async () => {
+    const { world, herd } = await afterwards(tools('a'), {}, { maxRestarts: 0 });
+    const refreshing = herd.tools('srv', true);
+    await settled();
+    expect((await herd.tools(undefined, false, 'none')).tools).toMatchObject([{ name: 'a', cached: true }]);
+    world.newest.goes({ kind: 'error', cause: 'exit', message: 'srv: exited with code 1', code: 1 });
+    const { tools: listed, missing } = await refreshing;
+    expect(listed).toMatchObject([{ name: 'a', cached: true }]);
+    const reason = expect.stringMatching(
+      /^toolherd no longer starts it: exited with code 1; what it last listed is shown$/,
+    );
+    expect(missing).toEqual([{ server: 'srv', list: 'tools', reason }]);
   });
 
   test('does not decide that a tool is not there: the server is asked first', async () => {
@@ -254,5 +307,31 @@ describe('a list that its server says is good for a while', () => {
     await herd.order('stop', { all: true }, true);
     await world.passes(5000);
     expect([await names(), world.links.length]).toEqual([['b'], 1]);
+  });
+});
+
+describe('a list of the herd', () => {
+  test('waits for list_wait, not for a start; one server that is named is waited for', async () => {
+    const { world, herd } = stage({}, { startTimeoutMs: 30_000 });
+    const answered: string[] = [];
+    void herd.tools().then(({ missing }) => answered.push(`herd ${missing[0]?.reason}`));
+    void herd.tools('srv').then(() => answered.push('server'));
+    await settled();
+    await world.passes(1900);
+    expect(answered).toEqual([]);
+    await world.passes(200);
+    expect(answered).toEqual(['herd has been starting for 2 s']);
+    await world.passes(27_000);
+    expect(answered).toHaveLength(1);
+    await world.passes(1000);
+    expect(answered).toHaveLength(2);
+  });
+
+  test('does without a server that is taken out of the config while it is waited for', async () => {
+    const { herd } = stage({});
+    const listing = herd.tools();
+    await settled();
+    herd.apply([]);
+    expect(await listing).toEqual({ tools: [], missing: [] });
   });
 });

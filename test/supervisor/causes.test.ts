@@ -16,6 +16,10 @@ describe('what brought a server where it is', () => {
     [{ type: 'xstate.after.closeTimeout.x' }, 'it did not go when asked'],
     [{ type: 'xstate.after.idleTimeout.x' }, 'nobody called it for its idle time'],
     [{ type: 'xstate.after.backoff.keeper.waiting' }, 'the time of the next try came'],
+    [
+      { type: 'xstate.after.hold.keeper.waiting.holding' },
+      'the last try is long enough ago for a call to make the next one',
+    ],
     [{ type: 'xstate.after.other.x' }, 'a timer'],
     [
       { type: 'xstate.done.actor.server.1', output: failed({ cause: 'exit', message: 'it died' }) },

@@ -147,9 +147,12 @@ describe('the lists of a server', () => {
       'tools/list': [{ name: 'a', n: 1 }, { name: 'secret_b' }, { name: 7 }, { name: 'a', n: 2 }],
     };
     const { server } = stage({ tools: { allow: ['*'], deny: ['secret_*'] } }, { opens: true, lists });
-    expect([server.catalog.lists, server.catalog.hasTool('any'), server.catalog.hasTool('secret_b')]).toEqual(
-      [undefined, true, false],
-    );
+    const { catalog } = server;
+    expect([catalog.keysOf('tools'), catalog.hasTool('any'), catalog.hasTool('secret_b')]).toEqual([
+      undefined,
+      true,
+      false,
+    ]);
     expect((await server.readLists()).tools).toEqual([{ name: 'a', n: 1 }]);
     expect(['a', 'secret_b', 'any'].map((name) => server.catalog.hasTool(name))).toEqual([
       true,
@@ -175,7 +178,7 @@ describe('the lists of a server', () => {
     const { world, server } = stage({}, tools('a'));
     await server.readLists();
     world.newest.manners = tools('b');
-    const reading = server.readLists(true);
+    const reading = server.readLists({ refresh: true });
     expect(server.catalog.lists?.tools).toEqual([{ name: 'a' }]);
     expect([(await reading).tools, world.links.length]).toEqual([[{ name: 'b' }], 1]);
   });
@@ -185,7 +188,7 @@ describe('the lists of a server', () => {
     await server.readLists();
     server.stop();
     await settled();
-    expect((await server.readLists(true)).tools).toEqual([{ name: 'a' }]);
+    expect((await server.readLists({ refresh: true })).tools).toEqual([{ name: 'a' }]);
     expect(world.links.length).toBe(1);
   });
 
@@ -193,7 +196,10 @@ describe('the lists of a server', () => {
     const { world, server } = stage({}, tools('a'));
     await server.readLists();
     world.newest.manners = { lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] } };
-    expect(await server.readLists(true)).toMatchObject({ tools: [{ name: 'a' }], prompts: [{ name: 'p' }] });
+    expect(await server.readLists({ refresh: true })).toMatchObject({
+      tools: [{ name: 'a' }],
+      prompts: [{ name: 'p' }],
+    });
   });
 
   test('of a server that cannot be started are empty, at once', async () => {
@@ -220,7 +226,7 @@ describe('the lists of a server', () => {
 
   test('of a disabled server nobody waits for', async () => {
     const { server } = stage({ enabled: false });
-    expect((await server.readLists(true)).tools).toBeUndefined();
+    expect((await server.readLists({ refresh: true })).tools).toBeUndefined();
   });
 
   test('with replicas, one that runs is asked', async () => {
@@ -229,7 +235,7 @@ describe('the lists of a server', () => {
     await settled();
     world.links[0]?.goes({ kind: 'disconnected', reason: 'ended', killed: false });
     await settled();
-    await server.readLists(true);
+    await server.readLists({ refresh: true });
     expect([world.links.length, world.links[1]?.reads.length]).toEqual([2, 8]);
   });
 });
@@ -248,7 +254,7 @@ describe('the lists of a transient server', () => {
     call();
     await settled();
     expect(world.links.map(({ reads }) => reads.length)).toEqual([4, 0]);
-    await server.readLists(true);
+    await server.readLists({ refresh: true });
     expect(world.links.at(-1)?.reads.length).toBe(4);
   });
 

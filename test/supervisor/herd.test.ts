@@ -219,7 +219,7 @@ describe('orders', () => {
       fix: 'toolherd start srv',
       retryable: false,
     });
-    expect(await herd.tools('srv')).toEqual([]);
+    expect((await herd.tools('srv')).tools).toEqual([]);
     expect([world.links, herd.status()[0]?.detail]).toEqual([[], 'stopped']);
   });
 
@@ -245,7 +245,7 @@ describe('the tools of the herd', () => {
       ],
     };
     const { herd } = stage([{}], { ...GOOD, lists });
-    expect(await herd.tools()).toEqual([
+    expect((await herd.tools()).tools).toEqual([
       {
         server: 'srv',
         name: 'a b',
@@ -265,9 +265,9 @@ describe('the tools of the herd', () => {
     });
     const herd = world.herd();
     herd.apply([spec({ name: 'a' }), spec({ name: 'a__b' })]);
-    const all = await herd.tools();
+    const { tools: all } = await herd.tools();
     expect(new Set(all.map(({ exposed_name }) => exposed_name)).size).toBe(2);
-    expect([...(await herd.tools('a')), ...(await herd.tools('a__b'))]).toEqual(all);
+    expect([...(await herd.tools('a')).tools, ...(await herd.tools('a__b')).tools]).toEqual(all);
     expect(all[0]).toMatchObject({ description: null, input_schema: null });
   });
 
@@ -324,6 +324,24 @@ describe('what the herd shows', () => {
       },
       protocol_version: null,
       pids: [],
+    });
+  });
+
+  test('X1: the error of a status has none of the values that its server was given', async () => {
+    const world = new World();
+    world.manners = () => ({ lists: TOOLS, ...GOOD });
+    const redactSaid = <T>(_: unknown, value: T): T =>
+      JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[X]')) as T;
+    const herd = world.herd({ redactSaid });
+    herd.apply([spec()]);
+    await herd.order('start', { servers: ['srv'] }, true);
+    const [message, why, fix] = ['no hunter2', 'it said: hunter2', 'drop hunter2'];
+    world.newest.goes(failure('srv', { message, why, fix }));
+    await settled();
+    expect(herd.status()[0]?.last_error).toMatchObject({
+      message: 'no [X]',
+      why: 'it said: [X]',
+      fix: 'drop [X]',
     });
   });
 

@@ -109,7 +109,7 @@ describe('the journal', () => {
     herd.apply([]);
     await settled();
     expect(world.alive).toEqual([]);
-    herd.apply([spec()]);
+    herd.apply([spec({ enabled: false })]);
     expect(journal()).toEqual([]);
     expect(herd.status(['srv'])[0]?.since).toBe(new Date(0).toISOString());
   });

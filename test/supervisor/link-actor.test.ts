@@ -5,7 +5,7 @@ import { linkCallback } from '../../src/supervisor/link-actor.js';
 import type { Reading } from '../../src/supervisor/lists.js';
 import { linkLogic } from '../../src/supervisor/shared-machines.js';
 import { failure, type Manners } from './fake-link.js';
-import { Caller, request, settled, spec, World } from './world.js';
+import { Caller, EVERY_LIST, request, settled, spec, World } from './world.js';
 
 /** The link as a child, and all that it reports. */
 function stage(manners: Manners = {}, changes: Parameters<typeof spec>[0] = {}) {
@@ -18,7 +18,7 @@ function stage(manners: Manners = {}, changes: Parameters<typeof spec>[0] = {}) 
     linked: (_, incarnation) => told.push(`linked ${incarnation}`),
     opened: ({ protocolVersion }) => told.push(`opened ${protocolVersion}`),
     listed: (read) => lists.push(read),
-    wantsLists: () => state.wantsLists,
+    toRead: () => (state.wantsLists ? EVERY_LIST : new Map()),
     log: (line) => world.logs.push(line),
   });
   const reports: LinkReport[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/link/session/message.js';
+import { HELLO } from './fake-link.js';
 import { settled, spec, World } from './world.js';
 
 const LISTS = { 'prompts/list': [{ name: 'p' }], 'resources/list': [{ uri: 'note://a', name: 'a' }] };
@@ -54,5 +55,86 @@ describe('what a server refuses', () => {
       type: 'MCPProtocolError',
       fix: 'see "toolherd logs srv"',
     });
+  });
+});
+
+describe('a request whose server is not named, while another server hangs at its first start', () => {
+  /** Where list_wait is longer than any request may take. */
+  async function herdWithHungServer() {
+    const world = new World();
+    world.manners = ({ name }) => (name === 'hung' ? {} : { opens: true, lists: LISTS });
+    const herd = world.herd({ listWaitMs: () => 60_000 });
+    herd.apply([spec({ name: 'hung' }), spec({ name: 'srv' })]);
+    await herd.order('start', { servers: ['srv'] }, true);
+    return { world, herd };
+  }
+
+  const REQUESTS = [
+    { method: 'resources/read', params: { uri: 'other://x' } },
+    { method: 'prompts/get', params: { name: 'x' } },
+    { method: 'tools/call', params: { name: 'x' } },
+    { method: 'completion/complete', params: { ref: { type: 'ref/resource', uri: 'other://x' } } },
+    { method: 'completion/complete', params: { ref: { type: 'ref/prompt', name: 'x' } } },
+  ] as const;
+
+  test.each(REQUESTS)('ends when its time is over: $method', async (request) => {
+    const { world, herd } = await herdWithHungServer();
+    const failure = herd.request({ ...request, timeout_ms: 500 }).catch((error: unknown) => error);
+    const answered = Promise.race([failure, world.passes(500).then(() => settled())]);
+    expect(await answered).toMatchObject({
+      type: 'MCPTimeoutError',
+      sent: false,
+      retryable: true,
+      message: expect.stringContaining('within the 0.5 s of this call'),
+      why: expect.stringMatching(/not heard: hung \(has been starting for \d+ s\)$/),
+    });
+  });
+
+  test.each(REQUESTS)('ends when it is cancelled: $method', async (request) => {
+    const { herd } = await herdWithHungServer();
+    const abort = new AbortController();
+    const failure = herd.request({ ...request }, { signal: abort.signal }).catch((error: unknown) => error);
+    await settled();
+    abort.abort();
+    const answered = Promise.race([failure, settled().then(() => 'no answer')]);
+    expect(await answered).toMatchObject({ type: 'CancelledError', sent: false });
+  });
+
+  test('has the rest of its time where the server is found', async () => {
+    const { world, herd } = await herdWithHungServer();
+    const failure = herd
+      .request({ method: 'resources/read', params: { uri: 'other://x' }, timeout_ms: 5000 })
+      .catch((error: unknown) => error);
+    await settled();
+    await world.passes(2000);
+    world.links.find(({ spec: { name } }) => name === 'hung')?.crashes();
+    await settled();
+    await world.passes(2900);
+    const early = await Promise.race([failure, settled().then(() => 'no answer')]);
+    await world.passes(100);
+    expect([early, await failure]).toMatchObject(['no answer', { type: 'MCPTimeoutError', sent: true }]);
+  });
+});
+
+describe('a watch of a resource', () => {
+  test('moves to the changed server also where that says what it has later than list_wait', async () => {
+    const world = new World();
+    world.manners = () => ({ answers: true, lists: LISTS });
+    const opened = { ...HELLO, capabilities: { resources: { subscribe: true } } };
+    const herd = world.herd();
+    herd.apply([spec()]);
+    await herd.order('start', { all: true });
+    await settled();
+    world.newest.opens(opened);
+    await settled();
+    const told: unknown[] = [];
+    await herd.watch({ uri: 'note://a' }, (params) => told.push(params));
+    herd.apply([spec({ args: ['changed'] })]);
+    await settled();
+    await world.passes(10_000);
+    expect([world.links.length, world.newest.life]).toEqual([2, 'starting']);
+    world.newest.opens(opened);
+    await world.passes(10);
+    expect([world.newest.watched, told]).toEqual([['note://a'], [{ uri: 'note://a' }]]);
   });
 });

@@ -25,6 +25,7 @@ function herdOf(...specs: StdioSpec[]) {
     clock: systemClock,
     random: Math.random,
     maxStarting: 10,
+    listWaitMs: () => 2000,
     log: () => undefined,
     redact: (value) => value,
     open: (spec, incarnation, on) => {
@@ -56,7 +57,7 @@ describe('a question of a server, in a herd', () => {
     expect(JSON.parse(reply)).toEqual({ result: { method: SAMPLING, got: { maxTokens: 7 } } });
   });
 
-  test('reaches nobody while two agents have calls in flight, and the right one when the other has gone', async () => {
+  test('is refused while calls of two agents are unanswered, cancelled or not', async () => {
     const { herd, say } = herdOf(specOf('questions.mjs', { tools }));
     const asked: string[] = [];
     const agent = (caller: string): CallContext => ({
@@ -74,6 +75,10 @@ describe('a question of a server, in a herd', () => {
     expect(asked).toEqual([]);
     leaving.abort();
     expect((await waits).error?.type).toBe('CancelledError');
+    const still = await say('ask', { method: SAMPLING }, agent('b'));
+    expect(still).toContain("set 'sharing: per-agent' for questions");
+    expect(asked).toEqual([]);
+    await say('answer', {}, agent('b'));
     await say('ask', { method: SAMPLING }, agent('b'));
     expect(asked).toEqual(['b']);
   });

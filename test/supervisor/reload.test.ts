@@ -45,7 +45,8 @@ describe('a changed config', () => {
     expect(herd.status().map(({ name }) => name)).toEqual(['d', 'b', 'a', 'e']);
     expect(herd.status(['a'])[0]?.pids).toEqual(before[0]);
     expect(herd.status(['b'])[0]?.pids).not.toEqual(before[1]);
-    expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['a', 'b']);
+    // the new one is asked what it offers
+    expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['a', 'd', 'b']);
     expect(herd.apply(next)).toMatchObject({ unchanged: ['d', 'b', 'a', 'e'], changed: [] });
   });
 

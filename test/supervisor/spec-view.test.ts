@@ -17,7 +17,15 @@ describe('a spec as it is shown', () => {
     );
     expect(shown.env).toEqual({ TOKEN: '[hidden]', URL: '[hidden]' });
     expect(JSON.stringify(shown)).not.toMatch(/hunter2|abc/);
-    expect(shown).toMatchObject({ name: 'srv', args: ['--key', '[PASSWORD]'] });
+    expect(shown).toMatchObject({ name: 'srv', args: ['--key', '[hidden]'] });
+  });
+
+  test('X1: nor does a secret that stands in the arguments or the url in the clear', () => {
+    const stdio = visibleSpec(spec({ args: ['--config', '{"apiKey":"canary1"}'] }), redact);
+    expect(stdio.args).toEqual(['--config', '{"apiKey":"[hidden]"}']);
+    const remote = { ...spec(), transport: 'http', url: 'https://h/x?key=canary1', headers: {} };
+    const shown = visibleSpec(remote as unknown as HttpSpec, redact);
+    expect(shown.url).toBe('https://h/x?key=[hidden]');
   });
 
   test('X1: the same for headers', () => {

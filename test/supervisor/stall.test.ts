@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../src/config/spec.js';
 import { replaced, stopped } from '../../src/supervisor/errors.js';
-import type { Lists } from '../../src/supervisor/lists.js';
+import type { Reading } from '../../src/supervisor/lists.js';
 import { Permits } from '../../src/supervisor/permits.js';
 import { Stall } from '../../src/supervisor/stall.js';
 import type { Surroundings } from '../../src/supervisor/surroundings.js';
 import { failure, type Manners } from './fake-link.js';
-import { Caller, request, settled, spec, TRAP, World } from './world.js';
+import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from './world.js';
 
 const GOODBYE = stopped('srv');
 
@@ -14,8 +14,8 @@ function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: 
   const world = new World();
   world.manners = () => manners;
   const surroundings = world.surroundings(around);
-  const listed: Lists[] = [];
-  const on = { listed: (lists: Lists) => listed.push(lists) };
+  const listed: Reading[] = [];
+  const on = { listed: (lists: Reading) => void listed.push(lists), toRead: () => EVERY_LIST };
   const stall = new Stall('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
   const call = (mark = 'x', timeoutMs?: number) => {
     const caller = new Caller();
@@ -150,6 +150,62 @@ describe('a crash', () => {
       why: 'srv: the disk is full',
     });
     expect(later.error.message).toBe('srv: could not be started; the next try is in 1.0 s');
+  });
+
+  test('FR-023: one whose entry looks wrong fails those who wait; a call a while later makes the next try, and is served', async () => {
+    const { world, stall, call } = stage();
+    const first = call('a');
+    await settled();
+    world.newest.goes(failure('srv', { message: 'srv: HTTP 404', looksMisconfigured: true }));
+    await settled();
+    expect(first.error).toMatchObject({ message: 'srv: HTTP 404', retryable: true });
+    expect([stall.detail, stall.delay]).toEqual(['waiting', 2]);
+    expect(call('b').error.message).toBe(
+      'srv: could not be started; the next try is in 80.0 s, or with a call in 2.7 s',
+    );
+    await world.passes(2_667);
+    expect(stall.delay).toBe(1);
+    const third = call('c');
+    await settled();
+    expect([stall.detail, world.links.length]).toEqual(['running', 2]);
+    world.newest.opens();
+    world.newest.answers();
+    expect(third.result).toBeDefined();
+  });
+
+  test('P9: a call that waits since the crash makes the next try as soon as a new call could, and is served', async () => {
+    const { world, stall, call, up } = stage({
+      backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
+    });
+    (await up()).crashes();
+    await settled();
+    world.newest.opens();
+    world.newest.crashes();
+    await settled();
+    const waits = call('a');
+    await world.passes(2_666);
+    expect([stall.states.keeper, world.links.length]).toEqual(['waiting.holding', 2]);
+    await world.passes(1);
+    expect([stall.detail, world.links.length]).toEqual(['running', 3]);
+    world.newest.opens();
+    world.newest.answers();
+    expect(waits.result).toBeDefined();
+  });
+
+  test('P9: without a call that waits, the next try comes at its time', async () => {
+    const { world, stall, call, up } = stage({
+      backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
+    });
+    (await up()).crashes();
+    await settled();
+    world.newest.opens();
+    world.newest.crashes();
+    await settled();
+    call('a').handle?.cancel('not wanted any more');
+    await world.passes(7_999);
+    expect([stall.states.keeper, world.links.length]).toEqual(['waiting.callable', 2]);
+    await world.passes(1);
+    expect([stall.detail, world.links.length]).toEqual(['running', 3]);
   });
 
   test('P9: that ends in quarantine fails those who wait, with the reason', async () => {
@@ -302,7 +358,7 @@ describe('an idle server', () => {
   test('that is asked for its lists while it runs is not brought back later for nobody', async () => {
     const { world, stall, up } = stage({ idleTimeoutMs: 10_000 });
     await up();
-    stall.discover(false);
+    stall.discover();
     await world.passes(10_100);
     await world.passes(10_100);
     expect([stall.detail, world.links.length]).toEqual(['idle', 1]);
@@ -326,7 +382,7 @@ describe('the lists', () => {
   test('are asked for again on demand', async () => {
     const { stall, up, listed } = stage();
     await up();
-    stall.discover(true);
+    stall.discover();
     await settled();
     expect(listed.length).toBe(2);
   });
@@ -448,7 +504,7 @@ describe('the charts', () => {
       charts.add(logic);
       return around.keep(id, logic, input);
     };
-    const on = { listed: () => {} };
+    const on = { listed: () => {}, toRead: () => EVERY_LIST };
     for (const name of ['a', 'b'])
       new Stall(`${name}@1#0`, spec({ name }), { ...around, keep }, on, Promise.resolve());
     expect(charts.size).toBe(1);

@@ -7,7 +7,7 @@ import { Permits } from '../../src/supervisor/permits.js';
 import type { Surroundings } from '../../src/supervisor/surroundings.js';
 import { Transients } from '../../src/supervisor/transients.js';
 import { failure, type Manners } from './fake-link.js';
-import { Caller, request, settled, spec, TRAP, World } from './world.js';
+import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from './world.js';
 
 const GOODBYE = stopped('srv');
 /** Does all that a good server does by itself. */
@@ -42,6 +42,7 @@ function stage({
       state.wantsLists = false;
     },
     wantsLists: () => state.wantsLists,
+    toRead: (isAllWanted: boolean) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
     left: (isTold: boolean) => state.left.push(isTold),
   };
   const transients = new Transients(

@@ -4,12 +4,16 @@ import type { StdioSpec } from '../../src/config/spec.js';
 import type { CallSink, Outcome } from '../../src/link/session/call.js';
 import { Herd, type HerdOptions } from '../../src/supervisor/herd.js';
 import type { OpenLink } from '../../src/supervisor/link-actor.js';
+import { LIST_KEYS, type ReadingOrder } from '../../src/supervisor/lists.js';
 import { Permits } from '../../src/supervisor/permits.js';
 import { rootMachine } from '../../src/supervisor/root.js';
 import type { Surroundings } from '../../src/supervisor/surroundings.js';
 import { VirtualClock } from '../../src/testing/index.js';
 import { specOf } from '../link/spec.js';
 import { FakeLink, type Manners } from './fake-link.js';
+
+/** An order to read every list. */
+export const EVERY_LIST: ReadingOrder = new Map(LIST_KEYS.map((list) => [list, 0]));
 
 export const ALL_TOOLS = { allow: ['*'], deny: [] };
 
@@ -67,6 +71,7 @@ export class World {
       random: () => 0.5,
       open: this.open,
       maxStarting: 100,
+      listWaitMs: () => 2000,
       log: (server, line) => this.logs.push(`${server}: ${line}`),
       redact: (value) => value,
       ...options,

@@ -14,7 +14,7 @@ export interface Leftover {
 export function findLeftovers(dist: string): Leftover[] {
   return pids().flatMap((pid) => {
     const command = read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
-    const isDaemon = command.includes(`${dist}/bin/daemon`);
+    const isDaemon = command.includes(`${dist}/bin/daemon`) || command.includes(`${dist}/bin/main.cjs up`);
     const isOurs =
       command.includes('toolherd-watchdog') || /(^|\0)TOOLHERD_COOKIE=/.test(read(`/proc/${pid}/environ`));
     return isDaemon || (isOurs && parentOf(pid) === 1) ? [{ pid, command }] : [];

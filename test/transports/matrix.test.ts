@@ -35,7 +35,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
   it('FR-002 FR-005 FR-006 FR-007 FR-013 FR-014 FR-022 US4.2 US5.3: lists, calls, errors, prompts and resources', async () => {
     const { fleet, call, status } = stage();
     const { prompt, resource } = moves;
-    const tools = await fleet.tools('it');
+    const { tools } = await fleet.tools('it');
     expect(tools.map(({ name }) => name)).toContain(moves.tool);
     const result = await call(moves.call);
     expect(result).toMatchObject({ success: true, content: [{ type: 'text', text: moves.call.text }] });
@@ -53,7 +53,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
     const missing = fleet.prompt({ server: 'it', name: prompt.name, arguments: {} });
     await expect(missing).rejects.toMatchObject({ type: 'MCPProtocolError' });
 
-    expect((await fleet.prompts('it')).map(({ name }) => name)).toContain(prompt.name);
+    expect((await fleet.prompts('it')).prompts.map(({ name }) => name)).toContain(prompt.name);
     const got = await fleet.prompt({ server: 'it', name: prompt.name, arguments: prompt.arguments });
     expect(JSON.stringify(got.messages)).toContain(prompt.text);
     expect((await fleet.resources('it')).resources.map(({ uri }) => uri)).toContain(resource.uri);
@@ -114,11 +114,11 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
 
 async function namesIn(
   fleet: {
-    tools(server: string): Promise<{ name: string }[]>;
+    tools(server: string): Promise<{ tools: { name: string }[] }>;
     resources(server: string): Promise<{ resources: { uri: string }[] }>;
   },
   list: Moves['changes']['list'],
 ): Promise<string[]> {
-  if (list === 'tools') return (await fleet.tools('it')).map(({ name }) => name);
+  if (list === 'tools') return (await fleet.tools('it')).tools.map(({ name }) => name);
   return (await fleet.resources('it')).resources.map(({ uri }) => uri);
 }

@@ -44,8 +44,10 @@ export class Agent extends LineClient {
 export interface Status {
   name: string;
   agent: string | null;
+  other_view?: true;
   detail: string;
   pids: number[];
+  last_error: { message: string } | null;
 }
 
 export interface Project {

@@ -2,12 +2,20 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { Framer, joined } from '../../framing/framer.js';
 import { cut } from '../../framing/raw-json.js';
+import { systemClock } from '../../ipc/clock.js';
+import type { Closing } from '../../ipc/closing.js';
+import { isAlive } from '../../ipc/is-alive.js';
+import { readLine } from '../../ipc/message.js';
 import { MAX_LINE_BYTES } from '../../ipc/peer.js';
+import { RemoteError } from '../../ipc/remote-error.js';
+import { isAbsence } from '../connection.js';
 import { Ledger } from './ledger.js';
 import { headOf } from './reply-head.js';
+import { MAX_WAITING_BYTES, WaitingLines } from './waiting-lines.js';
 import {
   asLine,
   cancelLine,
+  closingIn,
   failureLine,
   LIST_CHANGES,
   missedLines,
@@ -20,6 +28,8 @@ export interface BridgeOptions {
   output: Writable;
   /** The way to a daemon that has heard hello. `start`: where none runs, one may be started. */
   open(start: boolean): Promise<Socket>;
+  /** Whether the socket's name is there. A daemon that ends in order removes it; one that crashes leaves it. */
+  hasSocket(): boolean;
   /** Beside the conversation, for people. */
   note(text: string): void;
 }
@@ -33,23 +43,45 @@ const MAX_REPLY_BYTES = 2 ** 31 + HEAD_BYTES;
 /** Between two looks for a daemon that is gone. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
+/** The same for one that is being replaced, and for how long its successor is waited for. */
+const SUCCESSOR_WAIT_MS = 100;
+const SUCCESSOR_MS = 30_000;
 /** Ids of our own, for what the client must not hear the reply of. */
 const OWN_ID = '"toolherd-bridge-';
 /** How a client of each era begins. */
 const FIRST_WORDS = ['initialize', 'server/discover'];
+/** What is said of a daemon that has ended, by how. */
+const WENT = { crashed: 'went away', replaced: 'was replaced', shutdown: 'was stopped' } as const;
+const STOPPED = "the toolherd daemon was stopped ('toolherd down', or a signal); start it with: toolherd up";
+
+const FULL = `requests of ${MAX_WAITING_BYTES / 2 ** 20} MiB wait for the next toolherd daemon already; try again later`;
+
+interface Refusal {
+  type: string;
+  retryable?: boolean;
+}
+const NOT_RUNNING: Refusal = { type: 'DaemonNotRunningError' };
+
+/** How the last daemon ended, or will: `crashed` until it says otherwise. */
+type DaemonEnd = { reason: 'crashed' } | Closing;
 
 /**
  * Lines from stdin to the daemon and back. Whole lines, so that a daemon which dies in the middle of one leaves no half
  * of it with the client. When the daemon is gone, what was in flight is answered with an error; the next daemon hears
- * what the client said at its beginning. One that was stopped is not started again before the client says something.
+ * what the client said at its beginning. Whether the next request starts a daemon depends on how the last one ended:
+ *
+ * - crashed: yes;
+ * - replaced: requests wait for the successor. One that dies, or takes too long, counts as crashed; one that refuses this
+ *   bridge refuses its requests;
+ * - shut down: no. Requests are refused until a daemon serves again, which the user, or another client, has to start.
  */
 export class Bridge {
   readonly #options: BridgeOptions;
   readonly #ledger = new Ledger();
-  /** Lines that wait for the next daemon. */
-  #waiting: Buffer[] = [];
+  readonly #waiting = new WaitingLines();
   #socket: Socket | undefined;
   #state: 'open' | 'ending' = 'open';
+  #daemonEnd: DaemonEnd = { reason: 'crashed' };
   #wake: () => void = () => {};
   #finish: () => void = () => {};
   #ownIds = 0;
@@ -82,19 +114,35 @@ export class Bridge {
   #end(): void {
     this.#state = 'ending';
     if (this.#socket !== undefined) this.#socket.end();
-    else if (this.#waiting.length === 0) this.#finish();
+    else if (this.#waiting.isEmpty) this.#finish();
     this.#wake();
   }
 
   #fromClient(line: Buffer): void {
     const whole = asLine(line);
-    if (this.#socket === undefined) {
-      this.#waiting.push(whole);
+    const socket = this.#socket;
+    if (socket === undefined) {
+      this.#keep(whole);
       this.#options.input.pause();
       this.#wake();
-      return;
-    }
-    this.#toDaemon(this.#socket, whole);
+    } else if (this.#daemonEnd.reason !== 'crashed' && this.#isForNext(line)) {
+      if (this.#daemonEnd.reason === 'shutdown') this.#refuse([whole], STOPPED, NOT_RUNNING);
+      else this.#keep(whole);
+    } else this.#toDaemon(socket, whole);
+  }
+
+  /** For the next daemon. */
+  #keep(line: Buffer): void {
+    if (!this.#waiting.add(line)) this.#refuse([line], FULL, { type: 'OverloadedError' });
+  }
+
+  /** A daemon that ends still hears answers, and cancellations of what it was asked; requests are for the next one. */
+  #isForNext(line: Buffer): boolean {
+    const read = readLine(line);
+    return (Array.isArray(read) ? read : [read]).some(
+      (message) =>
+        message.kind === 'request' || (message.kind === 'cancel' && !this.#ledger.asked.has(message.target)),
+    );
   }
 
   #toDaemon(socket: Socket, line: Buffer): void {
@@ -110,6 +158,7 @@ export class Bridge {
 
   #attach(socket: Socket): void {
     this.#socket = socket;
+    this.#daemonEnd = { reason: 'crashed' };
     const lines = new Framer(MAX_REPLY_BYTES, {
       line: (line) => this.#fromDaemon(socket, [line]),
       long: () => ({ push: () => undefined, end: (pieces) => this.#fromDaemon(socket, pieces) }),
@@ -131,7 +180,7 @@ export class Bridge {
       setImmediate(() => this.#lost());
       return;
     }
-    for (const line of this.#waiting.splice(0)) this.#toDaemon(socket, line);
+    for (const line of this.#waiting.takeAll()) this.#toDaemon(socket, line);
     if (this.#state === 'ending') socket.end();
     else this.#options.input.resume();
   }
@@ -140,6 +189,11 @@ export class Bridge {
   #fromDaemon(socket: Socket, line: readonly Buffer[]): void {
     const pieces = withoutProbes(line);
     const begin = joined(cut(pieces, 0, HEAD_BYTES));
+    const closing = closingIn(begin);
+    if (closing !== undefined) {
+      this.#daemonEnd = closing;
+      return;
+    }
     const known = headOf(begin) === undefined ? joined(pieces) : begin;
     this.#ledger.came(known);
     if (headOf(known)?.id.startsWith(OWN_ID)) return;
@@ -151,10 +205,13 @@ export class Bridge {
 
   #lost(): void {
     this.#socket = undefined;
+    // a connection that breaks while we write to it loses the daemon's last words
+    if (this.#daemonEnd.reason === 'crashed' && !this.#options.hasSocket())
+      this.#daemonEnd = { reason: 'shutdown' };
     this.#failOpen();
     // it may have been held up by a socket that takes nothing any more
-    if (this.#state === 'open' && this.#waiting.length === 0) this.#options.input.resume();
-    if (this.#state === 'ending' && this.#waiting.length === 0) this.#finish();
+    if (this.#state === 'open' && this.#waiting.isEmpty) this.#options.input.resume();
+    if (this.#state === 'ending' && this.#waiting.isEmpty) this.#finish();
     else void this.#reconnect();
   }
 
@@ -164,13 +221,13 @@ export class Bridge {
     for (const [id, request] of asked) {
       const { method } = request;
       if (FIRST_WORDS.includes(method) && !this.#ledger.isInitialized && this.#state === 'open') {
-        this.#waiting.unshift(asLine(Buffer.from(requestText(request))));
+        this.#waiting.putFirst(asLine(Buffer.from(requestText(request))));
         this.#ledger.remembered.delete(method);
       } else if (!id.startsWith(OWN_ID) && !standing.includes(request)) {
         this.#toClient(
           failureLine(
             id,
-            `the toolherd daemon went away while ${method} was in flight; it may have run and was not repeated`,
+            `the toolherd daemon ${WENT[this.#daemonEnd.reason]} while ${method} was in flight; it may have run and was not repeated`,
             { type: 'ConnectionLostError', retryable: false, sent: true },
           ),
         );
@@ -181,22 +238,34 @@ export class Bridge {
   }
 
   async #reconnect(): Promise<void> {
+    const deadline = systemClock.now() + SUCCESSOR_MS;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-      const mayStart = this.#waiting.length > 0;
+      const isWanted = !this.#waiting.isEmpty;
+      const { reason } = this.#daemonEndBy(deadline);
       try {
-        this.#resume(await this.#options.open(mayStart));
+        this.#resume(await this.#options.open(isWanted && reason === 'crashed'));
         return;
       } catch (error) {
-        if (mayStart) this.#refuseWaiting(error as Error);
+        const isToCome = reason === 'replaced' && isAbsence(error);
+        if (isWanted && !isToCome) this.#refuseWaiting(error as Error);
         // what came during a look that was not to start anything deserves one that is
-        else if (this.#waiting.length > 0) continue;
+        else if (!this.#waiting.isEmpty && !isToCome) continue;
       }
-      if (this.#state === 'ending') {
+      if (this.#state === 'ending' && this.#waiting.isEmpty) {
         this.#finish();
         return;
       }
-      await this.#pause(waitMs);
+      await this.#pause(reason === 'replaced' ? SUCCESSOR_WAIT_MS : waitMs);
     }
+  }
+
+  /** How the last daemon ended, by now: a successor that is gone, or took too long, is not waited for. */
+  #daemonEndBy(deadline: number): DaemonEnd {
+    const end = this.#daemonEnd;
+    const isOver = () => systemClock.now() > deadline;
+    if (end.reason === 'replaced' && (isOver() || !isAlive(end.successor)))
+      this.#daemonEnd = { reason: 'crashed' };
+    return this.#daemonEnd;
   }
 
   #resume(socket: Socket): void {
@@ -221,16 +290,25 @@ export class Bridge {
   }
 
   #refuseWaiting(error: Error & { fix?: string }): void {
-    const why = [error.message, error.fix].filter(Boolean).join('; ');
-    const ledger = new Ledger();
-    for (const line of this.#waiting.splice(0)) ledger.sent(line);
-    for (const [id, { method }] of ledger.asked) {
-      const message = `${method} was not sent, because the toolherd daemon cannot be reached: ${why}`;
-      this.#toClient(
-        failureLine(id, message, { type: 'DaemonUnreachableError', retryable: true, sent: false }),
-      );
-    }
+    const lines = this.#waiting.takeAll();
+    const text = [error.message, error.fix].filter(Boolean).join('; ');
+    if (this.#daemonEnd.reason === 'shutdown' && isAbsence(error)) this.#refuse(lines, STOPPED, NOT_RUNNING);
+    else if (error instanceof RemoteError)
+      this.#refuse(lines, `the toolherd daemon refuses this bridge: ${text}`, error);
+    else
+      this.#refuse(lines, `the toolherd daemon cannot be reached: ${text}`, {
+        type: 'DaemonUnreachableError',
+      });
     this.#options.input.resume();
+  }
+
+  #refuse(lines: readonly Buffer[], why: string, { type, retryable = true }: Refusal): void {
+    const ledger = new Ledger();
+    for (const line of lines) ledger.sent(line);
+    for (const [id, { method }] of ledger.asked) {
+      const message = `${method} was not sent, because ${why}`;
+      this.#toClient(failureLine(id, message, { type, retryable, sent: false }));
+    }
   }
 
   /** Until it is time for the next look, or the client has something to say. */

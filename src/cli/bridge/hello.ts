@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
-import { Framer } from '../../framing/framer.js';
 import { readLine } from '../../ipc/message.js';
 import { ConnectionLostError, RemoteError } from '../../ipc/remote-error.js';
 import { VERSION } from '../../version.js';
+import type { Hello } from '../connection.js';
 
 const MAX_REPLY_BYTES = 2 ** 20;
+const NEWLINE = 0x0a;
 
 /** What a bridge shows of the herd. */
 export interface Outlook {
@@ -13,25 +14,34 @@ export interface Outlook {
   agent: string | undefined;
 }
 
-/** Says who is there and what it wants to see; rejects when the daemon does not have that. */
-export function sayHello(socket: Socket, outlook: Outlook): Promise<void> {
-  const params = { client: { name: 'toolherd bridge', version: VERSION }, ...outlook };
+/**
+ * Says who is there and what it wants to see; rejects when the daemon does not have that. What the daemon says behind its
+ * answer (see `fleet/closing`) is left for the next reader.
+ */
+export function sayHello(socket: Socket, outlook: Outlook): Promise<Hello> {
+  const params = { client: { name: 'toolherd bridge', version: VERSION }, ...outlook, closing_notice: true };
   return new Promise((resolve, reject) => {
-    const done = (error?: Error) => {
-      // paused, so that nothing is lost before the next one listens
-      socket.off('data', hear).off('close', lost).pause();
-      if (error === undefined) resolve();
-      else reject(error);
+    // paused, so that nothing is lost before the next one listens
+    const leave = () => void socket.off('data', hear).off('close', lost).pause();
+    const lost = () => {
+      leave();
+      reject(new ConnectionLostError('before it had answered', { sent: false }));
     };
-    const lost = () => done(new ConnectionLostError('before it had answered', { sent: false }));
-    const framer = new Framer(MAX_REPLY_BYTES, {
-      line: (line) => {
-        const reply = readLine(line);
-        done(!Array.isArray(reply) && reply.kind === 'failure' ? new RemoteError(reply.error) : undefined);
-      },
-      tooLong: lost,
-    });
-    const hear = (chunk: Buffer) => framer.push(chunk);
+    let heard = Buffer.alloc(0);
+    const hear = (chunk: Buffer) => {
+      heard = Buffer.concat([heard, chunk]);
+      const end = heard.indexOf(NEWLINE);
+      if (end === -1) {
+        if (heard.length > MAX_REPLY_BYTES) lost();
+        return;
+      }
+      leave();
+      const reply = readLine(heard.subarray(0, end));
+      if (!Array.isArray(reply) && reply.kind === 'reply') resolve(reply.result as Hello);
+      else if (!Array.isArray(reply) && 'error' in reply) reject(new RemoteError(reply.error));
+      else lost();
+      if (heard.length > end + 1) socket.unshift(heard.subarray(end + 1));
+    };
     socket
       .on('data', hear)
       .once('close', lost)

@@ -1,5 +1,8 @@
+import { CLOSING, type Closing } from '../../ipc/closing.js';
+
 /** The few things that a bridge says itself. Ids are JSON texts. */
 const NEWLINE = Buffer.from('\n');
+const CLOSING_HEAD = Buffer.from(`{"jsonrpc":"2.0","method":"${CLOSING}",`);
 /** Of the range that JSON-RPC leaves to implementations. */
 const FAILED = -32000;
 
@@ -10,6 +13,12 @@ export function asLine(line: Buffer): Buffer {
 export function failureLine(id: string, message: string, data?: Record<string, unknown>): Buffer {
   const error = JSON.stringify({ code: FAILED, message, data });
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}\n`);
+}
+
+/** The notification with which a daemon says why it ends (`Closing`); undefined for any other line. */
+export function closingIn(line: Buffer): Closing | undefined {
+  if (!line.subarray(0, CLOSING_HEAD.length).equals(CLOSING_HEAD)) return undefined;
+  return (JSON.parse(line.toString()) as { params: Closing }).params;
 }
 
 /** A question of a daemon that is gone. */

@@ -1,4 +1,4 @@
-import type { Fleet } from '../../ipc/fleet.js';
+import type { Fleet, ServerStatus } from '../../ipc/fleet.js';
 import { propertiesOf } from '../schema-types.js';
 import { type Call, GLOBAL_OPTIONS, type Verb } from '../verb.js';
 import { VERBS } from '../verb-table.js';
@@ -99,7 +99,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 
 async function valuesOf(flag: string, fleet: Place['fleet']): Promise<readonly string[]> {
-  return flag === 'server' ? serverNames(await fleet()) : (VALUES[flag] ?? []);
+  return flag === 'server' ? ownNames(await fleet()) : (VALUES[flag] ?? []);
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -109,6 +109,8 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   service: ['install', 'uninstall', 'status'],
 };
 const OF_SERVERS = ['status', 'start', 'stop', 'restart', 'reset', 'logs'];
+/** These also know the servers that only other agents have. */
+const OF_ANY_SERVER = [...OF_SERVERS, 'why', 'inspect', 'pins'];
 const OF_ONE_SERVER = [
   'why',
   'inspect',
@@ -125,7 +127,8 @@ async function argumentsOf({ name, args, current, fleet }: Place): Promise<reado
   if (args.length === 0 && Object.hasOwn(WORDS, name)) return WORDS[name] ?? [];
   if (OF_SERVERS.includes(name) || (OF_ONE_SERVER.includes(name) && args.length === 0)) {
     const taken = new Set(args);
-    return (await serverNames(await fleet())).filter((server) => !taken.has(server));
+    const names = await (OF_ANY_SERVER.includes(name) ? allNames : ownNames)(await fleet());
+    return names.filter((server) => !taken.has(server));
   }
   if (name === 'call' && args.length > 0) return argumentNames(args, await fleet());
   if ((name === 'call' || name === 'prompt') && args.length === 0)
@@ -133,8 +136,18 @@ async function argumentsOf({ name, args, current, fleet }: Place): Promise<reado
   return [];
 }
 
-async function serverNames(fleet: Fleet | undefined): Promise<string[]> {
-  return fleet === undefined ? [] : (await fleet.status()).servers.map(({ name }) => name);
+async function allNames(fleet: Fleet | undefined): Promise<string[]> {
+  const servers = fleet === undefined ? [] : (await fleet.status()).servers;
+  return [...new Set(servers.map(({ name }) => name))];
+}
+
+async function ownNames(fleet: Fleet | undefined): Promise<string[]> {
+  return fleet === undefined ? [] : (await ownServers(fleet)).map(({ name }) => name);
+}
+
+/** Those that can be called from here. */
+async function ownServers(fleet: Fleet): Promise<ServerStatus[]> {
+  return (await fleet.status()).servers.filter(({ other_view }) => other_view !== true);
 }
 
 /** First the servers, then what the one offers; one whose offer is not known is not started for it. */
@@ -144,12 +157,14 @@ async function offered(
   fleet: Fleet | undefined,
 ): Promise<string[]> {
   if (fleet === undefined) return [];
-  const { servers } = await fleet.status();
+  const servers = await ownServers(fleet);
   const known = servers.filter((server) => server[kind] > 0);
   const begun = known.filter(({ name }) => current.startsWith(`${name}.`));
   if (begun.length === 0) return known.map(({ name }) => `${name}.`);
-  const lists = await Promise.all(begun.map(({ name }) => fleet[kind](name)));
-  return lists.flat().map(({ server, name }) => `${server}.${name}`);
+  const offers = begun.map(async ({ name }) =>
+    kind === 'tools' ? (await fleet.tools(name)).tools : (await fleet.prompts(name)).prompts,
+  );
+  return (await Promise.all(offers)).flat().map(({ server, name }) => `${server}.${name}`);
 }
 
 async function argumentNames(
@@ -157,10 +172,10 @@ async function argumentNames(
   fleet: Fleet | undefined,
 ): Promise<string[]> {
   if (fleet === undefined) return [];
-  const { servers } = await fleet.status();
+  const servers = await ownServers(fleet);
   const owners = servers.filter(({ name, tools }) => tools > 0 && target.startsWith(`${name}.`));
   const lists = await Promise.all(owners.map(({ name }) => fleet.tools(name)));
-  const tool = lists.flat().find(({ server, name }) => `${server}.${name}` === target);
+  const tool = lists.flatMap(({ tools }) => tools).find(({ server, name }) => `${server}.${name}` === target);
   const isGiven = (name: string) =>
     given.some((word) => word.startsWith(`${name}=`) || word.startsWith(`${name}:=`));
   return Object.keys(propertiesOf(tool?.input_schema))

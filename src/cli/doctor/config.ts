@@ -1,15 +1,17 @@
 import { loadConfig } from '../../config/load.js';
-import { ConfigError } from '../../config/problem.js';
+import { ConfigError, type Problem } from '../../config/problem.js';
 import { agentFileOf, loadOptions } from '../files.js';
 import type { Call } from '../verb.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
 export async function checkConfig(call: Call): Promise<{ findings: Finding[]; commands: Set<string> }> {
-  const options = { ...loadOptions(call, undefined), agentFile: undefined };
+  const reader = 'daemon' as const;
+  const options = { ...loadOptions(call, undefined), agentFile: undefined, reader };
   const agent = agentFileOf(call);
   const global = await load('config', options.configFile, options);
-  const own = agent === undefined ? undefined : await load('agent', agent, loadOptions(call, agent));
+  const own =
+    agent === undefined ? undefined : await load('agent', agent, { ...loadOptions(call, agent), reader });
   const nothing = ok('agent', 'no agent.yaml here or above');
   return {
     findings: [...global.findings, ...(own?.findings ?? [nothing])],
@@ -30,21 +32,22 @@ async function load(
       server.enabled && 'command' in server && typeof server.command === 'string' ? [server.command] : [],
     );
     const count = `${ours.length} ${ours.length === 1 ? 'server' : 'servers'}`;
-    const findings = odd.map(({ message, line, fix }) =>
-      warn(about, `${file}:${line}: ${message}`, fix ?? 'see "toolherd validate"'),
+    const findings = odd.map(({ message, line, fix }) => warn(about, `${file}:${line}: ${message}`, fix));
+    const broken = ours.flatMap(({ unusable }) =>
+      unusable?.detail === 'misconfigured' ? unusable.problems.map((problem) => faultOf(about, problem)) : [],
     );
-    return { findings: [ok(about, `${file}: ${count}`), ...findings], commands };
+    return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands };
   } catch (error) {
     return { findings: problemsOf(about, file, error), commands: [] };
   }
 }
 
+function faultOf(about: string, { message, file, line, fix }: Problem): Finding {
+  return fault(about, `${file}:${line}: ${message}`, fix);
+}
+
 function problemsOf(about: string, file: string, error: unknown): Finding[] {
-  if (error instanceof ConfigError) {
-    return error.problems.map(({ message, file: where, line, fix }) =>
-      fault(about, `${where}:${line}: ${message}`, fix ?? 'see "toolherd validate"'),
-    );
-  }
+  if (error instanceof ConfigError) return error.problems.map((problem) => faultOf(about, problem));
   const { message, fix } = wordsOf(error);
   const isRefusal = (error as { type?: string }).type === 'TrustRequiredError';
   return [isRefusal ? warn('trust', message, `toolherd allow ${file}`) : fault(about, message, fix)];

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { FleetStatus } from '../../ipc/fleet.js';
+import type { FleetStatus, ServerStatus } from '../../ipc/fleet.js';
+import { isAlive } from '../../ipc/is-alive.js';
 import { VERSION } from '../../version.js';
+import { type Environment, problemLine, seenFromHere } from '../daemon-variables.js';
 import { DAEMON } from '../start-daemon.js';
-import { noteOf, pinNoteOf } from '../status-table.js';
+import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../status-table.js';
 import type { Call } from '../verb.js';
 import { within } from '../within.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
@@ -19,7 +21,7 @@ export async function checkDaemon(call: Call, socket: string): Promise<Finding[]
   try {
     const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
     const patience = { ...call, flags: { timeout: PATIENCE, ...call.flags } };
-    return describe(await within(patience, fleet.status()));
+    return describe(await within(patience, fleet.status()), call.environment);
   } catch (error) {
     const { message, fix } = wordsOf(error);
     if ((error as { type?: string }).type === 'MCPTimeoutError') return [mute(socket)];
@@ -36,7 +38,7 @@ function mute(socket: string): Finding {
   return fault('daemon', `the daemon on ${socket} does not answer`, fix);
 }
 
-function describe({ daemon, servers }: FleetStatus): Finding[] {
+function describe({ daemon, servers }: FleetStatus, environment: Environment): Finding[] {
   const { version, pid, config_error, http, memory } = daemon;
   const about = `running (pid ${pid}, version ${version})`;
   return [
@@ -49,15 +51,30 @@ function describe({ daemon, servers }: FleetStatus): Finding[] {
     ...(http?.error ? [fault('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
     ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
     ...auditOf(daemon),
-    ...servers.flatMap((server) => {
-      const note = noteOf(server);
-      return note === undefined ? [] : [warn('server', note, `toolherd why ${server.name}`)];
-    }),
+    ...servers.flatMap((server) => serverFindings(server, environment)),
+    ...servers.flatMap((server) =>
+      listNotesOf(server, Date.now()).map((note) =>
+        warn('lists', note + ownerOf(server), `toolherd why ${server.name}`),
+      ),
+    ),
     ...servers.flatMap((server) => {
       const note = pinNoteOf(server);
-      return note === undefined ? [] : [warn('pins', note, `toolherd pins ${server.name}`)];
+      return note === undefined ? [] : [warn('pins', note + ownerOf(server), `toolherd pins ${server.name}`)];
     }),
   ];
+}
+
+function serverFindings(server: ServerStatus, environment: Environment): Finding[] {
+  const problems = seenFromHere(entryProblems(server), environment);
+  if (problems.length > 0)
+    return problems.map((problem) =>
+      warn('server', `${server.name}: ${problemLine(problem)}${ownerOf(server)}`, problem.fix),
+    );
+  const note = noteOf(server);
+  if (note === undefined) return [];
+  const { fix = `toolherd why ${server.name}`, why } = server.last_error ?? {};
+  const finding = warn('server', note + ownerOf(server), fix);
+  return [why === undefined ? finding : { ...finding, why }];
 }
 
 function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
@@ -112,11 +129,11 @@ function read(file: string): string {
 
 /** The file keeps the number of a daemon that is gone, and by now that may be somebody else's: nobody kills that. */
 function isDaemon(pid: number): boolean {
-  if (process.platform === 'linux') return read(`/proc/${pid}/cmdline`).includes(DAEMON);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  if (process.platform === 'linux') {
+    const words = read(`/proc/${pid}/cmdline`).split('\0');
+    return (
+      words.some((word) => word.endsWith(DAEMON)) || (words.includes('up') && words.includes('--foreground'))
+    );
   }
+  return isAlive(pid);
 }

@@ -4,6 +4,8 @@ export interface Finding {
   about: string;
   level: 'ok' | 'warn' | 'error';
   message: string;
+  /** What led to it; lines after the first are words of a server. */
+  why?: string;
   fix?: string;
 }
 

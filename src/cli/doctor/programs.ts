@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { Call } from '../verb.js';
 import { type Finding, fault, ok, warn } from './finding.js';
 
@@ -25,13 +25,15 @@ export function checkPrograms({ environment }: Call, needed: ReadonlySet<string>
   const path = environment.PATH ?? '';
   if (path === '') return [fault('path', 'PATH is empty', 'set PATH; servers are found by it')];
   const folders = path.split(delimiter).filter((folder) => folder !== '');
+  // the daemon looks there too, after all of PATH
+  const places = [...folders, dirname(process.execPath)];
   const relative = folders.filter((folder) => !isAbsolute(folder));
   const oddity =
     relative.length === 0
       ? ok('path', `PATH has ${folders.length} folders`)
       : warn('path', `PATH has relative folders: ${relative.join(', ')}`, 'make them absolute');
   const names = [...new Set([...Object.keys(RUNNERS), ...needed])];
-  return [oddity, ...names.map((name) => checkProgram(name, folders, needed.has(name)))];
+  return [oddity, ...names.map((name) => checkProgram(name, places, needed.has(name)))];
 }
 
 function checkProgram(name: string, folders: readonly string[], isNeeded: boolean): Finding {

@@ -46,7 +46,7 @@ export function planImport(
       entry: {
         ...found.entry,
         name: name ?? found.name,
-        // A variable that is not set would keep the whole herd from loading.
+        // An agent.yaml with a variable that is not set cannot be loaded; in the global config its server cannot run.
         ...(unset.length === 0 ? {} : { enabled: false }),
       },
       unset,

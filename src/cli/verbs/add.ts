@@ -49,8 +49,7 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
       call,
       target,
       (text) => claimName(text, target, fresh, (words) => void warnings.push(words), output.note),
-      // with what it needs unset a daemon could only complain
-      { dryRun, tell: unset.length === 0 },
+      { dryRun, tell: true },
     );
     warnings.push(...overrides(call, target, entry.name));
     const diff = textDiff(target.file, edited.before, edited.after);
@@ -76,8 +75,9 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
     if (unset.length > 0) {
       const lines = unset.map((need) => `  ${oneLine(needLine(need))}`);
       output.note(['it needs these variables, which are not set:', ...lines].join('\n'));
+      const meanwhile = target.scope === 'global' ? 'this server does not run' : 'the file cannot be loaded';
       output.note(
-        'set them where the daemon is started, then: toolherd up --replace; until then the file cannot be loaded',
+        `set them where the daemon is started, then: toolherd up --replace; until then ${meanwhile}`,
       );
     }
     const taken = fresh.needs.filter(({ name }) => isTaken(call, fresh, name));

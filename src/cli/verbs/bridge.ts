@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { Bridge } from '../bridge/bridge.js';
 import { sayHello } from '../bridge/hello.js';
-import { openDaemon, seeing } from '../connection.js';
+import { openDaemon, seeing, socketOf } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { agentFileOf } from '../files.js';
 import type { Verb } from '../verb.js';
@@ -9,7 +10,8 @@ export const verb: Verb = {
   usage: 'bridge [--agent FILE] [--server NAME]',
   about: 'Offers the whole herd as one MCP server on stdin and stdout: what an agent runs to attach to it.',
   help: `Tools are called server__tool. With --server there is one server to see, under its own names. The daemon is started if
-need be; when it restarts, the agent goes on as if nothing had been. Ends when stdin ends.
+need be; when it restarts, the agent goes on as if nothing had been. After 'toolherd down' calls get an error until a daemon
+runs again. Ends when stdin ends.
 
 With an agent.yaml (--agent, or the nearest one from here upward) its servers are there too. The nearest one is left out
 until you allow it ('toolherd allow'); one that is named by --agent has to be allowed.
@@ -36,6 +38,7 @@ Exit status: 0 stdin has ended, 3 no daemon (with --no-autostart), 4 no such ser
       input: process.stdin,
       output: process.stdout,
       open,
+      hasSocket: () => existsSync(socketOf(call)),
       note: (text) => call.output.note(text),
     });
     await bridge.run(await open(true));

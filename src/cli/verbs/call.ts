@@ -28,7 +28,7 @@ to files, and where they are is said beside it.`,
 What is missing or wrong by the tool's own schema is said before anything is sent.
 
 Exit status: 0 ok, 1 the tool or the server failed, 2 wrong arguments, 4 no such server or tool, 69 the server cannot be
-reached, 77 it needs authorisation, 124 timeout.`,
+reached, 77 it needs authorisation, 78 its entry in the config cannot be resolved, 124 timeout.`,
   options: { args: { type: 'string' }, raw: { type: 'boolean' }, out: { type: 'string' } },
   most: Number.POSITIVE_INFINITY,
   async run(call) {
@@ -62,7 +62,7 @@ interface Found {
 
 /** With one dot in it there is one way to read a name: then the herd need not be asked who is in it. */
 async function findTool(call: Call, fleet: Fleet, target: string): Promise<Found> {
-  const toolsOf = (name: string) => whileWaiting(call, fleet, name, fleet.tools(name));
+  const toolsOf = async (name: string) => (await whileWaiting(call, fleet, name, fleet.tools(name))).tools;
   const [server = '', name = '', ...more] = target.split('.');
   if (server !== '' && name !== '' && more.length === 0) {
     try {
@@ -125,6 +125,8 @@ const STATUS: Readonly<Record<string, number>> = {
   AuthRequiredError: EXIT.notAllowed,
   TrustRequiredError: EXIT.notAllowed,
   MCPConnectionError: EXIT.cannotReach,
+  ConfigError: EXIT.badConfig,
+  MCPConfigError: EXIT.badConfig,
 };
 
 /** A server that failed a moment ago is not tried again at once; why it failed then still counts. */

@@ -6,7 +6,7 @@ import { checkDisk, checkFolders, checkLogs, checkSocketPlace } from '../doctor/
 import { checkNode, checkPrograms } from '../doctor/programs.js';
 import { EXIT } from '../exit-codes.js';
 import { paintLevels } from '../paint.js';
-import { oneLine } from '../plain-text.js';
+import { oneLine, quoted } from '../plain-text.js';
 import type { Verb } from '../verb.js';
 
 export const verb: Verb = {
@@ -46,7 +46,10 @@ Exit status: 0 nothing is broken (there may be warnings), 1 something is.`,
   },
 };
 
-function lineOf({ about, level, message, fix }: Finding): string {
-  const line = `${level.padEnd(5)}  ${about.padEnd(9)}  ${oneLine(message)}`;
-  return fix === undefined ? line : `${line}\n       fix: ${oneLine(fix)}`;
+function lineOf({ about, level, message, why, fix }: Finding): string {
+  return [
+    `${level.padEnd(5)}  ${about.padEnd(9)}  ${oneLine(message)}`,
+    ...(why === undefined ? [] : [`       why: ${quoted(why, '         ')}`]),
+    ...(fix === undefined ? [] : [`       fix: ${oneLine(fix)}`]),
+  ].join('\n');
 }

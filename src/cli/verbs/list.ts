@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { Draft } from '../../config/draft.js';
-import { isInside } from '../../config/load.js';
+import { isOwnFile } from '../../config/file-place.js';
 import { formatProblem } from '../../config/problem.js';
 import { EXIT } from '../exit-codes.js';
 import { draftsOf, globalFile, type HerdFile, localFile, settingsOf, textOf } from '../herd-file.js';
@@ -58,7 +58,7 @@ function chosenFiles(call: Call): HerdFile[] {
 }
 
 function rowsOf(call: Call, target: HerdFile) {
-  const isOwn = isInside(dirname(call.paths.configFile), dirname(target.file));
+  const isOwn = isOwnFile(dirname(call.paths.configFile), target.file);
   const settings = settingsOf(call);
   const text = textOf(target);
   const drafts = draftsOf(target, text, settings, isOwn, (warning) => {

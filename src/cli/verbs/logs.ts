@@ -1,13 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOG_LEVELS, type LogEntry, type LogEvent } from '../../ipc/fleet.js';
+import { type Fleet, LOG_LEVELS, type LogEntry, type LogEvent } from '../../ipc/fleet.js';
 import { isAtLeast, readLog } from '../../log/read-log.js';
 import { serverLogName } from '../../log/server-log-name.js';
 import { didYouMean } from '../../near-miss.js';
+import { shellWord } from '../../shell-word.js';
 import { parseDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
 import { follow } from '../follow.js';
-import { quoted } from '../plain-text.js';
+import { oneLine, quoted } from '../plain-text.js';
 import { type Call, type Flags, UsageError, type Verb } from '../verb.js';
 
 export const verb: Verb = {
@@ -54,6 +55,7 @@ Exit status: 0 ok; with -f 3 no daemon runs, or it has ended, 130 interrupted.`,
         if (early === undefined) show(entry);
         else early.push(entry);
       });
+      await noteOthers(call, fleet);
       const entries = await readEntries(call, wanted);
       const last = entries.at(-1)?.time ?? '';
       for (const entry of [...entries, ...early.filter(({ time }) => time > last)]) show(entry);
@@ -61,6 +63,19 @@ Exit status: 0 ok; with -f 3 no daemon runs, or it has ended, 130 interrupted.`,
     });
   },
 };
+
+/** A connection hears what the servers of its view log, and no others. */
+async function noteOthers({ args, output }: Call, fleet: Fleet): Promise<void> {
+  const { servers } = await fleet.status();
+  const own = new Set(servers.flatMap(({ name, other_view }) => (other_view === true ? [] : [name])));
+  for (const { name, agent } of servers)
+    if (args.includes(name) && !own.has(name))
+      output.note(
+        oneLine(
+          `warning: '${name}' is a server of ${agent}; to follow it add: --agent ${shellWord(agent ?? '')}`,
+        ),
+      );
+}
 
 interface Filter {
   most: number;

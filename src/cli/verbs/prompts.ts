@@ -1,14 +1,17 @@
 import type { PromptEntry } from '../../ipc/fleet.js';
 import { firstLine } from '../first-line.js';
-import { noteMarks, noteSilent } from '../list-notes.js';
+import { noteMarks, noteMissing } from '../list-notes.js';
 import { table } from '../table.js';
 import type { Verb } from '../verb.js';
+import { whileWaiting } from '../while-waiting.js';
 import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'prompts [SERVER] [--refresh]',
   about: `Lists the prompts of the herd, or of one server, with their arguments: those in [brackets] may be left out.
-A server that has never run is started for it; of one that rests, what it last offered is shown.`,
+A server that has never run is started for it; of one that rests, what it last offered is shown. The list of the herd waits at most
+daemon.list_wait (2 s) for servers that start. With SERVER or --refresh it waits until they have started. stderr names the
+lists that are missing.`,
   help: `Examples:
   toolherd prompts
   toolherd prompts everything
@@ -21,10 +24,15 @@ Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const prompts = await within(call, fleet.prompts(args[0], flags.refresh === true));
-    output.json({ prompts });
-    noteMarks(output, prompts, (index) => `${prompts[index]?.server}.${prompts[index]?.name}`);
-    const status = await noteSilent(output, fleet, prompts, args[0]);
+    const asked = whileWaiting(call, fleet, args[0], fleet.prompts(args[0], flags.refresh === true));
+    const { prompts, missing } = await within(call, asked);
+    output.json({ prompts, missing });
+    noteMarks(
+      output,
+      { entries: prompts, missing },
+      (index) => `${prompts[index]?.server}.${prompts[index]?.name}`,
+    );
+    const status = await noteMissing(call, fleet, { entries: prompts, missing }, args[0]);
     const rows = prompts.map((prompt) => [
       `${prompt.server}.${prompt.name}${prompt.problem === undefined ? '' : ' !'}`,
       argumentsOf(prompt),

@@ -36,7 +36,7 @@ Exit status: 0 ok, 78 something is wrong with the file, or the name is taken.`,
     }
     const { servers } = await fleet.status([String(source.document.name)]);
     output.json({ servers, saved: flags.save === true });
-    output.print(statusTable(servers, Date.now(), output.columns));
+    output.print(statusTable(servers, Date.now(), output.columns, call.environment));
     return EXIT.ok;
   },
 };

@@ -1,3 +1,4 @@
+import { noteMisconfigured } from '../daemon-variables.js';
 import { EXIT } from '../exit-codes.js';
 import type { Verb } from '../verb.js';
 import { within } from '../within.js';
@@ -5,7 +6,8 @@ import { within } from '../within.js';
 export const verb: Verb = {
   usage: 'reload [--dry-run]',
   about: `Reads the config again, as the daemon does by itself when a file changes. Only servers that it changes are
-touched; a config that is wrong changes nothing.`,
+touched; a file that is wrong changes nothing. A server whose entry cannot be resolved, for example because a variable is
+not set, is reported and does not run.`,
   help: `Examples:
   toolherd reload
   toolherd reload --dry-run        says what would change
@@ -17,8 +19,8 @@ Exit status: 0 ok, 78 the config is wrong.`,
     const { flags, output } = call;
     const isDryRun = flags['dry-run'] === true;
     const fleet = await call.fleet({ outlook: 'herd' });
-    const report = await within(call, fleet.reload(isDryRun));
-    output.json({ ...report, dry_run: isDryRun });
+    const { misconfigured = [], ...report } = await within(call, fleet.reload(isDryRun));
+    output.json({ ...report, ...noteMisconfigured(call, misconfigured), dry_run: isDryRun });
     for (const change of ['added', 'removed', 'changed', 'unchanged'] as const)
       if (report[change].length > 0) output.print(`${change}: ${report[change].join(', ')}`);
     if (isDryRun) output.note('nothing was changed');

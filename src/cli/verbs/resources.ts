@@ -1,14 +1,17 @@
 import type { ResourceEntry, TemplateEntry } from '../../ipc/fleet.js';
 import { firstLine } from '../first-line.js';
-import { noteMarks, noteSilent } from '../list-notes.js';
+import { noteMarks, noteMissing } from '../list-notes.js';
 import { table } from '../table.js';
 import type { Verb } from '../verb.js';
+import { whileWaiting } from '../while-waiting.js';
 import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'resources [SERVER] [--refresh]',
   about: `Lists the resources of the herd, or of one server, and the templates of more: a URI with {names} to be filled in.
-A server that has never run is started for it; of one that rests, what it last offered is shown.`,
+A server that has never run is started for it; of one that rests, what it last offered is shown. The list of the herd waits at most
+daemon.list_wait (2 s) for servers that start. With SERVER or --refresh it waits until they have started. stderr names the
+lists that are missing.`,
   help: `Examples:
   toolherd resources
   toolherd resources everything
@@ -21,11 +24,12 @@ Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const { resources, templates } = await within(call, fleet.resources(args[0], flags.refresh === true));
-    output.json({ resources, templates });
+    const asked = whileWaiting(call, fleet, args[0], fleet.resources(args[0], flags.refresh === true));
+    const { resources, templates, missing } = await within(call, asked);
+    output.json({ resources, templates, missing });
     const entries = [...resources, ...templates];
-    noteMarks(output, entries, (index) => `${entries[index]?.server} ${uriOf(entries[index]!)}`);
-    const status = await noteSilent(output, fleet, entries, args[0]);
+    noteMarks(output, { entries, missing }, (index) => `${entries[index]?.server} ${uriOf(entries[index]!)}`);
+    const status = await noteMissing(call, fleet, { entries, missing }, args[0]);
     const rows = entries.map((entry) => [
       entry.server,
       `${uriOf(entry)}${entry.problem === undefined ? '' : ' !'}`,

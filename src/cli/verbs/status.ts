@@ -1,13 +1,16 @@
+import type { ServerStatus } from '../../ipc/fleet.js';
 import { EXIT } from '../exit-codes.js';
+import { agentFileOf } from '../files.js';
 import { loadBundle } from '../load-bundle.js';
 import { paintStates } from '../paint.js';
 import { statusTable } from '../status-table.js';
-import type { Verb } from '../verb.js';
+import type { Call, Verb } from '../verb.js';
 import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'status [SERVER…] [--watch] [--wait] [--exit-code]',
-  about: 'Shows the herd: the state of every server, as it is at this moment.',
+  about: `Shows the herd: the state of every server, as it is at this moment; also of those that only other agents have, with
+the column AGENT, which says whose each one is.`,
   help: `Examples:
   toolherd status
   toolherd status github --json
@@ -16,9 +19,12 @@ export const verb: Verb = {
   toolherd status --wait            waits until no server is starting
   toolherd status --exit-code       exit 1 unless every enabled server is well
 
+In a project --wait and --exit-code are about its agent.yaml and the global config, or about the servers that are named.
+
 States: created, connecting, connected, error, disconnected (of the newest process).
 Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled,
-needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
+needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked or deleted), misconfigured (its entry cannot be
+resolved, for example because a variable is not set).`,
   options: { watch: { type: 'boolean' }, wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
   most: Number.POSITIVE_INFINITY,
   async run(call) {
@@ -30,41 +36,59 @@ needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked).`,
     });
     const fleet = await call.fleet({ autostart: false, outlook: 'if allowed', onLost: lose });
     const names = args.length === 0 ? undefined : [...args];
-    if (flags.wait === true) await within(call, untilSettled(fleet, names, lost));
+    const look = async () => (await fleet.status(names)).servers.filter((row) => isMeant(call, row));
+    if (flags.wait === true) await within(call, untilSettled(fleet, look, lost));
     const { servers, daemon } = await within(call, fleet.status(names));
     output.json({ servers, daemon });
-    output.print(statusTable(servers, Date.now(), output.columns), paintStates);
+    output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
+    if (daemon.closing) output.note(`warning: the daemon (pid ${daemon.pid}) is ending`);
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);
-    const isWell = servers.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
+    const meant = servers.filter((row) => isMeant(call, row));
+    const isWell = meant.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
     return flags['exit-code'] === true && !isWell ? EXIT.failed : EXIT.ok;
   },
 };
 
+const TICK_MS = 500;
+
 type Fleet = Awaited<ReturnType<Parameters<Verb['run']>[0]['fleet']>>;
+
+/** What --wait and --exit-code are about: in a project, the servers of other agents only where they are named. */
+function isMeant(call: Call, { other_view }: ServerStatus): boolean {
+  return other_view !== true || call.args.length > 0 || agentFileOf(call) === undefined;
+}
 
 /** Resolves when no server of these is on its way up. */
 async function untilSettled(
   fleet: Fleet,
-  names: readonly string[] | undefined,
+  rows: () => Promise<ServerStatus[]>,
   lost: Promise<void>,
 ): Promise<void> {
-  const isBusy = async () => {
-    const { servers } = await fleet.status(names);
-    return servers.some(
+  const isBusy = async () =>
+    (await rows()).some(
       ({ state, detail }) => detail === 'running' && (state === 'connecting' || state === 'created'),
     );
-  };
   // it listens before it looks: what happens in between is not missed
   await new Promise<void>((resolve, reject) => {
+    const fail = (error: unknown) => {
+      end();
+      reject(error);
+    };
     const look = () =>
       isBusy().then((busy) => {
         if (busy) return;
         end();
         resolve();
-      }, reject);
-    const end = fleet.subscribe(['state'], look);
+      }, fail);
+    const unsubscribe = fleet.subscribe(['state'], look);
+    // no event tells of servers of other views
+    const tick = setInterval(look, TICK_MS);
+    const end = () => {
+      unsubscribe();
+      clearInterval(tick);
+    };
     void look();
     // a daemon that has gone tells of nothing more: to ask it is what says so
     void lost.then(look);

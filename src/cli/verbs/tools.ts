@@ -1,14 +1,17 @@
 import { firstLine } from '../first-line.js';
-import { noteMarks, noteSilent } from '../list-notes.js';
+import { noteMarks, noteMissing } from '../list-notes.js';
 import { oneLine } from '../plain-text.js';
 import { table } from '../table.js';
 import type { Verb } from '../verb.js';
+import { whileWaiting } from '../while-waiting.js';
 import { within } from '../within.js';
 
 export const verb: Verb = {
   usage: 'tools [SERVER] [--schema] [--refresh]',
   about: `Lists the tools of the herd, or of one server. A server that has never run is started for it; of one that rests,
-what it last offered is shown. A tool whose definition is bad is marked with '!' and can be called all the same; one
+what it last offered is shown. The list of the herd waits at most
+daemon.list_wait (2 s) for servers that start. With SERVER or --refresh it waits until they have started. stderr names the
+lists that are missing. A tool whose definition is bad is marked with '!' and can be called all the same; one
 that is blocked, because it is not what was pinned, cannot.`,
   help: `Examples:
   toolherd tools
@@ -17,16 +20,21 @@ that is blocked, because it is not what was pinned, cannot.`,
   toolherd tools --json | jq -r '.tools[].exposed_name'
 
 Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such server,
-69 it cannot be reached, 77 it needs authorisation.`,
+69 it cannot be reached, 77 it needs authorisation, 78 its entry in the config cannot be resolved.`,
   options: { schema: { type: 'boolean' }, refresh: { type: 'boolean' } },
   most: 1,
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const tools = await within(call, fleet.tools(args[0], flags.refresh === true));
-    output.json({ tools });
-    noteMarks(output, tools, (index) => `${tools[index]?.server}.${tools[index]?.name}`);
-    const status = await noteSilent(output, fleet, tools, args[0]);
+    const asked = whileWaiting(call, fleet, args[0], fleet.tools(args[0], flags.refresh === true));
+    const { tools, missing } = await within(call, asked);
+    output.json({ tools, missing });
+    noteMarks(
+      output,
+      { entries: tools, missing },
+      (index) => `${tools[index]?.server}.${tools[index]?.name}`,
+    );
+    const status = await noteMissing(call, fleet, { entries: tools, missing }, args[0]);
     if (flags.schema === true) {
       for (const tool of tools) {
         const name = oneLine(`${tool.server}.${tool.name}`);

@@ -4,9 +4,13 @@ import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../conf
 import { parseYaml } from '../../config/parse-yaml.js';
 import { ConfigError, formatProblem, type Problem } from '../../config/problem.js';
 import { FileFault, readSmallFile } from '../../config/read-file.js';
+import { ENVIRONMENT } from '../../config/variables.js';
+import { NOT_IN_DAEMON, onlyHere } from '../daemon-variables.js';
 import { EXIT } from '../exit-codes.js';
 import { agentFileOf, loadOptions } from '../files.js';
+import { entryProblems } from '../status-table.js';
 import type { Call, Verb } from '../verb.js';
+import { within } from '../within.js';
 
 type Kind = 'config' | 'agent' | 'source';
 
@@ -18,7 +22,15 @@ interface FileReport {
   servers: { name: string; transport: string; enabled: boolean }[];
   problems: readonly Problem[];
   warnings: readonly Problem[];
-  variables: { name: string; resolved: boolean; from: string | undefined }[];
+  variables: Variable[];
+}
+
+interface Variable {
+  name: string;
+  resolved: boolean;
+  from: string | undefined;
+  /** False: the environment of this command has it, and that of the daemon that runs has not. */
+  in_daemon?: false;
 }
 
 export const verb: Verb = {
@@ -35,9 +47,10 @@ Exit status: 0 good, 78 something is wrong.`,
   most: Number.POSITIVE_INFINITY,
   async run(call) {
     const named = call.args.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
+    const missing = await missingInDaemon(call);
     const reports: FileReport[] = [];
     for (const { file, kind } of named.length > 0 ? named : defaultFiles(call)) {
-      reports.push(await check(call, file, kind));
+      reports.push(compared(await check(call, file, kind), missing));
     }
     const ok = reports.every((report) => report.ok);
     call.output.json({ ok, files: reports });
@@ -47,6 +60,29 @@ Exit status: 0 good, 78 something is wrong.`,
     return ok ? EXIT.ok : EXIT.badConfig;
   },
 };
+
+/** Maximum wait for the answer of the daemon. */
+const PATIENCE = '2s';
+
+/** The variables that servers of a daemon that runs are misconfigured for the want of. */
+async function missingInDaemon(call: Call): Promise<ReadonlySet<string>> {
+  try {
+    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    const { servers } = await within({ ...call, flags: { timeout: PATIENCE } }, fleet.status());
+    return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
+  } catch {
+    // whether a daemon runs and is well is for `doctor` to say
+    return new Set();
+  }
+}
+
+function compared(report: FileReport, missing: ReadonlySet<string>): FileReport {
+  const variables = report.variables.map((variable): Variable => {
+    const isMissing = variable.from === ENVIRONMENT && missing.has(variable.name);
+    return isMissing ? { ...variable, in_daemon: false } : variable;
+  });
+  return { ...report, variables };
+}
 
 /** The files that a herd would be made of, those that exist. */
 function defaultFiles(call: Call): { file: string; kind: Kind }[] {
@@ -141,5 +177,8 @@ function show({ output }: Call, report: FileReport): void {
   for (const { name, transport, enabled } of report.servers) {
     output.print(`  ${name.padEnd(width)}  ${transport}${enabled ? '' : '  (disabled)'}`);
   }
-  for (const { name, from } of report.variables) output.print(`  \${${name}} is set (${from})`);
+  for (const { name, from, in_daemon } of report.variables) {
+    const but = in_daemon === false ? `, ${NOT_IN_DAEMON}; ${onlyHere(name).fix}` : '';
+    output.print(`  \${${name}} is set (${from})${but}`);
+  }
 }

@@ -18,7 +18,8 @@ export const verb: Verb = {
     const inspection = await within(call, fleet.inspect(name));
     const { status, snapshot, journal } = inspection;
     call.output.json({ server: name, status, snapshot, journal });
-    call.output.print(tellStory(inspection, Date.now(), call.flags.verbose === true));
+    const isVerbose = call.flags.verbose === true;
+    call.output.print(tellStory(inspection, Date.now(), isVerbose, call.environment));
     return EXIT.ok;
   },
 };

@@ -1,3 +1,5 @@
+import type { ListKey } from './status.js';
+
 export interface ToolEntry {
   server: string;
   name: string;
@@ -49,7 +51,33 @@ export interface TemplateEntry {
   [more: string]: unknown;
 }
 
+/** A list that is not in the answer, or not as its server has it now. */
+export interface MissingList {
+  server: string;
+  list: ListKey;
+  /** Why, and when it is expected, in a sentence. */
+  reason: string;
+}
+
+/** `missing`: servers whose tools are not in it (yet). Empty where all are. */
+export interface ToolList {
+  tools: ToolEntry[];
+  missing: MissingList[];
+}
+
+export interface PromptList {
+  prompts: PromptEntry[];
+  missing: MissingList[];
+}
+
 export interface ResourceLists {
   resources: ResourceEntry[];
   templates: TemplateEntry[];
+  missing: MissingList[];
 }
+
+/**
+ * For how long a list waits for a server whose list is not known: not at all, `daemon.list_wait`, or as long as the
+ * server may take to start.
+ */
+export type Patience = 'none' | 'list_wait' | 'start_timeout';

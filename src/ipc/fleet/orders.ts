@@ -1,3 +1,5 @@
+import type { ConfigProblem } from './errors.js';
+
 /** Which servers an order is for. */
 export type Selection = { servers: string[] } | { all: true };
 
@@ -29,6 +31,8 @@ export interface ShutdownReport {
   stopped: string[];
   /** Servers that had to be killed. */
   killed: string[];
+  /** How many connections were told why the daemon ends. Absent without a daemon. */
+  attached?: number;
 }
 
 export interface ReloadReport {
@@ -36,4 +40,6 @@ export interface ReloadReport {
   removed: string[];
   changed: string[];
   unchanged: string[];
+  /** Those of them whose entry cannot be resolved, and why. Absent where there are none. */
+  misconfigured?: { server: string; problems: readonly ConfigProblem[] }[];
 }

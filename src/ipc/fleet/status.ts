@@ -1,3 +1,6 @@
+import type { Closing } from '../closing.js';
+import type { ConfigProblem } from './errors.js';
+
 export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';
 
 /** What the keeper is about, beside the state of the incarnation. */
@@ -9,11 +12,41 @@ export type Detail =
   | 'stopped'
   | 'disabled'
   | 'needs_auth'
-  | 'not_allowed';
+  | 'not_allowed'
+  | 'misconfigured';
+
+export interface LastError {
+  message: string;
+  cause: string;
+  /** What led to it; lines after the first are words of the server. */
+  why?: string;
+  fix?: string;
+  /** Of a server that is misconfigured: each problem of its entry. */
+  problems?: readonly ConfigProblem[];
+  at: string;
+}
+
+export type ListKey = 'tools' | 'prompts' | 'resources' | 'templates';
+
+/** How well one list of a server is known. */
+export interface ListStatus {
+  /**
+   * `unknown`: never read. `cached`: known from an earlier daemon, this one has not read it yet. `fresh`: as the server last
+   * answered. `stale`: as it once answered; it has changed or expired since, was wanted afresh and has not come, or the
+   * last reading failed. `failed`: never read, and the last reading failed.
+   */
+  freshness: 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
+  /** Why the last reading failed. Absent where it did not. */
+  reason?: string;
+  /** When a reading that failed is tried again; ISO 8601; null: when the server is started again. Only with `reason`. */
+  next_try_at?: string | null;
+}
 
 export interface ServerStatus {
   name: string;
   agent: string | null;
+  /** The view of this connection does not have it: orders by its name reach it, calls do not. */
+  other_view?: true;
   /** Of the newest incarnation; `created` if there was none. */
   state: ServerState;
   detail: Detail;
@@ -25,7 +58,7 @@ export interface ServerStatus {
   restarts: number;
   /** ISO 8601; null when there is no next try. */
   next_retry_at: string | null;
-  last_error: { message: string; cause: string; fix?: string; at: string } | null;
+  last_error: LastError | null;
   /** When it came into this state; ISO 8601. */
   since: string;
   in_flight: number;
@@ -37,6 +70,8 @@ export interface ServerStatus {
   unaccepted?: { tools: number; blocked: boolean };
   prompts: number;
   resources: number;
+  /** Of each list that its config wants. Absent in the answer of an older daemon. */
+  lists?: Partial<Record<ListKey, ListStatus>>;
   protocol_version: string | null;
   server_info: Record<string, unknown> | null;
   /** Of the process groups; null where it cannot be told. */
@@ -48,6 +83,8 @@ export interface DaemonStatus {
   pid: number;
   /** ISO 8601. */
   started_at: string;
+  /** Why it is ending; null while it serves. Absent in the answer of an older daemon. */
+  closing?: Closing | null;
   socket: string;
   config_file: string;
   /** The last problem with a changed config, which then was not applied. */

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../clock.js';
 import type { FleetStatus } from '../fleet.js';
 import { METRICS_TYPE, toMetrics } from '../metrics.js';
 import type { FleetServer } from '../socket-server.js';
+import type { AgentFiles } from '../views.js';
 import { discard } from './body.js';
 import { Endpoint } from './endpoint.js';
 import { type Guard, guardSocket } from './guard.js';
@@ -27,6 +28,12 @@ const LIMITS = {
   keepAliveTimeout: 60_000,
 } as const;
 
+/** Where requests come in: who may, and which agent files they may name. */
+interface Door {
+  guard: Guard;
+  agentFiles: AgentFiles;
+}
+
 /** For responses on their way when the daemon ends. */
 const GRACE_MS = 500;
 
@@ -45,7 +52,7 @@ export class HttpFace {
   constructor(options: HttpFaceOptions) {
     this.#options = options;
     this.#endpoint = new Endpoint({ server: options.server, clock: options.clock ?? systemClock });
-    this.#own = this.serve(guardSocket);
+    this.#own = this.serve(guardSocket, 'trusted');
   }
 
   /** Open sessions of streamable HTTP. */
@@ -59,8 +66,9 @@ export class HttpFace {
   }
 
   /** A server with the same offer behind another door. It never listens: whoever does hands it its connections. */
-  serve(guard: Guard): Server {
-    const server = createServer(LIMITS, (request, response) => void this.#inTurn(guard, request, response));
+  serve(guard: Guard, agentFiles: AgentFiles): Server {
+    const door = { guard, agentFiles };
+    const server = createServer(LIMITS, (request, response) => void this.#inTurn(door, request, response));
     server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -90,15 +98,19 @@ export class HttpFace {
    * A request that came before the one ahead of it was answered waits: Node does not tell a response that is not at the
    * head of its connection when its client leaves, and what belongs to it would be there for ever.
    */
-  async #inTurn(guard: Guard, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #inTurn(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const ahead = this.#over.get(socket);
     this.#over.set(socket, new Promise((resolve) => response.on('close', resolve)));
     await ahead;
-    if (!socket.destroyed) await this.#handle(guard, request, response);
+    if (!socket.destroyed) await this.#handle(door, request, response);
   }
 
-  async #handle(guard: Guard, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(
+    { guard, agentFiles }: Door,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     this.#answering += 1;
     response.on('close', () => {
       this.#answering -= 1;
@@ -107,7 +119,7 @@ export class HttpFace {
     try {
       const refusal = guard(request);
       if (refusal !== undefined) turnAway(request, response, refusal);
-      else await this.#route(request, response);
+      else await this.#route(agentFiles, request, response);
     } catch (error) {
       if (request.destroyed && !request.complete) return;
       const name = `${request.method} ${request.url?.split('?')[0]}`;
@@ -116,8 +128,8 @@ export class HttpFace {
     }
   }
 
-  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const route = routeOf(request.url ?? '');
+  async #route(agentFiles: AgentFiles, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = routeOf(request.url ?? '', agentFiles);
     if (route === undefined) {
       const fix = 'there are /mcp, /s/SERVER/mcp, /health and /metrics';
       turnAway(request, response, { status: 404, message: 'there is nothing at this path', fix });

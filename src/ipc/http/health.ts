@@ -1,5 +1,7 @@
-import type { FleetStatus } from '../fleet.js';
+import type { Detail, FleetStatus } from '../fleet.js';
 import { DETAILS } from '../metrics.js';
+
+const TROUBLE: readonly Detail[] = ['quarantined', 'waiting', 'misconfigured'];
 
 /** In a few words whether all is well. Whoever wants to know more asks the socket. */
 export function healthOf({ servers, daemon }: FleetStatus) {
@@ -7,9 +9,7 @@ export function healthOf({ servers, daemon }: FleetStatus) {
     detail,
     servers.filter((status) => status.detail === detail).length,
   ]);
-  const hasTrouble =
-    daemon.config_error !== null ||
-    servers.some(({ detail }) => detail === 'quarantined' || detail === 'waiting');
+  const hasTrouble = daemon.config_error !== null || servers.some(({ detail }) => TROUBLE.includes(detail));
   return {
     status: hasTrouble ? 'degraded' : 'ok',
     version: daemon.version,

@@ -38,13 +38,15 @@ export class HerdConnection {
         options.closed();
       },
     );
-    const { isStateless = false } = options;
-    options.server.accept(this.#connection.stream, { isStateless, via: 'http' });
+    const { isStateless = false, place, server } = options;
+    const { agentFiles } = place;
+    server.accept(this.#connection.stream, { isStateless, via: 'http', agentFiles });
   }
 
   /** Says which part of the herd is wanted; a refusal where there is none. */
   async greet(): Promise<Refusal | undefined> {
-    const reply = await this.ask('fleet/hello', this.#options.place);
+    const { server, agent } = this.#options.place;
+    const reply = await this.ask('fleet/hello', { server, agent });
     if (reply === undefined) return { status: 503, message: 'the daemon ends' };
     const head = headOf(reply);
     if (head?.kind !== 'reply' || !head.isError) return undefined;

@@ -78,7 +78,7 @@ export class Port {
   async #listen({ host, port, token }: PortSettings): Promise<string> {
     const secret = token === 'auto' ? readToken(this.#options.tokenFile) : undefined;
     const names: string[] = [];
-    const http = this.#options.face.serve(guardPort(names, secret));
+    const http = this.#options.face.serve(guardPort(names, secret), 'allowed');
     const enter = this.#options.guardDoor((socket) => http.emit('connection', socket));
     // as Node has it for HTTP
     const door = createServer({ allowHalfOpen: true, noDelay: true }, enter);

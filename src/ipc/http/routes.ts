@@ -1,7 +1,11 @@
+import type { AgentFiles } from '../views.js';
+
 /** What of the herd a client of MCP sees: all of it or one server, through an agent's eyes or the user's. */
 export interface Place {
   server: string | undefined;
   agent: string | undefined;
+  /** Which agent files may be named where the request came in. */
+  agentFiles: AgentFiles;
 }
 
 export type Route = { kind: 'mcp'; place: Place } | { kind: 'health' } | { kind: 'metrics' };
@@ -9,19 +13,20 @@ export type Route = { kind: 'mcp'; place: Place } | { kind: 'health' } | { kind:
 const ONE_SERVER = /^\/s\/([^/]+)\/mcp$/;
 
 /** Undefined where there is nothing. */
-export function routeOf(target: string): Route | undefined {
+export function routeOf(target: string, agentFiles: AgentFiles): Route | undefined {
   const [path = '', query = ''] = target.split('?', 2);
   if (path === '/health') return { kind: 'health' };
   if (path === '/metrics') return { kind: 'metrics' };
   const agent = new URLSearchParams(query).get('agent') || undefined;
-  if (path === '/mcp') return { kind: 'mcp', place: { server: undefined, agent } };
+  if (path === '/mcp') return { kind: 'mcp', place: { server: undefined, agent, agentFiles } };
   const name = ONE_SERVER.exec(path)?.[1];
   const server = name === undefined ? undefined : decode(name);
-  return server === undefined ? undefined : { kind: 'mcp', place: { server, agent } };
+  return server === undefined ? undefined : { kind: 'mcp', place: { server, agent, agentFiles } };
 }
 
 export function isSamePlace(one: Place, other: Place): boolean {
-  return one.server === other.server && one.agent === other.agent;
+  const { server, agent, agentFiles } = one;
+  return server === other.server && agent === other.agent && agentFiles === other.agentFiles;
 }
 
 function decode(text: string): string | undefined {

@@ -1,3 +1,4 @@
+import type { Patience } from '../fleet.js';
 import type { Params } from '../params.js';
 import type { RequestContext } from '../running.js';
 import { untilCancelled } from '../until-cancelled.js';
@@ -28,32 +29,37 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   ping: () => ({}),
 
   'tools/list': async (session, params, { signal }) => {
-    const all = await untilCancelled(signal, session.fleet.tools(session.server));
-    const tools = all.filter(({ blocked }) => blocked === undefined);
+    const cursor = params.optionalText('cursor');
+    const asked = session.fleet.tools(session.server, false, patienceOf(cursor));
+    const tools = (await untilCancelled(signal, asked)).tools.filter(({ blocked }) => blocked === undefined);
     const nameOf = shownName(session);
-    const { items, ...rest } = pageOf(tools, nameOf, params.optionalText('cursor'));
+    const { items, ...rest } = pageOf(tools, nameOf, cursor);
     return { tools: items.map((tool) => toolDefinition(tool, nameOf(tool))), ...rest };
   },
   'tools/call': (session, params, context, raw) => session.call(raw, params, context),
 
   'prompts/list': async (session, params, { signal }) => {
-    const prompts = await untilCancelled(signal, session.fleet.prompts(session.server));
+    const cursor = params.optionalText('cursor');
+    const asked = session.fleet.prompts(session.server, false, patienceOf(cursor));
+    const { prompts } = await untilCancelled(signal, asked);
     const nameOf = shownName(session);
-    const { items, ...rest } = pageOf(prompts, nameOf, params.optionalText('cursor'));
+    const { items, ...rest } = pageOf(prompts, nameOf, cursor);
     return { prompts: items.map((prompt) => promptDefinition(prompt, nameOf(prompt))), ...rest };
   },
   'prompts/get': (session, params, context, raw) => session.request('prompts/get', raw, params, context),
 
   'resources/list': async (session, params, { signal }) => {
-    const { resources } = await untilCancelled(signal, session.fleet.resources(session.server));
-    const page = pageOf(firstOfEach(resources, uriOf), uriOf, params.optionalText('cursor'));
-    const { items, ...rest } = page;
+    const cursor = params.optionalText('cursor');
+    const asked = session.fleet.resources(session.server, false, patienceOf(cursor));
+    const { resources } = await untilCancelled(signal, asked);
+    const { items, ...rest } = pageOf(firstOfEach(resources, uriOf), uriOf, cursor);
     return { resources: items.map(resourceDefinition), ...rest };
   },
   'resources/templates/list': async (session, params, { signal }) => {
-    const { templates } = await untilCancelled(signal, session.fleet.resources(session.server));
-    const page = pageOf(firstOfEach(templates, templateOf), templateOf, params.optionalText('cursor'));
-    const { items, ...rest } = page;
+    const cursor = params.optionalText('cursor');
+    const asked = session.fleet.resources(session.server, false, patienceOf(cursor));
+    const { templates } = await untilCancelled(signal, asked);
+    const { items, ...rest } = pageOf(firstOfEach(templates, templateOf), templateOf, cursor);
     return { resourceTemplates: items.map(templateDefinition), ...rest };
   },
   'resources/read': (session, params, context, raw) =>
@@ -66,6 +72,11 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   'completion/complete': (session, params, context, raw) => session.complete(raw, params, context),
   'logging/setLevel': (session, params) => session.setLevel(params),
 };
+
+/** An agent does not wait for a slow server: it hears `list_changed` when that arrives. Only the first page waits at all. */
+function patienceOf(cursor: string | undefined): Patience {
+  return cursor === undefined ? 'list_wait' : 'none';
+}
 
 /** Under its own name where one server is all there is to see. */
 function shownName({ server }: McpSession): (entry: Named) => string {

@@ -50,7 +50,7 @@ export class Authorizations {
     if (!authorization.hasChallenge || own !== undefined) {
       const challenge = await probe(spec, this.#options.clock);
       if (challenge === undefined) return { state: 'authorized' };
-      if (own !== undefined) throw headerRefused(spec, own);
+      if (own !== undefined) throw headerRefused(spec, own, challenge);
       authorization.challenged(challenge);
     }
     const { url, done } = await authorization.begin(given);

@@ -24,7 +24,7 @@ export function authorizedFetch(
     if (first.status !== 401) return checkScope(first, authorization);
     const challenge = await challengeOf(first);
     if (token === undefined) throw authorization.challenged(challenge);
-    const renewed = await authorization.renew(token).catch((error: unknown) => {
+    const renewed = await authorization.renew(token, challenge).catch((error: unknown) => {
       authorization.challenged(challenge);
       throw error;
     });
@@ -43,8 +43,7 @@ function headerFetch(spec: RemoteSpec, header: string, send: FetchLike): FetchLi
   return async (url, init) => {
     const response = await send(url, init);
     if (response.status !== 401) return response;
-    await response.body?.cancel();
-    throw headerRefused(spec, header);
+    throw headerRefused(spec, header, await challengeOf(response));
   };
 }
 

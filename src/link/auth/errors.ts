@@ -1,13 +1,19 @@
 import type { RemoteSpec } from '../../config/spec.js';
 import type { Failed } from '../../machines/ending.js';
 import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../errors.js';
+import type { Challenge } from './challenge.js';
 
 /** One request wants a scope that the token has not; others may do without. */
 export class ScopeRequiredError extends AuthRequiredError {}
 
-/** How a link ends that nobody lets in. */
-export function authEnding({ message, fix }: AuthRequiredError): Failed {
-  return { kind: 'error', cause: 'auth', message, permanent: true, ...(fix === undefined ? {} : { fix }) };
+/** A 401 that asks for no token: perhaps of the server, perhaps of a gateway in front of it. */
+export class UnchallengedError extends AuthRequiredError {}
+
+/** How a link ends whose server refused us. */
+export function authEnding(error: AuthRequiredError): Failed {
+  const { message, fix } = error;
+  const outlook = error instanceof UnchallengedError ? { looksMisconfigured: true } : { permanent: true };
+  return { kind: 'error', cause: 'auth', message, ...outlook, ...(fix === undefined ? {} : { fix }) };
 }
 
 export function noToken(name: string): AuthRequiredError {
@@ -16,6 +22,14 @@ export function noToken(name: string): AuthRequiredError {
 
 export function tokenRefused(name: string): AuthRequiredError {
   return required(name, 'wants a new authorisation', 'it answered 401 to the token that we have');
+}
+
+/** `hasToken`: it was sent the token that we have, which we keep. */
+export function unchallenged(name: string, hasToken: boolean): AuthRequiredError {
+  return new UnchallengedError(`${name}: answered 401 and did not ask for a token`, {
+    why: hasToken ? 'it does not accept the token that we have' : 'there is no token for it',
+    fix: hasToken ? `toolherd auth ${name} --logout; then: toolherd auth ${name}` : `toolherd auth ${name}`,
+  });
 }
 
 /** `code`: the authorization server's own word for it. */
@@ -54,8 +68,13 @@ export function scopeNotEnough(name: string, scope: string | undefined): ScopeRe
 }
 
 /** The user's own header is the authorisation; no other is tried beside it. */
-export function headerRefused({ name, origin }: RemoteSpec, header: string): AuthRequiredError {
-  return new AuthRequiredError(`${name}: does not accept the credentials that it was given`, {
+export function headerRefused(
+  { name, origin }: RemoteSpec,
+  header: string,
+  { asksForToken }: Challenge,
+): AuthRequiredError {
+  const Refused = asksForToken ? AuthRequiredError : UnchallengedError;
+  return new Refused(`${name}: does not accept the credentials that it was given`, {
     why: `it answered 401 to 'headers.${header}' of its config`,
     fix: `mend the value of 'headers.${header}' (${origin.file}:${origin.line}) or the variable in it, then: toolherd reset ${name}`,
   });

@@ -12,6 +12,7 @@ import {
   scopeNotEnough,
   scopeRequired,
   tokenRefused,
+  unchallenged,
 } from './errors.js';
 import { oauthFetch } from './oauth-fetch.js';
 import { type AuthRecord, type GivenClient, hasEnded, recordKey, renewAt, secretsOf } from './record.js';
@@ -65,12 +66,13 @@ export class ServerAuthorization {
   /**
    * A token that works where this one did not. Whoever comes while one is being fetched waits for the same; who
    * comes late, with the one before, is given the new one. Throws AuthRequiredError when a person is needed.
+   * `challenge`: what came with the refusal, where there was one.
    */
-  async renew(refused: string): Promise<string> {
+  async renew(refused: string, challenge?: Challenge): Promise<string> {
     const current = this.#known().tokens?.access_token;
     if (current !== undefined && current !== refused) return current;
     if (this.#renewal === undefined) {
-      this.#renewal = this.#renew(refused).finally(() => {
+      this.#renewal = this.#renew(refused, challenge).finally(() => {
         this.#renewal = undefined;
       });
     }
@@ -79,12 +81,14 @@ export class ServerAuthorization {
 
   /** It answered 401. What it said with it is needed to ask for an authorisation. */
   challenged(challenge: Challenge): AuthRequiredError {
+    if (!challenge.asksForToken) return unchallenged(this.#spec.name, false);
     this.#challenge = challenge;
     return noToken(this.#spec.name);
   }
 
   /** It answered 401 to a token that is as good as any we can get without a person. */
   refused(token: string, challenge: Challenge): AuthRequiredError {
+    if (!challenge.asksForToken) return unchallenged(this.#spec.name, true);
     this.#challenge = challenge;
     if (this.#known().tokens?.access_token === token) this.#change({ tokens: undefined });
     return tokenRefused(this.#spec.name);
@@ -175,7 +179,7 @@ export class ServerAuthorization {
     return attempt;
   }
 
-  async #renew(refused: string): Promise<string> {
+  async #renew(refused: string, challenge: Challenge | undefined): Promise<string> {
     // another daemon of this user may have been here before
     this.#record = this.#ports.file.read(this.#key);
     const record = this.#record;
@@ -183,10 +187,7 @@ export class ServerAuthorization {
     const { name } = this.#spec;
     if (tokens === undefined) throw noToken(name);
     if (tokens.access_token !== refused) return tokens.access_token;
-    if (tokens.refresh_token === undefined) {
-      this.#change({ tokens: undefined });
-      throw tokenRefused(name);
-    }
+    if (tokens.refresh_token === undefined) throw this.refused(refused, challenge ?? { asksForToken: true });
     const renewed = await this.#refresh(record, tokens.refresh_token);
     // a logout, or a person's new authorisation, has the last word
     if (this.#record !== record) return this.#current();

@@ -78,7 +78,8 @@ export class Negotiation implements Upstream {
 
   /**
    * The process has ended. True when that may be its answer to the probe, since some end on any request that comes
-   * before `initialize`: then it is to be started again, and `startAgain` called. At most once.
+   * before `initialize`: then it can be started again, and `startAgain` called. At most once. Either way the next link
+   * begins with `initialize`.
    */
   diedOfProbe(): boolean {
     if (this.#closed || this.#era !== undefined || this.#known !== undefined || this.#life > 1) return false;

@@ -11,11 +11,11 @@ import {
 } from '../errors.js';
 import { type Trouble, wasRefused } from './trouble.js';
 
-/** What a certificate can have wrong. Another try meets the same one. */
-const BAD_CERTIFICATE =
+/** What a TLS connection fails for. */
+const TLS_FAULT =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|ERR_SSL|EPROTO)/;
-/** What a server says about a request that it will never take: another try meets the same answer. */
-const HOPELESS = new Set([400, 404, 405, 406, 410, 415, 426, 501]);
+/** What an address answers at which there is no MCP server of this transport. */
+const NO_SERVER_HERE = new Set([400, 404, 405, 406, 410, 415, 426, 501]);
 const WORDS_LENGTH = 120;
 /** Where the first words are looked for: a body can be of any size, and of nothing but brackets. */
 const BODY_LENGTH = 4096;
@@ -43,13 +43,18 @@ export function failureOf(place: Place, trouble: Trouble, opened: boolean): Fail
   if (trouble.kind === 'unauthorised') return authEnding(trouble.error);
   const message = `${place.name}: ${sentence(place, trouble)}${opened ? '' : ', before it had answered initialize'}`;
   const failed = { kind: 'error', message, fix: fixOf(place, trouble) } as const;
-  if (isAuth(trouble)) return { ...failed, cause: 'auth' };
-  const permanent = !opened && isHopeless(trouble);
-  if (trouble.kind === 'refused' || trouble.kind === 'nonsense' || trouble.kind === 'too-large') {
-    return { ...failed, cause: 'protocol', permanent };
+  const looksMisconfigured = couldBeWrongEntry(trouble);
+  if (isAuth(trouble)) return { ...failed, cause: 'auth', looksMisconfigured };
+  if (trouble.kind === 'refused') {
+    const { retryAfterMs } = trouble;
+    const pause = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return { ...failed, cause: 'protocol', looksMisconfigured, ...pause };
+  }
+  if (trouble.kind === 'nonsense' || trouble.kind === 'too-large') {
+    return { ...failed, cause: 'protocol', looksMisconfigured };
   }
   if (trouble.kind === 'no-pong' || trouble.kind === 'silent') return { ...failed, cause: 'hung' };
-  return { ...failed, cause: 'lost', permanent };
+  return { ...failed, cause: 'lost', looksMisconfigured };
 }
 
 /** What one call is told when its request or its reply got lost, whether or not the link lives on. */
@@ -117,7 +122,7 @@ function fixOf(place: Place, trouble: Wordless): string {
     case 'unreachable':
       return fixUnreachable(place, trouble.code);
     case 'refused':
-      if (trouble.status === 404 || trouble.status === 405) {
+      if (trouble.status < 300 || trouble.status === 404 || trouble.status === 405) {
         return `check 'url' and 'transport' of ${place.name}: an MCP server answers at one path, in one way`;
       }
       if (trouble.status >= 300 && trouble.status < 400) {
@@ -142,13 +147,13 @@ function whyUnreachable(code: string | undefined, message: string): string {
   if (code === 'ENOTFOUND') return 'its host is not known (ENOTFOUND)';
   if (code === 'EAI_AGAIN') return 'its name could not be looked up (EAI_AGAIN)';
   if (code === 'ETIMEDOUT') return 'no answer from its host (ETIMEDOUT)';
-  if (code !== undefined && BAD_CERTIFICATE.test(code)) return `the TLS connection failed (${code})`;
+  if (code !== undefined && TLS_FAULT.test(code)) return `the TLS connection failed (${code})`;
   return code === undefined ? message : `the connection failed (${code})`;
 }
 
 function fixUnreachable(place: Place, code: string | undefined): string {
   if (code === 'EPROTO') return `check 'url' of ${place.name}: does the server speak TLS at that port?`;
-  if (code !== undefined && BAD_CERTIFICATE.test(code)) {
+  if (code !== undefined && TLS_FAULT.test(code)) {
     return 'mend the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
@@ -160,11 +165,12 @@ function isAuth(trouble: Trouble): boolean {
   return trouble.kind === 'refused' && (trouble.status === 401 || trouble.status === 403);
 }
 
-function isHopeless(trouble: Trouble): boolean {
-  if (trouble.kind === 'unreachable') return trouble.code !== undefined && BAD_CERTIFICATE.test(trouble.code);
-  if (trouble.kind === 'refused') {
-    return HOPELESS.has(trouble.status) || (trouble.status >= 300 && trouble.status < 400);
-  }
+/** As if something else answered in place of the server: its entry is wrong, or the server is being replaced. */
+function couldBeWrongEntry(trouble: Trouble): boolean {
+  if (trouble.kind === 'unreachable') return trouble.code !== undefined && TLS_FAULT.test(trouble.code);
+  if (trouble.kind === 'refused' && isAuth(trouble)) return !trouble.asksForToken;
+  // a success counts too: a WebSocket is refused with one, by a server of pages
+  if (trouble.kind === 'refused') return trouble.status < 400 || NO_SERVER_HERE.has(trouble.status);
   return trouble.kind === 'nonsense';
 }
 

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import type { OversizedLine } from '../../framing/framer.js';
 import type { Clock } from '../clock.js';
 import { EventGuard } from './event-guard.js';
+import { type RefusalHeaders, refusalHeaders } from './refusal-headers.js';
 import { SilenceWatch } from './silence-watch.js';
 import { codeOf, type Trouble, TroubleError } from './trouble.js';
 
@@ -19,6 +20,8 @@ export interface Exchange {
   isResumed: boolean;
   /** Nobody waits for it any more. */
   isDropped: boolean;
+  /** What the headers of its response say about the next try. */
+  headers?: RefusalHeaders;
 }
 
 export interface ExchangeEvents {
@@ -172,6 +175,7 @@ export class Exchanges {
     for (const [name, value] of Object.entries(incoming.headers)) {
       if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
     }
+    exchange.headers = refusalHeaders(status, (name) => headers.get(name), this.#options.clock.now());
     this.#options.on.responded?.(exchange, status, isEventStream(incoming));
     const { statusMessage: reason = '' } = incoming;
     const init = { status, statusText: REASON.test(reason) ? reason : '', headers };

@@ -11,6 +11,7 @@ import { replyIds } from '../session/reply-ids.js';
 import { type Carrier, type CarrierPorts, GOODBYE_MS } from './carrier.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './exchange.js';
 import { briefly, httpTrouble, replyIn } from './http-trouble.js';
+import { type RefusalHeaders, withHeaders } from './refusal-headers.js';
 import { ToolHeaders } from './tool-headers.js';
 import { endsLink, type Trouble } from './trouble.js';
 
@@ -21,6 +22,8 @@ interface Pending {
   hasStream: boolean;
   /** Why its stream broke, where it did. */
   trouble: Trouble | undefined;
+  /** What the headers of its response say about the next try. */
+  headers: RefusalHeaders | undefined;
   /** The last event of its stream, from which on it could be taken up. */
   lastEvent: string | undefined;
 }
@@ -129,6 +132,7 @@ export class HttpCarrier implements Carrier {
       isModern: isNew,
       hasStream: false,
       trouble: undefined,
+      headers: undefined,
       lastEvent: undefined,
     };
     this.#pending.set(id, pending);
@@ -145,7 +149,8 @@ export class HttpCarrier implements Carrier {
         if (!pending.hasStream) this.#lose(id, { kind: 'no-reply' });
       },
       (error: unknown) => {
-        if (!this.#deliverError(id, error)) this.#lose(id, pending.trouble ?? this.#troubleIn(error));
+        if (this.#deliverError(id, error)) return;
+        this.#lose(id, withHeaders(pending.trouble ?? this.#troubleIn(error), pending.headers));
       },
     );
   }
@@ -249,10 +254,13 @@ export class HttpCarrier implements Carrier {
     }
   }
 
-  #responded({ method, id }: Exchange, status: number, isStream: boolean): void {
+  #responded({ method, id, headers }: Exchange, status: number, isStream: boolean): void {
     const pending = id === undefined || method === 'GET' ? undefined : this.#pending.get(id);
-    // a request that was merely accepted may be answered on the stream of notifications
-    if (pending !== undefined) pending.hasStream = isStream || status === 202;
+    if (pending !== undefined) {
+      // a request that was merely accepted may be answered on the stream of notifications
+      pending.hasStream = isStream || status === 202;
+      pending.headers = headers;
+    }
     if (method !== 'GET') return;
     if (status === 200) this.#hadStream = true;
     else if (this.#hadStream) this.#ports.on.doubtful();

@@ -8,6 +8,7 @@ import type { SseSpec } from '../../config/spec.js';
 import type { JsonObject } from '../session/message.js';
 import type { Carrier, CarrierPorts } from './carrier.js';
 import { type Exchange, Exchanges } from './exchange.js';
+import { refusalHeaders } from './refusal-headers.js';
 import { SilenceWatch } from './silence-watch.js';
 import { endsLink, type Trouble, TroubleError, troubleIn } from './trouble.js';
 
@@ -41,7 +42,7 @@ export class SseCarrier implements Carrier {
         heard: () => this.#silence?.heard(),
       },
     });
-    const fetch = this.#authorized(ports.authorize?.(this.#exchanges.fetch) ?? this.#exchanges.fetch);
+    const fetch = this.#checked(ports.authorize?.(this.#exchanges.fetch) ?? this.#exchanges.fetch);
     this.#transport = new SSEClientTransport(new URL(spec.url), {
       fetch,
       requestInit: { headers: spec.headers },
@@ -82,14 +83,30 @@ export class SseCarrier implements Carrier {
     this.#exchanges.close();
   }
 
-  /** The transport puts words of its own in the place of what its stream could not be opened for. */
-  #authorized(fetch: FetchLike): FetchLike {
-    return (url, init) =>
-      fetch(url, init).catch((error: unknown) => {
+  /** A refusal is understood here, where its headers are: the transport keeps its status and its text at most. */
+  #checked(fetch: FetchLike): FetchLike {
+    return async (url, init) => {
+      const isPost = init?.method === 'POST';
+      try {
+        const response = await fetch(url, init);
+        if (response.status < 400) return response;
+        throw new TroubleError(await this.#refusal(response, isPost));
+      } catch (error) {
         const trouble = troubleIn(error);
-        if (trouble?.kind === 'unauthorised' && init?.method !== 'POST') this.#end(trouble);
+        if (trouble !== undefined && !isPost) this.#end(trouble);
         throw error;
-      });
+      }
+    };
+  }
+
+  async #refusal(response: Response, isPost: boolean): Promise<Trouble> {
+    const { status, headers } = response;
+    // what comes where a stream was asked for may have no end
+    const text = isPost ? await response.text().catch(() => '') : '';
+    if (!isPost) await response.body?.cancel();
+    if (isPost && status === 404) return { kind: 'forgotten', status };
+    const said = refusalHeaders(status, (name) => headers.get(name), this.#ports.clock.now());
+    return { kind: 'refused', status, text, ...said };
   }
 
   async #send(message: JsonObject): Promise<void> {
@@ -158,14 +175,12 @@ function redirectIn(error: unknown): string {
   return /Redirect .*/.exec(error instanceof Error ? error.message : '')?.[0] ?? '';
 }
 
-/** The transport throws a plain error with everything in its message. */
+/** What is left to the transport is a redirect that it did not follow: a plain error with everything in its message. */
 function postTrouble(error: unknown): Trouble {
   const known = troubleIn(error);
   if (known !== undefined) return known;
   const message = error instanceof Error ? error.message : String(error);
   const [, status, text = ''] = /\(HTTP (\d{3})\): (.*)/s.exec(message) ?? [];
   if (status === undefined) return { kind: 'nonsense', why: message };
-  return status === '404'
-    ? { kind: 'forgotten', status: 404 }
-    : { kind: 'refused', status: Number(status), text };
+  return { kind: 'refused', status: Number(status), text };
 }

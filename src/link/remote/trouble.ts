@@ -1,5 +1,6 @@
 import { ScopeRequiredError } from '../auth/errors.js';
 import { AuthRequiredError, MCPConnectionError } from '../errors.js';
+import type { RefusalHeaders } from './refusal-headers.js';
 
 /**
  * What can go wrong between us and a remote server, as a fact; `endings.ts` has the words.
@@ -20,7 +21,7 @@ import { AuthRequiredError, MCPConnectionError } from '../errors.js';
  */
 export type Trouble =
   | { kind: 'unreachable'; code: string | undefined; message: string }
-  | { kind: 'refused'; status: number; text: string }
+  | ({ kind: 'refused'; status: number; text: string } & RefusalHeaders)
   | { kind: 'unauthorised'; error: AuthRequiredError }
   | { kind: 'forgotten'; status: number }
   | { kind: 'cut'; code: string | undefined }

@@ -3,6 +3,7 @@ import type { WebsocketSpec } from '../../config/spec.js';
 import { EDGE_BYTES } from '../../framing/framer.js';
 import { type Carrier, type CarrierPorts, GOODBYE_MS } from './carrier.js';
 import { Heartbeat } from './heartbeat.js';
+import { refusalHeaders } from './refusal-headers.js';
 import { codeOf, type Trouble, TroubleError } from './trouble.js';
 
 const SUBPROTOCOL = 'mcp';
@@ -86,11 +87,14 @@ export class WebsocketCarrier implements Carrier {
       });
       socket.on('unexpected-response', (_request, response) => {
         const parts: Buffer[] = [];
+        const { statusCode: status = 0, headers: said } = response;
+        const header = (name: string) => said[name]?.toString();
         const refuse = () => {
           resolve({
             kind: 'refused',
-            status: response.statusCode ?? 0,
+            status,
             text: Buffer.concat(parts).toString(),
+            ...refusalHeaders(status, header, this.#ports.clock.now()),
           });
           socket.terminate();
         };

@@ -38,6 +38,8 @@ export interface InboxPorts {
   /** Whether results may pass unseen at all: not where one may be a question. */
   passesRaw(): boolean;
   settle(call: Call, outcome: Outcome): void;
+  /** A reply to no call in flight; with this id there may have been one. */
+  late(id: number): void;
   progress(call: Call, progress: JsonObject): void;
   other(message: Message, line: Buffer | undefined): void;
   /** Something of this kind reached nobody; so many did so far. */
@@ -75,8 +77,9 @@ export class Inbox {
 
   /** True when the line was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
-    const call = this.#onlyCall(replyIds(line.head, line.tail));
-    if (call === undefined) this.#stray('oversized');
+    const ids = replyIds(line.head, line.tail);
+    const call = this.#onlyCall(ids);
+    if (call === undefined) this.#stray('oversized', ids);
     else this.#ports.settle(call, { ok: false, error: tooLarge(this.#ports.name, call, line.bytes) });
     return call !== undefined;
   }
@@ -92,7 +95,7 @@ export class Inbox {
     if (reply !== undefined && call?.sink.acceptsRaw) {
       this.#ports.settle(call, new RawOutcome(reply.result, reply.isError));
     } else if (reply !== undefined && call === undefined && reply.id >= FIRST_CALL_ID) {
-      this.#stray('replies');
+      this.#stray('replies', [reply.id]);
     } else {
       const line = joined(pieces);
       if (call !== undefined || line.length <= MOST_SAID) this.#sort(readMessage(line), line);
@@ -126,7 +129,7 @@ export class Inbox {
     const call = inFlight.get(message.id);
     if (call === undefined) {
       if (message.id < FIRST_CALL_ID) this.#ports.other(message, line);
-      else this.#stray('replies');
+      else this.#stray('replies', [message.id]);
     } else if (message.kind === 'result') {
       const text = this.#mayPass(call) && message.line ? resultSource(message.line, message.raw) : undefined;
       this.#ports.settle(call, new ParsedOutcome(message.result, line?.length, text));
@@ -138,8 +141,9 @@ export class Inbox {
   }
 
   #broken(ids: readonly Id[], why: string): void {
-    const call = this.#onlyCall(ids.map(Number));
-    if (call === undefined) this.#stray('broken');
+    const numbers = ids.map(Number);
+    const call = this.#onlyCall(numbers);
+    if (call === undefined) this.#stray('broken', numbers);
     else this.#ports.settle(call, { ok: false, error: misanswered(this.#ports.name, call, why) });
   }
 
@@ -154,7 +158,10 @@ export class Inbox {
     return calls.size === 1 ? only : undefined;
   }
 
-  #stray(kind: keyof StrayCounts): void {
+  /** `ids`: of the replies that it seems to be. Where two could be meant, neither counts as answered. */
+  #stray(kind: keyof StrayCounts, ids: readonly number[] = []): void {
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) this.#ports.late(id);
     this.counts[kind] += 1;
     this.#ports.strayed?.(kind, this.counts[kind]);
   }

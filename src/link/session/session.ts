@@ -19,6 +19,7 @@ import { FIRST_CALL_ID, Inbox, type StrayCounts } from './inbox.js';
 import type { JsonObject, Message } from './message.js';
 import { promisedCall } from './promised-call.js';
 import { cancelLine, requestLine } from './request-line.js';
+import { UnansweredCalls } from './unanswered.js';
 
 /** Where lines go. It never throws. */
 export interface Wire {
@@ -69,6 +70,7 @@ export class Session {
   readonly #inFlight = new InFlight();
   /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
   readonly #asking = new Set<Call>();
+  readonly #unanswered = new UnansweredCalls();
   readonly #waiting = new FairLine<Call>();
   readonly #deadlines: Deadlines<Call>;
   readonly #inbox: Inbox;
@@ -96,6 +98,7 @@ export class Session {
       inFlight: this.#inFlight,
       passesRaw: () => options.inputRequired === undefined,
       settle: (call, outcome) => this.#answered(call, outcome),
+      late: (id) => this.#unanswered.answered(id),
       progress: (call, progress) => this.#progress(call, progress),
       other: options.other,
       strayed: (kind, count) => options.strayed?.(kind, count),
@@ -128,6 +131,11 @@ export class Session {
   /** Calls the server is working on. */
   get running(): Iterable<Call> {
     return this.#inFlight.all();
+  }
+
+  /** Callers whose calls ended without an answer of the server: it may still be working on them. */
+  get unansweredCallers(): ReadonlySet<string> {
+    return this.#unanswered.callers;
   }
 
   /** Looked at when an idle timer fires, so a call costs no event. */
@@ -256,7 +264,7 @@ export class Session {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     const left = [...this.#inFlight.all(), ...this.#asking, ...this.#waiting.takeAll()];
-    for (const call of left) this.#fail(call, errorFor(call.state === 'sent'));
+    for (const call of left) this.#settle(call, { ok: false, error: errorFor(call.state === 'sent') });
     this.#deadlines.clear();
   }
 
@@ -354,7 +362,11 @@ export class Session {
     this.#fail(call, cancelled(this.name, sent, reason));
   }
 
+  /** It ends without an answer, and the server lives: it may still work on it. */
   #fail(call: Call, error: MCPError): void {
+    const { id, caller } = call;
+    if (error.sent && caller !== undefined && this.#inFlight.get(id) === call)
+      this.#unanswered.add(id, caller);
     this.#settle(call, { ok: false, error });
   }
 

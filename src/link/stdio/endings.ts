@@ -2,7 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StdioSpec } from '../../config/spec.js';
 import type { Failed } from '../../machines/ending.js';
+import { shellWord } from '../../shell-word.js';
 import type { Exit } from './child.js';
+import { shownCommand } from './command-line.js';
+import { type KnownCause, notInPath } from './known-causes.js';
+import type { LastLines } from './last-lines.js';
 
 /** Nothing that a second try could change. */
 const PERMANENT = new Set([
@@ -19,34 +23,42 @@ const PERMANENT = new Set([
 /** The machine is full; it may not be so in a moment. */
 const FULL = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** Why the process could not be started. Arguments are left out: they may hold what nobody should read. */
-export function notStarted(spec: StdioSpec, path: string | undefined, error: Error): Failed {
-  const { name, command, cwd } = spec;
+/** Why the process could not be started. Arguments are left out: they may hold secrets. */
+export function notStarted(
+  spec: StdioSpec,
+  searched: string | undefined,
+  error: Error,
+  redact: Circumstances['redact'],
+): Failed {
+  const { name } = spec;
+  const [command, cwd] = [redact(spec.command), redact(spec.cwd)];
+  const path = searched === undefined ? undefined : redact(searched);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const failed = {
     kind: 'error',
     cause: 'spawn',
     permanent: code === undefined || PERMANENT.has(code),
   } as const;
-  if (code === 'ENOENT' && !isFolder(cwd)) {
+  if (code === 'ENOENT' && !isFolder(spec.cwd)) {
     const fix = `create it, or set 'cwd' of ${name}`;
     return { ...failed, message: `${name}: its working folder ${cwd} does not exist`, fix };
   }
-  if (code === 'ENOTDIR' && !isFolder(cwd)) {
+  if (code === 'ENOTDIR' && !isFolder(spec.cwd)) {
     const message = `${name}: its working folder ${cwd} is not a folder`;
     return { ...failed, message, fix: `correct 'cwd' of ${name}` };
   }
-  if (code === 'ENOENT' && command.includes('/') && existsSync(resolve(cwd, command))) {
+  if (code === 'ENOENT' && spec.command.includes('/') && existsSync(resolve(spec.cwd, spec.command))) {
     const message = `${name}: command '${command}' is there, but not the program that is to run it`;
     return { ...failed, message, fix: 'install what its first line names (#!…), or what it was built for' };
   }
-  if (code === 'ENOENT' && command.includes('/')) {
+  if (code === 'ENOENT' && spec.command.includes('/')) {
     const message = `${name}: command '${command}' does not exist`;
     return { ...failed, message, fix: `install it, or correct 'command' of ${name}` };
   }
   if (code === 'ENOENT') {
     const message = `${name}: command '${command}' was not found; PATH is ${path ?? 'not set'}`;
-    return { ...failed, message, fix: `install ${command}, or give its full path` };
+    const ownPath = `install ${command}, or correct PATH in 'env' of ${name}`;
+    return { ...failed, message, fix: 'PATH' in spec.env ? ownPath : notInPath(command).fix };
   }
   if (code === 'EACCES') {
     const message = `${name}: command '${command}' may not be executed; PATH is ${path ?? 'not set'}`;
@@ -65,35 +77,80 @@ export function notStarted(spec: StdioSpec, path: string | undefined, error: Err
   return { ...failed, message, fix: `correct 'command', 'args', 'env' or 'cwd' of ${name}` };
 }
 
-/** The process ended, and nobody had asked for it. */
-export function exitedByItself(name: string, exit: Exit, opened: boolean): Failed {
-  const how = exit.signal === null ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
-  const when = opened ? '' : ' before it had answered initialize';
-  return { kind: 'error', cause: 'exit', ...exit, message: `${name}: ${how}${when}`, fix: logs(name) };
+/** What an ending says beside the fact: whose process it was, and what that wrote last. */
+export interface Circumstances {
+  spec: StdioSpec;
+  redact(text: string): string;
+  /** The handshake was done. */
+  opened: boolean;
+  /** How the first process ended, of a server that ended on `server/discover` and was started again. */
+  firstExit: Exit | undefined;
+  /** Where the last lines come from: stderr, or what it wrote to stdout that was no message. */
+  stream: 'stderr' | 'stdout';
+  lines: LastLines;
+  /** What the lines show, where it is a cause that many starts fail of. */
+  cause: KnownCause | undefined;
 }
 
-export function noHandshake(name: string, startTimeoutMs: number): Failed {
-  const message = `${name}: no initialize reply in ${startTimeoutMs / 1000} s`;
-  return { kind: 'error', cause: 'timeout', message, fix: `${logs(name)}, or raise start_timeout` };
-}
-
-export function badHandshake(name: string, why: string): Failed {
+/** The process ended without an order. */
+export function exitedByItself(exit: Exit, about: Circumstances): Failed {
+  const { name } = about.spec;
+  const when = about.opened ? '' : ` before it had answered initialize${commandOf(about)}`;
+  const fix =
+    exit.signal === 'SIGKILL'
+      ? `${logs(name)}; the system kills like this when memory runs out (see "dmesg")`
+      : logs(name);
   return {
     kind: 'error',
-    cause: 'protocol',
-    message: `${name}: the handshake failed: ${why}`,
-    fix: logs(name),
+    cause: 'exit',
+    ...exit,
+    message: `${name}: ${howOf(exit)}${when}`,
+    ...reasonOf(about, fix),
   };
+}
+
+export function noHandshake(about: Circumstances): Failed {
+  const { name, startTimeoutMs } = about.spec;
+  const message = `${name}: no initialize reply in ${startTimeoutMs / 1000} s${beforeOf(about)}${commandOf(about)}`;
+  return {
+    kind: 'error',
+    cause: 'timeout',
+    message,
+    ...reasonOf(about, `${logs(name)}, or raise start_timeout`),
+  };
+}
+
+export function badHandshake(why: string, about: Circumstances): Failed {
+  const { name } = about.spec;
+  const message = `${name}: the handshake failed: ${why}${beforeOf(about)}${commandOf(about)}`;
+  return { kind: 'error', cause: 'protocol', message, ...reasonOf(about, logs(name)) };
 }
 
 /** It runs, but one of the two pipes is closed: no call can get through any more. */
-export function lostPipe(name: string, pipe: 'stdin' | 'stdout'): Failed {
-  return {
-    kind: 'error',
-    cause: 'lost',
-    message: `${name}: closed its ${pipe} and did not exit`,
-    fix: logs(name),
-  };
+export function lostPipe(pipe: 'stdin' | 'stdout', about: Circumstances): Failed {
+  const { name } = about.spec;
+  const message = `${name}: closed its ${pipe} and did not exit`;
+  return { kind: 'error', cause: 'lost', message, ...reasonOf(about, logs(name)) };
+}
+
+export function howOf({ code, signal }: Exit): string {
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+}
+
+function reasonOf({ lines, stream, cause, opened }: Circumstances, fix: string): Pick<Failed, 'why' | 'fix'> {
+  const { shown } = lines;
+  // one that served for a while and died without a word: that it wrote nothing explains nothing
+  if (shown === '' && opened) return { fix };
+  const said = shown === '' ? 'nothing was written to stderr' : `the last lines on ${stream}:\n${shown}`;
+  return { why: cause?.why === undefined ? said : `${cause.why}; ${said}`, fix: cause?.fix ?? fix };
+}
+
+function beforeOf({ firstExit }: Circumstances): string {
+  return firstExit === undefined ? '' : `; a first process ${howOf(firstExit)} on server/discover`;
+}
+
+function commandOf({ spec, redact }: Circumstances): string {
+  return ` (command: ${shownCommand(spec, redact)})`;
 }
 
 export function notGone(name: string): Failed {
@@ -107,7 +164,7 @@ export function notGone(name: string): Failed {
 }
 
 function logs(name: string): string {
-  return `see "toolherd logs ${name}"`;
+  return `see "toolherd logs ${shellWord(name)}"`;
 }
 
 function isFolder(path: string): boolean {

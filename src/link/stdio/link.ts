@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { StdioSpec } from '../../config/spec.js';
 import { blocks } from '../../framing/blocks.js';
 import { Framer, type FramerEvents } from '../../framing/framer.js';
@@ -14,15 +15,38 @@ import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
 import { isForUpstream } from '../upstream.js';
 import { watch } from '../watch.js';
 import type { Exit } from './child.js';
-import { badHandshake, exitedByItself, lostPipe, noHandshake, notGone, notStarted } from './endings.js';
+import { redactingArguments } from './command-line.js';
+import {
+  badHandshake,
+  type Circumstances,
+  exitedByItself,
+  howOf,
+  lostPipe,
+  noHandshake,
+  notGone,
+  notStarted,
+} from './endings.js';
+import { blamesProbe, knownCause } from './known-causes.js';
+import { lastLines } from './last-lines.js';
 import { LogLines } from './log-lines.js';
+import { OutputTail } from './output-tail.js';
 import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';
 
 export interface StdioDeps extends ProcessDeps, TalkDeps {}
 
 /** A server that closed a pipe is given this long to exit before it counts as lost. */
 const PIPE_GRACE_MS = 500;
+/** Of a server that has served, only what it wrote right before its end can be the reason of that. */
+const RIGHT_BEFORE_MS = 5000;
+/** A server that ends on `server/discover` does so at once. One that ends later and says something failed otherwise. */
+const PROBE_DEATH_MS = 5000;
+const NO_OUTPUT: Output = { stream: 'stderr', text: '' };
 const NEWLINE = Buffer.from('\n');
+
+interface Output {
+  stream: Circumstances['stream'];
+  text: string;
+}
 
 /** Starts the server's process and shakes hands with it. Everything that follows is told through `on`. */
 export function openStdio(spec: StdioSpec, deps: StdioDeps, on: LinkEvents): Link {
@@ -34,13 +58,22 @@ class StdioLink implements Link {
   readonly #spec: StdioSpec;
   readonly #deps: StdioDeps;
   readonly #on: LinkEvents;
+  /** Takes out what was declared, and what the arguments hold in the clear. */
+  readonly #redact: (text: string) => string;
   readonly #stderr: LogLines;
   readonly #noise: LogLines;
+  /** The last of both, for the words of an ending. */
+  readonly #errorTail: OutputTail;
+  readonly #noiseTail: OutputTail;
   readonly #upstream: Negotiation;
-  readonly #startTimer: unknown;
+  #startTimer: unknown;
+  /** When the process got its first request. */
+  #greetedAt: number;
   /** Of two at most: one that ended because it was asked for its era is followed by another. */
   #process: ServerProcess;
   #startsAgain = false;
+  /** How the first of the two ended, and what it had written. */
+  #first: { exit: Exit; output: Output } | undefined;
   #pipeTimer: unknown;
   #opened: Opened | undefined;
   /** Decided once, by whatever comes first; told when the process is gone. */
@@ -51,19 +84,21 @@ class StdioLink implements Link {
     this.#deps = deps;
     this.#on = on;
     const { clock } = deps;
-    this.#stderr = new LogLines(clock, (text) => this.#log('stderr', text));
-    this.#noise = new LogLines(clock, (text) => this.#log('stdout', text));
+    this.#redact = redactingArguments(spec, deps.redact);
+    // a colour must not divide a secret
+    this.#stderr = new LogLines(clock, (text) => this.#log('stderr', stripVTControlCharacters(text)));
+    this.#noise = new LogLines(clock, (text) => this.#log('stdout', stripVTControlCharacters(text)));
+    this.#errorTail = new OutputTail(clock);
+    this.#noiseTail = new OutputTail(clock);
     const { session, upstream } = this.#newTalk();
     this.session = session;
     this.#upstream = upstream;
     this.#process = this.#newProcess();
-    this.#startTimer = clock.setTimeout(
-      () => this.#fail(noHandshake(spec.name, spec.startTimeoutMs)),
-      spec.startTimeoutMs,
-    );
+    this.#limitStart();
+    this.#greetedAt = clock.now();
     upstream.open().then(
       (opened) => this.#open(opened),
-      (error: unknown) => this.#fail(badHandshake(spec.name, deps.redact(reasonOf(error)))),
+      (error: unknown) => this.#fail(badHandshake(this.#redact(reasonOf(error)), this.#circumstances())),
     );
   }
 
@@ -109,23 +144,27 @@ class StdioLink implements Link {
   }
 
   #newProcess(): ServerProcess {
-    const { name, maxMessageBytes } = this.#spec;
+    const { maxMessageBytes } = this.#spec;
     const lines: FramerEvents = {
       line: (line) => this.session.deliver(line),
       long: () => this.session.deliverLong(),
       oversized: (line) => {
         if (this.session.deliverOversized(line)) return;
         this.#log('stdout', `(a line of ${line.bytes} bytes dropped: more than max_message_bytes)`);
-        if (this.#opened === undefined) this.#fail(badHandshake(name, 'a message over max_message_bytes'));
+        if (this.#opened !== undefined) return;
+        this.#fail(badHandshake('a message over max_message_bytes', this.#circumstances()));
       },
     };
     const framer = new Framer(maxMessageBytes, lines, blocks);
     const process: ServerProcess = new ServerProcess(this.#spec, this.#deps, {
-      failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error)),
+      failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error, this.#redact)),
       stdout: (chunk) => {
         if (framer.push(chunk)) free(chunk);
       },
-      stderr: (chunk) => this.#stderr.push(chunk),
+      stderr: (chunk) => {
+        this.#stderr.push(chunk);
+        this.#errorTail.push(chunk);
+      },
       drained: () => this.session.resume(),
       // the pipes of one that is being replaced matter to nobody
       pipeClosed: (pipe) => process === this.#process && !this.#startsAgain && this.#pipeClosed(pipe),
@@ -133,6 +172,14 @@ class StdioLink implements Link {
       gone: (end) => this.#gone(end),
     });
     return process;
+  }
+
+  /** Each process has the whole of it: one that is started again has to load as much as the one before. */
+  #limitStart(): void {
+    const { clock } = this.#deps;
+    clock.clearTimeout(this.#startTimer);
+    const late = () => this.#fail(noHandshake(this.#circumstances()));
+    this.#startTimer = clock.setTimeout(late, this.#spec.startTimeoutMs);
   }
 
   #open(opened: Opened): void {
@@ -154,6 +201,7 @@ class StdioLink implements Link {
   #decide(ending: Ending): boolean {
     if (this.#ending !== undefined) return false;
     this.#ending = ending;
+    if (ending.kind === 'error') this.#log('link', ending.message);
     this.#deps.clock.clearTimeout(this.#startTimer);
     this.#deps.clock.clearTimeout(this.#pipeTimer);
     return true;
@@ -171,7 +219,8 @@ class StdioLink implements Link {
     const { clock } = this.#deps;
     const process = this.#process;
     const lost = () => {
-      if (process === this.#process && process.pid !== undefined) this.#fail(lostPipe(this.#spec.name, pipe));
+      if (process === this.#process && process.pid !== undefined)
+        this.#fail(lostPipe(pipe, this.#circumstances()));
     };
     // a daemon that was busy with other things for all that time hears of an exit in its next turn
     this.#pipeTimer ??= clock.setTimeout(() => setImmediate(lost), PIPE_GRACE_MS);
@@ -186,26 +235,78 @@ class StdioLink implements Link {
   }
 
   #died(exit: Exit): void {
-    if (this.#ending === undefined && this.#upstream.diedOfProbe()) {
-      this.#deps.clock.clearTimeout(this.#pipeTimer);
-      this.#pipeTimer = undefined;
-      this.#startsAgain = true;
-      return;
-    }
-    const { name } = this.#spec;
-    const opened = this.#opened !== undefined;
-    const clean = exit.code === 0 && opened && this.session.inFlight === 0;
-    this.#decide(
-      clean ? { kind: 'disconnected', reason: 'ended', killed: false } : exitedByItself(name, exit, opened),
-    );
+    this.#stderr.end();
+    this.#noise.end();
+    if (this.#ending === undefined && !this.#diedUnasked(exit)) return;
     if (this.#ending !== undefined) this.#closeSession(this.#ending);
     this.#upstream.close();
   }
 
-  /** It ended when it was asked for its era. Nobody has heard of it yet, so nobody has to know. */
-  #startAgain(): void {
+  /** Nothing had asked it to end. False where another process is to follow within this link. */
+  #diedUnasked(exit: Exit): boolean {
+    const all = this.#circumstances();
+    // what it wrote is not why something else killed it
+    const about = exit.signal === null ? all : { ...all, cause: undefined };
+    if (this.#upstream.diedOfProbe() && this.#mayHaveDiedOfProbe(about)) {
+      this.#deps.clock.clearTimeout(this.#pipeTimer);
+      this.#pipeTimer = undefined;
+      this.#startsAgain = true;
+      this.#first = { exit, output: this.#lastOutput() };
+      return false;
+    }
+    if (exit.code === 0 && about.opened && this.session.inFlight === 0) {
+      this.#log('link', `${this.#spec.name}: ${howOf(exit)}`);
+      this.#decide({ kind: 'disconnected', reason: 'ended', killed: false });
+    } else this.#decide(exitedByItself(exit, about));
+    return true;
+  }
+
+  /** A server that `npx` first had to download reads the probe late; its own words, or none, are what is left to go by. */
+  #mayHaveDiedOfProbe({ cause, lines }: Circumstances): boolean {
+    if (cause !== undefined) return false;
+    const isSoon = this.#deps.clock.now() - this.#greetedAt <= PROBE_DEATH_MS;
+    return isSoon || lines.text === '' || blamesProbe(lines);
+  }
+
+  #circumstances(): Circumstances {
+    const { stream, text } = this.#lastOutput();
+    const lines = lastLines(text, this.#redact);
+    const opened = this.#opened !== undefined;
+    return {
+      spec: this.#spec,
+      redact: this.#redact,
+      opened,
+      firstExit: this.#first?.exit,
+      stream,
+      lines,
+      cause: knownCause(lines, this.#spec, opened),
+    };
+  }
+
+  /** Of the process that runs, or else, while none has answered, of the one before it. */
+  #lastOutput(): Output {
+    const isOpen = this.#opened !== undefined;
+    const since = isOpen ? this.#deps.clock.now() - RIGHT_BEFORE_MS : 0;
+    const outputs: Output[] = [
+      { stream: 'stderr', text: this.#errorTail.textSince(since) },
+      { stream: 'stdout', text: this.#noiseTail.textSince(since) },
+    ];
+    return (
+      outputs.find(({ text }) => text.trim() !== '') ??
+      (isOpen ? NO_OUTPUT : (this.#first?.output ?? NO_OUTPUT))
+    );
+  }
+
+  /** It ended when it was asked for its era, which some servers do. */
+  #startAgain(exit: Exit): void {
     this.#startsAgain = false;
-    this.#log('link', 'it ended on server/discover and is started again, to be greeted with initialize');
+    this.#log(
+      'link',
+      `it ${howOf(exit)} on server/discover and is started again, to be greeted with initialize`,
+    );
+    this.#errorTail.clear();
+    this.#noiseTail.clear();
+    this.#limitStart();
     this.#process = this.#newProcess();
     this.#upstream.startAgain();
   }
@@ -218,8 +319,8 @@ class StdioLink implements Link {
     else if (end.containers > 0)
       this.#log('link', `${end.containers} containers outlived their client and were removed`);
     const decided = this.#ending;
-    if (this.#startsAgain && decided === undefined && end.gone) {
-      this.#startAgain();
+    if (this.#startsAgain && this.#first !== undefined && decided === undefined && end.gone) {
+      this.#startAgain(this.#first.exit);
       return;
     }
     const ending: Ending = !end.gone || decided === undefined ? notGone(this.#spec.name) : decided;
@@ -234,11 +335,13 @@ class StdioLink implements Link {
 
   #logNoise(line: Buffer | undefined): void {
     if (line === undefined) return;
-    this.#noise.push(line);
-    this.#noise.push(NEWLINE);
+    for (const sink of [this.#noise, this.#noiseTail]) {
+      sink.push(line);
+      sink.push(NEWLINE);
+    }
   }
 
   #log(source: LinkLog['source'], text: string): void {
-    this.#deps.log({ source, text: this.#deps.redact(text) });
+    this.#deps.log({ source, text: this.#redact(text) });
   }
 }

@@ -35,6 +35,11 @@ export class Admission {
     return this.#session?.state === 'open';
   }
 
+  /** Its calls wait until its tools were read and compared. What another process of the same server offers does not count. */
+  get isHeld(): boolean {
+    return this.isUp && this.#isHeld;
+  }
+
   open(session: Session): void {
     this.#session = session;
     this.#isKnown = false;

@@ -38,7 +38,9 @@ it('a daemon that dies in the middle of a large reply leaves no half of it with 
   output.on('data', (chunk) => {
     heard += chunk;
   });
-  const done = new Bridge({ input, output, open, note: () => undefined }).run(await open());
+  const done = new Bridge({ input, output, open, hasSocket: () => true, note: () => undefined }).run(
+    await open(),
+  );
   input.write(request(1));
   await until(() => heard.endsWith('\n'));
   expect(JSON.parse(heard)).toMatchObject({ id: 1, error: { data: { sent: true } } });
@@ -55,7 +57,9 @@ it('a client that reads slowly gets a large reply whole, and what comes behind i
   const open = await daemons(both);
   const input = new PassThrough();
   const output = new PassThrough({ highWaterMark: 1024, readableHighWaterMark: 1024 });
-  const done = new Bridge({ input, output, open, note: () => undefined }).run(await open());
+  const done = new Bridge({ input, output, open, hasSocket: () => true, note: () => undefined }).run(
+    await open(),
+  );
   input.write(request(1) + request(2));
   let heard = '';
   for await (const chunk of output) {

@@ -83,7 +83,7 @@ describe('the official client of the handshake era, over the socket', () => {
     const { home } = await startHerd(config(SERVERS));
     const { client } = await connect(home.socket, '/s/my%20questions/mcp');
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['ask', 'abandon', 'later', 'wait', 'hello']);
+    expect(tools.map(({ name }) => name)).toEqual(['ask', 'abandon', 'later', 'wait', 'answer', 'hello']);
     await expect(connect(home.socket, '/s/nobody/mcp')).rejects.toThrow(/nobody/);
   });
 

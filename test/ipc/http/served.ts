@@ -28,8 +28,9 @@ export class HoldingFleet extends FakeFleet {
 
   override async tools(server?: string, refresh?: boolean) {
     const region = { type: 'string', 'x-mcp-header': 'Region' };
-    const [tool] = await super.tools(server, refresh);
-    return [{ ...tool!, input_schema: { type: 'object', properties: { region } } }];
+    const { tools, missing } = await super.tools(server, refresh);
+    const input_schema = { type: 'object', properties: { region } };
+    return { tools: tools.map((tool) => ({ ...tool, input_schema })), missing };
   }
 
   override async request(params: RequestParams, context: CallContext = {}): Promise<McpResult> {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ScopeRequiredError } from '../../../src/link/auth/errors.js';
 import type { AuthRequiredError } from '../../../src/link/errors.js';
@@ -239,6 +239,41 @@ describe('a token', () => {
     guarded.revoke();
     const { message, why, fix } = await failure(post(authorizations, spec));
     expect(`${message} ${why} ${fix} ${logged}`).not.toContain('CANARY');
+  });
+});
+
+describe('a 401 that asks for no token, as a gateway sends it', () => {
+  const refused = async () => new Response('no', { status: 401 });
+
+  it.each([
+    ['a refresh token', true],
+    ['no refresh token', false],
+  ])('costs no token: the next request has it (with %s)', async (_, isRenewable) => {
+    const guarded = await startProtected();
+    const { authorizations, folder, file } = makeAuthorizations();
+    const spec = httpSpec(guarded.url);
+    await obtain(authorizations, spec);
+    const drop = (key: string, value: unknown) => (key === 'refresh_token' ? undefined : value);
+    if (!isRenewable) writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, 'utf8')), drop));
+    const { authorizations: next } = makeAuthorizations(folder);
+    expect(await failure(next.layer(spec)!(refused)(spec.url))).toMatchObject({
+      type: 'AuthRequiredError',
+      message: 'guarded: answered 401 and did not ask for a token',
+      fix: 'toolherd auth guarded --logout; then: toolherd auth guarded',
+    });
+    expect(await post(next, spec)).toBe(200);
+  });
+
+  it('says nothing of the way in: that is asked for when a person authorises', async () => {
+    const guarded = await startProtected();
+    const { authorizations } = makeAuthorizations();
+    const spec = httpSpec(guarded.url);
+    expect(await failure(authorizations.layer(spec)!(refused)(spec.url))).toMatchObject({
+      type: 'AuthRequiredError',
+      fix: 'toolherd auth guarded',
+    });
+    const { url } = await waiting(authorizations.authorize(spec));
+    expect(new URL(url).searchParams.get('scope')).toBe('basic');
   });
 });
 

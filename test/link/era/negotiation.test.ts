@@ -60,6 +60,18 @@ describe('a server whose era nobody knows', () => {
     expect([endings.length, table.size]).toEqual([1, 0]);
   });
 
+  it('that ends and shows another cause than the probe is not started again, and is greeted with initialize the next time', async () => {
+    const era = remembering();
+    const first = openLink(specOf('needs-key.mjs'), { era });
+    expect(await first.ended).toMatchObject({ cause: 'exit', code: 1 });
+    expect(first.logs.map(({ text }) => text).join()).not.toContain('started again');
+    expect(era.told).toEqual(['presume legacy']);
+    const next = openLink(specOf('dies-of-probe.mjs'), { era });
+    const [pid] = next.link.pids;
+    await next.opened;
+    expect(next.link.pids).toEqual([pid]);
+  });
+
   it('that is told to stop between its two lives is not started again', async () => {
     const { link, ended, endings, table } = openLink(specOf('dies-of-probe.mjs'));
     process.kill(Number(link.pids[0]), 'SIGKILL');

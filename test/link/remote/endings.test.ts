@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf, shownUrl } from '../../../src/link/remote/endings.js';
+import type { Failed } from '../../../src/machines/ending.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { freePort, type Remote } from '../../support/remote-servers.js';
 import { open, remoteSpec, timed } from './support.js';
@@ -19,7 +20,7 @@ describe('a remote server that cannot be opened says what happened, why, and wha
     expect(ending).toEqual({
       kind: 'error',
       cause: 'lost',
-      permanent: false,
+      looksMisconfigured: false,
       message: `far: ${url} cannot be reached: nothing listens there (ECONNREFUSED), before it had answered initialize`,
       fix: "start the server, or check 'url' of far",
     });
@@ -28,7 +29,7 @@ describe('a remote server that cannot be opened says what happened, why, and wha
   it.each<Remote>(['http', 'sse', 'websocket'])('US5: its host is not known: %s', async (transport) => {
     const url = `${transport === 'websocket' ? 'wss' : 'https'}://nowhere.invalid/mcp`;
     const ending = await open(remoteSpec(transport, url)).ended;
-    expect(ending).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: false });
     expect(JSON.stringify(ending)).toMatch(/ENOTFOUND|EAI_AGAIN/);
   });
 
@@ -36,7 +37,7 @@ describe('a remote server that cannot be opened says what happened, why, and wha
     const { port } = await tinyHttp();
     const url = `${transport === 'websocket' ? 'wss' : 'https'}://127.0.0.1:${port}/mcp`;
     const ending = await open(remoteSpec(transport, url)).ended;
-    expect(ending).toMatchObject({ kind: 'error', cause: 'lost', permanent: true });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: true });
     expect(JSON.stringify(ending)).toContain('does the server speak TLS at that port?');
   });
 
@@ -66,33 +67,76 @@ describe('a remote server that cannot be opened says what happened, why, and wha
     });
   });
 
-  it.each([404, 405])('US5: HTTP %i at the handshake will not change by trying', async (status) => {
+  it.each([404, 405])('US5: HTTP %i at the handshake looks like a wrong entry', async (status) => {
     const ending = await whenRefused((_message, response) => response.writeHead(status).end('nothing here'));
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
     expect(JSON.stringify(ending)).toContain(`answered HTTP ${status}: nothing here`);
   });
 
-  it('HTTP 503 may change', async () => {
+  it('HTTP 503 does not: the server is there', async () => {
     const ending = await whenRefused((_message, response) => response.writeHead(503).end('busy'));
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: false });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: false });
   });
 
-  it('a page for people is no server', async () => {
+  it('a page in HTML looks like a wrong entry', async () => {
     const ending = await whenRefused((_message, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
     );
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
     expect(JSON.stringify(ending)).toContain('text/html');
   });
 
   it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
-    'a certificate that nobody vouches for stays so: %s',
+    'a certificate that is not trusted looks like a wrong entry: %s',
     (code) => {
       const failed = failureOf(place, { kind: 'unreachable', code, message: '' }, false);
-      expect(failed).toMatchObject({ permanent: true });
+      expect(failed).toMatchObject({ looksMisconfigured: true });
       expect(failed.fix).toContain('NODE_EXTRA_CA_CERTS');
     },
   );
+
+  it.each<[Remote, string, number]>([
+    ['http', '7', 7000],
+    ['sse', '7', 7000],
+    ['websocket', '7', 7000],
+    ['http', new Date(Date.now() + 3_600_000).toUTCString(), 3_600_000],
+  ])(
+    'FR-023: for how long it asks not to be tried again is known: %s, Retry-After: %s',
+    async (transport, said, ms) => {
+      const refuse: Answer = (_message, response) => response.writeHead(429, { 'retry-after': said }).end();
+      const { url, server } = await tinyHttp({
+        on: { GET: refuse, initialize: refuse, 'server/discover': refuse },
+      });
+      server.on('upgrade', (_request, socket) =>
+        socket.end(`HTTP/1.1 429 No\r\nRetry-After: ${said}\r\n\r\n`),
+      );
+      const address = transport === 'websocket' ? url.replace('http', 'ws') : url;
+      const ending = await open(remoteSpec(transport, address)).ended;
+      expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: false });
+      const { retryAfterMs = 0 } = ending as Failed;
+      expect(retryAfterMs).toBeLessThanOrEqual(ms);
+      expect(retryAfterMs).toBeGreaterThan(ms - 10_000);
+    },
+  );
+
+  it.each(['soon', '-5', new Date(0).toUTCString()])(
+    'a Retry-After that makes no sense is none: %s',
+    async (said) => {
+      const ending = await whenRefused((_message, response) =>
+        response.writeHead(503, { 'retry-after': said }).end(),
+      );
+      expect(ending).not.toHaveProperty('retryAfterMs');
+    },
+  );
+
+  it('a WebSocket that is refused with a page looks like a wrong entry', async () => {
+    const { url } = await tinyHttp({
+      on: { GET: (_message, response) => response.writeHead(200).end('<html>') },
+    });
+    const ending = await open(remoteSpec('websocket', url.replace('http', 'ws'))).ended;
+    expect(ending).toMatchObject({ cause: 'protocol', looksMisconfigured: true });
+    expect((ending as Failed).fix).toContain("check 'url' and 'transport' of far");
+  });
 
   it('of a url only what is no secret is shown', () => {
     expect(shownUrl('https://user:pass@example.com:8443/a/b?token=x#y')).toBe('https://example.com:8443/a/b');

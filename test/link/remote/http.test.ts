@@ -180,7 +180,7 @@ describe('a session that the server has forgotten', () => {
       });
       const error = await errorOf(tool('any'));
       expect(error).toMatchObject({ type: 'MCPConnectionError', sent: false, retryable: true });
-      expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+      expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: false });
       isForgetful = false;
       const fresh = open(remoteSpec('http', tiny.url));
       await fresh.opened;
@@ -380,7 +380,7 @@ describe('what is sent', () => {
       remoteSpec('http', tiny.url, { headers: { Authorization: 'Bearer s3cret-value' } }),
     );
     const ending = await ended;
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
     expect(JSON.stringify(ending)).toContain(`Redirect to ${elsewhere.url} not followed`);
     expect(JSON.stringify(ending)).not.toContain('s3cret-value');
     expect(elsewhere.seen).toEqual([]);

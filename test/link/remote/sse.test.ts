@@ -1,6 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { SseSpec } from '../../../src/config/spec.js';
+import { systemClock } from '../../../src/link/clock.js';
+import { SseCarrier } from '../../../src/link/remote/sse-carrier.js';
+import type { Trouble } from '../../../src/link/remote/trouble.js';
 import { NOISE_MS } from '../../support/noise.js';
+import { until } from '../../support/until.js';
 import { deferred, errorOf, open, remoteSpec, timed } from './support.js';
 import { type Answer, event, openStream, saying, type TinyOptions, tinySse } from './tiny-server.js';
 
@@ -33,7 +39,7 @@ describe('the stream of an SSE server', () => {
     const [ms, error] = await timed(call);
     expect(ms).toBeLessThan(1000 + NOISE_MS);
     expect(error).toMatchObject({ type: 'MCPConnectionError', sent: true });
-    expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+    expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: false });
     // the event source of the SDK would be back after three seconds
     await sleep(3500);
     expect(tiny.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
@@ -119,7 +125,44 @@ describe('what is posted to an SSE server', () => {
       on: { 'tools/call': (_message, response) => response.writeHead(404).end('no such session') },
     });
     expect(await errorOf(tool('any'))).toMatchObject({ sent: false, retryable: true });
-    expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', permanent: false });
+    expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: false });
+  });
+
+  it('FR-023: the pause that a refusal asks for is that of its request, whatever else is answered meanwhile', async () => {
+    const refused = new Map<string, ServerResponse>();
+    const refuse =
+      (headers: Record<string, string>): Answer =>
+      ({ method }, response) => {
+        response.writeHead(503, headers).write('busy');
+        refused.set(method, response);
+      };
+    const tiny = await tinySse({ on: { early: refuse({ 'retry-after': '7' }), late: refuse({}) } });
+    const lost = new Map<number, Trouble>();
+    const ignored = () => undefined;
+    const carrier = new SseCarrier(remoteSpec('sse', tiny.url) as SseSpec, {
+      clock: systemClock,
+      isBusy: () => true,
+      on: {
+        ...{ line: ignored, message: ignored, oversized: ignored, heard: ignored, drained: ignored },
+        ...{ doubtful: ignored, broke: ignored, goodbye: ignored, log: ignored },
+        lost: (id, trouble) => void lost.set(id, trouble),
+      },
+    });
+    onTestFinished(() => carrier.close());
+    await carrier.dial();
+    for (const [at, method] of ['early', 'ping', 'late'].entries()) {
+      carrier.write(JSON.stringify({ jsonrpc: '2.0', id: at + 1, method }));
+      await until(() => tiny.methods().includes(method));
+    }
+    await until(() => refused.size === 2);
+    // what the transport makes of a refusal, it makes when the body is whole
+    await sleep(100);
+    for (const response of refused.values()) response.end();
+    await until(() => lost.size === 2);
+    expect(Object.fromEntries(lost)).toEqual({
+      1: { kind: 'refused', status: 503, text: 'busy', retryAfterMs: 7000 },
+      3: { kind: 'refused', status: 503, text: 'busy' },
+    });
   });
 
   it('any other refusal concerns the one call', async () => {
@@ -147,12 +190,12 @@ describe('an SSE server that cannot be dialled', () => {
 
   it('because there is no such path', async () => {
     const ending = await endingOf((_message, response) => response.writeHead(404).end());
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
   });
 
   it('because it is something else', async () => {
     const ending = await endingOf((_message, response) => response.writeHead(200).end('<html>'));
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: true });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
   });
 
   it('because its stream breaks or ends before it has named an endpoint', async () => {

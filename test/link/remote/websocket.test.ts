@@ -118,7 +118,7 @@ describe('what goes over a WebSocket', () => {
     );
     expect(await errorOf(tool('huge'))).toMatchObject({ sent: true });
     const ending = await ended;
-    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', permanent: false });
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: false });
     expect(JSON.stringify(ending)).toContain('max_message_bytes');
   });
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NOISE_MS } from '../../support/noise.js';
 import { remembering } from '../era/remembering.js';
@@ -16,8 +16,8 @@ describe('a server that cannot be started', () => {
       kind: 'error',
       cause: 'spawn',
       permanent: true,
-      message: "lost: command 'no-such-command' was not found; PATH is /somewhere:/else",
-      fix: 'install no-such-command, or give its full path',
+      message: `lost: command 'no-such-command' was not found; PATH is /somewhere:/else:${dirname(process.execPath)}`,
+      fix: 'install no-such-command, or run "toolherd up --replace" from a shell whose PATH has it',
     });
     expect(await call).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: false });
     expect([table.size, link.pids]).toEqual([0, []]);
@@ -92,7 +92,11 @@ describe('what a server prints', () => {
         { source: 'stderr', text: 'no newline' },
       ]),
     );
-    expect(logs).toHaveLength(3);
+    expect(logs).toHaveLength(4);
+    expect(logs.at(-1)).toMatchObject({
+      source: 'link',
+      text: expect.stringMatching(/exited with code 1 before it had answered initialize \(command: /),
+    });
   });
 });
 
@@ -105,7 +109,8 @@ describe('a handshake', () => {
     expect(await ended).toMatchObject({
       kind: 'error',
       cause: 'timeout',
-      message: 'silent: no initialize reply in 0.2 s',
+      message: expect.stringMatching(/^silent: no initialize reply in 0.2 s \(command: .*silent.mjs\)$/),
+      why: 'nothing was written to stderr',
     });
     expect(performance.now() - startedAt).toBeLessThan(200 + NOISE_MS);
     expect(table.size).toBe(0);
@@ -116,7 +121,9 @@ describe('a handshake', () => {
     expect(await ended).toMatchObject({
       cause: 'exit',
       code: 3,
-      message: 'exits-at-start: exited with code 3 before it had answered initialize',
+      message: expect.stringMatching(
+        /^exits-at-start: exited with code 3 before it had answered initialize \(command: .*exits-at-start.mjs\)$/,
+      ),
     });
   });
 

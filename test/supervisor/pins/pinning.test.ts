@@ -22,7 +22,7 @@ describe('with security.pin: warn', () => {
     expect(logs).toEqual(['srv: these tools are not what was pinned: a; see "toolherd pins srv"']);
     expect(herd.status()[0]?.unaccepted).toEqual({ tools: 1, blocked: false });
     expect((await call('a')).success).toBe(true);
-    expect((await herd.tools()).every(({ blocked }) => blocked === undefined)).toBe(true);
+    expect((await herd.tools()).tools.every(({ blocked }) => blocked === undefined)).toBe(true);
   });
 
   test('a new tool is noted and pinned', async () => {
@@ -82,7 +82,7 @@ describe('with security.pin: enforce', () => {
     const cast = await herd.broadcast({ tool: 'a' });
     for (const { error } of [...many, ...cast]) expect(error).toMatchObject(BLOCKED);
     expect((await call('b')).success).toBe(true);
-    const listed = (await herd.tools()).map(({ name, blocked }) => [name, blocked !== undefined]);
+    const listed = (await herd.tools()).tools.map(({ name, blocked }) => [name, blocked !== undefined]);
     expect(listed).toEqual([
       ['a', true],
       ['b', false],
@@ -286,7 +286,7 @@ describe('with security.pin: enforce', () => {
     expect(JSON.stringify([...store.records.values()].map((record) => [...record]))).not.toContain(
       'canary-1',
     );
-    expect((await herd.tools())[0]?.description).toContain('canary-1');
+    expect((await herd.tools()).tools[0]?.description).toContain('canary-1');
     expect(herd.status()[0]).not.toHaveProperty('unaccepted');
   });
 });

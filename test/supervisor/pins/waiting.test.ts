@@ -172,3 +172,37 @@ describe('a blocked tool of a server that does not run is for the process that c
     expect(world.links).toHaveLength(1);
   });
 });
+
+describe('with enforce, a list that cannot be read', () => {
+  test('blocks every call, until the next try brings it', async () => {
+    const { world, herd, call, offers, announces } = pinnedHerd('enforce');
+    await call('b');
+    offers(new Error('too busy'));
+    await announces();
+    expect((await herd.call({ server: 'srv', tool: 'b' })).error).toMatchObject(BLOCKED);
+    offers([tool('a'), tool('b')]);
+    await world.passes(10_000);
+    expect((await herd.call({ server: 'srv', tool: 'b' })).success).toBe(true);
+  });
+
+  test('of a replica that says its tools have changed is read by that one, whatever another has read since', async () => {
+    const { world, herd } = pinnedHerd('enforce', { replicas: 2 });
+    await herd.order('start', { servers: ['srv'] });
+    await turns();
+    const [one, two] = world.links;
+    one!.reads.length = 0;
+    one!.says('notifications/tools/list_changed');
+    // the one that follows it reads the list before the first was asked
+    two!.crashes();
+    await turns();
+    expect(herd.status()[0]?.lists?.tools).toEqual({ freshness: 'fresh' });
+    await world.passes(1000);
+    expect(one!.reads).toContain('tools/list');
+    for (const link of world.links) link.manners = { ...link.manners, answers: false };
+    const calls = [0, 1].map(() => herd.call({ server: 'srv', tool: 'b' }));
+    await turns();
+    expect(world.alive.map((link) => link.calls.length)).toEqual([1, 1]);
+    for (const link of world.alive) link.answers();
+    for (const made of calls) expect((await made).success).toBe(true);
+  });
+});

@@ -1,0 +1,39 @@
+import { asksForToken } from '../auth/challenge.js';
+import type { Trouble } from './trouble.js';
+
+/** What the headers of a refusal say about the next try. */
+export interface RefusalHeaders {
+  /** For how long the server takes no requests. */
+  retryAfterMs?: number;
+  /** It asks for a token: see `Challenge`. */
+  asksForToken?: boolean;
+}
+
+/** The answers that say for how long a server takes no requests. */
+const PAUSES = new Set([429, 503]);
+
+/** `header`: the value of a header by its name, in lower case. */
+export function refusalHeaders(
+  status: number,
+  header: (name: string) => string | null | undefined,
+  now: number,
+): RefusalHeaders {
+  const retryAfterMs = PAUSES.has(status) ? pauseIn(header('retry-after'), now) : undefined;
+  return {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(asksForToken(header('www-authenticate')) ? { asksForToken: true } : {}),
+  };
+}
+
+/** The same trouble, with what the headers of its response say. */
+export function withHeaders(trouble: Trouble, headers: RefusalHeaders | undefined): Trouble {
+  return trouble.kind === 'refused' ? { ...trouble, ...headers } : trouble;
+}
+
+/** What Retry-After asks for, in seconds or as a date; undefined where it is not there or makes no sense. */
+function pauseIn(value: string | null | undefined, now: number): number | undefined {
+  const said = value?.trim();
+  if (said === undefined) return undefined;
+  const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - now;
+  return ms >= 0 ? ms : undefined;
+}

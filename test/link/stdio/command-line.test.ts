@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { shownCommand } from '../../../src/link/stdio/command-line.js';
+
+const shown = (...[command = '', ...args]: string[]) => shownCommand({ command, args }, (text) => text);
+
+describe('the command of a server, as it is shown', () => {
+  it('is what could be pasted into a shell', () => {
+    expect(shown('npx', '-y', '@scope/pkg@1', '--flag', 'two words')).toBe(
+      "npx -y @scope/pkg@1 --flag 'two words'",
+    );
+  });
+
+  it.each([
+    [['--token', 'canary'], '--token [hidden]'],
+    [['--api-key=canary', 'x'], '--api-key=[hidden] x'],
+    [['-e', 'API_KEY=canary', 'image'], '-e API_KEY=[hidden] image'],
+    [['--header', 'Authorization: Bearer canary'], '--header Authorization: [hidden]'],
+    [['--header', 'X-Api-Key: canary and more'], '--header X-Api-Key: [hidden]'],
+    [['--header', 'Authorization:canary'], '--header Authorization:[hidden]'],
+    [['X-API-Key:canary'], 'X-API-Key:[hidden]'],
+    [['-c', 'export A_TOKEN=canary; run'], '-c export A_TOKEN=[hidden] run'],
+    [['-c', 'curl -H "authorization: Bearer canary"'], '-c curl -H "authorization: [hidden]"'],
+    [['-c', 'echo note: hi; API_KEY=canary node x'], '-c echo note: hi; API_KEY=[hidden] node x'],
+    [['-c', 'run --token canary --port 80'], '-c run --token [hidden]'],
+    [['--config', '{"apiKey":"canary","n":1}'], '--config {"apiKey":"[hidden]","n":1}'],
+    [['--config', '{"a":{"accessKey":"can\\"ary"},"b":2}'], '--config {"a":{"accessKey":"[hidden]"},"b":2}'],
+    [['{"json":"{\\"token\\":\\"canary\\"}"}'], '{"json":"{\\"token\\":\\"[hidden]\\"}"}'],
+    [['DB_PASS=canary', 'GH_PAT=canary'], 'DB_PASS=[hidden] GH_PAT=[hidden]'],
+    [['DATABASE_DSN=canary', '-e', 'KEY=two canary words'], 'DATABASE_DSN=[hidden] -e KEY=[hidden]'],
+    [['--pat', 'canary', '--pwd', 'canary'], '--pat [hidden] --pwd [hidden]'],
+    [['--api-key', '-canary2'], '--api-key [hidden]'],
+    [['Server=db;Pwd=canary;x'], 'Server=db;Pwd=[hidden]'],
+    [['postgresql://me:canary@db/x'], 'postgresql://[hidden]@db/x'],
+    [['postgresql://me:with/a-slash-canary@db/x'], 'postgresql://[hidden]@db/x'],
+    [['postgresql://me:p@canary@db/x'], 'postgresql://[hidden]@db/x'],
+    [['https://h/x?anything=canary&canary'], 'https://h/x?anything=[hidden]&[hidden]'],
+    [['https://h/s/c4NARYc4NARYc4NARYc4NARYc4NARYc4NARY/mcp'], 'https://h/s/[hidden]/mcp'],
+    [['sk-canary-0123456789'], '[hidden]'],
+    [['--x=ghp_canary0123456789'], '--x=[hidden]'],
+    [['0123456789abcdef0123456789canary'], '[hidden]'],
+    [['wJalrXUtnFEMI/K7MDENG/bPxRfiCYcanaryKEY1'], '[hidden]'],
+    [['AKIAIOSFODNN7EXAMPLE1'], '[hidden]'],
+    [['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def'], '[hidden]'],
+  ])('has none of the secrets in %j', (args, line) => {
+    expect(shown('x', ...args)).toBe(`x ${line}`);
+  });
+
+  it('has none of the values that were declared', () => {
+    const redact = (text: string) => text.replaceAll("o'canary", '[redacted:KEY]');
+    expect(shownCommand({ command: "/o'canary/x", args: ["a=o'canary"] }, redact)).toBe(
+      '/[redacted:KEY]/x a=[redacted:KEY]',
+    );
+  });
+
+  it.each([
+    '--no-warnings',
+    '@modelcontextprotocol/server-sequential-thinking@2026.8.31',
+    '/home/me/a',
+    '--port=8080',
+    'tokenizer',
+    '--author=me',
+    '--pattern=a',
+    'PWD=/home/me',
+    'PATH=/bin',
+    'compass:1',
+    '--passive=yes',
+    'npm_config_registry=https://h/a@b',
+    'http://auth:8080/mcp',
+    '/nix/store/0c4s3zyl3q6c2c3j3h9wq4w1gnr8hfzw-node/bin/node',
+    '/home/Me/Projects/ServerNumber1/GoodOne/main.js',
+  ])('leaves names, paths and flags as they are: %s', (word) => {
+    expect(shown('npx', word, 'x')).toBe(`npx ${word} x`);
+  });
+
+  it('is one short line', () => {
+    const line = shown('x', 'a\nb', '\u001B[31m', 'y'.repeat(500));
+    expect(line).toMatch(/^x 'a b' '' y+…$/);
+    expect(line).toHaveLength(161);
+  });
+});
