@@ -25,3 +25,7 @@ export class ToolherdError extends Error {
     return this.type;
   }
 }
+
+export function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

@@ -1,7 +1,8 @@
 import { linkSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { checkLength, checkSocketPath, isCode, isOurs, look } from './socket-path.js';
+import { isCode } from '../errors.js';
+import { checkLength, checkSocketPath, isOurs, look } from './socket-path.js';
 
 export interface BoundSocket {
   server: Server;

@@ -1,9 +1,9 @@
 import { constants } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
-import { ToolherdError } from '../errors.js';
+import { isCode, ToolherdError } from '../errors.js';
 import { type Clock, systemClock } from './clock.js';
 import { Peer } from './peer.js';
-import { checkSocketPath, isCode } from './socket-path.js';
+import { checkSocketPath } from './socket-path.js';
 
 /** Nobody listens on the socket. */
 export class DaemonNotRunningError extends ToolherdError {

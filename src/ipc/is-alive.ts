@@ -1,4 +1,4 @@
-import { isCode } from './socket-path.js';
+import { isCode } from '../errors.js';
 
 /** Whether there is a process of this number; it may be one of another user, or one that waits to be collected. */
 export function isAlive(pid: number): boolean {

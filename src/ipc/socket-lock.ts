@@ -10,9 +10,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolherdError } from '../errors.js';
+import { isCode, ToolherdError } from '../errors.js';
 import { isAlive } from './is-alive.js';
-import { isCode, isOurs, look, SocketPathError } from './socket-path.js';
+import { isOurs, look, SocketPathError } from './socket-path.js';
 
 /** Another daemon owns the socket, or is about to. */
 export class AlreadyRunningError extends ToolherdError {

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { type ErrorDetails, ToolherdError } from '../errors.js';
+import { type ErrorDetails, isCode, ToolherdError } from '../errors.js';
 
 /**
  * Where the socket is, and whether that place is safe. The socket gives full authority over the herd, so it must lie
@@ -134,8 +134,4 @@ export function look(path: string): Stats | undefined {
 
 export function isOurs({ uid }: Stats): boolean {
   return uid === process.getuid?.();
-}
-
-export function isCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
