@@ -2,16 +2,16 @@ import { defineConfig } from 'vitest/config';
 
 /** They look at the process they run in: its memory, its umask, what it calls. */
 const ALONE = [
-  'test/framing/framer.test.ts',
+  'test/shared/framing/framer.test.ts',
   'test/hot-path.test.ts',
-  'test/ipc/hostile.test.ts',
-  'test/ipc/message.test.ts',
-  'test/ipc/peer.test.ts',
-  'test/ipc/socket-owner.test.ts',
+  'test/ipc/server/hostile.test.ts',
+  'test/ipc/jsonrpc/message.test.ts',
+  'test/ipc/jsonrpc/peer.test.ts',
+  'test/ipc/socket/socket-owner.test.ts',
   'test/link/session/long-words.test.ts',
-  'test/link/session/raw-reply.test.ts',
-  'test/link/stdio/talk.test.ts',
-  'test/supervisor/rss.test.ts',
+  'test/link/session/raw/raw-reply.test.ts',
+  'test/link/stdio/server-output.test.ts',
+  'test/supervisor/memory/rss.test.ts',
 ];
 
 const common = {

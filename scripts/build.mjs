@@ -19,13 +19,17 @@ const out = process.argv[2] ?? 'dist';
 rmSync(out, { recursive: true, force: true });
 
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
-/** They are in the command itself (see src/cli/command.ts). */
+/** They are in the command itself (see src/cli/run.ts). */
 const atHand = ['call', 'status'];
-/** As in src/ipc/socket-path.ts. */
+/** As in src/ipc/socket/socket-path.ts. */
 const MAX_PATH_BYTES = 103;
-const verbs = readdirSync('src/cli/verbs').map((file) => basename(file, '.ts'));
+/** A command is a file of src/cli/commands/TOPIC that exports one; its private helpers stand beside it. */
+const commands = readdirSync('src/cli/commands', { recursive: true })
+  .filter((file) => /^[^/]+\/[^/]+\.ts$/.test(file))
+  .map((file) => `src/cli/commands/${file}`)
+  .filter((file) => /^export const verb\b/m.test(readFileSync(file, 'utf8')));
 
-/** One bundle a verb: a verb loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
+/** One bundle a command: it loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
 const command = {
   ...common,
   format: 'cjs',
@@ -59,17 +63,17 @@ await Promise.all([
     // a script that comes compiled can require, and not import
     supported: { 'dynamic-import': false },
   }),
-  build({ ...command, entryPoints: { main: 'src/main.ts' }, banner: { js: '#!/usr/bin/env node' } }),
+  build({ ...command, entryPoints: { main: 'src/bin/toolherd.ts' }, banner: { js: '#!/usr/bin/env node' } }),
   build({
     ...command,
     entryPoints: Object.fromEntries([
-      ...verbs.filter((verb) => !atHand.includes(verb)).map((verb) => [verb, `src/cli/verbs/${verb}.ts`]),
-      ['command', 'src/cli/command.ts'],
-      ['failure', 'src/cli/failure.ts'],
-      ['watch', 'src/cli/watch.ts'],
-      ['confirm', 'src/cli/confirm.ts'],
-      ['start-or-find', 'src/cli/start-or-find.ts'],
-      ['daemon', 'src/daemon.ts'],
+      ...commands.map((file) => [basename(file, '.ts'), file]).filter(([name]) => !atHand.includes(name)),
+      ['command', 'src/cli/run.ts'],
+      ['failure', 'src/cli/core/report-error.ts'],
+      ['watch', 'src/cli/commands/servers/watch.ts'],
+      ['confirm', 'src/cli/ui/confirm.ts'],
+      ['start-or-find', 'src/cli/daemon/ensure-daemon.ts'],
+      ['daemon', 'src/bin/daemon.ts'],
     ]),
   }),
   build({
@@ -91,7 +95,7 @@ await keepMachineCode();
 
 /**
  * Keeps V8's machine code for the bundles that are not tiny. It is taken after a first use, so that the functions
- * which that use needs are in it. Another version of Node ignores it (see src/cli/load-bundle.ts).
+ * which that use needs are in it. Another version of Node ignores it (see src/bin/load-bundle.ts).
  */
 async function keepMachineCode() {
   const folder = resolve(out, 'bin');
@@ -157,7 +161,7 @@ async function keepCommand(file) {
   }
 }
 
-/** The same text as in src/cli/load-bundle.ts; a test compares what comes of it. */
+/** The same text as in src/bin/load-bundle.ts; a test compares what comes of it. */
 function wrap(source) {
   return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
 }

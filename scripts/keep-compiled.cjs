@@ -1,4 +1,4 @@
-// Runs a bundle as src/cli/load-bundle.ts does, and keeps what V8 compiled for it.
+// Runs a bundle as src/bin/load-bundle.ts does, and keeps what V8 compiled for it.
 // Usage: node scripts/keep-compiled.cjs BUNDLE [ARGUMENTS…]
 const { readFileSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');

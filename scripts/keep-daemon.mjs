@@ -67,7 +67,7 @@ export async function keepDaemon(file) {
     child.kill('SIGKILL');
     rmSync(home, { recursive: true, force: true });
   }
-  // the daemon compares it (see src/daemon.ts)
+  // the daemon compares it (see src/bin/daemon.ts)
   const cache = `${file}.${process.arch}.cache`;
   const hash = createHash('sha1').update(process.versions.v8);
   appendFileSync(cache, hash.update(readFileSync(cache)).update(readFileSync(file)).digest());

@@ -14,7 +14,7 @@ const { values: flags } = parseArgs({
 });
 
 const MACHINES = ['test/machines', 'test/model'];
-const SESSION = ['test/link/session', 'test/link/deadlines.test.ts'];
+const SESSION = ['test/link/session', 'test/link/session/deadlines.test.ts'];
 const files = (folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.ts'))
@@ -26,7 +26,7 @@ const TARGETS = [
     .filter((file) => !/index|chart|link-protocol/.test(file))
     .map((file) => ({ file, tests: MACHINES })),
   ...files('src/link/session').map((file) => ({ file, tests: SESSION })),
-  { file: 'src/link/deadlines.ts', tests: SESSION },
+  { file: 'src/link/session/deadlines.ts', tests: SESSION },
 ].filter(({ file }) => flags.only === undefined || file.startsWith(flags.only));
 
 /** Each gives zero or more changed versions of one line of code. */

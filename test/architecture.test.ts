@@ -1,175 +1,129 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-/**
- * Who may import whom. A room is a folder of src, or a file that stands in src itself. Types may come from wherever
- * `types` says; code only from where `code` says. `node` stands for Node's own modules.
- */
-interface Rule {
-  code: readonly string[];
-  types?: readonly string[];
-}
-
-const RULES: Record<string, Rule> = {
-  'errors.ts': { code: [] },
-  'version.ts': { code: [] },
-  'paths.ts': { code: ['node'] },
-  'missing-lists.ts': { code: [], types: ['ipc'] },
-  'near-miss.ts': { code: [] },
-  'shell-word.ts': { code: [] },
-  'control-characters.ts': { code: [] },
-  'secret-name.ts': { code: [] },
-  'hide-secrets.ts': { code: ['secret-name.ts'] },
-  framing: { code: ['node'] },
-  'modern-names.ts': { code: [] },
-  config: {
-    code: [
-      'node',
-      'errors.ts',
-      'near-miss.ts',
-      'shell-word.ts',
-      'secret-name.ts',
-      'machines',
-      'zod',
-      'yaml',
-      'dotenv',
-      'jsonc-parser',
-    ],
-  },
-  machines: { code: ['xstate'], types: ['config'] },
-  testing: { code: ['xstate', 'machines'], types: ['config'] },
-  link: {
-    code: [
-      'node',
-      'errors.ts',
-      'shell-word.ts',
-      'secret-name.ts',
-      'hide-secrets.ts',
-      'control-characters.ts',
-      'modern-names.ts',
-      'framing',
-      'ws',
-      '@modelcontextprotocol/sdk',
-      '@modelcontextprotocol/client',
-    ],
-    types: ['machines', 'config', 'zod'],
-  },
-  supervisor: {
-    code: [
-      'node',
-      'errors.ts',
-      'missing-lists.ts',
-      'near-miss.ts',
-      'shell-word.ts',
-      'hide-secrets.ts',
-      'xstate',
-      'machines',
-      'link',
-    ],
-    types: ['config', 'ipc', 'framing'],
-  },
-  ipc: { code: ['node', 'errors.ts', 'version.ts', 'modern-names.ts', 'framing'] },
-  registry: { code: ['node', 'errors.ts', 'config'] },
-  clients: {
-    code: ['node', 'errors.ts', 'secret-name.ts', 'hide-secrets.ts', 'config', 'jsonc-parser', 'smol-toml'],
-  },
-  log: { code: ['node', 'control-characters.ts', 'pino'] },
-  daemon: {
-    code: [
-      'node',
-      'errors.ts',
-      'version.ts',
-      'paths.ts',
-      'shell-word.ts',
-      'control-characters.ts',
-      'config',
-      'ipc',
-      'link',
-      'log',
-      'supervisor',
-    ],
-  },
-  'daemon.ts': { code: ['node', 'cli'] },
-  library: {
-    code: ['node', 'errors.ts', 'version.ts', 'paths.ts', 'config', 'ipc', 'link', 'daemon'],
-  },
-  'client.ts': { code: ['errors.ts', 'ipc', 'library'] },
-  cli: {
-    code: [
-      'node',
-      'errors.ts',
-      'version.ts',
-      'paths.ts',
-      'missing-lists.ts',
-      'near-miss.ts',
-      'shell-word.ts',
-      'control-characters.ts',
-      'secret-name.ts',
-      'hide-secrets.ts',
-      'framing',
-      'execa',
-      'clients',
-      'config',
-      'ipc',
-      'log',
-      'machines',
-      'registry',
-    ],
-    types: ['xstate'],
-  },
-  'main.ts': { code: ['node', 'paths.ts', 'near-miss.ts', 'cli'] },
-  'index.ts': { code: ['client.ts', 'version.ts', 'config', 'library'] },
-};
+import { ROOMS, type Room } from './rooms.js';
+import { expectRegion, markdownTable } from './support/docs.js';
 
 const SRC = join(import.meta.dirname, '..', 'src');
 const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:([\w*{}\s,$]+?)\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+/** A folder with more files has an inner structure that it does not show. */
+const MOST_FILES = 24;
 
 interface Import {
   file: string;
-  room: string;
-  target: string;
+  /** The folder it stands in, below src. */
+  from: string;
+  /** The folder of what it imports, or the package. */
+  to: string;
+  isPackage: boolean;
   isType: boolean;
 }
 
-function roomOf(path: string): string {
-  return relative(SRC, path).split('/')[0] ?? '';
+const folderOf = (path: string): string => relative(SRC, dirname(path)) || '.';
+const roomOf = (folder: string): string => folder.split('/')[0] ?? '';
+const insideOf = (folder: string): string => folder.split('/').slice(1).join('/') || '.';
+
+/** `{ type A, type B }` imports no code either. */
+function areTypes(names: string | undefined): boolean {
+  const inBraces = names?.match(/^\{([^}]*)\}$/)?.[1];
+  return inBraces?.split(',').every((name) => /^\s*(type\s|$)/.test(name)) ?? false;
 }
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(IMPORT)].map(([, type, from, dynamic]) => {
+  return [...text.matchAll(IMPORT)].map(([, type, names, from, dynamic]) => {
     const name = from ?? dynamic ?? '';
-    const target = name.startsWith('.')
-      ? roomOf(resolve(dirname(file), name.replace(/\.js$/, '.ts')))
-      : name.startsWith('node:')
+    const isPackage = !name.startsWith('.');
+    const to = isPackage
+      ? name.startsWith('node:')
         ? 'node'
-        : name.replace(/^(@[^/]+\/[^/]+|[^/]+).*/, '$1');
-    return { file: relative(SRC, file), room: roomOf(file), target, isType: type !== undefined };
+        : name.replace(/^(@[^/]+\/[^/]+|[^/]+).*/, '$1')
+      : folderOf(resolve(dirname(file), name));
+    const isType = type !== undefined || areTypes(names?.trim());
+    return { file: relative(SRC, file), from: folderOf(file), to, isPackage, isType };
   });
 }
 
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => join(SRC, name));
+const FOLDERS = [...new Set(FILES.map(folderOf))];
+const IMPORTS = FILES.flatMap(importsOf);
+const BY_NAME = new Map(ROOMS.map((room) => [room.name, room]));
 
-describe('the house', () => {
-  it('every room is known', () => {
-    expect([...new Set(FILES.map(roomOf))].filter((room) => !(room in RULES))).toEqual([]);
+function mayImport({ from, to, isPackage, isType }: Import): boolean {
+  const room = BY_NAME.get(roomOf(from));
+  if (room === undefined) return false;
+  const { imports, types = [], packages = [], typePackages = [] } = room;
+  if (isPackage) return packages.includes(to) || (isType && typePackages.includes(to));
+  if (roomOf(to) !== room.name) return imports.includes(roomOf(to)) || (isType && types.includes(roomOf(to)));
+  return isType || from === to || rank(room, to) < rank(room, from);
+}
+
+/** The place of a subfolder in its room's order. */
+function rank(room: Room, folder: string): number {
+  return room.inside?.findIndex(([name]) => name === insideOf(folder)) ?? -1;
+}
+
+const listed = (names: readonly string[] = []) => names.map((name) => `\`${name}\``).join(' ');
+
+function table(): string {
+  const rows = ROOMS.flatMap(({ name, does, imports, types, inside = [] }) => [
+    [
+      name === '.' ? 'src' : `**src/${name}**`,
+      does,
+      [listed(imports), types === undefined ? '' : `types of ${listed(types)}`].filter(Boolean).join('; '),
+    ],
+    ...inside.filter(([folder]) => folder !== '.').map(([folder, task]) => [`${name}/${folder}`, task, '']),
+  ]);
+  return markdownTable([['folder', 'what it does', 'uses code of'], ['---', '---', '---'], ...rows]);
+}
+
+describe('the rooms of src', () => {
+  it('every folder is a known room, and every known room is there', () => {
+    const known = ROOMS.flatMap(({ name, inside = [['.', '']] }) =>
+      inside.map(([folder]) => (folder === '.' ? name : `${name}/${folder}`)),
+    );
+    expect(FOLDERS.sort()).toEqual(known.sort());
   });
 
-  it('every room imports only what it may', () => {
-    const wrong = FILES.flatMap(importsOf).filter(({ room, target, isType }) => {
-      const rule = RULES[room];
-      if (rule === undefined || target === room || rule.code.includes(target)) return false;
-      return !(isType && rule.types?.includes(target));
-    });
+  it('a room is listed after every room whose code it uses', () => {
+    const names = ROOMS.map(({ name }) => name);
+    const wrong = ROOMS.flatMap(({ name, imports }, index) =>
+      imports.filter((other) => !names.slice(0, index).includes(other)).map((other) => `${name} -> ${other}`),
+    );
     expect(wrong).toEqual([]);
   });
 
-  it('the test reads imports at all', () => {
-    expect(FILES.flatMap(importsOf).filter(({ target }) => target === 'zod').length).toBeGreaterThan(3);
+  it('every file imports only what its room may', () => {
+    const wrong = IMPORTS.filter((one) => !mayImport(one));
+    expect(wrong.map(({ file, to, isType }) => `${file} imports ${isType ? 'types of ' : ''}${to}`)).toEqual(
+      [],
+    );
+  });
+
+  it('a room names no room and no package that it does not use', () => {
+    const unused = ROOMS.flatMap(({ name, imports, types = [], packages = [], typePackages = [] }) => {
+      const used = new Set(
+        IMPORTS.filter(({ from }) => roomOf(from) === name).map(({ to, isPackage }) =>
+          isPackage ? to : roomOf(to),
+        ),
+      );
+      return [...imports, ...types, ...packages, ...typePackages]
+        .filter((other) => !used.has(other))
+        .map((other) => `${name}: ${other}`);
+    });
+    expect(unused).toEqual([]);
+  });
+
+  it('no folder is a list of more than two dozen files', () => {
+    const count = (folder: string) => FILES.filter((file) => folderOf(file) === folder).length;
+    expect(FOLDERS.filter((folder) => count(folder) > MOST_FILES)).toEqual([]);
+  });
+
+  it('the table in ARCHITECTURE.md is this list (npm run docs)', () => {
+    expectRegion('docs/ARCHITECTURE.md', 'rooms', table());
   });
 });
 

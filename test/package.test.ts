@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../src/version.js';
+import { VERSION } from '../src/shared/version.js';
 import { makeFolder } from './support/folder.js';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,12 +1,12 @@
-import { type Data, type DataMap, isMap, type SourceDocument } from './document.js';
-import type { Draft, FileContext, Report } from './draft.js';
-import { readEntry } from './entry.js';
-import type { Path } from './problem.js';
-import { CONFIG_KEYS, defaultSettings, readSettings } from './settings.js';
-import { quoteName } from './shape-problems.js';
-import type { Settings } from './spec.js';
-import { uniqueDrafts } from './unique.js';
-import { warnUnmeasured } from './unmeasured.js';
+import { readEntry } from './entry/entry.js';
+import type { Draft, FileContext, Report } from './entry/parsed-entry.js';
+import { warnUnmeasured } from './entry/unmeasured.js';
+import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
+import type { Path } from './parse/problem.js';
+import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js';
+import { quoteName } from './schema/shape-problems.js';
+import type { Settings } from './schema/spec.js';
+import { uniqueDrafts } from './schema/unique.js';
 
 /** config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(

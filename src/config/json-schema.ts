@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { ENTRY, FIELDS, type FieldName, TRANSPORT_NAMES } from './fields.js';
-import { SETTINGS, sectionShape, versionShape } from './settings.js';
-import { SOURCE } from './source-document.js';
-import type { Transport } from './spec.js';
+import { SOURCE } from './entry/source-document.js';
+import { ENTRY, FIELDS, type FieldName, TRANSPORT_NAMES } from './schema/fields.js';
+import { SETTINGS, sectionShape, versionShape } from './schema/settings.js';
+import type { Transport } from './schema/spec.js';
 
 type Schema = Record<string, unknown>;
 

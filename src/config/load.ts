@@ -1,20 +1,20 @@
 import { dirname, resolve } from 'node:path';
 import { readAgentFile, readConfigFile } from './config-file.js';
-import type { SourceDocument } from './document.js';
-import type { Draft, FileContext, Report } from './draft.js';
-import { readEntry } from './entry.js';
-import type { Outside, Reader } from './expander.js';
+import { readEntry } from './entry/entry.js';
+import { type Launch, planLaunch } from './entry/launch-command.js';
+import type { Draft, FileContext, Report } from './entry/parsed-entry.js';
+import { disabledSpec, findUnset, misconfiguredSpec, resolveDraft } from './entry/resolve.js';
 import { isOwnFile } from './file-place.js';
-import { type Launch, planLaunch } from './launch.js';
-import { parseYaml } from './parse-yaml.js';
-import { ConfigError, configError, type Problem } from './problem.js';
-import { FileFault, readSmallFile } from './read-file.js';
-import { Redactor } from './redactor.js';
-import { disabledSpec, findUnset, misconfiguredSpec, resolveDraft } from './resolve.js';
-import { defaultSettings } from './settings.js';
-import type { ServerSpec, Settings } from './spec.js';
+import type { SourceDocument } from './parse/document.js';
+import { parseYaml } from './parse/parse-yaml.js';
+import { ConfigError, configError, type Problem } from './parse/problem.js';
+import { FileFault, readSmallFile } from './parse/read-file.js';
+import { defaultSettings } from './schema/settings.js';
+import type { ServerSpec, Settings } from './schema/spec.js';
 import type { Planned } from './trust.js';
-import type { Use } from './variables.js';
+import type { Outside, Reader } from './variables/expander.js';
+import { Redactor } from './variables/redactor.js';
+import type { Use } from './variables/variables.js';
 
 export interface LoadOptions {
   /** The global config.yaml. It may be missing unless `configRequired`. */

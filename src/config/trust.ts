@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { ToolherdError } from '../errors.js';
-import { shellWord } from '../shell-word.js';
-import type { DataMap } from './document.js';
-import { isMap } from './document.js';
-import type { Draft } from './draft.js';
-import { stringMap } from './draft.js';
+import { ToolherdError } from '../shared/errors.js';
+import { shellWord } from '../shared/shell-word.js';
 import { writeFileAtomically } from './edit/write-file.js';
-import { readEnvFile } from './env-file.js';
+import type { Launch } from './entry/launch-command.js';
+import type { Draft } from './entry/parsed-entry.js';
+import { stringMap } from './entry/parsed-entry.js';
+import { takenVariables } from './entry/referenced-variables.js';
 import { placeOf } from './file-place.js';
-import type { Launch } from './launch.js';
-import { parseJson } from './parse-json.js';
-import { FileFault, readSmallFile } from './read-file.js';
-import { takenVariables } from './taken-variables.js';
+import type { DataMap } from './parse/document.js';
+import { isMap } from './parse/document.js';
+import { parseJson } from './parse/parse-json.js';
+import { FileFault, readSmallFile } from './parse/read-file.js';
+import { readEnvFile } from './variables/env-file.js';
 
 /** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
 export interface WouldRun {

@@ -1,8 +1,8 @@
-import type { RemoteSpec, ServerSpec } from '../config/spec.js';
-import type { AuthorizeParams, AuthorizeReport, LogoutReport } from '../ipc/fleet.js';
+import type { RemoteSpec, ServerSpec } from '../config/schema/spec.js';
+import type { AuthorizeParams, AuthorizeReport, LogoutReport } from '../fleet/fleet.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
 import { recordKey } from '../link/auth/record.js';
-import type { HerdView } from '../supervisor/herd-view.js';
+import type { HerdView } from '../supervisor/herd/herd-view.js';
 
 /** What the fleet does about authorisations. */
 export function authorizing(herd: HerdView, authorizations: Authorizations) {

@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Loaded, type LoadOptions, loadConfig } from '../config/load.js';
-import { ConfigError } from '../config/problem.js';
+import { ConfigError } from '../config/parse/problem.js';
 import { TrustStore } from '../config/trust.js';
 import { stampOf } from '../config/watch.js';
-import { ToolherdError } from '../errors.js';
-import type { Paths } from '../paths.js';
+import { ToolherdError } from '../shared/errors.js';
+import type { Paths } from '../shared/paths.js';
 
 export interface ConfigPlace {
   file: string;

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
-import { ConfigError } from '../config/problem.js';
+import { ConfigError } from '../config/parse/problem.js';
 import { watchConfig } from '../config/watch.js';
-import { Callers } from '../ipc/callers.js';
-import { systemClock } from '../ipc/clock.js';
-import { Lifecycle } from '../ipc/lifecycle.js';
-import { replaceOwner } from '../ipc/replace-owner.js';
-import { claimSocket } from '../ipc/socket-owner.js';
-import { serveFleet } from '../ipc/socket-server.js';
-import { VERSION } from '../version.js';
+import { replaceOwner } from '../ipc/client/replace-owner.js';
+import { systemClock } from '../ipc/jsonrpc/clock.js';
+import { Callers } from '../ipc/server/callers.js';
+import { Lifecycle } from '../ipc/server/lifecycle.js';
+import { serveFleet } from '../ipc/server/socket-server.js';
+import { claimSocket } from '../ipc/socket/socket-owner.js';
+import { VERSION } from '../shared/version.js';
 import { type ConfigPlace, readHerdConfig } from './config-source.js';
-import { doorman } from './doorman.js';
-import { openHousehold } from './household.js';
+import { doorman } from './connection-limit.js';
+import { openHousehold } from './herd-runtime.js';
 import { openHttp } from './http.js';
 
 export interface DaemonOptions extends ConfigPlace {

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Settings } from '../config/spec.js';
-import type { FleetStatus } from '../ipc/fleet.js';
-import { FrontDoor } from '../ipc/front-door.js';
-import { HttpFace } from '../ipc/http/face.js';
-import { Port, type PortOptions, type PortStatus } from '../ipc/http/port.js';
-import type { FleetServer } from '../ipc/socket-server.js';
+import type { Settings } from '../config/schema/spec.js';
+import type { FleetStatus } from '../fleet/fleet.js';
+import { HttpFace } from '../ipc/http/http-server.js';
+import { Port, type PortOptions, type PortStatus } from '../ipc/http/tcp-listener.js';
+import type { FleetServer } from '../ipc/server/socket-server.js';
+import { FrontDoor } from '../ipc/socket/protocol-detection.js';
 
 export interface HttpOptions {
   server: FleetServer;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Clock } from '../link/clock.js';
+import { reap } from '../link/process/clean-up.js';
 import { Ledger } from '../link/process/ledger.js';
-import { reap } from '../link/process/reap.js';
 import { ProcessTable } from '../link/process/table.js';
 import { Watchdog } from '../link/process/watchdog.js';
 import { removeContainers } from '../link/stdio/docker.js';
 import { childEnvironment } from '../link/stdio/environment.js';
+import type { Clock } from '../shared/clock.js';
 
 /** Everything that makes sure that no process outlives the daemon, however the daemon ends. */
 export interface Processes {

@@ -3,14 +3,14 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import { parseArgs } from 'node:util';
-import { printable } from '../control-characters.js';
-import { systemClock } from '../ipc/clock.js';
-import { findSocketPath } from '../ipc/socket-path.js';
+import { systemClock } from '../ipc/jsonrpc/clock.js';
+import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { LogEcho } from '../log/log-echo.js';
-import { findPaths } from '../paths.js';
-import { API_VERSION } from '../version.js';
-import { compileSooner } from './compile-sooner.js';
+import { printable } from '../shared/control-characters.js';
+import { findPaths } from '../shared/paths.js';
+import { API_VERSION } from '../shared/version.js';
 import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
+import { compileSooner } from './tune-v8.js';
 
 /**
  * The daemon's program. `toolherd up` runs it in a process in the background, to which it says once, on a pipe, whether
@@ -19,7 +19,7 @@ import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
 const READY_PIPE = 3;
 /** Signals within it are one order: a terminal and a supervisor may both send theirs to a whole group of processes. */
 const ONE_ORDER_MS = 1000;
-/** As in src/cli/exit-codes.ts. */
+/** As in src/cli/core/exit-codes.ts. */
 const FAILED = 1;
 const CANNOT_REACH = 69;
 const BAD_CONFIG = 78;
@@ -131,7 +131,7 @@ function statusOf({ type, problems }: StartFailure): number {
   return type === 'DaemonUnreachableError' ? CANNOT_REACH : FAILED;
 }
 
-/** As the command says it (src/cli/failure.ts). */
+/** As the command says it (src/cli/core/report-error.ts). */
 function explain(failure: StartFailure): void {
   if (flags.json) {
     process.stdout.write(

@@ -15,8 +15,8 @@ import type {
   ResourceLists,
   ServerStatus,
   ToolEntry,
-} from '../ipc/fleet.js';
-import type { TextResult } from '../ipc/tool-text.js';
+} from '../fleet/fleet.js';
+import type { TextResult } from '../fleet/tool-text.js';
 
 /** What scripts hold: the herd, in this process or at the other end of the socket. They cannot tell which. */
 export type Arguments = Record<string, unknown>;

@@ -1,14 +1,14 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { ToolherdError } from '../errors.js';
-import { connectSocket } from '../ipc/connect-socket.js';
-import { firstAnswer } from '../ipc/first-answer.js';
-import type { Fleet } from '../ipc/fleet.js';
-import { remoteFleet } from '../ipc/remote-fleet.js';
-import { findSocketPath } from '../ipc/socket-path.js';
-import { type TextResult, withText } from '../ipc/tool-text.js';
-import { findPaths } from '../paths.js';
-import { API_VERSION, VERSION } from '../version.js';
+import type { Fleet } from '../fleet/fleet.js';
+import { type TextResult, withText } from '../fleet/tool-text.js';
+import { remoteFleet } from '../ipc/client/remote-fleet.js';
+import { connectSocket } from '../ipc/socket/connect-socket.js';
+import { firstAnswer } from '../ipc/socket/first-answer.js';
+import { findSocketPath } from '../ipc/socket/socket-path.js';
+import { ToolherdError } from '../shared/errors.js';
+import { findPaths } from '../shared/paths.js';
+import { API_VERSION, VERSION } from '../shared/version.js';
 
 export interface ConnectOptions {
   /** Default: `$TOOLHERD_SOCKET`, or where the daemon of this user is. */

@@ -1,6 +1,6 @@
-import type { Fleet, FleetEvent, ManyContext, Selection, ToolResult } from '../ipc/fleet.js';
-import { toMetrics } from '../ipc/metrics.js';
-import { withText } from '../ipc/tool-text.js';
+import type { Fleet, FleetEvent, ManyContext, Selection, ToolResult } from '../fleet/fleet.js';
+import { toMetrics } from '../fleet/metrics.js';
+import { withText } from '../fleet/tool-text.js';
 import type {
   BroadcastOptions,
   EventOf,

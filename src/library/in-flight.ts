@@ -1,4 +1,4 @@
-import { ToolherdError } from '../errors.js';
+import { ToolherdError } from '../shared/errors.js';
 import { onAbort } from './on-abort.js';
 
 /** Who closed the fleet cannot use it any more. */

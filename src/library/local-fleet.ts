@@ -1,6 +1,8 @@
-import type { Fleet } from '../ipc/fleet.js';
-import { Params } from '../ipc/params.js';
-import { encode } from '../ipc/questions.js';
+import type { Fleet } from '../fleet/fleet.js';
+import { encode } from '../ipc/jsonrpc/outgoing-requests.js';
+import { Params } from '../ipc/jsonrpc/params.js';
+import { RemoteError } from '../ipc/jsonrpc/remote-error.js';
+import { RpcError } from '../ipc/jsonrpc/rpc-error.js';
 import {
   broadcastParams,
   callParams,
@@ -11,9 +13,7 @@ import {
   promptParams,
   registerParams,
   resourceParams,
-} from '../ipc/read-params.js';
-import { RemoteError } from '../ipc/remote-error.js';
-import { RpcError } from '../ipc/rpc-error.js';
+} from '../ipc/server/read-params.js';
 
 /**
  * A herd in this process as it would be at the other end of a socket: what cannot be meant is refused in the same words,

@@ -1,5 +1,5 @@
-import type { ToolResult } from '../ipc/fleet.js';
-import { withText } from '../ipc/tool-text.js';
+import type { ToolResult } from '../fleet/fleet.js';
+import { withText } from '../fleet/tool-text.js';
 import type { Arrival, ManyResults } from './api.js';
 import { onAbort } from './on-abort.js';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ToolherdError } from '../errors.js';
-import { isAlive } from '../ipc/is-alive.js';
-import { systemClock } from '../link/clock.js';
-import { reap } from '../link/process/reap.js';
-import type { Paths } from '../paths.js';
+import { reap } from '../link/process/clean-up.js';
+import { systemClock } from '../shared/clock.js';
+import { ToolherdError } from '../shared/errors.js';
+import { isAlive } from '../shared/is-alive.js';
+import type { Paths } from '../shared/paths.js';
 
 /** Where a herd in this process keeps what a daemon may be keeping elsewhere at the same time. */
 export interface OwnState {

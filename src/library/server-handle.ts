@@ -1,5 +1,5 @@
-import type { ServerStatus } from '../ipc/fleet.js';
-import { AuthRequiredError, ServerUnavailableError } from '../link/errors.js';
+import type { ServerStatus } from '../fleet/fleet.js';
+import { AuthRequiredError, ServerUnavailableError } from '../shared/call-errors.js';
 import type { FleetHandle, ServerHandle } from './api.js';
 
 export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {

@@ -1,6 +1,6 @@
 import type { Ending } from '../machines/ending.js';
-import type { ListMethod } from './list.js';
-import type { Rung } from './process/ladder.js';
+import type { Rung } from './process/stop-sequence.js';
+import type { ListMethod } from './protocol/list.js';
 import type { JsonObject } from './session/message.js';
 import type { Session } from './session/session.js';
 

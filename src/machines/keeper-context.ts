@@ -1,9 +1,8 @@
 /** What the keeper is told, what it tells, what it knows, and how long it waits. */
 import type { ActorRefFrom } from 'xstate';
-import type { RestartPolicy } from '../config/spec.js';
 import type { Ending, Failed } from './ending.js';
 import type { PermitReport } from './permit.js';
-import type { History, Verdict } from './policy.js';
+import type { History, RestartPolicy, Verdict } from './policy.js';
 import type { ServerMachine } from './server.js';
 import type { ServerReport, ServerSettings } from './server-context.js';
 import { timerMs } from './timer.js';

@@ -22,9 +22,24 @@
  * 404 for as long as a deployment takes, a firewall says 403. One that was never connected is rechecked: every few minutes is often enough
  * for what a person most likely has to correct, and a call may make a try sooner.
  */
-import type { Backoff, RestartPolicy } from '../config/spec.js';
 import type { Ending, Failed } from './ending.js';
 import { seconds } from './timer.js';
+
+export interface Backoff {
+  minMs: number;
+  maxMs: number;
+  factor: number;
+  /** Share of the delay that is random, 0 to 1: a delay d becomes d × (1 ± jitter). */
+  jitter: number;
+}
+
+export interface RestartPolicy {
+  restart: 'on-failure' | 'always' | 'never';
+  maxRestarts: number;
+  restartWindowMs: number;
+  backoff: Backoff;
+  healthyAfterMs: number;
+}
 
 export interface History {
   /** When restarts were let go, oldest first; those that left the window are forgotten. */

@@ -1,4 +1,4 @@
-import type { Offer } from './offer.js';
+import type { Offer } from './install-option.js';
 import type { RegistryServer } from './server.js';
 
 /** The entry for a server, its fields in the order in which people write them. `env` is what the user gave. */

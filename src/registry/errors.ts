@@ -1,4 +1,4 @@
-import { ToolherdError } from '../errors.js';
+import { ToolherdError } from '../shared/errors.js';
 
 /** Nobody there, or nobody who answers in a way that can be used. */
 export class RegistryUnreachableError extends ToolherdError {

@@ -1,4 +1,4 @@
-import { type DataMap, isMap } from '../config/document.js';
+import { type DataMap, isMap } from '../config/parse/document.js';
 import type { RegistryServer, ServerStatus } from './server.js';
 
 const OFFICIAL = 'io.modelcontextprotocol.registry/official';

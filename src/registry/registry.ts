@@ -1,10 +1,10 @@
-import { isMap } from '../config/document.js';
-import { type Asking, ask } from './ask.js';
+import { isMap } from '../config/parse/document.js';
 import { AnswerCache, type Kept } from './cache.js';
 import { RegistryNotFoundError, RegistryUnreachableError } from './errors.js';
-import { foldVersions } from './latest.js';
+import { type Asking, ask } from './get-with-retries.js';
 import { readServer } from './read-server.js';
 import type { RegistryServer } from './server.js';
+import { foldVersions } from './versions.js';
 
 export interface RegistryOptions {
   /** With the version of the API: `https://…/v0.1`. */

@@ -1,4 +1,4 @@
-import type { DataMap } from '../config/document.js';
+import type { DataMap } from '../config/parse/document.js';
 
 export type ServerStatus = 'active' | 'deprecated' | 'deleted';
 

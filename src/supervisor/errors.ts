@@ -1,8 +1,8 @@
-import type { ServerSpec, Unusable } from '../config/spec.js';
-import type { MissingList } from '../ipc/fleet.js';
-import { MCPError, MCPTimeoutError, ServerUnavailableError } from '../link/errors.js';
-import { didYouMean } from '../near-miss.js';
-import { shellWord } from '../shell-word.js';
+import type { ServerSpec, Unusable } from '../config/schema/spec.js';
+import type { MissingList } from '../fleet/fleet.js';
+import { MCPError, MCPTimeoutError, ServerUnavailableError } from '../shared/call-errors.js';
+import { didYouMean } from '../shared/near-miss.js';
+import { shellWord } from '../shared/shell-word.js';
 
 /** No server of this name is configured. */
 export class ServerNotFoundError extends MCPError {

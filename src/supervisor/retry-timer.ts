@@ -1,6 +1,6 @@
-import type { Backoff } from '../config/spec.js';
+import type { Backoff } from '../machines/policy.js';
 import { backoffMs } from '../machines/policy.js';
-import type { Surroundings } from './surroundings.js';
+import type { Surroundings } from './server/server-deps.js';
 
 /** The next try of something that failed: later each time, until it is forgiven. */
 export class RetryTimer {

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createOutput } from '../../src/cli/output.js';
-import { fitted, widthOf } from '../../src/cli/plain-text.js';
-import { progressLine } from '../../src/cli/progress-line.js';
-import { statusTable } from '../../src/cli/status-table.js';
-import { table } from '../../src/cli/table.js';
-import type { ServerStatus } from '../../src/ipc/fleet.js';
+import { statusTable } from '../../src/cli/commands/servers/status-table.js';
+import { createOutput } from '../../src/cli/ui/output.js';
+import { progressLine } from '../../src/cli/ui/progress-bar.js';
+import { table } from '../../src/cli/ui/table.js';
+import { fitted, widthOf } from '../../src/cli/ui/text.js';
+import type { ServerStatus } from '../../src/fleet/fleet.js';
 import { config, server } from '../faults/config.js';
 import { COMMAND, toolherd } from '../support/command.js';
 import { makeHome } from '../support/herd.js';

@@ -21,7 +21,7 @@ process.on('exit', () => writeFileSync(process.env.SPY, JSON.stringify({
 describe('the thin path', () => {
   it('nothing of any package is in the command itself, nor in what call and status load', async () => {
     const { metafile } = await build({
-      entryPoints: [join(SRC, 'main.ts'), join(SRC, 'cli', 'command.ts')],
+      entryPoints: [join(SRC, 'bin', 'toolherd.ts'), join(SRC, 'cli', 'run.ts')],
       bundle: true,
       platform: 'node',
       format: 'cjs',
@@ -32,8 +32,8 @@ describe('the thin path', () => {
     });
     const inputs = Object.keys(metafile.inputs);
     expect(inputs.filter((file) => file.includes('node_modules'))).toEqual([]);
-    expect(inputs.filter((file) => /src\/(?!cli\/|ipc\/|framing\/|\w+(-\w+)*\.ts)/.test(file))).toEqual([]);
-    expect(inputs.some((file) => file.endsWith('cli/verbs/call.ts'))).toBe(true);
+    expect(inputs.filter((file) => /src\/(?!bin\/|cli\/|ipc\/|fleet\/|shared\/)/.test(file))).toEqual([]);
+    expect(inputs.some((file) => file.endsWith('cli/commands/tools/call.ts'))).toBe(true);
   });
 
   it('call and status load no other bundle and none of the slow modules of Node', async () => {

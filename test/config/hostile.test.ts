@@ -3,8 +3,8 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Lexer } from 'yaml';
-import { parseJson } from '../../src/config/parse-json.js';
-import { parseYaml } from '../../src/config/parse-yaml.js';
+import { parseJson } from '../../src/config/parse/parse-json.js';
+import { parseYaml } from '../../src/config/parse/parse-yaml.js';
 import { makeFolder } from '../support/folder.js';
 import { LoaderChild } from './loader-child.js';
 import {

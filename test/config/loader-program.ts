@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { loadConfig } from '../../src/config/load.js';
-import { ConfigError } from '../../src/config/problem.js';
+import { ConfigError } from '../../src/config/parse/problem.js';
 
 /** Loads one agent file for each line of its input and answers with one line; lives until its input ends. */
 createInterface({ input: process.stdin }).on('line', async (agentFile) => {

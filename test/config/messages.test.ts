@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, formatProblem, MCPConfigError } from '../../src/config/problem.js';
+import { ConfigError, formatProblem, MCPConfigError } from '../../src/config/parse/problem.js';
 import {
   loadAgent,
   makeHerd,

@@ -1,4 +1,4 @@
-import { FIELDS } from '../../src/config/fields.js';
+import { FIELDS } from '../../src/config/schema/fields.js';
 
 /** Always the same numbers for one seed, so that a finding can be found again. */
 export class Dice {

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.js';
-import { ConfigError, type Problem } from '../../src/config/problem.js';
-import type { ServerSpec } from '../../src/config/spec.js';
+import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
+import type { ServerSpec } from '../../src/config/schema/spec.js';
 import { makePin, TrustRequiredError, TrustStore } from '../../src/config/trust.js';
 import { makeFolder } from '../support/folder.js';
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TrustRequiredError, TrustStore } from '../../src/config/trust.js';
-import { ToolherdError } from '../../src/errors.js';
+import { ToolherdError } from '../../src/shared/errors.js';
 import {
   addFile,
   allow,

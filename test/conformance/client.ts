@@ -2,7 +2,7 @@
  * What the conformance suite runs as "the client": a herd of one server, whose url is the last argument. Each scenario
  * says by its name what is to be done with it.
  */
-import type { OnRequest, ToolEntry, ToolResult } from '../../src/ipc/fleet.js';
+import type { OnRequest, ToolEntry, ToolResult } from '../../src/fleet/fleet.js';
 import { openHerd, SERVER } from './herd.js';
 
 interface Context {

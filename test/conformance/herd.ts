@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.js';
 import { authorizing, letIn } from '../../src/daemon/authorize.js';
 import { Authorizations } from '../../src/link/auth/authorizations.js';
-import { systemClock as clock } from '../../src/link/clock.js';
 import { openLink } from '../../src/link/open-link.js';
 import { ProcessTable } from '../../src/link/process/table.js';
-import { Herd } from '../../src/supervisor/herd.js';
+import { systemClock as clock } from '../../src/shared/clock.js';
+import { Herd } from '../../src/supervisor/herd/herd.js';
 
 export const SERVER = 'it';
 

@@ -5,11 +5,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { CallEvent } from '../../src/fleet/fleet.js';
 import { openFleet } from '../../src/index.js';
-import type { CallEvent } from '../../src/ipc/fleet.js';
 import { config, server } from '../faults/config.js';
 import { ask, HttpClient } from '../ipc/http/support.js';
-import { LineClient } from '../mcp/support.js';
+import { LineClient } from '../ipc/mcp/support.js';
 import { DIST, toolherd } from '../support/command.js';
 import {
   type Herd,

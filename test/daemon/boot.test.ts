@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { wrap } from '../../src/cli/load-bundle.js';
+import { wrap } from '../../src/bin/load-bundle.js';
 import { config, server } from '../faults/config.js';
 import { DIST } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';

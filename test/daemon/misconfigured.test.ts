@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openFleet } from '../../src/library/open-fleet.js';
 import { config, type Entry, server } from '../faults/config.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
-import { shared, startWorld } from '../views/support.js';
+import { shared, startWorld } from './views/support.js';
 
 const NOT_FOUND = "Environment variable 'NO_SUCH_TOKEN' not found";
 const TOKEN = { env: { TOKEN: `\${NO_SUCH_TOKEN}` } };

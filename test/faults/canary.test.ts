@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import type { FleetEvent } from '../../src/ipc/fleet.js';
+import type { FleetEvent } from '../../src/fleet/fleet.js';
 import { toolherd } from '../support/command.js';
 import { type Herd, type Home, herdIn, isAlive, makeHome, processesOf, until } from '../support/herd.js';
 import { command, config, type Entry, server } from './config.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CatalogEvent } from '../../src/ipc/fleet.js';
+import type { CatalogEvent } from '../../src/fleet/fleet.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { type Herd, isAlive, makeHome, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startMcp, textOf } from '../mcp/support.js';
+import { startMcp, textOf } from '../ipc/mcp/support.js';
 import { toolherd } from '../support/command.js';
 import { type Herd, herdIn, makeHome, startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';

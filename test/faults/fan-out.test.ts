@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../../src/ipc/fleet.js';
+import type { ToolResult } from '../../src/fleet/fleet.js';
 import { toolherd } from '../support/command.js';
 import { startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LineClient, textOf } from '../mcp/support.js';
+import { LineClient, textOf } from '../ipc/mcp/support.js';
 import { startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';

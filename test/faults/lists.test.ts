@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CatalogEvent } from '../../src/ipc/fleet.js';
-import { LineClient, namesOf } from '../mcp/support.js';
+import type { CatalogEvent } from '../../src/fleet/fleet.js';
+import { LineClient, namesOf } from '../ipc/mcp/support.js';
 import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 import { type Herd, herdIn, killDaemon, startHerd, until } from '../support/herd.js';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LineClient, textOf } from '../ipc/mcp/support.js';
 import {
   type Answer,
   answerJson,
@@ -10,7 +11,6 @@ import {
   tinySse,
   tinyWebsocket,
 } from '../link/remote/tiny-server.js';
-import { LineClient, textOf } from '../mcp/support.js';
 import { startHerd } from '../support/herd.js';
 import { config, type Entry, server } from './config.js';
 import { measured } from './measured.js';

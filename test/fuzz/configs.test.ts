@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { assertOneItemChanged } from '../../src/config/edit/assert-one-entry-changed.js';
 import {
   addEntry,
   allowCommand,
@@ -10,10 +11,9 @@ import {
   removeEntry,
   type Splice,
 } from '../../src/config/edit/index.js';
-import { assertOneItemChanged } from '../../src/config/edit/verify.js';
 import { loadConfig } from '../../src/config/load.js';
-import { parseYaml } from '../../src/config/parse-yaml.js';
-import { ConfigError } from '../../src/config/problem.js';
+import { parseYaml } from '../../src/config/parse/parse-yaml.js';
+import { ConfigError } from '../../src/config/parse/problem.js';
 import { Dice, mutate } from '../config/mutations.js';
 import { config, server } from '../faults/config.js';
 import { measured } from '../faults/measured.js';

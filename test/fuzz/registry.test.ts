@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addEntry, applySplice } from '../../src/config/edit/index.js';
-import { parseYaml } from '../../src/config/parse-yaml.js';
-import { ConfigError } from '../../src/config/problem.js';
-import { parseReferences } from '../../src/config/variables.js';
-import { ToolherdError } from '../../src/errors.js';
+import { parseYaml } from '../../src/config/parse/parse-yaml.js';
+import { ConfigError } from '../../src/config/parse/problem.js';
+import { parseReferences } from '../../src/config/variables/variables.js';
 import {
   entryOf,
   isOffer,
@@ -15,6 +14,7 @@ import {
   shortNameOf,
 } from '../../src/registry/index.js';
 import { readServer } from '../../src/registry/read-server.js';
+import { ToolherdError } from '../../src/shared/errors.js';
 import { measured } from '../faults/measured.js';
 import { patientAsking } from '../registry/asking.js';
 import * as shapes from '../registry/shapes.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
 import { measured } from '../faults/measured.js';
-import { LineClient, textOf } from '../mcp/support.js';
+import { LineClient, textOf } from '../ipc/mcp/support.js';
 import { isAlive, startHerd, until } from '../support/herd.js';
 import { mutated } from './mutations.js';
 import { livingRuns, PATIENCE_MS } from './runs.js';

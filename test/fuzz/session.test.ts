@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Framer } from '../../src/framing/framer.js';
 import type { Outcome } from '../../src/link/session/call.js';
-import { FIRST_CALL_ID } from '../../src/link/session/inbox.js';
+import { FIRST_CALL_ID } from '../../src/link/session/reply-router.js';
+import { Framer } from '../../src/shared/framing/framer.js';
 import { measured } from '../faults/measured.js';
 import { harness } from '../link/session/harness.js';
 import { cutInto, legible, mutated } from './mutations.js';

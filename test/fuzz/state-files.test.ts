@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { connectFleet } from '../../src/library/connect-fleet.js';
 import { config, server } from '../faults/config.js';
-import { LineClient } from '../mcp/support.js';
+import { LineClient } from '../ipc/mcp/support.js';
 import { toolherd } from '../support/command.js';
 import { type Home, isAlive, makeHome, until } from '../support/herd.js';
 import { expectNoFault } from './faults.js';

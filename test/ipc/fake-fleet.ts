@@ -17,7 +17,7 @@ import type {
   ResourceParams,
   ServerStatus,
   ToolResult,
-} from '../../src/ipc/fleet.js';
+} from '../../src/fleet/fleet.js';
 
 export function status(name: string): ServerStatus {
   return {

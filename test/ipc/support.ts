@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/ipc/clock.js';
-import type { Fleet } from '../../src/ipc/fleet.js';
-import { claimSocket, type SocketTrouble } from '../../src/ipc/socket-owner.js';
-import { type FleetServerOptions, serveFleet } from '../../src/ipc/socket-server.js';
+import type { Fleet } from '../../src/fleet/fleet.js';
+import type { Clock } from '../../src/ipc/jsonrpc/clock.js';
+import { type FleetServerOptions, serveFleet } from '../../src/ipc/server/socket-server.js';
+import { claimSocket, type SocketTrouble } from '../../src/ipc/socket/socket-owner.js';
 import { makeFolder } from '../support/folder.js';
 
 /** Time that stands still until it is told to go on. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/link/clock.js';
+import type { Clock } from '../../src/shared/clock.js';
 
 /** Time that stands still until it is told to go on. Chained timers fire in their order within one step. */
 export class FakeClock implements Clock {

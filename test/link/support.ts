@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
-import { Redactor } from '../../src/config/redactor.js';
-import type { StdioSpec } from '../../src/config/spec.js';
-import { systemClock } from '../../src/link/clock.js';
+import type { StdioSpec } from '../../src/config/schema/spec.js';
+import { Redactor } from '../../src/config/variables/redactor.js';
 import type { Link, LinkLog, Opened } from '../../src/link/link.js';
 import { procStat } from '../../src/link/process/identity.js';
 import { ProcessTable } from '../../src/link/process/table.js';
 import { openStdio, type StdioDeps } from '../../src/link/stdio/link.js';
 import type { Ending } from '../../src/machines/ending.js';
+import { systemClock } from '../../src/shared/clock.js';
 
 export interface OpenLink {
   link: Link;

@@ -1,10 +1,10 @@
 /** What can be done to a herd of real processes, and what it owes: once for the herd, once for a few counters. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { StdioSpec } from '../../src/config/spec.js';
-import type { StateEvent, ToolResult } from '../../src/ipc/fleet.js';
-import { systemClock } from '../../src/link/clock.js';
-import { Herd } from '../../src/supervisor/herd.js';
+import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StateEvent, ToolResult } from '../../src/fleet/fleet.js';
+import { systemClock } from '../../src/shared/clock.js';
+import { Herd } from '../../src/supervisor/herd/herd.js';
 import { RealWorld } from './real-world.js';
 
 export const NAMES = ['a', 'b'] as const;

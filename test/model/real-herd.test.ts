@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/link/clock.js';
-import { Herd } from '../../src/supervisor/herd.js';
+import { systemClock } from '../../src/shared/clock.js';
+import { Herd } from '../../src/supervisor/herd/herd.js';
 import { alive } from '../link/support.js';
 import { allCommands, RealHerd, RealModel } from './real-commands.js';
 import { RealWorld } from './real-world.js';

@@ -1,11 +1,11 @@
 /** A stall (keeper, gate, link) with a real process in it, in a world where nothing happens by itself. */
 import { type AnyActorRef, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate';
-import type { StdioSpec } from '../../src/config/spec.js';
+import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { ServerMachine } from '../../src/machines/index.js';
 import { stopped } from '../../src/supervisor/errors.js';
-import { Permits } from '../../src/supervisor/permits.js';
-import { rootMachine } from '../../src/supervisor/root.js';
-import { Stall } from '../../src/supervisor/stall.js';
+import { rootMachine } from '../../src/supervisor/herd/root.js';
+import { Permits } from '../../src/supervisor/server/permits.js';
+import { Stall } from '../../src/supervisor/server/replica.js';
 import { stateName } from '../../src/testing/index.js';
 import { alive } from '../link/support.js';
 import { Caller, EVERY_LIST } from '../supervisor/world.js';

@@ -1,8 +1,9 @@
 /** What can be done to a herd, to the real one and to the specification alike. */
 import fc from 'fast-check';
-import type { RestartPolicy, StdioSpec } from '../../src/config/spec.js';
-import type { ToolResult } from '../../src/ipc/fleet.js';
-import type { Herd } from '../../src/supervisor/herd.js';
+import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { ToolResult } from '../../src/fleet/fleet.js';
+import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { Herd } from '../../src/supervisor/herd/herd.js';
 import { type FakeLink, failure } from '../supervisor/fake-link.js';
 import { settled, spec as specWith, World } from '../supervisor/world.js';
 import { ServerSpec, type SpecCall } from './supervisor-spec.js';

@@ -1,13 +1,13 @@
 /** A link without a process: it does what its test makes it do, and keeps account of what it was given. */
-import type { StdioSpec } from '../../src/config/spec.js';
-import { callErrorFor } from '../../src/link/call-error.js';
-import type { Clock } from '../../src/link/clock.js';
+import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
-import type { ListMethod } from '../../src/link/list.js';
-import type { Rung } from '../../src/link/process/ladder.js';
+import type { Rung } from '../../src/link/process/stop-sequence.js';
+import type { ListMethod } from '../../src/link/protocol/list.js';
+import { callErrorFor } from '../../src/link/session/ending-error.js';
 import type { JsonObject } from '../../src/link/session/message.js';
 import { Session } from '../../src/link/session/session.js';
 import type { Ending, Failed } from '../../src/machines/ending.js';
+import type { Clock } from '../../src/shared/clock.js';
 
 export interface Written {
   id?: number;

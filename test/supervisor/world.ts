@@ -1,13 +1,13 @@
 /** A world for the supervisor without processes and without real time, and the laws that hold in it at every moment. */
 import { createActor } from 'xstate';
-import type { StdioSpec } from '../../src/config/spec.js';
+import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { CallSink, Outcome } from '../../src/link/session/call.js';
-import { Herd, type HerdOptions } from '../../src/supervisor/herd.js';
-import type { OpenLink } from '../../src/supervisor/link-actor.js';
-import { LIST_KEYS, type ReadingOrder } from '../../src/supervisor/lists.js';
-import { Permits } from '../../src/supervisor/permits.js';
-import { rootMachine } from '../../src/supervisor/root.js';
-import type { Surroundings } from '../../src/supervisor/surroundings.js';
+import { LIST_KEYS, type ReadingOrder } from '../../src/supervisor/catalog/lists.js';
+import { Herd, type HerdOptions } from '../../src/supervisor/herd/herd.js';
+import { rootMachine } from '../../src/supervisor/herd/root.js';
+import type { OpenLink } from '../../src/supervisor/server/link-actor.js';
+import { Permits } from '../../src/supervisor/server/permits.js';
+import type { Surroundings } from '../../src/supervisor/server/server-deps.js';
 import { VirtualClock } from '../../src/testing/index.js';
 import { specOf } from '../link/spec.js';
 import { FakeLink, type Manners } from './fake-link.js';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import type { Line } from '../mcp/support.js';
+import type { Line } from '../ipc/mcp/support.js';
 import { COMMAND } from './command.js';
 import type { Home } from './herd.js';
 import { until } from './until.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerStatus } from '../../src/ipc/fleet.js';
+import type { ServerStatus } from '../../src/fleet/fleet.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { DIST } from './command.js';
 import { makeFolder } from './folder.js';

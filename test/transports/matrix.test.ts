@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallParams, FleetEvent } from '../../src/ipc/fleet.js';
+import type { CallParams, FleetEvent } from '../../src/fleet/fleet.js';
 import { config } from '../faults/config.js';
 import { startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';

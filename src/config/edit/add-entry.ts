@@ -1,10 +1,10 @@
 import type { CST } from 'yaml';
 import { appendToBlock, dashColumnOf } from './block-list.js';
 import { uneditable } from './edit-error.js';
+import { contentSpan, leavesOf, type Span } from './flat-tokens.js';
 import { appendToFlow, closingBracket, isEmptyFlow } from './flow-list.js';
 import { flowStyleOf } from './flow-style.js';
 import { detectIndentation } from './indentation.js';
-import { contentSpan, leavesOf, type Span } from './leaves.js';
 import {
   endOfComments,
   isBlank,
@@ -19,7 +19,7 @@ import {
 import { type Head, type ListKey, locateList } from './locate.js';
 import { parseTokens } from './parse.js';
 import { printFlow, printFlowPair, printItem, printPair } from './print.js';
-import { cutLines, insertLines, joinSplices, type Splice } from './splice.js';
+import { cutLines, insertLines, joinSplices, type Splice } from './text-edit.js';
 
 /** A new config.yaml says which version of the format it is written in. */
 const CONFIG_VERSION = '1.0';

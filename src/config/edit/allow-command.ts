@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
-import { isMap as isData } from '../document.js';
+import { isMap as isData } from '../parse/document.js';
 import { appendToBlock, dashColumnOf } from './block-list.js';
 import { uneditable } from './edit-error.js';
 import { appendToFlow } from './flow-list.js';
@@ -8,7 +8,7 @@ import { detectIndentation } from './indentation.js';
 import { columnOf, lineStart } from './lines.js';
 import { parseTokens, parseValues } from './parse.js';
 import { printFlow, printItem } from './print.js';
-import { applySplice, insertLines, type Splice } from './splice.js';
+import { applySplice, insertLines, type Splice } from './text-edit.js';
 
 const PLAIN = { json: false, padding: false };
 

@@ -1,5 +1,5 @@
 import type { CST } from 'yaml';
-import { contentSpan, type Leaf, leavesOfItem, type Span } from './leaves.js';
+import { contentSpan, type Leaf, leavesOfItem, type Span } from './flat-tokens.js';
 import {
   endOfBlankLines,
   endOfComments,
@@ -10,7 +10,7 @@ import {
   startOfBlankLines,
 } from './lines.js';
 import type { Head } from './locate.js';
-import { cutLines, insertLines, joinSplices, type Splice } from './splice.js';
+import { cutLines, insertLines, joinSplices, type Splice } from './text-edit.js';
 
 /**
  * A list of `- …` lines. An item owns its own lines: from its dash through the comments that are indented deeper than

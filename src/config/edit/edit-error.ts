@@ -1,5 +1,5 @@
-import { LineIndex } from '../document.js';
-import { ConfigError } from '../problem.js';
+import { LineIndex } from '../parse/document.js';
+import { ConfigError } from '../parse/problem.js';
 
 /** The edits know a text, not its file. */
 export const UNNAMED = '';

@@ -1,10 +1,10 @@
 import * as nodeFs from 'node:fs/promises';
-import { ToolherdError } from '../../errors.js';
+import { ToolherdError } from '../../shared/errors.js';
+import { assertOneItemChanged } from './assert-one-entry-changed.js';
 import { type Disk, hasCode } from './disk.js';
 import { nameFile } from './edit-error.js';
 import { parseValues } from './parse.js';
-import { applySplice, type Splice } from './splice.js';
-import { assertOneItemChanged } from './verify.js';
+import { applySplice, type Splice } from './text-edit.js';
 import { writeFileAtomically } from './write-file.js';
 
 export interface EditedFile {

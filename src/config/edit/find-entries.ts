@@ -1,4 +1,4 @@
-import { type Data, isMap } from '../document.js';
+import { type Data, isMap } from '../parse/document.js';
 import { uneditable } from './edit-error.js';
 import type { ListKey } from './locate.js';
 import { parseValues } from './parse.js';

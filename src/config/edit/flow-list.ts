@@ -1,5 +1,5 @@
 import type { CST } from 'yaml';
-import { contentSpan, leavesOf, leavesOfItem, type Span } from './leaves.js';
+import { contentSpan, leavesOf, leavesOfItem, type Span } from './flat-tokens.js';
 import {
   isBlank,
   isFirstOnLine,
@@ -10,7 +10,7 @@ import {
   skipSpaces,
   skipSpacesBack,
 } from './lines.js';
-import { joinSplices, type Splice } from './splice.js';
+import { joinSplices, type Splice } from './text-edit.js';
 
 /** One entry of `[…]` or `{…}` with the comma behind it, which may stand lines below. */
 interface FlowItem extends Span {

@@ -1,5 +1,5 @@
 import type { CST } from 'yaml';
-import { leavesOf } from './leaves.js';
+import { leavesOf } from './flat-tokens.js';
 import type { FlowStyle } from './print.js';
 
 /** The style of the first `{…}` with a key in the collections; an empty `{}` may be a JSON file and stays one. */

@@ -6,5 +6,5 @@ export { type EditedFile, type EditOptions, editFile } from './edit-file.js';
 export { type FoundEntry, findEntries } from './find-entries.js';
 export type { ListKey } from './locate.js';
 export { removeEntry } from './remove-entry.js';
-export { applySplice, invertSplice, type Splice } from './splice.js';
+export { applySplice, invertSplice, type Splice } from './text-edit.js';
 export { writeFileAtomically } from './write-file.js';

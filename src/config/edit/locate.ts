@@ -1,6 +1,6 @@
 import { type CST, type Document, isMap, isScalar, type Pair } from 'yaml';
 import { uneditable } from './edit-error.js';
-import { contentSpan, leavesOf, leavesOfItem, type Span } from './leaves.js';
+import { contentSpan, leavesOf, leavesOfItem, type Span } from './flat-tokens.js';
 import { columnOf, lineStart } from './lines.js';
 
 /** The key of the list: `tools` in an agent.yaml, `mcp_servers` in a config.yaml. */

@@ -1,7 +1,7 @@
 import { type Document, parseDocument } from 'yaml';
-import type { SourceDocument } from '../document.js';
-import { checkText } from '../guard.js';
-import { parseYaml } from '../parse-yaml.js';
+import type { SourceDocument } from '../parse/document.js';
+import { checkText } from '../parse/input-limits.js';
+import { parseYaml } from '../parse/parse-yaml.js';
 import { UNNAMED, uneditable } from './edit-error.js';
 
 /** The values of a text, as the rest of toolherd reads them. Throws a ConfigError when it cannot. */

@@ -3,7 +3,7 @@ import { uneditable } from './edit-error.js';
 import { removeFromFlow } from './flow-list.js';
 import { type ListKey, locateList } from './locate.js';
 import { parseTokens } from './parse.js';
-import type { Splice } from './splice.js';
+import type { Splice } from './text-edit.js';
 
 /** The change that takes out one entry. Comments outside of it stay; a list without entries becomes `[]`. */
 export function removeEntry(text: string, key: ListKey, index: number): Splice {

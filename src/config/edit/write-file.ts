@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ToolherdError } from '../../errors.js';
+import { ToolherdError } from '../../shared/errors.js';
 import { type Disk, hasCode } from './disk.js';
-import { resolveTarget } from './target.js';
+import { resolveTarget } from './resolve-symlink.js';
 
 export interface WriteOptions {
   /** What the file held when it was read, null for no file; anything else there by now and nothing is written. */

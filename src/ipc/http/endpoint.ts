@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import type { Incoming } from '../jsonrpc/message.js';
 import { PROTOCOL_VERSIONS } from '../mcp/versions.js';
-import type { Incoming } from '../message.js';
-import type { FleetServer } from '../socket-server.js';
+import type { FleetServer } from '../server/socket-server.js';
 import { MAX_BODY_BYTES, readBody } from './body.js';
 import { acceptRefusal, contentRefusal } from './content.js';
-import { isModern, refusalOf } from './modern.js';
-import { isPosted, readPosted } from './posted.js';
+import { isModern, refusalOf } from './mcp-2026.js';
 import { type Refusal, refuse } from './refusal.js';
+import { isPosted, readPosted } from './request-body.js';
 import type { Place } from './routes.js';
 import { HttpSession } from './session.js';
 import { Sessions } from './sessions.js';

@@ -1,5 +1,5 @@
-import type { Detail, FleetStatus } from '../fleet.js';
-import { DETAILS } from '../metrics.js';
+import type { Detail, FleetStatus } from '../../fleet/fleet.js';
+import { DETAILS } from '../../fleet/metrics.js';
 
 const TROUBLE: readonly Detail[] = ['quarantined', 'waiting', 'misconfigured'];
 

@@ -1,4 +1,4 @@
-import type { IdText } from '../message.js';
+import type { IdText } from '../jsonrpc/message.js';
 import type { Message } from './virtual-connection.js';
 
 /** What a message of the herd is. Of a reply only the first bytes are looked at: a result may have megabytes. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeHeader } from './modern.js';
+import { decodeHeader } from './mcp-2026.js';
 
 type Schema = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { IdText } from '../message.js';
+import type { IdText } from '../jsonrpc/message.js';
 
 /** An answer of HTTP that is no answer of the herd: what is wrong, why, and how to do it right. */
 export interface Refusal {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
-import { Outbox } from '../outbox.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import { Outbox } from '../jsonrpc/write-queue.js';
 import { type Refusal, refusalText } from './refusal.js';
 import type { Message } from './virtual-connection.js';
 

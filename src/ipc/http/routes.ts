@@ -1,4 +1,4 @@
-import type { AgentFiles } from '../views.js';
+import type { AgentFiles } from '../server/fleet-provider.js';
 
 /** What of the herd a client of MCP sees: all of it or one server, through an agent's eyes or the user's. */
 export interface Place {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
-import type { IdText, Incoming } from '../message.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import type { IdText, Incoming } from '../jsonrpc/message.js';
 import { EventLog, readEventId } from './event-log.js';
 import { headOf, parse } from './message-head.js';
-import type { Posted } from './posted.js';
 import type { Refusal } from './refusal.js';
+import type { Posted } from './request-body.js';
 import type { Place } from './routes.js';
 import { Stream } from './stream.js';
 import type { Message } from './virtual-connection.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../clock.js';
-import type { FleetServer } from '../socket-server.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';
 import type { Refusal } from './refusal.js';
 import { isSamePlace, type Place } from './routes.js';

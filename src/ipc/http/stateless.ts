@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
-import type { ToolEntry } from '../fleet.js';
-import type { Incoming } from '../message.js';
-import type { FleetServer } from '../socket-server.js';
+import type { ToolEntry } from '../../fleet/fleet.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import type { Incoming } from '../jsonrpc/message.js';
+import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';
+import { headerMismatch } from './mcp-2026.js';
 import { headOf, parse } from './message-head.js';
-import { headerMismatch } from './modern.js';
 import { asksForHeaders, paramDisagreement } from './param-headers.js';
 import type { Refusal } from './refusal.js';
 import { Reply } from './reply.js';

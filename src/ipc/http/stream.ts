@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
-import type { IdText } from '../message.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import type { IdText } from '../jsonrpc/message.js';
 import { type EventLog, eventId } from './event-log.js';
 import { Reply } from './reply.js';
 import type { Message } from './virtual-connection.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ToolherdError } from '../../errors.js';
+import { ToolherdError } from '../../shared/errors.js';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{32,}$/;

@@ -1,5 +1,5 @@
-import type { McpResult } from '../fleet.js';
-import { CODE } from '../rpc-error.js';
+import type { McpResult } from '../../fleet/fleet.js';
+import { CODE } from '../jsonrpc/rpc-error.js';
 
 /** Empty where the server completes nothing. */
 export async function orNone(completing: Promise<McpResult>): Promise<McpResult> {

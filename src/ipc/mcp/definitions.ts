@@ -1,4 +1,4 @@
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../fleet.js';
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../../fleet/fleet.js';
 import { acceptableSchema } from './acceptable-schema.js';
 
 type Definition = Record<string, unknown>;

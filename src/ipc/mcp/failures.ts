@@ -1,6 +1,6 @@
-import { toErrorObject } from '../error-codes.js';
-import type { McpResult, WireError } from '../fleet.js';
-import { CODE, RpcError } from '../rpc-error.js';
+import type { McpResult, WireError } from '../../fleet/fleet.js';
+import { toErrorObject } from '../jsonrpc/error-codes.js';
+import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
 
 /** What a client of MCP is told with an error of JSON-RPC: the question was wrong, and asking again will not help. */
 const CODES: Readonly<Record<string, number>> = {

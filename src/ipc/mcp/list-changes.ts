@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { CatalogEvent, Fleet } from '../fleet.js';
+import type { CatalogEvent, Fleet } from '../../fleet/fleet.js';
+import type { Clock } from '../jsonrpc/clock.js';
 
 export type ListName = CatalogEvent['list'];
 

@@ -1,4 +1,4 @@
-import type { Fleet, LogEvent } from '../fleet.js';
+import type { Fleet, LogEvent } from '../../fleet/fleet.js';
 import { isAtLeast, knownLevel, type McpLogLevel } from './log-levels.js';
 
 export interface LogMessagesOptions {

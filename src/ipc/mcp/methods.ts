@@ -1,7 +1,7 @@
-import type { Patience } from '../fleet.js';
-import type { Params } from '../params.js';
-import type { RequestContext } from '../running.js';
-import { untilCancelled } from '../until-cancelled.js';
+import type { Patience } from '../../fleet/fleet.js';
+import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import type { Params } from '../jsonrpc/params.js';
+import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { promptDefinition, resourceDefinition, templateDefinition, toolDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
 import type { McpSession } from './session.js';

@@ -1,4 +1,4 @@
-import { wrong } from '../params.js';
+import { wrong } from '../jsonrpc/params.js';
 
 export const PAGE_SIZE = 500;
 

@@ -1,5 +1,5 @@
-import type { Fleet } from '../fleet.js';
-import { CODE, RpcError } from '../rpc-error.js';
+import type { Fleet } from '../../fleet/fleet.js';
+import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
 
 /** The resources of which one connection wants to hear when they change. */
 export class ResourceSubscriptions {

@@ -1,4 +1,4 @@
-import { VERSION } from '../../version.js';
+import { VERSION } from '../../shared/version.js';
 
 /** How the herd introduces itself to clients of MCP, in every era. */
 export const SERVER_INFO = { name: 'toolherd', version: VERSION };

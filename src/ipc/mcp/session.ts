@@ -1,20 +1,20 @@
-import { LATER } from '../answers.js';
-import { type Clock, systemClock } from '../clock.js';
-import type { CallContext, Fleet, McpResult, RequestParams } from '../fleet.js';
-import type { Params } from '../params.js';
-import type { Peer } from '../peer.js';
-import type { RequestContext } from '../running.js';
-import { untilCancelled } from '../until-cancelled.js';
-import { askClient } from './asking.js';
+import type { CallContext, Fleet, McpResult, RequestParams } from '../../fleet/fleet.js';
+import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import { LATER } from '../jsonrpc/incoming-requests.js';
+import type { Params } from '../jsonrpc/params.js';
+import type { Peer } from '../jsonrpc/peer.js';
+import { untilCancelled } from '../jsonrpc/until-cancelled.js';
+import { askClient } from './client-questions.js';
 import { orNone } from './completion.js';
 import { toFailedResult, toRpcError } from './failures.js';
-import { ForwardedCall } from './forwarded-call.js';
 import { LOG_LEVELS } from './log-levels.js';
-import type { AskingCall } from './modern/asking-call.js';
-import { ParkedCalls } from './modern/parked-calls.js';
-import { McpNews } from './news.js';
+import type { AskingCall } from './mcp-2026/asking-call.js';
+import { McpNews } from './notifications.js';
+import { ForwardedCall } from './reply-sink.js';
 import { ResourceSubscriptions } from './resource-subscriptions.js';
 import { CAPABILITIES, SERVER_INFO } from './server-info.js';
+import { ParkedCalls } from './suspended-calls.js';
 import { negotiate } from './versions.js';
 
 export interface McpSessionOptions {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { OAuthDiscoveryState, OAuthTokens } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/spec.js';
-import type { Clock } from '../clock.js';
-import { AuthRequiredError, MCPTimeoutError } from '../errors.js';
+import type { RemoteSpec } from '../../config/schema/spec.js';
+import { AuthRequiredError, MCPTimeoutError } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
 import { Callback } from './callback.js';
 import type { Challenge } from './challenge.js';
 import { ClientProvider } from './client-provider.js';

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { MCPError } from '../errors.js';
+import { MCPError } from '../../shared/call-errors.js';
 import { isObject } from '../session/message.js';
+import { soundRecord } from './check-record.js';
 import type { AuthRecord } from './record.js';
-import { soundRecord } from './sound-record.js';
 
 /**
  * The one file that holds tokens and client secrets: 0600, and either the old text or the new one. Each change reads it

@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { RemoteSpec, ServerSpec } from '../../config/spec.js';
-import type { Clock } from '../clock.js';
+import type { RemoteSpec, ServerSpec } from '../../config/schema/spec.js';
+import type { Clock } from '../../shared/clock.js';
 import { AuthFile } from './auth-file.js';
 import { authorizedFetch, ownHeader } from './authorized-fetch.js';
 import { headerRefused, headersOnly } from './errors.js';

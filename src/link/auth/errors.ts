@@ -1,6 +1,6 @@
-import type { RemoteSpec } from '../../config/spec.js';
+import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Failed } from '../../machines/ending.js';
-import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../errors.js';
+import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../../shared/call-errors.js';
 import type { Challenge } from './challenge.js';
 
 /** One request wants a scope that the token has not; others may do without. */

@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../shared/clock.js';
 import { isSecure } from './secure-url.js';
 
 /**

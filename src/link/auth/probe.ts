@@ -1,6 +1,6 @@
-import type { RemoteSpec } from '../../config/spec.js';
-import type { Clock } from '../clock.js';
-import { MCPConnectionError } from '../errors.js';
+import type { RemoteSpec } from '../../config/schema/spec.js';
+import { MCPConnectionError } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
 import { type Challenge, challengeOf } from './challenge.js';
 import { oauthFetch } from './oauth-fetch.js';
 

@@ -3,7 +3,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/spec.js';
+import type { RemoteSpec } from '../../config/schema/spec.js';
 
 /** A client that somebody registered by hand, and gave us. */
 export interface GivenClient {

@@ -1,7 +1,7 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/spec.js';
-import type { Clock } from '../clock.js';
-import { AuthRequiredError } from '../errors.js';
+import type { RemoteSpec } from '../../config/schema/spec.js';
+import { AuthRequiredError } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
 import { Attempt } from './attempt.js';
 import type { AuthFile } from './auth-file.js';
 import type { Challenge } from './challenge.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../clock.js';
-import { Escapees } from './escapees.js';
+import type { Clock } from '../../shared/clock.js';
 import { groupRuns, signalGroup } from './group.js';
 import { startTimeOf } from './identity.js';
+import { Escapees } from './marked-processes.js';
 
 /** A process that leads a group of its own and is ours to end. */
 export interface Owned {

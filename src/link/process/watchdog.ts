@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../shared/clock.js';
 import { spawnShortage } from './spawn-shortage.js';
 import type { Owned, ProcessTable } from './table.js';
 

@@ -1,6 +1,4 @@
 import type { Ending, Failed } from '../../machines/ending.js';
-import { authEnding } from '../auth/errors.js';
-import { callErrorFor } from '../call-error.js';
 import {
   AuthRequiredError,
   MCPConnectionError,
@@ -8,8 +6,10 @@ import {
   MCPProtocolError,
   MCPTimeoutError,
   ResultTooLargeError,
-} from '../errors.js';
-import { type Trouble, wasRefused } from './trouble.js';
+} from '../../shared/call-errors.js';
+import { authEnding } from '../auth/errors.js';
+import { callErrorFor } from '../session/ending-error.js';
+import { type Trouble, wasRefused } from './transport-failure.js';
 
 /** What a TLS connection fails for. */
 const TLS_FAULT =

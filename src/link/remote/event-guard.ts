@@ -1,4 +1,4 @@
-import { EDGE_BYTES, type OversizedLine } from '../../framing/framer.js';
+import { EDGE_BYTES, type OversizedLine } from '../../shared/framing/framer.js';
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;

@@ -1,17 +1,16 @@
-import type { RemoteSpec } from '../../config/spec.js';
-import type { OversizedLine } from '../../framing/framer.js';
+import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
-import type { Negotiation } from '../era/negotiation.js';
+import type { OversizedLine } from '../../shared/framing/framer.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../link.js';
-import { type ListMethod, listAll } from '../list.js';
-import type { Rung } from '../process/ladder.js';
-import { FIRST_CALL_ID } from '../session/inbox.js';
+import type { Rung } from '../process/stop-sequence.js';
+import { type ListMethod, listAll } from '../protocol/list.js';
+import type { Negotiation } from '../protocol/negotiation/negotiation.js';
+import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../protocol/negotiation/protocol-stack.js';
+import { watch } from '../protocol/negotiation/watch-resource.js';
+import { isForUpstream } from '../protocol/protocol-driver.js';
 import type { JsonObject, Message } from '../session/message.js';
+import { FIRST_CALL_ID } from '../session/reply-router.js';
 import type { Session } from '../session/session.js';
-import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
-import { isForUpstream } from '../upstream.js';
-import { watch } from '../watch.js';
-import { type Carrier, type CarrierPorts, makeCarrier } from './carrier.js';
 import {
   badHandshake,
   callErrorOf,
@@ -21,7 +20,8 @@ import {
   type Place,
   shownUrl,
 } from './endings.js';
-import { cleaned, endsLink, type Trouble, TroubleError } from './trouble.js';
+import { type Carrier, type CarrierPorts, makeCarrier } from './remote-transport.js';
+import { cleaned, endsLink, type Trouble, TroubleError } from './transport-failure.js';
 
 export interface RemoteDeps extends TalkDeps {
   /** Puts a server's authorisation on top of the fetch that everything is sent with. */

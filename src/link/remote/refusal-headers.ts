@@ -1,5 +1,5 @@
 import { asksForToken } from '../auth/challenge.js';
-import type { Trouble } from './trouble.js';
+import type { Trouble } from './transport-failure.js';
 
 /** What the headers of a refusal say about the next try. */
 export interface RefusalHeaders {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../shared/clock.js';
 
 /** One timer for any number of chunks: it looks at the time when it fires. */
 export class SilenceWatch {

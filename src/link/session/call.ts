@@ -1,7 +1,7 @@
-import type { RawJson } from '../../framing/raw-json.js';
-import type { Timed } from '../deadlines.js';
-import type { MCPError } from '../errors.js';
-import type { Waiter } from './fair-line.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { RawJson } from '../../shared/framing/raw-json.js';
+import type { Timed } from './deadlines.js';
+import type { Waiter } from './fair-queue.js';
 import type { JsonObject } from './message.js';
 
 /**

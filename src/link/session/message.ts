@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { RpcError } from '../errors.js';
+import type { RpcError } from '../../shared/call-errors.js';
 import { replyIds } from './reply-ids.js';
 import { mayRepeatId, topLevelIds } from './top-level-ids.js';
 

@@ -1,6 +1,6 @@
 import type { CallHandle, CallOptions, Outcome } from './call.js';
-import { cancelled } from './call-errors.js';
 import type { JsonObject } from './message.js';
+import { cancelled } from './refusals.js';
 import type { Session } from './session.js';
 
 /** A call in the form in which most want it: a promise, and a signal to take it back. */

@@ -1,7 +1,6 @@
-import type { LongLine, OversizedLine } from '../../framing/framer.js';
-import type { Clock } from '../clock.js';
-import { Deadlines } from '../deadlines.js';
-import type { MCPError } from '../errors.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
+import type { LongLine, OversizedLine } from '../../shared/framing/framer.js';
 import {
   Call,
   type CallHandle,
@@ -12,14 +11,15 @@ import {
   type Limits,
   type Outcome,
 } from './call.js';
-import { cancelled, overloaded, timedOut, unavailable, unwritable } from './call-errors.js';
-import { FairLine } from './fair-line.js';
+import { Deadlines } from './deadlines.js';
+import { FairLine } from './fair-queue.js';
 import { InFlight } from './in-flight.js';
-import { FIRST_CALL_ID, Inbox, type StrayCounts } from './inbox.js';
 import type { JsonObject, Message } from './message.js';
 import { promisedCall } from './promised-call.js';
+import { cancelled, overloaded, timedOut, unavailable, unwritable } from './refusals.js';
+import { FIRST_CALL_ID, Inbox, type StrayCounts } from './reply-router.js';
 import { cancelLine, requestLine } from './request-line.js';
-import { UnansweredCalls } from './unanswered.js';
+import { UnansweredCalls } from './unanswered-calls.js';
 
 /** Where lines go. It never throws. */
 export interface Wire {

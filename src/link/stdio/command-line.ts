@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { StdioSpec } from '../../config/spec.js';
-import { CONTROL_CHARACTERS } from '../../control-characters.js';
-import { HIDDEN, hideInArguments } from '../../hide-secrets.js';
-import { shellWord } from '../../shell-word.js';
+import type { StdioSpec } from '../../config/schema/spec.js';
+import { CONTROL_CHARACTERS } from '../../shared/control-characters.js';
+import { HIDDEN, hideInArguments } from '../../shared/hide-secrets.js';
+import { shellWord } from '../../shared/shell-word.js';
 
 /** Enough to recognise a server by; a long list of arguments would bury the sentence it stands in. */
 const MOST_CHARACTERS = 160;

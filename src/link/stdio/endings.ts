@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { StdioSpec } from '../../config/spec.js';
+import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Failed } from '../../machines/ending.js';
-import { shellWord } from '../../shell-word.js';
+import { shellWord } from '../../shared/shell-word.js';
 import type { Exit } from './child.js';
 import { shownCommand } from './command-line.js';
+import type { LastLines } from './failure-lines.js';
 import { type KnownCause, notInPath } from './known-causes.js';
-import type { LastLines } from './last-lines.js';
 
 /** Nothing that a second try could change. */
 const PERMANENT = new Set([

@@ -1,6 +1,6 @@
 import { delimiter, dirname } from 'node:path';
-import type { StdioSpec } from '../../config/spec.js';
-import { looksSecret } from '../../secret-name.js';
+import type { StdioSpec } from '../../config/schema/spec.js';
+import { looksSecret } from '../../shared/secret-name.js';
 import { COOKIE_NAME } from '../process/identity.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
-import type { StdioSpec } from '../../config/spec.js';
-import { shellWord } from '../../shell-word.js';
-import type { LastLines } from './last-lines.js';
+import type { StdioSpec } from '../../config/schema/spec.js';
+import { shellWord } from '../../shared/shell-word.js';
+import type { LastLines } from './failure-lines.js';
 
 /** Why a server could not be started, in words, and what helps. */
 export interface KnownCause {

@@ -1,19 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { StdioSpec } from '../../config/spec.js';
-import { blocks } from '../../framing/blocks.js';
-import { Framer, type FramerEvents } from '../../framing/framer.js';
-import { free } from '../../framing/free.js';
+import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
-import { callErrorFor } from '../call-error.js';
-import type { Negotiation } from '../era/negotiation.js';
+import { blocks } from '../../shared/framing/buffer-pool.js';
+import { free } from '../../shared/framing/detach-buffer.js';
+import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
 import type { Link, LinkEvents, LinkLog, Opened, Unwatch } from '../link.js';
-import { type ListMethod, listAll } from '../list.js';
-import type { Rung } from '../process/ladder.js';
+import type { Rung } from '../process/stop-sequence.js';
+import { type ListMethod, listAll } from '../protocol/list.js';
+import type { Negotiation } from '../protocol/negotiation/negotiation.js';
+import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../protocol/negotiation/protocol-stack.js';
+import { watch } from '../protocol/negotiation/watch-resource.js';
+import { isForUpstream } from '../protocol/protocol-driver.js';
+import { callErrorFor } from '../session/ending-error.js';
 import type { JsonObject, Message } from '../session/message.js';
 import type { Session } from '../session/session.js';
-import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../talk.js';
-import { isForUpstream } from '../upstream.js';
-import { watch } from '../watch.js';
 import type { Exit } from './child.js';
 import { redactingArguments } from './command-line.js';
 import {
@@ -26,8 +26,8 @@ import {
   notGone,
   notStarted,
 } from './endings.js';
+import { lastLines } from './failure-lines.js';
 import { blamesProbe, knownCause } from './known-causes.js';
-import { lastLines } from './last-lines.js';
 import { LogLines } from './log-lines.js';
 import { OutputTail } from './output-tail.js';
 import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';

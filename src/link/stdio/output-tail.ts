@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../shared/clock.js';
 
 /** Enough for what npm, Node and Python print when they fail; a server that floods its stderr costs no more. */
 const KEPT_BYTES = 16_384;

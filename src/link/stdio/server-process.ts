@@ -1,13 +1,13 @@
-import type { StdioSpec } from '../../config/spec.js';
-import type { Clock } from '../clock.js';
-import { type Encoding, encodingOf } from '../encoding.js';
+import type { StdioSpec } from '../../config/schema/spec.js';
+import type { Clock } from '../../shared/clock.js';
 import { groupAlive, groupRuns, signalGroup } from '../process/group.js';
-import { Ladder, type LadderEnd, type Rung } from '../process/ladder.js';
+import { Ladder, type LadderEnd, type Rung } from '../process/stop-sequence.js';
 import type { ProcessTable } from '../process/table.js';
 import { type Child, type Exit, spawnChild } from './child.js';
 import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
+import { type Encoding, encodingOf } from './encoding.js';
 import { childEnvironment, type Environment } from './environment.js';
-import { Input } from './input.js';
+import { Input } from './stdin-writer.js';
 
 export interface ProcessDeps {
   clock: Clock;

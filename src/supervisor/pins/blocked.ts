@@ -1,5 +1,5 @@
-import type { ServerSpec } from '../../config/spec.js';
-import { MCPError } from '../../link/errors.js';
+import type { ServerSpec } from '../../config/schema/spec.js';
+import { MCPError } from '../../shared/call-errors.js';
 import { changedFields } from './fingerprint.js';
 import { definitionIn, type Pin } from './record.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerSpec } from '../../config/spec.js';
+import type { ServerSpec } from '../../config/schema/spec.js';
 
 /**
  * Whose pins they are: a name, and where its tools come from. Another command, another version in its arguments or

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { forgetOthers } from '../remembered-files.js';
+import { forgetOthers } from '../catalog/prune-files.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
 
 /** What is known of the pins of a server: nothing, a record, or that there is one which cannot be read. */

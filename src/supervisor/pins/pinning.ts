@@ -1,6 +1,6 @@
-import type { ServerSpec, Settings } from '../../config/spec.js';
-import { ToolherdError } from '../../errors.js';
+import type { ServerSpec, Settings } from '../../config/schema/spec.js';
 import type { JsonObject } from '../../link/session/message.js';
+import { ToolherdError } from '../../shared/errors.js';
 import {
   type Block,
   cannotBePinned,
@@ -12,8 +12,8 @@ import {
 import { type Comparison, compare, MOST_TOOLS } from './compare.js';
 import { pinIdentity } from './identity.js';
 import type { PinStore } from './pin-files.js';
+import { addedText, changedText, problemText } from './pin-messages.js';
 import type { PinRecord } from './record.js';
-import { addedText, changedText, problemText } from './words.js';
 
 export type PinPolicy = Settings['security']['pin'];
 

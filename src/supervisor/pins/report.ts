@@ -1,5 +1,5 @@
-import type { PinnedVersion, PinReport, ServerPins, ToolPin } from '../../ipc/fleet.js';
-import type { ConfiguredServer } from '../configured-server.js';
+import type { PinnedVersion, PinReport, ServerPins, ToolPin } from '../../fleet/fleet.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
 import { definitionIn, type Pin, type Version } from './record.js';
 
 type Source = Pick<ConfiguredServer, 'spec' | 'pinning'>;

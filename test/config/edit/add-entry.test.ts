@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import { addEntry, applySplice, invertSplice, type ListKey } from '../../../src/config/edit/index.js';
-import { assertOneItemChanged } from '../../../src/config/edit/verify.js';
 
 const ENTRY = { name: 'new', args: ['-y'], env: { KEY: '${KEY}' } };
 

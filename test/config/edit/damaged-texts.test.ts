@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import { addEntry, applySplice, findEntries, removeEntry } from '../../../src/config/edit/index.js';
-import { assertOneItemChanged } from '../../../src/config/edit/verify.js';
-import { ConfigError } from '../../../src/config/problem.js';
+import { ConfigError } from '../../../src/config/parse/problem.js';
 
 const TEXTS = [
   'tools:\n  # c\n  - name: a # c\n    env: {A: b}\n    # c\n\n  - |+\n    x\n\n  - args:\n    - x\n  # c\n\n# c\nz: 1\n',

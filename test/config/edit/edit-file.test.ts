@@ -10,7 +10,7 @@ import {
   invertSplice,
   removeEntry,
 } from '../../../src/config/edit/index.js';
-import { ConfigError } from '../../../src/config/problem.js';
+import { ConfigError } from '../../../src/config/parse/problem.js';
 
 let folder: string;
 let path: string;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import {
   addEntry,
   applySplice,
@@ -9,7 +10,6 @@ import {
   type ListKey,
   removeEntry,
 } from '../../../src/config/edit/index.js';
-import { assertOneItemChanged } from '../../../src/config/edit/verify.js';
 
 /** Ways to write an item. `%` stands for its number, a comment that says `of %` is part of it. */
 const BLOCK_ITEMS = [

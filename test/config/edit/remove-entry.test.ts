@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import {
   addEntry,
   applySplice,
@@ -6,7 +7,6 @@ import {
   invertSplice,
   removeEntry,
 } from '../../../src/config/edit/index.js';
-import { assertOneItemChanged } from '../../../src/config/edit/verify.js';
 
 function remove(text: string, index: number): string {
   const splice = removeEntry(text, 'tools', index);

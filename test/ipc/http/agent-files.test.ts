@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { agentFile } from '../../daemon/views/support.js';
 import { command, config, server } from '../../faults/config.js';
-import { LineClient } from '../../mcp/support.js';
 import { toolherd } from '../../support/command.js';
 import { makeFolder } from '../../support/folder.js';
 import { startHerd, until } from '../../support/herd.js';
-import { agentFile } from '../../views/support.js';
+import { LineClient } from '../mcp/support.js';
 import { type Door, HttpClient, type Json } from './support.js';
 
 const MODERN = '2026-07-28';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { CallContext, McpResult, RequestParams } from '../../../src/ipc/fleet.js';
-import { FrontDoor } from '../../../src/ipc/front-door.js';
-import { HttpFace } from '../../../src/ipc/http/face.js';
-import { serveFleet } from '../../../src/ipc/socket-server.js';
+import type { CallContext, McpResult, RequestParams } from '../../../src/fleet/fleet.js';
+import { HttpFace } from '../../../src/ipc/http/http-server.js';
+import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import { FrontDoor } from '../../../src/ipc/socket/protocol-detection.js';
 import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, later, socketPlace } from '../support.js';
 import type { Door } from './support.js';

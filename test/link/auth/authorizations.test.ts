@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ScopeRequiredError } from '../../../src/link/auth/errors.js';
-import type { AuthRequiredError } from '../../../src/link/errors.js';
+import type { AuthRequiredError } from '../../../src/shared/call-errors.js';
 import { FakeClock } from '../fake-clock.js';
 import { approve, listen, startProtected } from './oauth-server.js';
 import { httpSpec, makeAuthorizations, obtain, post } from './support.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { HttpSpec } from '../../../src/config/spec.js';
+import type { HttpSpec } from '../../../src/config/schema/spec.js';
 import { Authorizations } from '../../../src/link/auth/authorizations.js';
-import { type Clock, systemClock } from '../../../src/link/clock.js';
+import { type Clock, systemClock } from '../../../src/shared/clock.js';
 import { makeFolder } from '../../support/folder.js';
 import { specOf } from '../spec.js';
 import { approve } from './oauth-server.js';

@@ -4,11 +4,11 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/link/clock.js';
 import { Ledger } from '../../../src/link/process/ledger.js';
 import { ProcessTable } from '../../../src/link/process/table.js';
 import { Watchdog } from '../../../src/link/process/watchdog.js';
 import { openStdio } from '../../../src/link/stdio/link.js';
+import { systemClock } from '../../../src/shared/clock.js';
 import { specOf } from '../spec.js';
 
 const [, , folder = '', fixtures = '', ...servers] = process.argv;

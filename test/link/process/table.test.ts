@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../src/link/clock.js';
-import { carriers } from '../../../src/link/process/escapees.js';
 import { groupAlive, groupRuns } from '../../../src/link/process/group.js';
 import { cookieOf, procStat, startTimeOf } from '../../../src/link/process/identity.js';
+import { carriers } from '../../../src/link/process/marked-processes.js';
 import { ProcessTable } from '../../../src/link/process/table.js';
+import { systemClock } from '../../../src/shared/clock.js';
 import { newTable, stubbornGroup } from './stand-in.js';
 
 const tables: ProcessTable[] = [];

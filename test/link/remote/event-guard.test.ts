@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EDGE_BYTES, type OversizedLine } from '../../../src/framing/framer.js';
 import { EventGuard } from '../../../src/link/remote/event-guard.js';
 import { replyIds } from '../../../src/link/session/reply-ids.js';
+import { EDGE_BYTES, type OversizedLine } from '../../../src/shared/framing/framer.js';
 import { event, saying } from './tiny-server.js';
 
 const MAX = 20_000;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { SseSpec } from '../../../src/config/spec.js';
-import { systemClock } from '../../../src/link/clock.js';
-import { SseCarrier } from '../../../src/link/remote/sse-carrier.js';
-import type { Trouble } from '../../../src/link/remote/trouble.js';
+import type { SseSpec } from '../../../src/config/schema/spec.js';
+import { SseCarrier } from '../../../src/link/remote/sse-transport.js';
+import type { Trouble } from '../../../src/link/remote/transport-failure.js';
+import { systemClock } from '../../../src/shared/clock.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { until } from '../../support/until.js';
 import { deferred, errorOf, open, remoteSpec, timed } from './support.js';

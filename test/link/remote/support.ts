@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
-import { Redactor } from '../../../src/config/redactor.js';
-import type { HttpSpec, RemoteSpec } from '../../../src/config/spec.js';
-import { systemClock } from '../../../src/link/clock.js';
+import type { HttpSpec, RemoteSpec } from '../../../src/config/schema/spec.js';
+import { Redactor } from '../../../src/config/variables/redactor.js';
 import type { Link, LinkLog, Opened } from '../../../src/link/link.js';
 import { openRemote, type RemoteDeps } from '../../../src/link/remote/link.js';
 import type { Ending } from '../../../src/machines/ending.js';
+import { systemClock } from '../../../src/shared/clock.js';
 import type { Remote } from '../../support/remote-servers.js';
 import { specOf } from '../spec.js';
 import { deferred, textOf } from '../support.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServerCrashedError } from '../../../src/link/errors.js';
-import { FIRST_CALL_ID } from '../../../src/link/session/inbox.js';
+import { FIRST_CALL_ID } from '../../../src/link/session/reply-router.js';
+import { ServerCrashedError } from '../../../src/shared/call-errors.js';
 import { harness } from './harness.js';
 
 /** What can happen to a session, in any order. `pick` chooses among the calls made so far. */

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { ServerCrashedError } from '../../../src/link/errors.js';
-import { FIRST_CALL_ID } from '../../../src/link/session/inbox.js';
+import { FIRST_CALL_ID } from '../../../src/link/session/reply-router.js';
 import { requestLine } from '../../../src/link/session/request-line.js';
+import { ServerCrashedError } from '../../../src/shared/call-errors.js';
 import { errorOf } from '../support.js';
 import { errorIn, harness } from './harness.js';
 

@@ -2,11 +2,12 @@
  * Stands in for a daemon that may open few files. Starts servers until some fail, calls those that run, stops three,
  * and starts another in their place. Prints what became of it all.
  */
-import { systemClock } from '../../../src/link/clock.js';
+
 import type { Link } from '../../../src/link/link.js';
 import { ProcessTable } from '../../../src/link/process/table.js';
 import { openStdio } from '../../../src/link/stdio/link.js';
 import type { Ending } from '../../../src/machines/ending.js';
+import { systemClock } from '../../../src/shared/clock.js';
 import { specOf } from '../spec.js';
 
 const [, , fixtures = ''] = process.argv;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NOISE_MS } from '../../support/noise.js';
-import { remembering } from '../era/remembering.js';
+import { remembering } from '../protocol/negotiation/remembering.js';
 import { errorOf, openLink, specOf } from '../support.js';
 
 describe('a server that cannot be started', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetEvent } from '../../../src/ipc/fleet.js';
+import type { FleetEvent } from '../../../src/fleet/fleet.js';
 import type { JsonObject } from '../../../src/link/session/message.js';
 import { settled, spec } from '../world.js';
 import { pinnedHerd, tool } from './world.js';

@@ -1,0 +1,67 @@
+import { CLOSING, type Closing } from '../../../../fleet/closing.js';
+
+/** The few things that a bridge says itself. Ids are JSON texts. */
+const NEWLINE = Buffer.from('\n');
+const CLOSING_HEAD = Buffer.from(`{"jsonrpc":"2.0","method":"${CLOSING}",`);
+/** Of the range that JSON-RPC leaves to implementations. */
+const FAILED = -32000;
+
+export function asLine(line: Buffer): Buffer {
+  return Buffer.concat([line, NEWLINE]);
+}
+
+export function failureLine(id: string, message: string, data?: Record<string, unknown>): Buffer {
+  const error = JSON.stringify({ code: FAILED, message, data });
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}\n`);
+}
+
+/** The notification with which a daemon says why it ends (`Closing`); undefined for any other line. */
+export function closingIn(line: Buffer): Closing | undefined {
+  if (!line.subarray(0, CLOSING_HEAD.length).equals(CLOSING_HEAD)) return undefined;
+  return (JSON.parse(line.toString()) as { params: Closing }).params;
+}
+
+/** A question of a daemon that is gone. */
+export function cancelLine(id: string): Buffer {
+  const params = `{"requestId":${id},"reason":"the toolherd daemon went away"}`;
+  return Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}\n`);
+}
+
+interface Request {
+  id: string;
+  method: string;
+  params: unknown;
+}
+
+export function requestText({ id, method, params }: Request): string {
+  const tail = params === undefined ? '' : `,"params":${JSON.stringify(params)}`;
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}"${tail}}`;
+}
+
+const LISTS = ['tools', 'prompts', 'resources'];
+
+export const LIST_CHANGES: readonly Buffer[] = LISTS.map((list) =>
+  notification(`notifications/${list}/list_changed`),
+);
+
+export function updatedLine(uri: string): Buffer {
+  return notification('notifications/resources/updated', { uri });
+}
+
+/** Everything of which a `subscriptions/listen` wants to hear. */
+export function missedLines({ id, params }: Request): Buffer[] {
+  const { notifications = {} } = (params ?? {}) as { notifications?: Record<string, unknown> };
+  const { resourceSubscriptions: uris } = notifications;
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': JSON.parse(id) as unknown };
+  const lists = LISTS.filter((list) => notifications[`${list}ListChanged`] === true);
+  return [
+    ...lists.map((list) => notification(`notifications/${list}/list_changed`, { _meta })),
+    ...(Array.isArray(uris) ? uris : []).map((uri) =>
+      notification('notifications/resources/updated', { uri, _meta }),
+    ),
+  ];
+}
+
+function notification(method: string, params?: object): Buffer {
+  return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
+}

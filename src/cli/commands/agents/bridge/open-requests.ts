@@ -1,0 +1,105 @@
+import { type Incoming, readLine } from '../../../../ipc/jsonrpc/message.js';
+import { headOf } from './message-head.js';
+
+const SUBSCRIBE = 'resources/subscribe';
+const UNSUBSCRIBE = 'resources/unsubscribe';
+
+type Request = Incoming & { kind: 'request' };
+
+/** What the client said that the next daemon has to hear again. */
+const REMEMBERED: readonly string[] = ['initialize', 'logging/setLevel', SUBSCRIBE];
+/** A request that stays open for as long as its client likes: the next daemon gets it as it is. */
+const LISTEN = 'subscriptions/listen';
+
+/** What of a conversation is open, and what must be said again when it begins anew. Ids are kept as their JSON text. */
+export class Ledger {
+  /** Requests of the client without a reply, by id. */
+  readonly asked = new Map<string, Request>();
+  /** Requests of the daemon that the client has not answered. */
+  readonly questions = new Set<string>();
+  /** In the order in which it was said. */
+  readonly remembered = new Map<string, Request>();
+  isInitialized = false;
+
+  /** Requests that a daemon takes over from the one before. */
+  get standing(): Request[] {
+    return [...this.asked.values()].filter(({ method }) => method === LISTEN);
+  }
+
+  /** Resources of which the client wants to hear when they change. */
+  get subscribed(): string[] {
+    const said = [...this.remembered.values()].filter(({ method }) => method === SUBSCRIBE);
+    return said.map(uriOf).filter((uri) => uri !== undefined);
+  }
+
+  /** A daemon is gone, and what was asked of it will not be answered by it. */
+  lost(): void {
+    const standing = this.standing;
+    for (const request of this.asked.values()) this.#forget(request);
+    this.asked.clear();
+    this.questions.clear();
+    for (const request of standing) this.asked.set(request.id, request);
+  }
+
+  /** A line that goes to the daemon. */
+  sent(line: Buffer): void {
+    const read = readLine(line);
+    for (const message of Array.isArray(read) ? read : [read]) this.#sent(message);
+  }
+
+  /** A line that came from the daemon. */
+  came(line: Buffer): void {
+    const head = headOf(line);
+    if (head?.kind === 'request') this.questions.add(head.id);
+    else if (head !== undefined) this.#answered(head.id, head.kind);
+    else if (line[0] === 0x5b) this.#cameBatch(line);
+  }
+
+  #answered(id: string, kind: 'reply' | 'failure'): void {
+    const request = this.asked.get(id);
+    this.asked.delete(id);
+    if (kind === 'failure' && request !== undefined) this.#forget(request);
+  }
+
+  /** A client that was told that it has not subscribed does not expect to have done so with the next daemon. */
+  #forget(request: Request): void {
+    if (request.method === SUBSCRIBE) this.remembered.delete(keyOf(request));
+  }
+
+  #sent(message: Incoming): void {
+    switch (message.kind) {
+      case 'request':
+        this.asked.set(message.id, message);
+        if (REMEMBERED.includes(message.method)) this.remembered.set(keyOf(message), message);
+        if (message.method === UNSUBSCRIBE) this.remembered.delete(keyOf({ ...message, method: SUBSCRIBE }));
+        break;
+      case 'notification':
+        if (message.method === 'notifications/initialized') this.isInitialized = true;
+        break;
+      case 'cancel':
+        // MCP's are not answered
+        if (!message.wantsReply) this.asked.delete(message.target);
+        break;
+      case 'reply':
+      case 'failure':
+        this.questions.delete(message.id);
+    }
+  }
+
+  #cameBatch(line: Buffer): void {
+    const read = readLine(line);
+    for (const message of Array.isArray(read) ? read : [read]) {
+      if (message.kind === 'reply' || message.kind === 'failure') this.#answered(message.id, message.kind);
+    }
+  }
+}
+
+/** Each is remembered in its last form; of subscriptions each one. */
+function keyOf(request: Request): string {
+  return request.method === SUBSCRIBE ? `${SUBSCRIBE} ${uriOf(request)}` : request.method;
+}
+
+function uriOf({ params }: Request): string | undefined {
+  const { uri } = (params ?? {}) as { uri?: unknown };
+  return typeof uri === 'string' ? uri : undefined;
+}

@@ -1,0 +1,87 @@
+import { dirname, join, resolve } from 'node:path';
+import { readAgentFile, readConfigFile } from '../../../config/config-file.js';
+import type { ListKey } from '../../../config/edit/index.js';
+import type { Draft, FileContext, Report } from '../../../config/entry/parsed-entry.js';
+import { parseYaml } from '../../../config/parse/parse-yaml.js';
+import { ConfigError, configError, type Problem } from '../../../config/parse/problem.js';
+import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
+import { defaultSettings } from '../../../config/schema/settings.js';
+import type { Settings } from '../../../config/schema/spec.js';
+import { type Call, UsageError } from '../../core/command.js';
+import { agentFileOf, loadOptions } from '../../core/config-paths.js';
+
+/** A file that servers are added to: the project's agent.yaml, or the global config. */
+export interface HerdFile {
+  scope: 'local' | 'global';
+  file: string;
+  key: ListKey;
+}
+
+export function globalFile(call: Call): HerdFile {
+  return { scope: 'global', file: loadOptions(call, undefined).configFile, key: 'mcp_servers' };
+}
+
+/** Undefined where there is none here or above. */
+export function localFile(call: Call): HerdFile | undefined {
+  const file = agentFileOf(call);
+  return file === undefined ? undefined : { scope: 'local', file, key: 'tools' };
+}
+
+/** With -g the global config; else the agent.yaml, which is made in this folder where there is none. */
+export function chosenFile(call: Call): HerdFile {
+  if (call.flags.global !== true) {
+    return localFile(call) ?? { scope: 'local', file: join(resolve(call.cwd), 'agent.yaml'), key: 'tools' };
+  }
+  if (call.flags.agent !== undefined)
+    throw new UsageError('-g and --agent name different files', 'use one of them');
+  return globalFile(call);
+}
+
+/** The text of a file, empty where there is none. */
+export function textOf({ file }: HerdFile): string {
+  try {
+    return readSmallFile(file);
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    if (error.isMissing) return '';
+    const { message, fix } = error;
+    throw new ConfigError([{ type: 'ConfigError', message, fix, file, line: 1, column: 1, path: '' }]);
+  }
+}
+
+/** The entries of a file that are ours, nothing of them expanded. Throws a ConfigError with all that is wrong. */
+export function draftsOf(
+  { scope, file }: HerdFile,
+  text: string,
+  settings: Settings,
+  isOwn: boolean,
+  warn: Report,
+): Draft[] {
+  const problems: Problem[] = [];
+  const report: Report = (problem) => void problems.push(problem);
+  const document = parseYaml(file, text);
+  const { allowedCommands, allowHttp } = settings.security;
+  const context: FileContext = { scope: 'agent', folder: dirname(file), isOwn, allowedCommands, allowHttp };
+  const drafts =
+    scope === 'local'
+      ? readAgentFile(document, context, report, warn)
+      : readConfigFile(document, dirname(file), report, warn).drafts;
+  if (problems.length > 0) throw configError(problems);
+  return drafts;
+}
+
+/** The global config says what an agent.yaml may run. */
+export function settingsOf(call: Call): Settings {
+  const target = globalFile(call);
+  const text = textOf(target);
+  if (text === '') return defaultSettings();
+  const problems: Problem[] = [];
+  const { settings } = readConfigFile(
+    parseYaml(target.file, text),
+    dirname(target.file),
+    (problem) => void problems.push(problem),
+    () => undefined,
+  );
+  if (problems.length > 0) throw configError(problems);
+  return settings;
+}

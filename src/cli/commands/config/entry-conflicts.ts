@@ -1,0 +1,94 @@
+import {
+  addEntry,
+  duplicateOf,
+  type FoundEntry,
+  type Splice,
+  shortNameWarning,
+} from '../../../config/edit/index.js';
+import { ToolherdError } from '../../../shared/errors.js';
+import { shellWord } from '../../../shared/shell-word.js';
+import type { NewEntry } from './build-entry.js';
+import type { HerdFile } from './config-file.js';
+import { ourEntries } from './installed.js';
+
+/** The server is there already, or its name is taken: nothing is written. */
+class NameTakenError extends ToolherdError {
+  override readonly type: string = 'NameTakenError';
+}
+
+class DuplicateError extends NameTakenError {
+  override readonly type = 'DuplicateError';
+}
+
+/**
+ * The change that adds an entry, by the rules for two of a name. `warn` hears when one of two will not be used, `note`
+ * why a name is refused.
+ */
+export function claimName(
+  text: string,
+  target: HerdFile,
+  { entry, registryName }: NewEntry,
+  warn: (words: string) => void,
+  note: (words: string) => void = warn,
+): Splice {
+  const { name } = entry;
+  const verdict = duplicateOf(ourEntries(text, target), { name, registryName });
+  switch (verdict.kind) {
+    case 'duplicate':
+      throw isThere(target, verdict.existing, registryName);
+    case 'name-taken':
+      note(
+        shortNameWarning(
+          { name, registryName: registryName ?? '' },
+          { registryName: verdict.existing.registryName ?? '' },
+        ),
+      );
+      throw nameTaken(target, name, registryName ?? '', verdict.existing);
+    case 'manual-wins':
+      warn(
+        verdict.manual === 'existing'
+          ? `'${name}' is also the name of an entry written by hand (line ${verdict.existing.line}), which wins: ` +
+              'give this one another name with --name, or remove the other'
+          : `'${name}' is also the name of ${verdict.existing.registryName}, from the registry; the one written by hand wins`,
+      );
+  }
+  const fields = target.key === 'tools' ? typed(entry) : entry;
+  return addEntry(text, target.key, fields);
+}
+
+/** Entries of an agent.yaml say what they are, behind the description. */
+function typed({ name, description, ...rest }: NewEntry['entry']): Record<string, unknown> {
+  return { name, description, type: 'mcp', ...rest };
+}
+
+function isThere(
+  { file, scope }: HerdFile,
+  existing: FoundEntry,
+  registryName: string | undefined,
+): DuplicateError {
+  const what = registryName ?? existing.name;
+  const as = registryName !== undefined && existing.name !== undefined ? ` as '${existing.name}'` : '';
+  const flag = scope === 'global' ? ' -g' : '';
+  return new DuplicateError(`'${what}' is there already${as}`, {
+    why: `${file}:${existing.line} has it; nothing was written`,
+    fix: `to have it anew: toolherd remove ${shellWord(existing.name ?? what ?? '')}${flag}`,
+  });
+}
+
+function nameTaken(
+  { file, scope }: HerdFile,
+  name: string,
+  registryName: string,
+  existing: FoundEntry,
+): NameTakenError {
+  const flag = scope === 'global' ? ' -g' : '';
+  return new NameTakenError(`the name '${name}' is taken`, {
+    why: `${file}:${existing.line} gives it to ${existing.registryName}; nothing was written`,
+    fix: `toolherd add ${shellWord(registryName)}${flag} --name ${shellWord(`${ownerOf(registryName)}-${name}`)}`,
+  });
+}
+
+/** `io.github.bob/files` → `bob` */
+function ownerOf(registryName: string): string {
+  return registryName.split('/')[0]?.split('.').at(-1) ?? '';
+}

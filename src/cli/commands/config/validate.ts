@@ -1,0 +1,184 @@
+import { basename, dirname, resolve } from 'node:path';
+import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../config/load.js';
+import { isMap } from '../../../config/parse/document.js';
+import { parseYaml } from '../../../config/parse/parse-yaml.js';
+import { ConfigError, formatProblem, type Problem } from '../../../config/parse/problem.js';
+import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
+import { ENVIRONMENT } from '../../../config/variables/variables.js';
+import type { Call, Verb } from '../../core/command.js';
+import { agentFileOf, loadOptions } from '../../core/config-paths.js';
+import { NOT_IN_DAEMON, onlyHere } from '../../core/daemon-variables.js';
+import { EXIT } from '../../core/exit-codes.js';
+import { within } from '../../core/timeout.js';
+import { entryProblems } from '../servers/status-table.js';
+
+type Kind = 'config' | 'agent' | 'source';
+
+/** What `validate` found in one file. */
+interface FileReport {
+  file: string;
+  kind: Kind;
+  ok: boolean;
+  servers: { name: string; transport: string; enabled: boolean }[];
+  problems: readonly Problem[];
+  warnings: readonly Problem[];
+  variables: Variable[];
+}
+
+interface Variable {
+  name: string;
+  resolved: boolean;
+  from: string | undefined;
+  /** False: the environment of this command has it, and that of the daemon that runs has not. */
+  in_daemon?: false;
+}
+
+export const verb: Verb = {
+  usage: 'validate [FILE…]',
+  about: `Checks config files without running anything. Says whether every variable resolves, shows no value, and
+needs no 'allow'. Without FILE: the global config and the nearest agent.yaml.`,
+  help: `Examples:
+  toolherd validate
+  toolherd validate agent.yaml
+  toolherd validate source.json --json
+
+Exit status: 0 good, 78 something is wrong.`,
+  options: {},
+  most: Number.POSITIVE_INFINITY,
+  async run(call) {
+    const named = call.args.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
+    const missing = await missingInDaemon(call);
+    const reports: FileReport[] = [];
+    for (const { file, kind } of named.length > 0 ? named : defaultFiles(call)) {
+      reports.push(compared(await check(call, file, kind), missing));
+    }
+    const ok = reports.every((report) => report.ok);
+    call.output.json({ ok, files: reports });
+    for (const report of reports) show(call, report);
+    if (reports.length === 0)
+      call.output.print('nothing to check: there is no config.yaml and no agent.yaml');
+    return ok ? EXIT.ok : EXIT.badConfig;
+  },
+};
+
+/** Maximum wait for the answer of the daemon. */
+const PATIENCE = '2s';
+
+/** The variables that servers of a daemon that runs are misconfigured for the want of. */
+async function missingInDaemon(call: Call): Promise<ReadonlySet<string>> {
+  try {
+    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    const { servers } = await within({ ...call, flags: { timeout: PATIENCE } }, fleet.status());
+    return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
+  } catch {
+    // whether a daemon runs and is well is for `doctor` to say
+    return new Set();
+  }
+}
+
+function compared(report: FileReport, missing: ReadonlySet<string>): FileReport {
+  const variables = report.variables.map((variable): Variable => {
+    const isMissing = variable.from === ENVIRONMENT && missing.has(variable.name);
+    return isMissing ? { ...variable, in_daemon: false } : variable;
+  });
+  return { ...report, variables };
+}
+
+/** The files that a herd would be made of, those that exist. */
+function defaultFiles(call: Call): { file: string; kind: Kind }[] {
+  const { configFile, configRequired } = loadOptions(call);
+  const agent = agentFileOf(call);
+  const hasConfig = configRequired === true || exists(configFile);
+  return [
+    ...(hasConfig ? [{ file: configFile, kind: 'config' as const }] : []),
+    ...(agent === undefined ? [] : [{ file: agent, kind: 'agent' as const }]),
+  ];
+}
+
+function exists(file: string): boolean {
+  try {
+    readSmallFile(file);
+    return true;
+  } catch (error) {
+    return !(error instanceof FileFault && error.isMissing);
+  }
+}
+
+async function check(call: Call, file: string, known: Kind | undefined): Promise<FileReport> {
+  let kind = known ?? 'agent';
+  try {
+    kind = known ?? kindOf(file);
+    return good(file, kind, await load(call, file, kind));
+  } catch (error) {
+    const problems = problemsOf(error, file);
+    return { file, kind, ok: false, servers: [], problems, warnings: [], variables: [] };
+  }
+}
+
+async function load(call: Call, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
+  const options: LoadOptions = {
+    ...loadOptions(call, undefined),
+    agentFile: undefined,
+    trustFile: undefined,
+  };
+  if (kind === 'config') return loadConfig({ ...options, configFile: file, configRequired: true });
+  if (kind === 'agent') return own(file, await loadConfig({ ...options, agentFile: file }));
+  const { parseJson } = await import('../../../config/parse/parse-json.js');
+  const { settings } = await loadConfig(options);
+  const document = parseJson(file, readSmallFile(file));
+  return { settings, ...(await loadEntry(document, dirname(file), settings, options)) };
+}
+
+/** An agent file is checked in the light of the global config, and reported for itself. */
+function own(file: string, loaded: Loaded): Loaded {
+  const servers = loaded.servers.filter(({ origin }) => origin.file === file);
+  return { ...loaded, servers, warnings: loaded.warnings.filter((warning) => warning.file === file) };
+}
+
+function kindOf(file: string): Kind {
+  if (file.endsWith('.json')) return 'source';
+  const name = basename(file);
+  if (name === 'agent.yaml' || name === 'config.yaml') return name === 'agent.yaml' ? 'agent' : 'config';
+  const { value } = parseYaml(file, readSmallFile(file));
+  return isMap(value) && Object.hasOwn(value, 'mcp_servers') ? 'config' : 'agent';
+}
+
+function problemsOf(error: unknown, file: string): readonly Problem[] {
+  if (error instanceof ConfigError) return error.problems;
+  if (!(error instanceof FileFault)) throw error;
+  return [
+    { type: 'ConfigError', message: error.message, fix: error.fix, file, line: 1, column: 1, path: '' },
+  ];
+}
+
+function good(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileReport {
+  return {
+    file,
+    kind,
+    ok: true,
+    servers: loaded.servers.map(({ name, transport, enabled }) => ({ name, transport, enabled })),
+    problems: [],
+    warnings: loaded.redactor.redactDeep(loaded.warnings),
+    variables: loaded.uses.map(({ name, value, from }) => ({ name, resolved: value !== undefined, from })),
+  };
+}
+
+function show({ output }: Call, report: FileReport): void {
+  if (output.isJson) return;
+  for (const warning of report.warnings) output.note(formatProblem(warning, 'warning'));
+  for (const problem of report.problems) output.error(formatProblem(problem));
+  if (!report.ok) {
+    const count = report.problems.length;
+    output.print(`${report.file}: ${count} ${count === 1 ? 'problem' : 'problems'}`);
+    return;
+  }
+  output.print(`${report.file}: ok`);
+  const width = Math.max(0, ...report.servers.map(({ name }) => name.length));
+  for (const { name, transport, enabled } of report.servers) {
+    output.print(`  ${name.padEnd(width)}  ${transport}${enabled ? '' : '  (disabled)'}`);
+  }
+  for (const { name, from, in_daemon } of report.variables) {
+    const but = in_daemon === false ? `, ${NOT_IN_DAEMON}; ${onlyHere(name).fix}` : '';
+    output.print(`  \${${name}} is set (${from})${but}`);
+  }
+}

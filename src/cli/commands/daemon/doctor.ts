@@ -1,0 +1,55 @@
+import type { Verb } from '../../core/command.js';
+import { EXIT } from '../../core/exit-codes.js';
+import { socketOf } from '../../daemon/connect.js';
+import { paintLevels } from '../../ui/colors.js';
+import { oneLine, quoted } from '../../ui/text.js';
+import { checkConfig } from './doctor/config.js';
+import { checkDaemon } from './doctor/daemon.js';
+import type { Finding } from './doctor/finding.js';
+import { checkDisk, checkFolders, checkLogs, checkSocketPlace } from './doctor/folders.js';
+import { checkNode, checkPrograms } from './doctor/programs.js';
+
+export const verb: Verb = {
+  usage: 'doctor',
+  about: `Looks at everything that toolherd needs: Node, PATH, npx, uvx and docker, the socket, folders and their
+permissions, the daemon, the config, trust, what was left behind. Each finding comes with its fix. It starts and
+changes nothing.`,
+  help: `Examples:
+  toolherd doctor
+  toolherd doctor -q              only what is not well
+  toolherd doctor --json | jq -r '.findings[] | select(.level == "error") | .fix'
+
+Exit status: 0 nothing is broken (there may be warnings), 1 something is.`,
+  options: {},
+  most: 0,
+  async run(call) {
+    const { output } = call;
+    const socket = socketOf(call);
+    const { findings: config, commands } = await checkConfig(call);
+    const findings = [
+      checkNode(process.version),
+      ...checkPrograms(call, commands),
+      checkSocketPlace(socket),
+      ...checkFolders(call),
+      ...(await checkDaemon(call, socket)),
+      ...config,
+      checkDisk(call),
+      checkLogs(call),
+    ];
+    const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
+    const [errors, warnings] = [count('error'), count('warn')];
+    output.json({ ok: errors === 0, errors, warnings, findings });
+    for (const finding of findings)
+      if (!output.isQuiet || finding.level !== 'ok') output.print(lineOf(finding), paintLevels);
+    output.note(errors + warnings === 0 ? 'all is well' : `${errors} errors, ${warnings} warnings`);
+    return errors === 0 ? EXIT.ok : EXIT.failed;
+  },
+};
+
+function lineOf({ about, level, message, why, fix }: Finding): string {
+  return [
+    `${level.padEnd(5)}  ${about.padEnd(9)}  ${oneLine(message)}`,
+    ...(why === undefined ? [] : [`       why: ${quoted(why, '         ')}`]),
+    ...(fix === undefined ? [] : [`       fix: ${oneLine(fix)}`]),
+  ].join('\n');
+}

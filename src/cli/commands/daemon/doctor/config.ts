@@ -1,0 +1,54 @@
+import { loadConfig } from '../../../../config/load.js';
+import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
+import type { Call } from '../../../core/command.js';
+import { agentFileOf, loadOptions } from '../../../core/config-paths.js';
+import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+
+/** The config as a daemon would read it here, and what its servers are started with. */
+export async function checkConfig(call: Call): Promise<{ findings: Finding[]; commands: Set<string> }> {
+  const reader = 'daemon' as const;
+  const options = { ...loadOptions(call, undefined), agentFile: undefined, reader };
+  const agent = agentFileOf(call);
+  const global = await load('config', options.configFile, options);
+  const own =
+    agent === undefined ? undefined : await load('agent', agent, { ...loadOptions(call, agent), reader });
+  const nothing = ok('agent', 'no agent.yaml here or above');
+  return {
+    findings: [...global.findings, ...(own?.findings ?? [nothing])],
+    commands: new Set([...global.commands, ...(own?.commands ?? [])]),
+  };
+}
+
+async function load(
+  about: string,
+  file: string,
+  options: Parameters<typeof loadConfig>[0],
+): Promise<{ findings: Finding[]; commands: string[] }> {
+  try {
+    const { servers, warnings, redactor } = await loadConfig(options);
+    const ours = servers.filter(({ origin }) => about === 'config' || origin.file === file);
+    const odd = redactor.redactDeep(warnings).filter((warning) => warning.file === file);
+    const commands = ours.flatMap((server) =>
+      server.enabled && 'command' in server && typeof server.command === 'string' ? [server.command] : [],
+    );
+    const count = `${ours.length} ${ours.length === 1 ? 'server' : 'servers'}`;
+    const findings = odd.map(({ message, line, fix }) => warn(about, `${file}:${line}: ${message}`, fix));
+    const broken = ours.flatMap(({ unusable }) =>
+      unusable?.detail === 'misconfigured' ? unusable.problems.map((problem) => faultOf(about, problem)) : [],
+    );
+    return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands };
+  } catch (error) {
+    return { findings: problemsOf(about, file, error), commands: [] };
+  }
+}
+
+function faultOf(about: string, { message, file, line, fix }: Problem): Finding {
+  return fault(about, `${file}:${line}: ${message}`, fix);
+}
+
+function problemsOf(about: string, file: string, error: unknown): Finding[] {
+  if (error instanceof ConfigError) return error.problems.map((problem) => faultOf(about, problem));
+  const { message, fix } = wordsOf(error);
+  const isRefusal = (error as { type?: string }).type === 'TrustRequiredError';
+  return [isRefusal ? warn('trust', message, `toolherd allow ${file}`) : fault(about, message, fix)];
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
+import { isAlive } from '../../../../shared/is-alive.js';
+import { VERSION } from '../../../../shared/version.js';
+import type { Call } from '../../../core/command.js';
+import { type Environment, problemLine, seenFromHere } from '../../../core/daemon-variables.js';
+import { within } from '../../../core/timeout.js';
+import { DAEMON } from '../../../daemon/start.js';
+import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
+import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+
+const MORE_MEMORY =
+  'raise daemon.max_rss, or give the hungriest server a max_rss (see MEMORY in "toolherd status")';
+
+/** In which a daemon that is well answers, however busy it is. */
+const PATIENCE = '10s';
+
+/** The daemon that runs, its version, and the servers that are in trouble; or what one that died has left. */
+export async function checkDaemon(call: Call, socket: string): Promise<Finding[]> {
+  try {
+    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    const patience = { ...call, flags: { timeout: PATIENCE, ...call.flags } };
+    return describe(await within(patience, fleet.status()), call.environment);
+  } catch (error) {
+    const { message, fix } = wordsOf(error);
+    if ((error as { type?: string }).type === 'MCPTimeoutError') return [mute(socket)];
+    if ((error as { type?: string }).type !== 'DaemonNotRunningError') return [fault('daemon', message, fix)];
+    return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(call, socket)];
+  }
+}
+
+function mute(socket: string): Finding {
+  const pid = Number(read(`${socket}.lock`));
+  const fix = isDaemon(pid)
+    ? `kill -9 ${pid}; its servers are ended, and the next call starts another`
+    : 'end it';
+  return fault('daemon', `the daemon on ${socket} does not answer`, fix);
+}
+
+function describe({ daemon, servers }: FleetStatus, environment: Environment): Finding[] {
+  const { version, pid, config_error, http, memory } = daemon;
+  const about = `running (pid ${pid}, version ${version})`;
+  return [
+    version === VERSION
+      ? ok('daemon', about)
+      : warn('daemon', `${about}, but this command is ${VERSION}`, 'toolherd up --replace'),
+    ...(config_error === null
+      ? []
+      : [fault('daemon', `the changed config was not applied: ${config_error}`, 'toolherd validate')]),
+    ...(http?.error ? [fault('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
+    ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
+    ...auditOf(daemon),
+    ...servers.flatMap((server) => serverFindings(server, environment)),
+    ...servers.flatMap((server) =>
+      listNotesOf(server, Date.now()).map((note) =>
+        warn('lists', note + ownerOf(server), `toolherd why ${server.name}`),
+      ),
+    ),
+    ...servers.flatMap((server) => {
+      const note = pinNoteOf(server);
+      return note === undefined ? [] : [warn('pins', note + ownerOf(server), `toolherd pins ${server.name}`)];
+    }),
+  ];
+}
+
+function serverFindings(server: ServerStatus, environment: Environment): Finding[] {
+  const problems = seenFromHere(entryProblems(server), environment);
+  if (problems.length > 0)
+    return problems.map((problem) =>
+      warn('server', `${server.name}: ${problemLine(problem)}${ownerOf(server)}`, problem.fix),
+    );
+  const note = noteOf(server);
+  if (note === undefined) return [];
+  const { fix = `toolherd why ${server.name}`, why } = server.last_error ?? {};
+  const finding = warn('server', note + ownerOf(server), fix);
+  return [why === undefined ? finding : { ...finding, why }];
+}
+
+function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
+  if (audit === undefined) return [];
+  const { file, lost } = audit;
+  if (lost === 0) return [ok('audit', file)];
+  const fix = `see that ${dirname(file)} is yours and has room; what was lost stays lost`;
+  return [warn('audit', `${lost} calls could not be written down in ${file}`, fix)];
+}
+
+/** A lock that is held while nobody serves, and servers of a daemon that was killed. */
+function leftovers({ paths }: Call, socket: string): Finding[] {
+  const holder = Number(read(`${socket}.lock`));
+  const stuck =
+    holder > 0 && isDaemon(holder)
+      ? [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)]
+      : [];
+  const stale = stalePids(read(paths.ledgerFile));
+  if (stale.length === 0) return stuck;
+  const message = `servers of a daemon that died still run: ${stale.join(', ')}`;
+  return [...stuck, warn('processes', message, 'toolherd up (it ends them first)')];
+}
+
+interface LedgerLine {
+  came?: { pid: number; cookie: string };
+  went?: number;
+}
+
+/** By their mark: a number alone may be another's by now. */
+function stalePids(ledger: string): number[] {
+  const owned = new Map<number, string>();
+  for (const text of ledger.split('\n')) {
+    try {
+      const { came, went } = JSON.parse(text) as LedgerLine;
+      if (came !== undefined) owned.set(came.pid, came.cookie);
+      if (went !== undefined) owned.delete(went);
+    } catch {
+      // the last line of a daemon that was killed may be half a line
+    }
+  }
+  const carries = ([pid, cookie]: [number, string]) => read(`/proc/${pid}/environ`).includes(cookie);
+  return [...owned].filter(carries).map(([pid]) => pid);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** The file keeps the number of a daemon that is gone, and by now that may be somebody else's: nobody kills that. */
+function isDaemon(pid: number): boolean {
+  if (process.platform === 'linux') {
+    const words = read(`/proc/${pid}/cmdline`).split('\0');
+    return (
+      words.some((word) => word.endsWith(DAEMON)) || (words.includes('up') && words.includes('--foreground'))
+    );
+  }
+  return isAlive(pid);
+}

@@ -1,0 +1,57 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import type { Call } from '../../../core/command.js';
+import { type Finding, fault, ok, warn } from './finding.js';
+
+/** As engines in package.json; a test compares them. */
+export const NODE_NEEDED: readonly [number, number] = [20, 19];
+
+/** What servers are usually started with, and how to come by it. */
+const RUNNERS: Readonly<Record<string, string>> = {
+  npx: 'install Node with npm (it brings npx), if a server of yours runs with npx',
+  uvx: 'install uv (it brings uvx), if a server of yours runs with uvx',
+  docker: 'install Docker, if a server of yours runs in a container',
+};
+
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number);
+  const [needed, least] = NODE_NEEDED;
+  if (major > needed || (major === needed && minor >= least)) return ok('node', `Node ${version}`);
+  return fault('node', `Node ${version} is too old`, `install Node ${needed}.${least} or later`);
+}
+
+/** `needed`: what the config's servers are started with. One that nobody needs may be missing. */
+export function checkPrograms({ environment }: Call, needed: ReadonlySet<string>): Finding[] {
+  const path = environment.PATH ?? '';
+  if (path === '') return [fault('path', 'PATH is empty', 'set PATH; servers are found by it')];
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  // the daemon looks there too, after all of PATH
+  const places = [...folders, dirname(process.execPath)];
+  const relative = folders.filter((folder) => !isAbsolute(folder));
+  const oddity =
+    relative.length === 0
+      ? ok('path', `PATH has ${folders.length} folders`)
+      : warn('path', `PATH has relative folders: ${relative.join(', ')}`, 'make them absolute');
+  const names = [...new Set([...Object.keys(RUNNERS), ...needed])];
+  return [oddity, ...names.map((name) => checkProgram(name, places, needed.has(name)))];
+}
+
+function checkProgram(name: string, folders: readonly string[], isNeeded: boolean): Finding {
+  const place = isAbsolute(name)
+    ? [name].find(isProgram)
+    : folders.map((folder) => join(folder, name)).find(isProgram);
+  const about = isAbsolute(name) ? 'command' : name;
+  if (place !== undefined) return ok(about, `${name} is ${place}`);
+  const fix = RUNNERS[name] ?? `install ${name}, or correct 'command' in the config`;
+  if (isNeeded) return fault(about, `${name} was not found in PATH, and a server needs it`, fix);
+  return warn(about, `${name} was not found in PATH`, fix);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

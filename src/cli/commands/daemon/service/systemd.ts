@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { Service, Setting, Words } from './unit.js';
+
+const UNIT = 'toolherd.service';
+const control = (...words: string[]): Words => ['systemctl', '--user', ...words];
+
+/** A unit of the user's own systemd. */
+export function systemdService(setting: Setting): Service {
+  return {
+    manager: 'systemd',
+    unit: UNIT,
+    file: join(setting.xdgConfigFolder, 'systemd', 'user', UNIT),
+    text: unitText(setting),
+    install: [control('daemon-reload'), control('enable', '--now', UNIT)],
+    update: [control('daemon-reload'), control('enable', UNIT), control('restart', UNIT)],
+    uninstall: [control('disable', '--now', UNIT)],
+    forget: [control('daemon-reload')],
+    isActive: control('is-active', '--quiet', UNIT),
+    hints: ['it runs while you are logged in; always: loginctl enable-linger'],
+  };
+}
+
+/**
+ * `--replace`: a daemon that an agent started meanwhile is taken over. Only the daemon is told to stop, since it ends
+ * its servers itself; what is left after that is killed.
+ */
+function unitText({ command, environment, environmentFile }: Setting): string {
+  const words = [...command, 'up', '--foreground', '--replace'];
+  return `[Unit]
+Description=toolherd keeps MCP servers alive and shares them
+
+[Service]
+Type=exec
+ExecStart=${words.map((word) => quoted(word).replaceAll('$', '$$$$')).join(' ')}
+${Object.entries(environment)
+  .map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
+  .join('\n')}
+EnvironmentFile=-${environmentFile.replaceAll('%', '%%')}
+Restart=on-failure
+RestartSec=2
+KillMode=mixed
+TimeoutStopSec=30
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** systemd reads backslashes, quotes and `%` in its values. */
+function quoted(text: string): string {
+  const safe = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('%', '%%');
+  return /^[\w@:=,./+%-]+$/.test(safe) ? safe : `"${safe}"`;
+}

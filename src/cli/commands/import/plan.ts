@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isMap } from '../../../config/parse/document.js';
+import { parseReferences } from '../../../config/variables/variables.js';
+import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
+import { shellWord } from '../../../shared/shell-word.js';
+
+/** A variable that is not set, and where its value stands if that is known. */
+export interface Unset {
+  name: string;
+  from: string | undefined;
+}
+
+/** One server that was found, and what becomes of it. */
+export interface Planned {
+  found: FoundServer;
+  entry: Record<string, unknown> & { name: string };
+  unset: Unset[];
+  /** A command that is not allowed yet. */
+  command: string | undefined;
+  result: 'new' | 'added' | 'skipped' | 'failed';
+  why: string | undefined;
+}
+
+const BUILT_IN = ['npx', 'uvx', 'docker'];
+
+interface Circumstances {
+  allowedCommands: readonly string[];
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Another name, for the one server that is taken. */
+  name: string | undefined;
+}
+
+/** What of the findings can be taken over. Of two with one name the first counts. */
+export function planImport(
+  servers: readonly FoundServer[],
+  { allowedCommands, environment, name }: Circumstances,
+): Planned[] {
+  const plan: Planned[] = [];
+  for (const found of servers) {
+    const unset = unsetIn(found, environment);
+    const { command } = found.entry;
+    const isAllowed = typeof command !== 'string' || [...BUILT_IN, ...allowedCommands].includes(command);
+    const why = reasonAgainst(found, plan);
+    plan.push({
+      found,
+      entry: {
+        ...found.entry,
+        name: name ?? found.name,
+        // An agent.yaml with a variable that is not set cannot be loaded; in the global config its server cannot run.
+        ...(unset.length === 0 ? {} : { enabled: false }),
+      },
+      unset,
+      command: isAllowed ? undefined : command,
+      result: why === undefined ? 'new' : 'skipped',
+      why,
+    });
+  }
+  return plan;
+}
+
+function reasonAgainst(found: FoundServer, plan: readonly Planned[]): string | undefined {
+  if (isOurBridge(found)) return 'it is this herd';
+  if (found.refusal !== undefined) return found.refusal;
+  const namesake = plan.find((other) => other.found.name === found.name && other.result === 'new');
+  if (namesake === undefined) return undefined;
+  const origin = namesake.found.client;
+  if (isSame(namesake.found.entry, found.entry)) return `the same as from ${origin.name}`;
+  const other = `toolherd import ${shellWord(found.name)} --from ${found.client.name} --name OTHER`;
+  return `the name is that of a server of ${origin.name}; take it with: ${other}`;
+}
+
+function isSame(one: Record<string, unknown>, two: Record<string, unknown>): boolean {
+  const { description: _, ...first } = one;
+  const { description: __, ...second } = two;
+  return isDeepStrictEqual(first, second);
+}
+
+function unsetIn(
+  { entry, secrets, file, path }: FoundServer,
+  environment: Readonly<Record<string, string | undefined>>,
+): Unset[] {
+  const names = new Set<string>();
+  eachText(entry, (text) => {
+    for (const part of parseReferences(text)) {
+      if (part.kind === 'variable' && part.fallback === undefined) names.add(part.name);
+    }
+  });
+  return [...names]
+    .filter((name) => environment[name] === undefined)
+    .map((name) => {
+      const secret = secrets.find(({ variable }) => variable === name);
+      return { name, from: secret === undefined ? undefined : `${file}, ${path}, ${secret.at}` };
+    });
+}
+
+function eachText(value: unknown, visit: (text: string) => void): void {
+  if (typeof value === 'string') visit(value);
+  else if (Array.isArray(value)) for (const item of value) eachText(item, visit);
+  else if (isMap(value)) for (const item of Object.values(value)) eachText(item, visit);
+}

@@ -1,0 +1,57 @@
+import { allowCommand, type Splice, writeFileAtomically } from '../../../config/edit/index.js';
+import { ConfigError } from '../../../config/parse/problem.js';
+import { ToolherdError } from '../../../shared/errors.js';
+import type { Call } from '../../core/command.js';
+import { globalFile, type HerdFile, textOf } from '../config/config-file.js';
+import { editHerdFile } from '../config/edit-config-file.js';
+import { claimName } from '../config/entry-conflicts.js';
+import type { Planned } from './plan.js';
+
+/** Writes one server, or with `dryRun` finds out whether it could be. */
+export async function writeOne(call: Call, target: HerdFile, one: Planned, dryRun: boolean): Promise<void> {
+  await attempt(one, async (claim) => {
+    await editHerdFile(call, target, (text) => claim(text, target), { dryRun, tell: false });
+    if (!dryRun) one.result = 'added';
+  });
+}
+
+/** Of a server whose command is not allowed yet only the name can be looked at; nobody is asked to allow it in vain. */
+export async function checkName(target: HerdFile, one: Planned): Promise<void> {
+  await attempt(one, async (claim) => void claim(textOf(target), target));
+}
+
+type Claim = (text: string, target: HerdFile) => Splice;
+
+/** What is against a server is told, and the others go on. */
+async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Promise<void> {
+  const { entry } = one;
+  // HoloDeck's come from the registry, and say so.
+  const registryName = typeof entry.registry_name === 'string' ? entry.registry_name : undefined;
+  const fresh = { entry, registryName, version: undefined, needs: [], warnings: [] };
+  const { remarks } = one.found;
+  // Looked at first and written then, it is the same warning.
+  const warn = (words: string) => void (remarks.includes(words) || remarks.push(words));
+  try {
+    await work((text, target) => claimName(text, target, fresh, warn));
+  } catch (error) {
+    if (!(error instanceof ToolherdError)) throw error;
+    const isThere = error.type === 'DuplicateError';
+    one.result = isThere ? 'skipped' : 'failed';
+    one.why = isThere ? 'a server of that name is there already' : reasonOf(error);
+  }
+}
+
+/** Lets the herd run more commands than before. The global config alone can say so. */
+export async function allowCommands(call: Call, commands: readonly string[]): Promise<void> {
+  const { file } = globalFile(call);
+  const before = textOf(globalFile(call));
+  const after = commands.reduce(allowCommand, before);
+  await writeFileAtomically(file, after, { expected: before === '' ? undefined : Buffer.from(before) });
+}
+
+/** One line, without the place in a file that was not written. */
+function reasonOf(error: ToolherdError): string {
+  return error instanceof ConfigError
+    ? [...new Set(error.problems.map(({ message }) => message))].join('; ')
+    : error.message;
+}

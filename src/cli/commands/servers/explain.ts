@@ -1,0 +1,166 @@
+import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
+import { type Environment, problemLine, seenFromHere } from '../../core/daemon-variables.js';
+import { ago, duration } from '../../ui/table.js';
+import { oneLine, quoted } from '../../ui/text.js';
+import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
+
+/** The keeper's state in which a call does not wait for the next try, but makes it. */
+const CALLABLE = 'waiting.callable';
+/** The last few sentences are enough: the whole journal is in `inspect`. */
+const MOST = 10;
+
+/**
+ * The story of a server in words. `isVerbose`: every step of its charts, by the names they have there. `environment`: that
+ * of this command.
+ */
+export function tellStory(
+  inspection: Inspection,
+  now: number,
+  isVerbose: boolean,
+  environment: Environment = {},
+): string {
+  const { server, status, journal } = inspection;
+  const problems = seenFromHere(entryProblems(status), environment);
+  const told = [
+    ...(isVerbose ? journal.map(stepOf) : journal.flatMap((step) => sentenceOf(step, inspection) ?? [])),
+    ...problems.map((problem) => foundIn(problem, status)),
+  ];
+  const lines = told.slice(isVerbose ? 0 : -MOST).map(({ at, text }) => {
+    return `  ${`${ago(at, now)} ago`.padEnd(11)} ${oneLine(text)}`;
+  });
+  return [
+    `${server}${ownerOf(status)} ${stateOf(status)}, since ${ago(status.since, now)}.`,
+    '',
+    'What happened:',
+    ...(lines.length === 0 ? ['  nothing yet: nobody has called it'] : lines),
+    '',
+    ...reasonLines(status, now),
+    ...listNotesOf(status, now).map((note) => `What is missing: ${note.replace(`${server}: `, '')}`),
+    ...(status.unaccepted === undefined ? [] : [`What is not as it was: ${pinNoteOf(status)}`]),
+    `What happens next: ${nextOf(inspection, now)}`,
+    `What you can do: ${problems.length === 0 ? adviceOf(status) : fixesOf(problems)}`,
+  ].join('\n');
+}
+
+/** Why it failed last, while that matters. */
+function reasonLines(status: Inspection['status'], now: number): string[] {
+  const { last_error } = status;
+  if (last_error?.why === undefined || !isInTrouble(status)) return [];
+  return [`Why it failed ${ago(last_error.at, now)} ago: ${quoted(last_error.why)}`, ''];
+}
+
+type Told = { at: string; text: string };
+
+function stepOf({ at, chart, incarnation, from, to, cause }: JournalEntry): Told {
+  const who = chart === 'keeper' ? 'keeper' : `incarnation ${incarnation}`;
+  return { at, text: `${who}: ${from === '' ? to : `${from} → ${to}`}, because: ${cause}` };
+}
+
+function foundIn(problem: ConfigProblem, { last_error }: Inspection['status']): Told {
+  return { at: last_error!.at, text: `its entry could not be resolved: ${problemLine(problem)}` };
+}
+
+function fixesOf(problems: readonly ConfigProblem[]): string {
+  const fixes = new Set(problems.map(({ fix }) => oneLine(fix)));
+  return `${[...fixes].join('; ')}; toolherd reads the config again when it changes, and with "toolherd reload".`;
+}
+
+/** Undefined for a step inside: nobody outside would notice it. */
+function sentenceOf(step: JournalEntry, { server, status }: Inspection): Told | undefined {
+  const cause = step.cause.replace(`${server}: `, '');
+  const text = step.chart === 'keeper' ? keeperDid(step, cause) : serverDid(step, cause, status.transport);
+  return text === undefined ? undefined : { at: step.at, text };
+}
+
+function serverDid(
+  { from, to, incarnation }: JournalEntry,
+  cause: string,
+  transport: string,
+): string | undefined {
+  const it = transport === 'stdio' ? `process ${incarnation}` : `connection ${incarnation}`;
+  const isEntering = (state: string) => to.startsWith(state) && !from.startsWith(state);
+  if (from === 'created' && to.startsWith('connecting')) {
+    return transport === 'stdio' ? `${it} is started` : `${it} is opened`;
+  }
+  if (from.startsWith('connecting') && to === 'connected.discovering') return `${it} is ready: ${cause}`;
+  // what ends a start is told when it happens, not when the last of it is gone
+  if (isEntering('connecting.aborting') && !cause.startsWith('told')) return `${it} failed: ${cause}`;
+  if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
+  if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
+    return `${it} is asked to go: ${cause}`;
+  }
+  return to === 'disconnected' ? `${it} is gone: ${cause}` : undefined;
+}
+
+/** What toolherd itself did about it. */
+function keeperDid({ from, to }: JournalEntry, cause: string): string | undefined {
+  const [before, after] = [from.split('.')[0], to.split('.')[0]];
+  if (before === 'running' && after === 'running') {
+    const isAgain = from === 'running.up' && to.startsWith('running.starting');
+    return isAgain ? 'toolherd starts it again at once' : undefined;
+  }
+  if (after === 'running') return `toolherd starts it: ${cause}`;
+  if (after === 'waiting' && before === 'waiting') return undefined;
+  if (after === 'waiting') return 'toolherd waits before it tries again';
+  if (after === 'quarantined') return 'toolherd has given it up: starting it again does not help';
+  if (after === 'needs_auth') return 'toolherd waits until somebody authorises it';
+  if (after === 'idle') return 'toolherd lets it rest until it is called';
+  return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
+}
+
+function stateOf({ detail, state, last_error }: Inspection['status']): string {
+  switch (detail) {
+    case 'running':
+      return state === 'connected' ? 'is running' : 'is being started';
+    case 'idle':
+      return 'is at rest';
+    case 'waiting':
+      return 'does not run: it failed and waits for the next try';
+    case 'quarantined':
+      return 'does not run: it was given up (quarantined)';
+    case 'stopped':
+      return 'is stopped';
+    case 'disabled':
+      return 'is disabled in its config';
+    case 'needs_auth':
+      return 'does not run: it needs an authorisation';
+    case 'not_allowed':
+      return `does not run: ${oneLine(last_error?.message ?? 'its agent.yaml is not allowed')}`;
+    case 'misconfigured':
+      return 'does not run: its entry in the config cannot be resolved';
+  }
+}
+
+function nextOf({ status, snapshot }: Inspection, now: number): string {
+  const { detail, state, next_retry_at } = status;
+  if (detail === 'waiting' && next_retry_at !== null) {
+    const next = `it is tried again in ${duration(Date.parse(next_retry_at) - now)}`;
+    return snapshot.keeper === CALLABLE ? `${next}, or by the next call.` : `${next}.`;
+  }
+  if (detail === 'running')
+    return state === 'connected' ? 'it answers calls.' : 'it is on its way; calls wait for it.';
+  if (detail === 'idle') return 'it is started by the next call.';
+  if (detail === 'stopped') return 'nothing, until it is started.';
+  if (detail === 'disabled') return 'nothing, until it is enabled in its config.';
+  if (detail === 'not_allowed') return 'nothing, until its file is back and allowed.';
+  if (detail === 'misconfigured') return 'nothing, until the config is read again without these problems.';
+  return 'nothing, until somebody acts.';
+}
+
+function adviceOf(status: Inspection['status']): string {
+  const { name, detail, last_error, unaccepted, lists = {} } = status;
+  const fix = last_error?.fix === undefined ? '' : `${oneLine(last_error.fix)}; then `;
+  if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
+  if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
+  if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
+  if (detail === 'stopped') return `"toolherd start ${name}".`;
+  if (detail === 'disabled') return 'set "enabled: true" in its config.';
+  if (detail === 'not_allowed')
+    return `${oneLine(last_error?.fix ?? '"toolherd allow", with its agent.yaml')}.`;
+  if (last_error?.fix !== undefined && isInTrouble(status)) return `${oneLine(last_error.fix)}.`;
+  if (unaccepted !== undefined)
+    return `see the difference with "toolherd pins ${name}", and accept it with --accept if it is wanted.`;
+  if (Object.values(lists).some(({ reason }) => reason !== undefined))
+    return `see "toolherd logs ${name}"; "toolherd tools ${name} --refresh" asks at once.`;
+  return 'nothing is needed.';
+}

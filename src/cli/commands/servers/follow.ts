@@ -1,0 +1,32 @@
+import type { Fleet } from '../../../fleet/fleet.js';
+import type { Call } from '../../core/command.js';
+import { EXIT } from '../../core/exit-codes.js';
+
+/** Goes on until the user or the daemon ends it. Without --agent it is about the global herd. */
+export async function follow(call: Call, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
+  const { flags, output } = call;
+  let state: 'following' | 'ended' = 'following';
+  let resolveEnd = (_status: number) => {};
+  const ended = new Promise<number>((resolve) => {
+    resolveEnd = resolve;
+  });
+  const end = (status: number) => {
+    state = 'ended';
+    resolveEnd(status);
+  };
+  const fleet = await call.fleet({
+    autostart: false,
+    outlook: flags.agent === undefined ? 'herd' : 'agent',
+    onLost: () => {
+      if (state === 'ended') return;
+      output.error('error: the daemon has ended');
+      end(EXIT.notRunning);
+    },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(EXIT.interrupted));
+  await begin(fleet);
+  // requests are answered in their order: now the daemon knows what is wanted
+  await fleet.status([]);
+  output.note('listening; Ctrl-C ends it');
+  return ended;
+}

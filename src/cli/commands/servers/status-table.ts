@@ -1,0 +1,145 @@
+import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
+import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
+import { type Environment, misconfiguredLine } from '../../core/daemon-variables.js';
+import { ago, bytes, table } from '../../ui/table.js';
+import { oneLine, quoted, widthOf } from '../../ui/text.js';
+
+const HEADER = ['NAME', 'STATE', 'DETAIL', 'PID', 'SINCE', 'RESTARTS', 'CALLS', 'P50', 'MEMORY', 'TOOLS'];
+const AGENT_LENGTH = 32;
+/** What a narrow terminal does without, in this order. */
+const DISPENSABLE = ['P50', 'MEMORY', 'RESTARTS', 'SINCE', 'PID', 'CALLS', 'TOOLS'];
+
+/**
+ * The herd as a table, and under it what went wrong last. Where servers of other views are in it, a column says whose
+ * each one is.
+ */
+export function statusTable(
+  servers: readonly ServerStatus[],
+  now: number,
+  columns?: number,
+  environment: Environment = {},
+): string {
+  if (servers.length === 0) return 'no servers are configured';
+  const hasOthers = servers.some(({ other_view }) => other_view === true);
+  const header = hasOthers ? [...HEADER, 'AGENT'] : HEADER;
+  const rows = servers.map((server) => [
+    server.name,
+    server.state,
+    server.detail,
+    server.pids.join(',') || '-',
+    ago(server.since, now),
+    String(server.restarts),
+    server.failures === 0 ? String(server.calls) : `${server.calls} (${server.failures} failed)`,
+    server.latency_ms.p50 === null ? '-' : `${server.latency_ms.p50}ms`,
+    server.pids.length === 0 ? '-' : bytes(server.rss_bytes),
+    String(server.tools),
+    ...(hasOthers ? [shortened(server.agent ?? '-')] : []),
+  ]);
+  const notes = servers.flatMap((server) =>
+    [
+      noteOf(server, environment) ?? [],
+      reasonOf(server) ?? [],
+      listNotesOf(server, now),
+      pinNoteOf(server) ?? [],
+    ].flat(),
+  );
+  return [narrowed(header, rows, columns), ...notes].join('\n');
+}
+
+/** Why a server does not run, where no user asked for that. `environment`: that of this command. */
+export function noteOf(server: ServerStatus, environment: Environment = {}): string | undefined {
+  const { name, last_error, detail, next_retry_at } = server;
+  const problems = entryProblems(server);
+  if (problems.length > 0) return misconfiguredLine(name, problems, environment);
+  if (last_error === null || !isInTrouble(server)) return undefined;
+  const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
+  const { fix = `see "toolherd auth ${name}"` } = last_error;
+  const remedy = detail === 'needs_auth' ? `; ${fix}` : next;
+  return oneLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
+}
+
+/** What is wrong with the entry of a server that is misconfigured. */
+export function entryProblems({ last_error }: ServerStatus): readonly ConfigProblem[] {
+  return last_error?.problems ?? [];
+}
+
+/** A start that takes longer is shown: by default lists are answered without that server then. */
+const LONG_START_MS = 2000;
+
+/**
+ * Which lists of a server are missing from what agents see, or old, and why. Why a server does not run is in another note
+ * (`noteOf`).
+ */
+export function listNotesOf(server: ServerStatus, now: number): string[] {
+  const { name, detail, since, lists = {} } = server;
+  const missing = missingLists(server, now);
+  if (detail !== 'running' || noteOf(server) !== undefined) {
+    const isOld = missing.some(({ list }) => ['stale', 'cached'].includes(lists[list]?.freshness ?? ''));
+    const note = `${name}: what it offers may be outdated; what it last listed is shown`;
+    // one that rests is asked at its next start
+    return isOld && isInTrouble(server) ? [note] : [];
+  }
+  const failed = missing.filter(({ list }) => server.lists?.[list]?.reason !== undefined);
+  const notes = failed.map(({ reason }) => oneLine(`${name}: ${reason}`));
+  const [unknown] = missing.filter((one) => !failed.includes(one));
+  if (unknown === undefined || now - Date.parse(since) < LONG_START_MS) return notes;
+  return [...notes, `${name}: ${unknown.reason}; agents see what it offers when it has started`];
+}
+
+/** What led to it; the lines of the server's own output are marked as such. */
+export function reasonOf(server: ServerStatus): string | undefined {
+  const why = isInTrouble(server) ? server.last_error?.why : undefined;
+  return why === undefined ? undefined : `  ${quoted(why)}`;
+}
+
+/** It does not run, though nothing has stopped it; or its last start failed and the next call is the next try. */
+export function isInTrouble({ state, detail }: ServerStatus): boolean {
+  if (detail === 'running') return state !== 'connected';
+  return detail === 'not_allowed' || isFailing({ state, detail });
+}
+
+/** That tools are not what they were when they were pinned. */
+export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefined {
+  if (unaccepted === undefined) return undefined;
+  const { tools, blocked } = unaccepted;
+  const what = tools === 1 ? '1 tool is not what was pinned' : `${tools} tools are not what was pinned`;
+  const follows = blocked ? ` and ${tools === 1 ? 'is' : 'are'} blocked` : '';
+  return oneLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
+}
+
+/** Behind the name of a server that only another view has. */
+export function ownerOf({ agent, other_view }: ServerStatus): string {
+  return other_view === true ? oneLine(` (of ${agent ?? 'the global config'})`) : '';
+}
+
+/** Nobody is at the other end of its address. */
+export function isOutOfReach({ transport, state, last_error }: ServerStatus): boolean {
+  return transport !== 'stdio' && state !== 'connected' && last_error?.cause === 'lost';
+}
+
+/** The end of a path tells projects apart; `--json` has the whole. */
+function shortened(agent: string): string {
+  return agent.length > AGENT_LENGTH ? `…${agent.slice(1 - AGENT_LENGTH)}` : agent;
+}
+
+function narrowed(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): string {
+  const hidden = new Set<string>();
+  const isShown = (_: string, column: number) => !hidden.has(header[column]!);
+  for (const title of [...DISPENSABLE, '']) {
+    const text = table(
+      header.filter(isShown),
+      rows.map((row) => row.filter(isShown)),
+    );
+    if (text.split('\n').every((line) => widthOf(line) <= columns)) return text;
+    hidden.add(title);
+  }
+  return table(
+    header.filter(isShown),
+    rows.map((row) => row.filter(isShown)),
+    columns,
+  );
+}

@@ -1,0 +1,103 @@
+import { didYouMean, nearMiss } from '../../../shared/near-miss.js';
+import { UsageError } from '../../core/command.js';
+import { oneLine } from '../../ui/text.js';
+import { choicesOf, isOfType, isRecord, propertiesOf, typesOf } from './schema-types.js';
+
+/**
+ * Looks at the arguments before anything is sent: all that is missing or wrong is said at once, with what the tool
+ * takes. Only what its schema says plainly is judged. Answers with what is odd and no fault.
+ */
+export function checkArguments(tool: string, schema: unknown, given: Record<string, unknown>): string[] {
+  if (!isRecord(schema)) return [];
+  const properties = propertiesOf(schema);
+  const names = Object.keys(properties);
+  const isOpen = names.length === 0 || takesOthers(schema);
+  const unknown = isOpen ? [] : Object.keys(given).filter((name) => !names.includes(name));
+  const strangers = unknown.map((name) => {
+    const near = didYouMean(
+      name,
+      names.filter((known) => !Object.hasOwn(given, known)),
+    );
+    return `${tool} has no argument '${name}'${near === '' ? '' : `; ${near}`}`;
+  });
+  const absent = missing(schema, given);
+  // a stranger's name that is near that of one who is missing was meant for it, and that is said already
+  const isMeant = (name: string) => unknown.some((stranger) => nearMiss(stranger, [name]) === name);
+  const faults = Object.entries(given).flatMap(([name, value]) =>
+    Object.hasOwn(properties, name) ? (wrong(name, value, properties[name]) ?? []) : [],
+  );
+  const isRefused = strangers.length > 0 && schema.additionalProperties === false;
+  if (absent.length + faults.length === 0 && !isRefused) return strangers.map(oneLine);
+  const lacks = absent.filter((name) => !isMeant(name)).map((name) => `'${name}' is missing`);
+  const message = [...strangers, ...lacks, ...faults].join('; ');
+  throw new UsageError(oneLine(message), oneLine(`${tool} takes ${describeArguments(schema)}`));
+}
+
+function missing(schema: Record<string, unknown>, given: Record<string, unknown>): string[] {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const properties = propertiesOf(schema);
+  // some generators list what has a default as well: the tool may do without it
+  const hasDefault = (name: string) =>
+    Object.hasOwn(properties, name) && properties[name]?.default !== undefined;
+  return required.filter(
+    (name) => typeof name === 'string' && !Object.hasOwn(given, name) && !hasDefault(name),
+  );
+}
+
+/** Names beside those in `properties` are welcome: said outright, or by patterns that are the server's to judge. */
+function takesOthers({ additionalProperties, patternProperties }: Record<string, unknown>): boolean {
+  return additionalProperties === true || isRecord(additionalProperties) || isRecord(patternProperties);
+}
+
+function wrong(name: string, value: unknown, property: unknown): string | undefined {
+  const choices = choicesOf(property);
+  if (choices?.every((one) => typeof one !== 'object' || one === null)) {
+    if (choices.includes(value)) return undefined;
+    const near = didYouMean(String(value), choices.map(String));
+    return `'${name}' must be ${choices.map(show).join(' or ')}${near === '' ? '' : `; ${near}`}`;
+  }
+  const types = typesOf(property);
+  if (types === undefined || types.some((type) => isOfType(value, type))) return undefined;
+  return `'${name}' must be ${types.map((type) => WORDS[type]).join(' or ')}, not ${show(value)}${hint(name, value, types)}`;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  null: 'null',
+  object: 'an object',
+  array: 'a list',
+};
+
+function hint(name: string, value: unknown, types: readonly string[]): string {
+  if (typeof value !== 'string' || !types.some((type) => type === 'array' || type === 'object')) return '';
+  return ` (write ${name}:='${types.includes('array') ? '["…"]' : '{"…": "…"}'}')`;
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
+/** `a=NUMBER b=NUMBER [loud=true|false]`, or that there is nothing to say. */
+export function describeArguments(schema: unknown): string {
+  const required = isRecord(schema) && Array.isArray(schema.required) ? schema.required : [];
+  const each = Object.entries(propertiesOf(schema)).map(([name, property]) => {
+    const choices = choicesOf(property)?.map(String).join('|');
+    const types = typesOf(property)?.filter((type) => type !== 'null') ?? ['string'];
+    const isJson = types.some((type) => type === 'array' || type === 'object');
+    const what = choices ?? (isJson ? 'JSON' : types.map((type) => PLACES[type]).join('|'));
+    const word = `${name}${isJson && choices === undefined ? ':=' : '='}${what}`;
+    return required.includes(name) ? word : `[${word}]`;
+  });
+  return each.length === 0 ? 'no arguments' : each.join(' ');
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  string: 'TEXT',
+  number: 'NUMBER',
+  integer: 'NUMBER',
+  boolean: 'true|false',
+};

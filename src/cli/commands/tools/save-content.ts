@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { ToolResult } from '../../../fleet/fleet.js';
+import { type Call, UsageError } from '../../core/command.js';
+import { oneLine } from '../../ui/text.js';
+
+/** The endings that are not the second half of the type. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  'audio/mpeg': 'mp3',
+  'audio/x-wav': 'wav',
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+  'text/javascript': 'js',
+  'text/markdown': 'md',
+  'text/plain': 'txt',
+};
+
+/** A file's name may have 255 bytes. */
+const LONGEST_NAME = 200;
+
+/**
+ * What a tool answered beside text goes to files: into a new folder among the temporary ones, or where --out says.
+ * A line about each. The names are ours: what a server calls it must not choose a place.
+ */
+export function saveContent({ flags, cwd }: Call, { content, metadata }: ToolResult): string[] {
+  let folder: string | undefined;
+  const place = () =>
+    (folder ??= makeFolder(typeof flags.out === 'string' ? resolve(cwd, flags.out) : undefined));
+  return content.flatMap((block, index) => {
+    if (block.type === 'text') return [];
+    if (block.type === 'unknown') return [oneLine(`(${block.original_type} content; see --raw)`)];
+    if (block.data === null)
+      return [oneLine(`(a link to ${'uri' in block ? block.uri : 'nothing'}; see --raw)`)];
+    const bytes = Buffer.from(block.data, 'base64');
+    const owner = `${metadata.server}.${metadata.tool}`.replaceAll(/[^\w.-]/g, '-').slice(0, LONGEST_NAME);
+    const file = write(place(), `${owner}-${index + 1}`, ending(block.mime_type), bytes);
+    return [`${oneLine(block.mime_type ?? 'bytes')} (${bytes.length} bytes) saved to ${file}`];
+  });
+}
+
+function makeFolder(wanted: string | undefined): string {
+  if (wanted === undefined) return mkdtempSync(join(tmpdir(), 'toolherd-'));
+  try {
+    mkdirSync(wanted, { recursive: true });
+    return wanted;
+  } catch (error) {
+    throw new UsageError(`--out: ${(error as Error).message}`, 'name a folder that can be written to');
+  }
+}
+
+/** No file that is there is written over. */
+function write(folder: string, stem: string, end: string, bytes: Buffer): string {
+  for (let copy = 1; ; copy += 1) {
+    const file = join(folder, `${stem}${copy === 1 ? '' : `-${copy}`}.${end}`);
+    try {
+      writeFileSync(file, bytes, { flag: 'wx', mode: 0o600 });
+      return file;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      throw new UsageError(
+        `cannot write ${file}: ${(error as Error).message}`,
+        'name another folder with --out',
+      );
+    }
+  }
+}
+
+function ending(type: string | null): string {
+  const [kind = ''] = (type ?? '').toLowerCase().split(';');
+  const half = kind.split('/')[1] ?? '';
+  if (Object.hasOwn(ENDINGS, kind)) return ENDINGS[kind]!;
+  return /^[a-z0-9]{1,8}$/.test(half) ? half : 'bin';
+}

@@ -1,0 +1,37 @@
+import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
+import type { Call } from '../../core/command.js';
+
+const TICK_MS = 1000;
+
+/** Where servers take their time to start, a person is told what is being waited for. Without a name: any of the herd. */
+export async function whileWaiting<T>(
+  call: Call,
+  fleet: Fleet,
+  server: string | undefined,
+  work: Promise<T>,
+): Promise<T> {
+  const startedAt = Date.now();
+  let isOver = false;
+  const tick = async () => {
+    const { servers } = await fleet.status(server === undefined ? undefined : [server]);
+    const [first, ...others] = servers.filter(server === undefined ? isStarting : isNotUp);
+    if (isOver || first === undefined) return;
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    call.output.progress(`waiting for ${first.name}${more} to start (${first.state}, ${seconds}s)`);
+  };
+  const timer = setInterval(() => {
+    if (call.isInteractive()) tick().catch(() => undefined);
+    else clearInterval(timer);
+  }, TICK_MS);
+  try {
+    return await work;
+  } finally {
+    isOver = true;
+    clearInterval(timer);
+    call.output.progress(undefined);
+  }
+}
+
+const isNotUp = ({ state }: ServerStatus) => state !== 'connected';
+const isStarting = ({ state, detail }: ServerStatus) => detail === 'running' && state !== 'connected';

@@ -1,0 +1,120 @@
+import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
+import type { TrustRequiredError, WouldRun } from '../../config/trust.js';
+import type { ConfigProblem } from '../../fleet/fleet.js';
+import type { Output } from '../ui/output.js';
+import { quoted } from '../ui/text.js';
+import { describeWouldRun, wouldRunJson } from '../ui/trust-preview.js';
+import { type Environment, seenFromHere } from './daemon-variables.js';
+import { EXIT } from './exit-codes.js';
+
+/** Says what happened, why, where and how to fix it, and answers with the exit status. */
+export function explainFailure(error: unknown, output: Output, environment: Environment): number {
+  const { type, message, why, fix, status, problems, ...more } = describe(error, environment);
+  output.json({ ok: false, error: { type, message, why, fix, problems, ...more } });
+  if (output.isJson) return status;
+  if (problems !== undefined) {
+    output.error(problemText(problems, 'error'));
+    return status;
+  }
+  output.error(`error: ${quoted(message)}`);
+  if (isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error)) {
+    output.error(describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error)));
+  }
+  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
+  if (fix !== undefined) output.error(`  fix: ${fix}`);
+  return status;
+}
+
+/** Every problem with its place, what caused it and its fix. */
+export function problemText(problems: readonly ConfigProblem[], level: 'error' | 'warning'): string {
+  return problems.map((problem) => formatProblem(problem, level)).join('\n');
+}
+
+/** The problems of a config that was refused, as this command sees them. Undefined for any other error. */
+export function configProblems(error: unknown, environment: Environment): ConfigProblem[] | undefined {
+  if (!isOf<ConfigError & FromDaemon>(error, 'ConfigError', 'MCPConfigError')) return undefined;
+  const problems = error.data?.problems ?? error.problems;
+  return problems && seenFromHere(problems, environment);
+}
+
+interface Description {
+  type: string;
+  message: string;
+  why?: string | undefined;
+  fix?: string | undefined;
+  status: number;
+  problems?: readonly ConfigProblem[] | undefined;
+  would_run?: unknown;
+}
+
+interface Typed extends Error {
+  type: string;
+  why?: string | undefined;
+  fix?: string | undefined;
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  UsageError: EXIT.usage,
+  ConfigError: EXIT.badConfig,
+  MCPConfigError: EXIT.badConfig,
+  TrustRequiredError: EXIT.notAllowed,
+  AuthRequiredError: EXIT.notAllowed,
+  DaemonNotRunningError: EXIT.notRunning,
+  ServerNotFoundError: EXIT.notFound,
+  MCPToolNotFoundError: EXIT.notFound,
+  MCPPromptNotFoundError: EXIT.notFound,
+  MCPResourceNotFoundError: EXIT.notFound,
+  MCPTimeoutError: EXIT.timeout,
+  MCPConnectionError: EXIT.cannotReach,
+  DaemonUnreachableError: EXIT.cannotReach,
+  ConnectionLostError: EXIT.cannotReach,
+  RegistryUnreachableError: EXIT.cannotReach,
+  RegistryTimeoutError: EXIT.timeout,
+  RegistryNotFoundError: EXIT.notFound,
+};
+
+/** Errors are told apart by `type`: each bundle has its own copy of their classes. */
+function isOf<T extends Typed>(error: unknown, ...types: string[]): error is T {
+  return error instanceof Error && 'type' in error && types.includes(String(error.type));
+}
+
+function describe(error: unknown, environment: Environment): Description {
+  if (!(error instanceof Error && 'type' in error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      type: 'InternalError',
+      message,
+      why: 'a bug in toolherd',
+      fix: 'please report it',
+      status: EXIT.failed,
+    };
+  }
+  const { type, message, why, fix } = error as Typed;
+  const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
+  const problems = configProblems(error, environment);
+  if (problems !== undefined) return { ...known, problems };
+  if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
+    return known;
+  return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };
+}
+
+/** An error that came over the wire keeps there what it has beside its words. */
+interface FromDaemon {
+  data?: {
+    file: string;
+    would_run: (Omit<WouldRun, 'envFile'> & { env_file?: string })[];
+    problems: ConfigError['problems'];
+  };
+}
+
+/** A file that waits to be allowed; of one that was revoked, or a blocked tool, there is nothing more to show. */
+function isAboutFile({ data, wouldRun }: Partial<TrustRequiredError> & Partial<FromDaemon>): boolean {
+  return data?.would_run !== undefined || wouldRun !== undefined;
+}
+
+function wouldRunOf({ data, wouldRun }: TrustRequiredError & FromDaemon): readonly WouldRun[] {
+  if (data === undefined) return wouldRun;
+  return data.would_run.map(({ env_file, ...rest }) =>
+    env_file === undefined ? rest : { ...rest, envFile: env_file },
+  );
+}

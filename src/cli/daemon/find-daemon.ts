@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DaemonStatus } from '../../fleet/fleet.js';
+import { ToolherdError } from '../../shared/errors.js';
+import type { Call } from '../core/command.js';
+import { parseDuration } from '../core/duration.js';
+import { open, socketOf } from './connect.js';
+
+/** Maximum wait for a daemon to end: its servers get 10 s, or what `down --grace` says. */
+const ENDING_MS = 60_000;
+const LOOK_MS = 50;
+
+/** `absent`: nothing listens on the socket. `lost`: the connection was ended before it had an answer. */
+export type Found = DaemonStatus | 'absent' | 'lost';
+
+/** A daemon was ordered to end, and takes longer than the command may wait. */
+class StillEndingError extends ToolherdError {
+  override readonly type: string = 'MCPTimeoutError';
+}
+
+/** One look at the socket. `absentMs`: how long to try again while nothing listens there. */
+export async function lookForDaemon(call: Call, absentMs = 0): Promise<Found> {
+  try {
+    const { fleet, close, first } = await open(socketOf(call), absentMs);
+    const { daemon } = await first(fleet.status([]));
+    close();
+    return daemon;
+  } catch (error) {
+    const { type } = error as { type?: unknown };
+    if (type === 'DaemonNotRunningError') return 'absent';
+    if (type === 'ConnectionLostError') return 'lost';
+    throw error;
+  }
+}
+
+export function isServing(found: Found): found is DaemonStatus {
+  return typeof found !== 'string' && !found.closing;
+}
+
+export function isEnding(found: Found): found is DaemonStatus {
+  return typeof found !== 'string' && !isServing(found);
+}
+
+/** The daemon that serves; undefined where none does. One that is ending is waited for. */
+export async function findDaemon(call: Call): Promise<DaemonStatus | undefined> {
+  for (;;) {
+    const found = await lookForDaemon(call);
+    if (isServing(found)) return found;
+    if (!isEnding(found)) return undefined;
+    await untilEnded(call, found);
+  }
+}
+
+/** Waits until a daemon has given its socket up, or another one serves there. At most as long as --timeout says. */
+export async function untilEnded(call: Call, { pid }: DaemonStatus): Promise<void> {
+  const { flags, output } = call;
+  const timeoutMs = typeof flags.timeout === 'string' ? parseDuration(flags.timeout) : ENDING_MS;
+  const patienceMs = Math.min(timeoutMs, ENDING_MS);
+  const startedAt = Date.now();
+  const waitedMs = () => Date.now() - startedAt;
+  try {
+    for (; waitedMs() < patienceMs; await sleep(LOOK_MS)) {
+      output.progress(`waiting for the daemon (pid ${pid}) to end, ${Math.round(waitedMs() / 1000)}s`);
+      const found = await lookForDaemon(call);
+      if (found === 'absent' || isServing(found)) return;
+    }
+  } finally {
+    output.progress(undefined);
+  }
+  throw new StillEndingError(`the daemon (pid ${pid}) is ending, and has not ended within ${patienceMs} ms`, {
+    why: 'no other daemon can serve before its servers have stopped',
+    fix: `try again, with a longer --timeout; or end it at once with: kill -9 ${pid}`,
+  });
+}

@@ -1,0 +1,15 @@
+import type { Call } from '../core/command.js';
+
+/** What is allowed has changed: a daemon that runs is to look at once. */
+export async function tellOfTrust(call: Call): Promise<void> {
+  try {
+    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    await fleet.reload();
+  } catch (error) {
+    const { type, message } = error as { type?: string; message: string };
+    if (type === 'DaemonNotRunningError') return;
+    call.output.note(
+      `warning: the daemon does not know of it yet: ${message}; fix that, then: toolherd reload`,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+import { realpathSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
+import type { Call } from '../core/command.js';
+
+/** The command's own program, beside which every verb lies. */
+const MAIN = 'main.cjs';
+
+/**
+ * How others start this command, whatever their PATH: Node and the command by whole paths. Programs with windows have
+ * another PATH than a shell, and with a version manager neither is on it. A name on our own PATH that leads to the
+ * same file is the better path: it outlives an update.
+ */
+export function ownCommand({ environment }: Pick<Call, 'environment'>): [string, string] {
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'));
+  return [
+    onPath(folders, basename(process.execPath), process.execPath),
+    onPath(folders, 'toolherd', join(__dirname, MAIN)),
+  ];
+}
+
+function onPath(folders: readonly string[], name: string, file: string): string {
+  const real = realOf(file);
+  const candidates = folders.map((folder) => join(folder, name));
+  return candidates.find((candidate) => realOf(candidate) === real) ?? file;
+}
+
+function realOf(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
+}

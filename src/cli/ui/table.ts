@@ -1,0 +1,39 @@
+import { fitted, oneLine, widthOf } from './text.js';
+
+/** Columns that line up, as wide as their widest cell; the last one is not padded. A line that is longer than `columns` is cut. */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): string {
+  const lines = [header, ...rows].map((cells) => cells.map(oneLine));
+  const widths = header.map((_, column) =>
+    lines.reduce((most, cells) => Math.max(most, widthOf(cells[column] ?? '')), 0),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        column === cells.length - 1 ? cell : cell + ' '.repeat(widths[column]! - widthOf(cell)),
+      )
+      .join('  ')
+      .trimEnd();
+  return lines.map((cells) => fitted(line(cells), columns)).join('\n');
+}
+
+export function ago(iso: string, now: number): string {
+  return duration(now - Date.parse(iso));
+}
+
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m`;
+  return `${Math.floor(seconds / 86_400)}d${Math.floor((seconds % 86_400) / 3600)}h`;
+}
+
+export function bytes(count: number | null): string {
+  if (count === null) return '-';
+  if (count === 0) return '0';
+  return count < 1024 * 1024 ? `${Math.ceil(count / 1024)}K` : `${Math.round(count / 1024 / 1024)}M`;
+}

@@ -1,7 +1,0 @@
-import { orderVerb } from '../order.js';
-
-export const verb = orderVerb(
-  'reset',
-  'Forgets the failures of servers, and lets quarantined ones try again.',
-  'github',
-);

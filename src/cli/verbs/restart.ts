@@ -1,3 +1,0 @@
-import { orderVerb } from '../order.js';
-
-export const verb = orderVerb('restart', 'Stops and starts servers.', 'github');

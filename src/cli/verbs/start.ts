@@ -1,7 +1,0 @@
-import { orderVerb } from '../order.js';
-
-export const verb = orderVerb(
-  'start',
-  'Starts servers now, also those that are stopped, waiting or quarantined.',
-  'github',
-);

@@ -1,7 +1,0 @@
-import { orderVerb } from '../order.js';
-
-export const verb = orderVerb(
-  'stop',
-  'Stops servers. They stay stopped, also when called, until they are started.',
-  'github memory',
-);

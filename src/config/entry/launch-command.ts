@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import { ConfigError, type Problem } from '../parse/problem.js';
+import { FileFault } from '../parse/read-file.js';
+import { RUNTIMES } from '../schema/fields.js';
+import { type Plugin, readPlugin } from './manifest.js';
+import { type Draft, strings } from './parsed-entry.js';
+
+/** What a stdio server would run: the argv as written, nothing expanded. */
+export interface Launch {
+  command: string;
+  args: { text: string /** Its place in `args`; none for what a manifest says. */; index?: number }[];
+  /** As written; undefined: the folder of the file, or of the plugin. */
+  cwd: string | undefined;
+  plugin: Plugin | undefined;
+}
+
+/** Finds out what an entry would run. A plugin's manifest is read for it; nothing else is. */
+export function planLaunch(draft: Draft, report: (problem: Problem) => void): Launch | undefined {
+  const own = strings(draft.fields.args).map((text, index) => ({ text, index }));
+  const cwd = typeof draft.fields.cwd === 'string' ? draft.fields.cwd : undefined;
+  const command = draft.fields.command as string | undefined;
+  if (draft.fields.plugin_dir === undefined) {
+    return { command: String(command), args: own, cwd, plugin: undefined };
+  }
+  const plugin = plan(draft, report);
+  if (plugin === undefined) return undefined;
+  if (command !== undefined) return { command, args: own, cwd, plugin };
+  if (!isRuntimeAllowed(draft, plugin, report)) return undefined;
+  const args = [...plugin.args.map((text) => ({ text })), ...own];
+  return { command: plugin.command, args, cwd, plugin };
+}
+
+function plan(draft: Draft, report: (problem: Problem) => void): Plugin | undefined {
+  try {
+    return readPlugin(draft);
+  } catch (error) {
+    if (error instanceof ConfigError) error.problems.forEach(report);
+    else if (error instanceof FileFault) {
+      report(draft.document.problem('MCPConfigError', draft.at('plugin_dir'), error.message, error.fix));
+    } else throw error;
+    return undefined;
+  }
+}
+
+function isRuntimeAllowed(draft: Draft, plugin: Plugin, report: (problem: Problem) => void): boolean {
+  const { isOwn, allowedCommands } = draft.context;
+  const allowed = [...(isOwn ? RUNTIMES : ['npx', 'uvx', 'docker']), ...allowedCommands];
+  if (allowed.includes(plugin.command)) return true;
+  const message = `Invalid command '${plugin.command}'. Supported commands: ${allowed.join(', ')}`;
+  const fix = isOwn
+    ? `change the runtime in ${plugin.manifest.file}`
+    : "put the entry into the global config, or add the command to 'security.allowed_commands' there";
+  report(draft.document.problem('MCPConfigError', draft.at('plugin_dir'), message, fix));
+  return false;
+}
+
+/** A path that is written with a leading ./ or ../ starts from the folder of the file. */
+export function fromFolder(draft: Draft, written: string, expanded: string): string {
+  if (!/^\.\.?(\/|$)/.test(written)) return expanded;
+  return resolve(draft.context.folder, expanded);
+}

@@ -1,0 +1,246 @@
+import { basename, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { looksSecret } from '../../shared/secret-name.js';
+import { type DataMap, isMap } from '../parse/document.js';
+import type { ConfigError, Path } from '../parse/problem.js';
+import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../schema/spec.js';
+import { urlFault } from '../schema/url-rule.js';
+import { Expander, type Outside } from '../variables/expander.js';
+import type { Redactor } from '../variables/redactor.js';
+import { withEnvironmentNames } from './docker.js';
+import { BAD_HEADER_VALUE, EXPANDED, isHeaderValue } from './entry-rules.js';
+import { buildEnvironment, type Environment } from './environment.js';
+import { fromFolder, type Launch } from './launch-command.js';
+import { type Draft, type Report, stringMap, strings } from './parsed-entry.js';
+import { restartPolicy } from './restart-policy.js';
+
+/** Linux refuses a longer single argument or variable. */
+const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
+
+/** Turns a draft into the spec of a server: variables filled in, files read, defaults set. Reports what is wrong. */
+export async function resolveDraft(
+  draft: Draft,
+  launch: Launch | undefined,
+  outside: Outside,
+  report: Report,
+): Promise<ServerSpec> {
+  const environment = await buildEnvironment(draft, launch?.plugin, outside, report);
+  const expander = new Expander(draft, outside, environment.sources, report);
+  const { fields } = draft;
+  const config = isMap(fields.config) ? expander.map(fields.config, draft.at('config')) : undefined;
+  const common = {
+    ...commonSpec(draft),
+    env: environment.values,
+    config,
+    roots: rootsOf(draft, config, expander, report),
+  };
+  if (launch === undefined) return remoteSpec(draft, common, expander, outside, report);
+  return stdioSpec(draft, launch, common, environment, expander, report);
+}
+
+/** Looks at the variables of an entry that is broken elsewhere, so that all its problems are seen at once. */
+export async function findUnset(draft: Draft, outside: Outside, report: Report): Promise<void> {
+  const { sources } = await buildEnvironment(draft, undefined, outside, report);
+  const expander = new Expander(draft, outside, sources, report);
+  for (const field of EXPANDED) {
+    if (field !== 'env') expander.data(draft.fields[field] ?? null, draft.at(field));
+  }
+}
+
+/** The spec of an entry that is switched off: nothing in it is expanded or read. */
+export function disabledSpec(draft: Draft, redactor: Redactor): ServerSpec {
+  const { fields } = draft;
+  // Its spec is shown like any other, and a secret may stand in it in plain text.
+  for (const [name, value] of Object.entries(stringMap(fields.headers))) redactor.add(name, value);
+  for (const [name, value] of Object.entries(stringMap(fields.env))) {
+    if (looksSecret(name)) redactor.add(name, value);
+  }
+  const common = {
+    ...commonSpec(draft),
+    env: stringMap(fields.env),
+    config: isMap(fields.config) ? fields.config : undefined,
+    roots: [],
+  };
+  if (draft.transport !== 'stdio') {
+    const remote = { url: String(fields.url), headers: stringMap(fields.headers) };
+    return { ...common, ...remote, ...remoteTimes(draft) } as RemoteSpec;
+  }
+  const command = String(fields.command ?? fields.plugin_dir);
+  const cwd = String(fields.cwd ?? draft.context.folder);
+  return { ...common, ...stdioTimes(draft), command, args: strings(fields.args), cwd };
+}
+
+/** The spec of an entry that cannot be resolved: shown as it is written, and never run. */
+export function misconfiguredSpec(
+  draft: Draft,
+  { type, problems }: ConfigError,
+  redactor: Redactor,
+): ServerSpec {
+  const unusable = { detail: 'misconfigured' as const, type, problems };
+  return { ...disabledSpec(draft, redactor), enabled: false, unusable };
+}
+
+type Common = ReturnType<typeof commonSpec> & Pick<ServerSpec, 'env' | 'config' | 'roots'>;
+
+const ms = (value: unknown, seconds: number) =>
+  Math.round((typeof value === 'number' ? value : seconds) * 1000);
+const or = <T>(value: unknown, fallback: T): T => (value === undefined ? fallback : (value as T));
+
+function commonSpec(draft: Draft) {
+  const { fields, document, context } = draft;
+  const ping = isMap(fields.ping) ? fields.ping : {};
+  const tools = isMap(fields.tools) ? fields.tools : {};
+  const requestTimeoutMs = ms(fields.request_timeout, 60);
+  return {
+    ...restartPolicy(draft),
+    name: draft.name,
+    description: fields.description as string | undefined,
+    server: draft.server,
+    registryName: fields.registry_name as string | undefined,
+    origin: { scope: context.scope, file: document.file, ...document.place(draft.path) },
+    enabled: or(fields.enabled, true),
+    loadTools: or(fields.load_tools, true),
+    loadPrompts: or(fields.load_prompts, true),
+    requestTimeoutMs,
+    // Whoever raises only request_timeout does not want the default total to cut it short.
+    maxTimeoutMs: Math.max(ms(fields.max_timeout, 600), requestTimeoutMs),
+    sharing: or(fields.sharing, 'shared' as const),
+    replicas: or(fields.replicas, 1),
+    start: or(fields.start, 'lazy' as const),
+    idleTimeoutMs: ms(fields.idle_timeout, 0),
+    ping: { intervalMs: ms(ping.interval, 15), timeoutMs: ms(ping.timeout, 10) },
+    tools: { allow: or(tools.allow, ['*']), deny: or(tools.deny, []) },
+    maxMessageBytes: or(fields.max_message_bytes, 64 * 1024 * 1024),
+    maxInFlight: or(fields.max_in_flight, 256),
+    resultLimit: or(fields.result_limit, 0),
+  };
+}
+
+function stdioTimes(draft: Draft) {
+  const { fields } = draft;
+  const stop = isMap(fields.stop) ? fields.stop : {};
+  return {
+    transport: 'stdio' as const,
+    encoding: new TextDecoder(or(fields.encoding, 'utf-8')).encoding,
+    startTimeoutMs: ms(fields.start_timeout, 120),
+    lifecycle: or(fields.lifecycle, 'singleton' as const),
+    spares: or(fields.spares, 0),
+    stop: { closeMs: ms(stop.close, 2), termMs: ms(stop.term, 5) },
+    maxRss: or(fields.max_rss, 0),
+  };
+}
+
+function stdioSpec(
+  draft: Draft,
+  launch: Launch,
+  common: Common,
+  environment: Environment,
+  expander: Expander,
+  report: Report,
+): StdioSpec {
+  const args = launch.args.map(({ text, index }) => {
+    if (index === undefined) return expander.text(text, draft.at('plugin_dir'));
+    return fromFolder(draft, text, expander.text(text, draft.at('args', index)));
+  });
+  const cwd =
+    launch.cwd === undefined
+      ? (launch.plugin?.folder ?? draft.context.folder)
+      : resolve(draft.context.folder, expander.text(launch.cwd, draft.at('cwd')));
+  const names = Object.keys(environment.values);
+  if (common.config !== undefined) names.push('MCP_CONFIG');
+  const spec = {
+    ...common,
+    ...stdioTimes(draft),
+    command: launch.command,
+    args: launch.command === 'docker' ? withEnvironmentNames(args, names) : args,
+    cwd,
+  };
+  checkSizes(draft, spec, report);
+  return spec;
+}
+
+function remoteTimes(draft: Draft) {
+  const { fields, transport } = draft;
+  const timeoutMs = ms(fields.timeout, 30);
+  if (transport === 'websocket') return { transport, timeoutMs };
+  const sseReadTimeoutMs = ms(fields.sse_read_timeout, 300);
+  if (transport === 'sse') return { transport, timeoutMs, sseReadTimeoutMs };
+  return { transport, timeoutMs, sseReadTimeoutMs, terminateOnClose: or(fields.terminate_on_close, true) };
+}
+
+function remoteSpec(
+  draft: Draft,
+  common: Common,
+  expander: Expander,
+  outside: Outside,
+  report: Report,
+): RemoteSpec {
+  const { fields, transport, document } = draft;
+  const url = expander.text(String(fields.url), draft.at('url'));
+  if (URL.canParse(url)) outside.redactor.add('url', decodeSafely(new URL(url).password));
+  const fault = expander.isIncomplete ? undefined : urlFault(url, transport, draft.context.allowHttp);
+  if (fault !== undefined)
+    report(document.problem('MCPConfigError', draft.at('url'), fault.message, fault.fix));
+  const headers = expander.map(stringMap(fields.headers), draft.at('headers'));
+  for (const [name, value] of Object.entries(headers)) {
+    outside.redactor.add(name, value);
+    if (isHeaderValue(value)) continue;
+    const fix = 'check the variable it comes from';
+    report(document.problem('MCPConfigError', draft.at('headers', name), BAD_HEADER_VALUE, fix));
+  }
+  return { ...common, url, headers, ...remoteTimes(draft) } as RemoteSpec;
+}
+
+/** What is offered to the server as MCP roots: `roots`, and the directories that its config allows. */
+function rootsOf(draft: Draft, config: DataMap | undefined, expander: Expander, report: Report): Root[] {
+  const given = strings(draft.fields.roots).map((text, index) => {
+    const path = draft.at('roots', index);
+    return { text: expander.text(text, path), path };
+  });
+  const allowed = strings(config?.allowed_directories).flatMap((text, index) =>
+    typeof text === 'string' ? [{ text, path: draft.at('config', 'allowed_directories', index) }] : [],
+  );
+  const roots = new Map<string, Root>();
+  for (const { text, path } of [...given, ...allowed]) {
+    const root = toRoot(draft, text, path, report);
+    if (root !== undefined) roots.set(root.uri, root);
+  }
+  return [...roots.values()];
+}
+
+function toRoot(draft: Draft, text: string, path: Path, report: Report): Root | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    if (/^file:\/\//i.test(text) && URL.canParse(text)) {
+      const uri = new URL(text);
+      return { uri: uri.href, name: basename(decodeSafely(uri.pathname)) || '/' };
+    }
+    const message = 'A root must be a folder or a file:// URI';
+    report(draft.document.problem('MCPConfigError', path, message, 'write a path, or file:///…'));
+    return undefined;
+  }
+  const folder = resolve(draft.context.folder, text);
+  return { uri: pathToFileURL(folder).href, name: basename(folder) || '/' };
+}
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function checkSizes(draft: Draft, spec: StdioSpec, report: Report): void {
+  const tooLong = (text: string) => Buffer.byteLength(text) > MAX_ARGUMENT_BYTES;
+  const fail = (path: Path, what: string) =>
+    report(
+      draft.document.problem('MCPConfigError', path, `${what} is longer than 128 KiB`, 'pass it in a file'),
+    );
+  if (spec.args.some(tooLong)) fail(draft.at('args'), 'An argument');
+  for (const [name, value] of Object.entries(spec.env)) {
+    if (tooLong(`${name}=${value}`)) fail(draft.at('env', name), 'A variable');
+  }
+  if (spec.config !== undefined && tooLong(`MCP_CONFIG=${JSON.stringify(spec.config)}`)) {
+    fail(draft.at('config'), "'config'");
+  }
+}

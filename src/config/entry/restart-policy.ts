@@ -1,0 +1,26 @@
+import type { RestartPolicy } from '../../machines/policy.js';
+import { isMap } from '../parse/document.js';
+import type { Draft } from './parsed-entry.js';
+
+/**
+ * The restart policy of an entry, in milliseconds, with the defaults filled in. A remote server is never given up
+ * unless its entry says so: nothing of it runs here, it is only asked again, and it may be back any time.
+ */
+export function restartPolicy({ fields, transport }: Pick<Draft, 'fields' | 'transport'>): RestartPolicy {
+  const backoff = isMap(fields.backoff) ? fields.backoff : {};
+  const ms = (value: unknown, seconds: number) =>
+    Math.round((typeof value === 'number' ? value : seconds) * 1000);
+  const share = (value: unknown, fallback: number) => (typeof value === 'number' ? value : fallback);
+  return {
+    restart: (fields.restart ?? 'on-failure') as RestartPolicy['restart'],
+    maxRestarts: share(fields.max_restarts, transport === 'stdio' ? 5 : Number.POSITIVE_INFINITY),
+    restartWindowMs: ms(fields.restart_window, 60),
+    backoff: {
+      minMs: ms(backoff.min, 0.5),
+      maxMs: ms(backoff.max, 30),
+      factor: share(backoff.factor, 2),
+      jitter: share(backoff.jitter, 0.2),
+    },
+    healthyAfterMs: ms(fields.healthy_after, 30),
+  };
+}

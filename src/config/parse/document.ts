@@ -1,0 +1,123 @@
+import { didYouMean, nearMiss } from '../../shared/near-miss.js';
+import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
+
+/** Plain data: objects without a prototype, so that `__proto__` is a key like any other. */
+export type Data = null | boolean | number | string | Data[] | { [key: string]: Data };
+export type DataMap = { [key: string]: Data };
+
+interface Offsets {
+  key: number;
+  value: number;
+}
+
+/** Where each child of each container stands in the text. */
+export type Places = WeakMap<object, Map<string | number, Offsets>>;
+
+/** How many names are compared for the suggestions of one file: a hostile one has twenty thousand wrong names. */
+const MAX_COMPARISONS = 20_000;
+
+/** A parsed file that still knows where everything stood. */
+export class SourceDocument {
+  readonly file: string;
+  readonly text: string;
+  readonly value: Data;
+  readonly #places: Places;
+  readonly #start: number;
+  #lines: LineIndex | undefined;
+  #comparisons = 0;
+
+  constructor(file: string, text: string, value: Data, places: Places, start: number) {
+    this.file = file;
+    this.text = text;
+    this.value = value;
+    this.#places = places;
+    this.#start = start;
+  }
+
+  /** The place of a key or its value; of the nearest thing around it where the path leads nowhere. */
+  place(path: Path, what: 'key' | 'value' = 'value'): { line: number; column: number } {
+    let offset = this.#start;
+    let node: unknown = this.value;
+    path.every((step, index) => {
+      const child = typeof node === 'object' && node !== null ? this.#places.get(node)?.get(step) : undefined;
+      if (child === undefined) return false;
+      offset = what === 'key' && index === path.length - 1 ? child.key : child.value;
+      node = (node as Record<string | number, unknown>)[step];
+      return true;
+    });
+    this.#lines ??= new LineIndex(this.text);
+    return this.#lines.at(offset);
+  }
+
+  /** As nearMiss, but nothing once this file has asked for too much. */
+  nearMiss(word: string, candidates: readonly string[]): string | undefined {
+    return this.#mayCompare(candidates) ? nearMiss(word, candidates) : undefined;
+  }
+
+  /** As didYouMean, but nothing once this file has asked for too much. */
+  didYouMean(word: string, candidates: readonly string[]): string {
+    return this.#mayCompare(candidates) ? didYouMean(word, candidates) : '';
+  }
+
+  #mayCompare({ length }: readonly string[]): boolean {
+    if (this.#comparisons + length > MAX_COMPARISONS) return false;
+    this.#comparisons += length;
+    return true;
+  }
+
+  problem(
+    type: Problem['type'],
+    path: Path,
+    message: string,
+    fix: string,
+    what: 'key' | 'value' = 'value',
+  ): Problem {
+    return { type, message, fix, file: this.file, ...this.place(path, what), path: formatPath(path) };
+  }
+}
+
+export function isMap(value: unknown): value is DataMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Turns offsets into lines and columns; the line starts are found once, since a file can have many problems. */
+export class LineIndex {
+  readonly #starts: number[] = [0];
+  readonly #bom: number;
+
+  constructor(text: string) {
+    this.#bom = text.startsWith('\uFEFF') ? 1 : 0;
+    for (const { index, 0: ending } of text.matchAll(/\r\n|\n|\r/g)) this.#starts.push(index + ending.length);
+  }
+
+  at(offset: number): { line: number; column: number } {
+    let low = 0;
+    let high = this.#starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.#starts[middle]! <= offset) low = middle;
+      else high = middle;
+    }
+    const column = offset - this.#starts[low]! + 1 - (low === 0 ? this.#bom : 0);
+    return { line: low + 1, column: Math.max(1, column) };
+  }
+}
+
+/** A text that cannot be parsed: what is wrong and where, never the text itself (it may hold a secret). */
+export function unreadable(
+  file: string,
+  text: string,
+  faults: readonly { message: string; fix: string; offset: number }[],
+): ConfigError {
+  const lines = new LineIndex(text);
+  return new ConfigError(
+    faults.map(({ message, fix, offset }) => ({
+      type: 'ConfigError',
+      message,
+      fix,
+      file,
+      ...lines.at(offset),
+      path: '',
+    })),
+  );
+}

@@ -1,0 +1,153 @@
+import * as z from 'zod/mini';
+import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
+import type { Problem } from '../parse/problem.js';
+import { shapeProblems } from './shape-problems.js';
+import { choice, map, names, optional, secondsOrOff, text, whole } from './shapes.js';
+import type { Settings } from './spec.js';
+import { isLoopback } from './url-rule.js';
+
+export const DEFAULT_REGISTRY = 'https://registry.modelcontextprotocol.io/v0.1';
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const BYTES = ' of bytes';
+
+/** Every key of `daemon:` and `security:`, with a line about it for editors and docs. */
+export const SETTINGS = {
+  daemon: {
+    http: {
+      shape: map({ listen: text(), token: optional(choice('auto', 'none')) }),
+      about: 'Also listen on loopback TCP: {listen: "127.0.0.1:PORT", token: auto | none}; default off.',
+    },
+    registry: { shape: text(), about: `Base url of the registry; default ${DEFAULT_REGISTRY}` },
+    log_level: { shape: choice(...LOG_LEVELS), about: 'Default info.' },
+    log_max_bytes: {
+      shape: whole(4096, 2 ** 40, BYTES),
+      about: 'Size of a log file, of the audit too, 3 kept; default 10 MiB.',
+    },
+    list_wait: {
+      shape: secondsOrOff('a number of seconds, 0 for not at all'),
+      about:
+        'Seconds that a list of the herd, or the search for a name or URI, waits for servers whose list is not known yet; default 2.',
+    },
+    max_starting: { shape: whole(1, 1000), about: 'Servers starting at once; default twice the cores.' },
+    max_rss: {
+      shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
+      about: 'Memory of the whole herd; over it, idle servers are stopped; default off.',
+    },
+  },
+  security: {
+    allowed_commands: { shape: names(), about: 'Commands besides npx, uvx and docker.' },
+    allow_http: { shape: names(), about: 'Hosts that plain http (ws) may reach besides localhost.' },
+    trust: { shape: choice('ask', 'all'), about: 'all: every agent file counts as allowed; default ask.' },
+    pin: {
+      shape: choice('off', 'warn', 'enforce'),
+      about:
+        'Tools that are not what they were when first seen: off, warn (tell) or enforce (block); default warn.',
+    },
+    sampling: {
+      shape: choice('ask-agent', 'deny'),
+      about: 'Sampling asked for by a server; default ask-agent.',
+    },
+    elicitation: { shape: choice('ask-agent', 'deny'), about: 'Elicitation by a server; default ask-agent.' },
+  },
+} as const;
+
+export const CONFIG_KEYS = ['version', 'mcp_servers', 'daemon', 'security'] as const;
+
+const version = z.union([z.literal('1.0'), z.literal(1)], { error: '"1.0"' });
+
+type Section = 'daemon' | 'security';
+
+/** One section as a strict map of optional values; null counts as absent. */
+export function sectionShape(section: Section): z.ZodMiniType {
+  const shapes = Object.entries(SETTINGS[section]).map(([key, { shape }]) => [
+    key,
+    optional(z.nullable(shape)),
+  ]);
+  return map(Object.fromEntries(shapes));
+}
+
+export function versionShape(): z.ZodMiniType {
+  return version;
+}
+
+/** Reads everything of config.yaml but its servers. */
+export function readSettings(document: SourceDocument): { settings: Settings; problems: Problem[] } {
+  const top = isMap(document.value) ? document.value : {};
+  const problems: Problem[] = [];
+  // The keys that are right still count: a bad log level does not make every allowed command a wrong one as well.
+  const check = (key: string, schema: z.ZodMiniType, table: Record<string, { about: string }>): DataMap => {
+    const value = top[key] ?? null;
+    if (value === null) return {};
+    const about = (field: string) => (Object.hasOwn(table, field) ? table[field]?.about : undefined);
+    const wanted = { type: 'ConfigError' as const, schema, path: [key], known: Object.keys(table), about };
+    const found = shapeProblems(document, value, wanted);
+    problems.push(...found.map(({ problem }) => problem));
+    const wrong = new Set(found.map(({ inner }) => inner[0]));
+    return isMap(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => !wrong.has(name))) : {};
+  };
+  check('version', versionShape(), {});
+  const daemon = check('daemon', sectionShape('daemon'), SETTINGS.daemon);
+  const security = check('security', sectionShape('security'), SETTINGS.security);
+  const http = readListen(document, daemon, problems);
+  checkRegistry(document, daemon, problems);
+  return { settings: fill(daemon, security, http), problems };
+}
+
+export function defaultSettings(): Settings {
+  return fill({}, {}, undefined);
+}
+
+function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http']): Settings {
+  // The shapes above were checked: what is here has the right type.
+  const or = <T>(value: unknown, fallback: T): T =>
+    value === undefined || value === null ? fallback : (value as T);
+  return {
+    daemon: {
+      http,
+      registry: or(daemon.registry, DEFAULT_REGISTRY),
+      logLevel: or(daemon.log_level, 'info' as const),
+      logMaxBytes: or(daemon.log_max_bytes, 10 * 1024 * 1024),
+      listWaitMs: Math.round(or(daemon.list_wait, 2) * 1000),
+      maxStarting: or(daemon.max_starting, 0),
+      maxRss: or(daemon.max_rss, 0),
+    },
+    security: {
+      allowedCommands: or(security.allowed_commands, []),
+      allowHttp: or(security.allow_http, []),
+      trust: or(security.trust, 'ask' as const),
+      pin: or(security.pin, 'warn' as const),
+      sampling: or(security.sampling, 'ask-agent' as const),
+      elicitation: or(security.elicitation, 'ask-agent' as const),
+    },
+  };
+}
+
+function readListen(
+  document: SourceDocument,
+  daemon: DataMap,
+  problems: Problem[],
+): Settings['daemon']['http'] {
+  const http = daemon.http;
+  if (!isMap(http)) return undefined;
+  const listen = /^(\[[^\]]*\]|[^:[\]]+):(\d{1,5})$/.exec(String(http.listen));
+  const port = Number(listen?.[2]);
+  const host = (listen?.[1] ?? '').replaceAll(/[[\]]/g, '');
+  if (listen === null || port > 65_535 || !isLoopback(host)) {
+    const fix = 'write 127.0.0.1:PORT, [::1]:PORT or localhost:PORT';
+    const message = "'daemon.http.listen' must be a loopback address with a port";
+    problems.push(document.problem('ConfigError', ['daemon', 'http', 'listen'], message, fix));
+    return undefined;
+  }
+  return { host, port, token: http.token === 'none' ? 'none' : 'auto' };
+}
+
+function checkRegistry(document: SourceDocument, daemon: DataMap, problems: Problem[]): void {
+  const registry = daemon.registry;
+  if (typeof registry !== 'string') return;
+  const url = URL.canParse(registry) ? new URL(registry) : undefined;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return;
+  const message = "'daemon.registry' must use https:// (or http:// for localhost)";
+  problems.push(
+    document.problem('ConfigError', ['daemon', 'registry'], message, `for example ${DEFAULT_REGISTRY}`),
+  );
+}

@@ -1,0 +1,127 @@
+import type { RestartPolicy } from '../../machines/policy.js';
+import type { Problem } from '../parse/problem.js';
+
+/**
+ * What the rest of the house knows of a configured server: every default filled in, every variable resolved,
+ * every duration in milliseconds. Nothing here remembers how the file spelled it.
+ */
+export type Transport = 'stdio' | 'sse' | 'websocket' | 'http';
+
+/** Where an entry stands, for errors and for `list`. */
+export interface Origin {
+  /** `global`: the user's config.yaml. `agent`: an agent.yaml. `registered`: given over the socket. */
+  scope: 'global' | 'agent' | 'registered';
+  file: string;
+  line: number;
+  column: number;
+}
+
+export interface Root {
+  uri: string;
+  name: string;
+}
+
+/**
+ * `not_allowed`: its file was revoked or deleted while it was in use; `why` names the file and what happened to it.
+ * `misconfigured`: its entry cannot be resolved (a variable is unset, a file is missing); `type` is that of the
+ * ConfigError that calls get.
+ */
+export type Unusable =
+  | { detail: 'not_allowed'; why: string; fix: string }
+  | { detail: 'misconfigured'; type: string; problems: readonly Problem[] };
+
+interface CommonSpec extends RestartPolicy {
+  name: string;
+  description: string | undefined;
+  /** The identifier of the package or service; says what it is, not how it is reached. */
+  server: string;
+  registryName: string | undefined;
+  origin: Origin;
+  enabled: boolean;
+  /** Why toolherd shows it and never runs it, where that is not what its entry says. Then it is not `enabled`. */
+  unusable?: Unusable;
+  /** Names and values that were declared for this server: `envFile`, then `env` over it. */
+  env: Readonly<Record<string, string>>;
+  /** Passed on to the server as it stands. */
+  config: Readonly<Record<string, unknown>> | undefined;
+  roots: readonly Root[];
+  loadTools: boolean;
+  loadPrompts: boolean;
+  requestTimeoutMs: number;
+  maxTimeoutMs: number;
+  sharing: 'shared' | 'per-agent';
+  replicas: number;
+  start: 'lazy' | 'eager';
+  /** 0 = never. */
+  idleTimeoutMs: number;
+  /** 0 = off, each. */
+  ping: { intervalMs: number; timeoutMs: number };
+  tools: { allow: readonly string[]; deny: readonly string[] };
+  maxMessageBytes: number;
+  maxInFlight: number;
+  /** Characters; 0 = off. */
+  resultLimit: number;
+}
+
+export interface StdioSpec extends CommonSpec {
+  transport: 'stdio';
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  /** A WHATWG label as TextDecoder spells it, e.g. `utf-8`. */
+  encoding: string;
+  startTimeoutMs: number;
+  lifecycle: 'singleton' | 'transient';
+  spares: number;
+  stop: { closeMs: number; termMs: number };
+  /** Bytes of the process group; 0 = off. */
+  maxRss: number;
+}
+
+interface RemoteCommon extends CommonSpec {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Connection plus handshake. */
+  timeoutMs: number;
+}
+
+export interface SseSpec extends RemoteCommon {
+  transport: 'sse';
+  sseReadTimeoutMs: number;
+}
+
+export interface WebsocketSpec extends RemoteCommon {
+  transport: 'websocket';
+}
+
+export interface HttpSpec extends RemoteCommon {
+  transport: 'http';
+  sseReadTimeoutMs: number;
+  terminateOnClose: boolean;
+}
+
+export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec;
+export type ServerSpec = StdioSpec | RemoteSpec;
+
+/** The `daemon:` and `security:` settings of config.yaml, defaults filled in. */
+export interface Settings {
+  daemon: {
+    http: { host: string; port: number; token: 'auto' | 'none' } | undefined;
+    registry: string;
+    logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+    logMaxBytes: number;
+    listWaitMs: number;
+    /** 0 = twice the number of cores, which only the daemon knows. */
+    maxStarting: number;
+    /** Bytes; 0 = off. */
+    maxRss: number;
+  };
+  security: {
+    allowedCommands: readonly string[];
+    allowHttp: readonly string[];
+    trust: 'ask' | 'all';
+    pin: 'off' | 'warn' | 'enforce';
+    sampling: 'ask-agent' | 'deny';
+    elicitation: 'ask-agent' | 'deny';
+  };
+}

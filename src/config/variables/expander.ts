@@ -1,0 +1,106 @@
+import { looksSecret } from '../../shared/secret-name.js';
+import type { Draft, Report } from '../entry/parsed-entry.js';
+import { type Data, isMap } from '../parse/document.js';
+import type { Path } from '../parse/problem.js';
+import type { Redactor } from './redactor.js';
+import { expand, type Use, type VariableSource } from './variables.js';
+
+/** What the loader is given from outside: no module here reads process.env by itself. */
+export interface Outside {
+  environment: Readonly<Record<string, string | undefined>>;
+  userHome: string;
+  redactor: Redactor;
+  /** `strict` reports what is unset; `lenient` leaves it (edits are checked without their variables). */
+  variables: 'strict' | 'lenient';
+  /** See Reader. */
+  reader: Reader;
+  /** Told of every variable that a file uses, for `validate`. */
+  onUse?(use: Use): void;
+}
+
+/**
+ * Whose environment it is. `command`: one that ends, and is run again with another environment. `daemon`: one that goes
+ * on with the environment of the command that started it.
+ */
+export type Reader = 'command' | 'daemon';
+
+/** Fills in the variables of one entry and reports those that are not there. */
+export class Expander {
+  readonly #draft: Draft;
+  readonly #outside: Outside;
+  readonly #sources: readonly VariableSource[];
+  readonly #report: Report;
+  #known: string[] | undefined;
+  /** True once something was unset: what was expanded is then not the real value. */
+  isIncomplete = false;
+
+  constructor(draft: Draft, outside: Outside, sources: readonly VariableSource[], report: Report) {
+    this.#draft = draft;
+    this.#outside = outside;
+    this.#sources = sources;
+    this.#report = report;
+  }
+
+  text(source: string, path: Path): string {
+    const { folder } = this.#draft.context;
+    const surroundings = {
+      sources: this.#sources,
+      workspaceFolder: folder,
+      userHome: this.#outside.userHome,
+    };
+    const { text, uses } = expand(source, surroundings);
+    // A name that stands in one text a thousand times is one problem.
+    for (const use of new Map(uses.map((one) => [`${one.name}:${one.from}`, one])).values()) {
+      this.#outside.onUse?.(use);
+      if (use.value === undefined) this.#unset(use.name, path);
+      else if (use.from !== 'default') this.#outside.redactor.add(use.name, use.value);
+    }
+    if (text.includes('\0')) {
+      this.#report(
+        this.#draft.document.problem('ConfigError', path, 'A value holds a NUL character', 'remove it'),
+      );
+    }
+    return text;
+  }
+
+  data(value: Data, path: Path): Data {
+    if (typeof value === 'string') return this.text(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => this.data(item, [...path, index]));
+    if (!isMap(value)) return value;
+    return this.map(value, path);
+  }
+
+  map<T extends Data>(value: Record<string, T>, path: Path): Record<string, T> {
+    const result: Record<string, T> = Object.create(null);
+    for (const [key, item] of Object.entries(value)) {
+      const expanded = this.data(item, [...path, key]) as T;
+      if (typeof expanded === 'string' && looksSecret(key)) this.#outside.redactor.add(key, expanded);
+      result[key] = expanded;
+    }
+    return result;
+  }
+
+  #unset(name: string, path: Path): void {
+    this.isIncomplete = true;
+    if (this.#outside.variables === 'lenient') return;
+    this.#known ??= [
+      ...this.#sources.flatMap(({ values }) => Object.keys(values)),
+      'workspaceFolder',
+      'userHome',
+    ];
+    const near = this.#draft.document.didYouMean(name, this.#known);
+    const how = howToSet(name, this.#outside.reader);
+    const fix = near === '' ? `${how}, or write \${${name}:-default}` : `${how}; ${near}`;
+    const problem = this.#draft.document.problem('ConfigError', path, notFound(name), fix);
+    this.#report({ ...problem, variable: name });
+  }
+}
+
+export function notFound(name: string): string {
+  return `Environment variable '${name}' not found`;
+}
+
+export function howToSet(name: string, reader: Reader): string {
+  if (reader === 'command') return `set ${name} in the environment`;
+  return `set ${name} and run "toolherd up --replace", or put it into an envFile`;
+}

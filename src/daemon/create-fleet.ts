@@ -1,0 +1,54 @@
+import type {
+  DaemonStatus,
+  Fleet,
+  LogEntry,
+  LogParams,
+  ReloadReport,
+  ServerStatus,
+  ShutdownReport,
+} from '../fleet/fleet.js';
+import type { Authorizations } from '../link/auth/authorizations.js';
+import type { HerdView } from '../supervisor/herd/herd-view.js';
+import { authorizing } from './authorize.js';
+
+/** What a fleet has beside its servers. */
+export interface FleetSource {
+  daemon(): DaemonStatus;
+  authorizations: Authorizations;
+  reload(isDryRun?: boolean): Promise<ReloadReport>;
+  logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
+  register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
+  unregister(name: string): Promise<ServerStatus[]>;
+  shutdown(graceMs?: number): Promise<ShutdownReport>;
+}
+
+/** A view of the herd as the world knows it. */
+export function fleetOf(view: HerdView, source: FleetSource): Fleet {
+  return {
+    status: async (names) => ({ servers: view.status(names), daemon: source.daemon() }),
+    start: (selection, wait) => view.order('start', selection, wait),
+    stop: (selection, wait) => view.order('stop', selection, wait),
+    restart: (selection, wait) => view.order('restart', selection, wait),
+    reset: (selection, wait) => view.order('reset', selection, wait),
+    tools: (...asked) => view.tools(...asked),
+    prompts: (...asked) => view.prompts(...asked),
+    resources: (...asked) => view.resources(...asked),
+    prompt: (params, context) => view.prompt(params, context),
+    resource: (params, context) => view.resource(params, context),
+    request: (params, context) => view.request(params, context),
+    forward: (params, sink) => view.forward(params, sink),
+    watch: (params, listen) => view.watch(params, listen),
+    call: (params, context) => view.call(params, context),
+    callMany: (params, context) => view.callMany(params, context),
+    broadcast: (params, context) => view.broadcast(params, context),
+    inspect: async (server) => view.inspect(server),
+    pins: async (params) => view.pins(params),
+    ...authorizing(view, source.authorizations),
+    reload: (isDryRun) => source.reload(isDryRun),
+    logs: (params) => source.logs(view, params),
+    register: (document, folder) => source.register(document, folder),
+    unregister: (name) => source.unregister(name),
+    subscribe: (topics, listen) => view.subscribe(topics, listen),
+    shutdown: (graceMs) => source.shutdown(graceMs),
+  };
+}

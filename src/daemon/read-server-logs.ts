@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { LogEntry, LogParams } from '../fleet/fleet.js';
+import { isAtLeast, readLog } from '../log/read-log.js';
+import { serverLogName } from '../log/server-log-name.js';
+import type { HerdView } from '../supervisor/herd/herd-view.js';
+
+const USUAL = 100;
+const MOST = 1000;
+
+/** What is in the logs of the servers that a view has; of others with the same names nothing. */
+export async function logsOf(
+  view: HerdView,
+  folder: string,
+  { server, tail = USUAL, since, level = 'trace' }: LogParams = {},
+): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  const begin = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
+  for (const { name, mark } of view.logMarks(server)) {
+    const lines = await readLog(join(folder, 'servers', `${serverLogName(name)}.log`));
+    for (const { of, ...line } of lines) {
+      if (of !== mark || Date.parse(line.time) < begin || !isAtLeast(line.level, level)) continue;
+      entries.push({ ...line, server: name });
+    }
+  }
+  return entries.sort(byTime).slice(-Math.min(tail, MOST));
+}
+
+function byTime(a: LogEntry, b: LogEntry): number {
+  return a.time === b.time ? 0 : a.time < b.time ? -1 : 1;
+}

@@ -1,0 +1,75 @@
+import type { ListKey, ListStatus, MissingList, ServerStatus } from './fleet.js';
+
+/** What one look at a list of a server has to show. */
+type Look = Pick<ListStatus, 'freshness'> & { reason?: string | undefined };
+
+/**
+ * Which lists of a server cannot be shown as they are now, and why (see `isMissing`). A server that its config switches
+ * off has nothing to show.
+ */
+export function missingLists(
+  status: ServerStatus,
+  now: number,
+  lists = Object.keys(status.lists ?? {}) as readonly ListKey[],
+): MissingList[] {
+  if (status.detail === 'disabled' || status.detail === 'not_allowed') return [];
+  return lists.flatMap((list) => {
+    const known = status.lists?.[list];
+    if (known === undefined || !isMissing(status, known)) return [];
+    return [{ server: status.name, list, reason: reasonOf(status, known, now) }];
+  });
+}
+
+/**
+ * A reading failed, or the list is not known, or it is in doubt and no process is there that is about to read it. A list
+ * that is cached is what a server at rest is shown with; it is in doubt only where its server fails to start.
+ */
+export function isMissing(
+  server: Pick<ServerStatus, 'state' | 'detail'>,
+  { freshness, reason }: Look,
+): boolean {
+  if (reason !== undefined) return true;
+  if (freshness === 'stale') return server.state !== 'connected';
+  return freshness === 'cached' ? isFailing(server) : freshness !== 'fresh';
+}
+
+/** It does not run because its last process failed, or because a person has to act first. */
+export function isFailing({ state, detail }: Pick<ServerStatus, 'state' | 'detail'>): boolean {
+  return (
+    ['waiting', 'quarantined', 'needs_auth'].includes(detail) || (detail === 'idle' && state === 'error')
+  );
+}
+
+function reasonOf(status: ServerStatus, { freshness, reason, next_try_at }: ListStatus, now: number): string {
+  const next = next_try_at ? `next try in ${secondsTo(next_try_at, now)}` : 'it is read at the next start';
+  const why = reason === undefined ? whyUnread(status, now) : `${reason}; ${next}`;
+  const isShown = freshness === 'stale' || freshness === 'cached';
+  return isShown ? `${why}; what it last listed is shown` : why;
+}
+
+function whyUnread({ name, state, detail, since, last_error, next_retry_at }: ServerStatus, now: number) {
+  const error = last_error?.message.replace(`${name}: `, '');
+  const passed = `${Math.max(0, Math.round((now - Date.parse(since)) / 1000))} s`;
+  switch (detail) {
+    case 'running':
+      return state === 'connected'
+        ? 'connected, its lists are being read'
+        : `has been starting for ${passed}`;
+    case 'waiting':
+      return `${error ?? 'it does not run'}; next try in ${secondsTo(next_retry_at ?? since, now)}`;
+    case 'quarantined':
+      return error === undefined ? 'toolherd no longer starts it' : `toolherd no longer starts it: ${error}`;
+    case 'needs_auth':
+      return `it needs an authorisation; ${last_error?.fix ?? `see "toolherd auth ${name}"`}`;
+    case 'stopped':
+      return 'it is stopped';
+    default:
+      // an error that an earlier process left is not why it does not run now
+      if (state === 'error' && error !== undefined) return `it does not run: ${error}`;
+      return state === 'created' ? 'it was never started' : 'it is at rest';
+  }
+}
+
+function secondsTo(time: string, now: number): string {
+  return `${Math.max(0, Math.ceil((Date.parse(time) - now) / 1000))} s`;
+}

@@ -1,0 +1,128 @@
+import type { Closing } from './closing.js';
+import type { ConfigProblem } from './errors.js';
+
+export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';
+
+/** What the keeper is about, beside the state of the incarnation. */
+export type Detail =
+  | 'idle'
+  | 'running'
+  | 'waiting'
+  | 'quarantined'
+  | 'stopped'
+  | 'disabled'
+  | 'needs_auth'
+  | 'not_allowed'
+  | 'misconfigured';
+
+export interface LastError {
+  message: string;
+  cause: string;
+  /** What led to it; lines after the first are words of the server. */
+  why?: string;
+  fix?: string;
+  /** Of a server that is misconfigured: each problem of its entry. */
+  problems?: readonly ConfigProblem[];
+  at: string;
+}
+
+export type ListKey = 'tools' | 'prompts' | 'resources' | 'templates';
+
+/** How well one list of a server is known. */
+export interface ListStatus {
+  /**
+   * `unknown`: never read. `cached`: known from an earlier daemon, this one has not read it yet. `fresh`: as the server last
+   * answered. `stale`: as it once answered; it has changed or expired since, was wanted afresh and has not come, or the
+   * last reading failed. `failed`: never read, and the last reading failed.
+   */
+  freshness: 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
+  /** Why the last reading failed. Absent where it did not. */
+  reason?: string;
+  /** When a reading that failed is tried again; ISO 8601; null: when the server is started again. Only with `reason`. */
+  next_try_at?: string | null;
+}
+
+export interface ServerStatus {
+  name: string;
+  agent: string | null;
+  /** The view of this connection does not have it: orders by its name reach it, calls do not. */
+  other_view?: true;
+  /** Of the newest incarnation; `created` if there was none. */
+  state: ServerState;
+  detail: Detail;
+  transport: string;
+  lifecycle: 'singleton' | 'transient';
+  pids: number[];
+  incarnation: number;
+  /** Since the daemon started. */
+  restarts: number;
+  /** ISO 8601; null when there is no next try. */
+  next_retry_at: string | null;
+  last_error: LastError | null;
+  /** When it came into this state; ISO 8601. */
+  since: string;
+  in_flight: number;
+  calls: number;
+  failures: number;
+  latency_ms: { p50: number | null; p99: number | null };
+  tools: number;
+  /** How many of them are not what was pinned, and whether they are blocked. Absent where all are. */
+  unaccepted?: { tools: number; blocked: boolean };
+  prompts: number;
+  resources: number;
+  /** Of each list that its config wants. Absent in the answer of an older daemon. */
+  lists?: Partial<Record<ListKey, ListStatus>>;
+  protocol_version: string | null;
+  server_info: Record<string, unknown> | null;
+  /** Of the process groups; null where it cannot be told. */
+  rss_bytes: number | null;
+}
+
+export interface DaemonStatus {
+  version: string;
+  pid: number;
+  /** ISO 8601. */
+  started_at: string;
+  /** Why it is ending; null while it serves. Absent in the answer of an older daemon. */
+  closing?: Closing | null;
+  socket: string;
+  config_file: string;
+  /** The last problem with a changed config, which then was not applied. */
+  config_error: string | null;
+  /** HTTP on a port: where it is, or why it is not; null where the config asks for none. */
+  http?: { url: string | null; error: string | null } | null;
+  /** Where every call is written down, and how many could not be. */
+  audit?: { file: string; lost: number };
+  /**
+   * What all servers use together and may use, in bytes, looked at once a second; null where `daemon.max_rss` is not
+   * set. `problem`: they use more, and none is idle that could be stopped.
+   */
+  memory?: { max_rss: number; rss_bytes: number | null; problem: string | null } | null;
+}
+
+export interface FleetStatus {
+  servers: ServerStatus[];
+  daemon: DaemonStatus;
+}
+
+/** One line of a server's story. */
+export interface JournalEntry {
+  at: string;
+  incarnation: number;
+  /** `server`: the incarnation's statechart. `keeper`: the one above it. */
+  chart: 'server' | 'keeper';
+  from: string;
+  to: string;
+  /** What brought it there, in a sentence, redacted. */
+  cause: string;
+}
+
+export interface Inspection {
+  server: string;
+  status: ServerStatus;
+  /** As resolved, secrets taken out. */
+  spec: Record<string, unknown>;
+  /** The full state of both charts, e.g. `connected.serving` and `running.up`. */
+  snapshot: { server: string; keeper: string };
+  journal: JournalEntry[];
+}

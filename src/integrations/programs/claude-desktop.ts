@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { applicationFolder } from './app-folders.js';
+import { type Client, usualSpelling } from './client.js';
+import { USUAL } from './fields.js';
+import { noReferences } from './references.js';
+
+/** Read in modelcontextprotocol.io, "Connect to local MCP servers". */
+export const claudeDesktop: Client = {
+  name: 'claude-desktop',
+  title: 'Claude Desktop',
+  format: 'json',
+  user: (machine) => [join(applicationFolder(machine), 'Claude', 'claude_desktop_config.json')],
+  project: [],
+  keys: ['mcpServers'],
+  fields: USUAL,
+  references: noReferences,
+  spell: usualSpelling,
+};

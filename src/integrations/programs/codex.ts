@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { isMap } from '../../config/parse/document.js';
+import { type Client, usualSpelling } from './client.js';
+import {
+  add,
+  type Field,
+  flag,
+  isVariable,
+  MILLISECOND,
+  pairs,
+  seconds,
+  tools,
+  USUAL,
+  variables,
+} from './fields.js';
+import { noReferences } from './references.js';
+
+/** Names of variables that the server is given: plain, or in a table that also says where they come from. */
+const givenVariables: Field = (entry, value) => {
+  const names = Array.isArray(value) ? value.map((item) => (isMap(item) ? item.name : item)) : [undefined];
+  if (!names.every(isVariable)) return false;
+  add(entry, 'env', Object.fromEntries(names.map((name) => [name, `\${${name}}`])));
+  return true;
+};
+
+const bearerToken: Field = (entry, value) => {
+  if (!isVariable(value)) return false;
+  add(entry, 'headers', { Authorization: `Bearer \${${value}}` });
+  return true;
+};
+
+/** Read in developers.openai.com/codex, "Model Context Protocol" and "Configuration reference". */
+export const codex: Client = {
+  name: 'codex',
+  title: 'Codex',
+  format: 'toml',
+  user: ({ home, environment }) => [join(environment.CODEX_HOME || join(home, '.codex'), 'config.toml')],
+  project: ['.codex/config.toml'],
+  keys: ['mcp_servers'],
+  fields: {
+    ...USUAL,
+    env_vars: givenVariables,
+    http_headers: pairs('headers'),
+    env_http_headers: variables('headers'),
+    bearer_token_env_var: bearerToken,
+    enabled: flag('enabled'),
+    startup_timeout_sec: seconds('start_timeout'),
+    startup_timeout_ms: seconds('start_timeout', { unit: MILLISECOND }),
+    tool_timeout_sec: seconds('request_timeout', { whole: true }),
+    enabled_tools: tools('allow'),
+    disabled_tools: tools('deny'),
+  },
+  references: noReferences,
+  spell: usualSpelling,
+};

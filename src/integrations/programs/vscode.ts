@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { applicationFolder } from './app-folders.js';
+import { type Client, usualSpelling } from './client.js';
+import { USUAL } from './fields.js';
+import { editorReferences } from './references.js';
+
+/** Read in code.visualstudio.com/docs, "MCP configuration reference". */
+export const vscode: Client = {
+  name: 'vscode',
+  title: 'VS Code',
+  format: 'json',
+  user: (machine) =>
+    ['Code', 'Code - Insiders', 'VSCodium'].map((product) =>
+      join(applicationFolder(machine), product, 'User', 'mcp.json'),
+    ),
+  project: ['.vscode/mcp.json'],
+  keys: ['servers'],
+  fields: USUAL,
+  references: editorReferences,
+  spell: (program) => ({ type: 'stdio', ...usualSpelling(program) }),
+};

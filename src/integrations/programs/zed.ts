@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { isMap } from '../../config/parse/document.js';
+import { configFolder } from './app-folders.js';
+import { type Client, usualSpelling } from './client.js';
+import { type Field, flag, nothing, pairs, text, texts, USUAL } from './fields.js';
+import { noReferences } from './references.js';
+
+/** The older form has the whole command in a map. */
+const command: Field = (entry, value, translate) => {
+  if (!isMap(value)) return text('command')(entry, value, translate);
+  const { path, args = [], env = {} } = value;
+  return (
+    text('command')(entry, path, translate) &&
+    texts('args')(entry, args, translate) &&
+    pairs('env')(entry, env ?? {}, translate)
+  );
+};
+
+/** Read in zed.dev/docs, "Model Context Protocol". */
+export const zed: Client = {
+  name: 'zed',
+  title: 'Zed',
+  format: 'json',
+  user: (machine) => [join(configFolder(machine), 'zed', 'settings.json')],
+  project: ['.zed/settings.json'],
+  keys: ['context_servers'],
+  fields: { ...USUAL, command, enabled: flag('enabled'), source: nothing },
+  references: noReferences,
+  spell: usualSpelling,
+};

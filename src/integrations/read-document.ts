@@ -1,0 +1,61 @@
+import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
+import { parse as parseToml } from 'smol-toml';
+import { LineIndex } from '../config/parse/document.js';
+import { parseYaml } from '../config/parse/parse-yaml.js';
+import { ConfigError } from '../config/parse/problem.js';
+import { ToolherdError } from '../shared/errors.js';
+import type { Client } from './programs/client.js';
+
+/** The values of a client's file. What is wrong is told by its place, never by its text, which may hold a secret. */
+export function parseDocument(format: Client['format'], file: string, text: string): unknown {
+  if (format === 'yaml') return ofYaml(file, text);
+  if (format === 'toml') return ofToml(file, text);
+  return ofJson(file, text);
+}
+
+function ofJson(file: string, text: string): unknown {
+  if (text.trim() === '') return {};
+  const errors: ParseError[] = [];
+  let value: unknown;
+  try {
+    // By way of the tree: the parser's own objects have a prototype, and `__proto__` in a file would become it.
+    const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
+    value = root && getNodeValue(root);
+  } catch {
+    // It recurses: what is nested too deeply ends the stack.
+    throw unreadable(file, 'nested too deeply', '');
+  }
+  const [first] = errors;
+  if (first === undefined) return value;
+  const { line, column } = new LineIndex(text).at(first.offset);
+  throw unreadable(file, 'not valid JSON', `:${line}:${column}`);
+}
+
+function ofToml(file: string, text: string): unknown {
+  try {
+    return parseToml(text);
+  } catch (error) {
+    const { line, column } = error as { line?: number; column?: number };
+    throw unreadable(file, 'not valid TOML', line === undefined ? '' : `:${line}:${column}`);
+  }
+}
+
+function ofYaml(file: string, text: string): unknown {
+  try {
+    return parseYaml(file, text).value ?? {};
+  } catch (error) {
+    const problem = error instanceof ConfigError ? error.problems[0] : undefined;
+    throw unreadable(
+      file,
+      'not valid YAML',
+      problem === undefined ? '' : `:${problem.line}:${problem.column}`,
+    );
+  }
+}
+
+function unreadable(file: string, why: string, place: string): ToolherdError {
+  return new ToolherdError(`${file} cannot be read`, {
+    why: `it is ${why}`,
+    fix: `correct it at ${file}${place}`,
+  });
+}

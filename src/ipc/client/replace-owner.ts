@@ -1,0 +1,111 @@
+import { ToolherdError } from '../../shared/errors.js';
+import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import type { Peer } from '../jsonrpc/peer.js';
+import { connectSocket } from '../socket/connect-socket.js';
+import { firstAnswer } from '../socket/first-answer.js';
+import { readOwner, type SocketLock, tryLock } from '../socket/socket-lock.js';
+import {
+  claimUnder,
+  lockFileOf,
+  lockSocket,
+  type SocketClaim,
+  successorFileOf,
+} from '../socket/socket-owner.js';
+import { prepareSocketFolder } from '../socket/socket-path.js';
+
+/** The daemon that runs did not give its socket up. */
+export class ReplaceError extends ToolherdError {
+  override readonly type: string = 'ReplaceError';
+}
+
+/** Maximum wait for the old daemon to end (its servers get 10 s), and for another successor to finish. */
+const PATIENCE_MS = 60_000;
+const FIRST_DELAY_MS = 10;
+const LONGEST_DELAY_MS = 100;
+/** Errors of a connection whose daemon is ending. */
+const GONE = ['DaemonNotRunningError', 'ConnectionLostError'];
+
+/**
+ * Claims a socket, and has the daemon that serves it end first. This process registers as the successor, with a lock
+ * that dies with it: any other daemon that is started meanwhile leaves the socket to it. One that was faster is asked
+ * to end as well. Of two successors one waits for the other, and then replaces it.
+ */
+export async function replaceOwner(path: string, clock: Clock = systemClock): Promise<SocketClaim> {
+  prepareSocketFolder(path);
+  const registration = await register(path, clock);
+  try {
+    for (const look of looks(clock)) {
+      const lock = await lockSocket(path);
+      if (typeof lock !== 'string') return claimUnder(lock, path);
+      if (!(await endOwner(path, look.leftMs, clock))) await look.pause();
+    }
+    const pid = await readOwner(lockFileOf(path));
+    throw new ReplaceError(
+      `the daemon ${pid === null ? '' : `(pid ${pid}) `}that serves ${path} did not end`,
+      {
+        why: `it was asked to, and still has the socket after ${PATIENCE_MS / 1000} s`,
+        fix: pid === null ? 'end it, then start one with: toolherd up' : `end it with: kill ${pid}`,
+      },
+    );
+  } finally {
+    registration.release();
+  }
+}
+
+async function register(path: string, clock: Clock): Promise<SocketLock> {
+  const file = successorFileOf(path);
+  for (const look of looks(clock)) {
+    const lock = tryLock(file);
+    if (lock !== undefined) return lock;
+    await look.pause();
+  }
+  const pid = await readOwner(file);
+  throw new ReplaceError(
+    `another process ${pid === null ? '' : `(pid ${pid}) `}is replacing the daemon of ${path}`,
+    {
+      why: `it has not come to an end for ${PATIENCE_MS / 1000} s`,
+      fix: 'see what it waits for, or end it; then try again',
+    },
+  );
+}
+
+/** Asks the daemon that serves to end, and waits until it has closed the connection. False where none answers. */
+async function endOwner(path: string, withinMs: number, clock: Clock): Promise<boolean> {
+  let peer: Peer | undefined;
+  let timer: unknown;
+  try {
+    const open = await connectSocket({ path, clock });
+    peer = open;
+    const giveUp = (reason: string) => open.destroy(reason);
+    await firstAnswer(open.request('fleet/status', { servers: [] }), { path, giveUp, clock });
+    timer = clock.setTimeout(() => giveUp('it took too long to end'), withinMs);
+    await open.request('fleet/shutdown', { successor: process.pid });
+    await open.closed;
+    return true;
+  } catch (error) {
+    if (GONE.includes(String((error as { type?: unknown }).type))) return false;
+    throw error;
+  } finally {
+    clock.clearTimeout(timer);
+    peer?.destroy();
+  }
+}
+
+interface Look {
+  /** Until the patience is over. */
+  leftMs: number;
+  pause(): Promise<void>;
+}
+
+/** One after the other, until the patience is over. */
+function* looks(clock: Clock): Generator<Look> {
+  const deadline = clock.now() + PATIENCE_MS;
+  for (
+    let delayMs = FIRST_DELAY_MS;
+    clock.now() < deadline;
+    delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)
+  ) {
+    const pause = () => new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
+    yield { leftMs: deadline - clock.now(), pause };
+  }
+}

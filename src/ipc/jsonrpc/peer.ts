@@ -1,0 +1,240 @@
+import type { Duplex } from 'node:stream';
+import { Framer } from '../../shared/framing/framer.js';
+import { type Clock, systemClock } from './clock.js';
+import type { Reply } from './incoming-request.js';
+import { Answers, type Method } from './incoming-requests.js';
+import { type Incoming, NO_ID, readLine } from './message.js';
+import { encode, Questions } from './outgoing-requests.js';
+import { errorText } from './reply-text.js';
+import { CODE } from './rpc-error.js';
+import { DEFAULT_LIMITS, Outbox, type OutboxLimits, sizeOf, type Text } from './write-queue.js';
+
+/**
+ * One end of a JSON-RPC 2.0 connection over any duplex stream; both ends may ask. `answers` holds what the other side
+ * asked, `questions` what we asked, `outbox` what is on its way out.
+ *
+ * A client may close its writing half (`echo … | socat`) and still gets its replies; then the connection ends. To tell
+ * it from a client that died, a space is written now and then: JSON allows it in front of a reply, and a dead client
+ * answers it with EPIPE.
+ */
+export interface PeerOptions {
+  maxLineBytes?: number;
+  /** How deep a line may be nested. */
+  maxDepth?: number;
+  /** A line that cannot be read is answered with an error, or ends the connection: a client cannot know whose it was. */
+  badLines?: 'answered' | 'fatal';
+  limits?: OutboxLimits;
+  /** Hears of each piece of a large text that the other side has taken. */
+  spent?: ((piece: Buffer) => void) | undefined;
+  clock?: Clock;
+  /** Hears of errors that are not the other side's to know. */
+  report?: (error: unknown, method: string) => void;
+}
+
+/** The longest line a client of the daemon may send. */
+export const MAX_LINE_BYTES = 8 * 2 ** 20;
+const PROBE_MS = 500;
+const NEWLINE = Buffer.from('\n');
+
+export class Peer {
+  /** Settles with the reason when the connection is gone. */
+  readonly closed: Promise<string>;
+  readonly #stream: Duplex;
+  readonly #clock: Clock;
+  readonly #limits: OutboxLimits;
+  readonly #badLines: 'answered' | 'fatal';
+  readonly #report: (error: unknown, method: string) => void;
+  readonly #methods = new Map<string, Method>();
+  readonly #answers: Answers;
+  readonly #questions: Questions;
+  readonly #outbox: Outbox;
+  #reason: string | undefined;
+  #wasDropped = false;
+  #hasClosed = false;
+  #inputEnded = false;
+  #probe: unknown;
+
+  constructor(stream: Duplex, options: PeerOptions = {}) {
+    const { clock = systemClock, limits = DEFAULT_LIMITS, badLines = 'answered', spent } = options;
+    this.#stream = stream;
+    this.#clock = clock;
+    this.#badLines = badLines;
+    this.#limits = limits;
+    this.#outbox = new Outbox(stream, (reason) => this.#drop(reason), { clock, limits, spent });
+    this.#report = options.report ?? (() => undefined);
+    this.#answers = new Answers((method) => this.#methods.get(method), this.#report);
+    this.#questions = new Questions((text) => this.#send(text));
+    const framer = new Framer(options.maxLineBytes ?? MAX_LINE_BYTES, {
+      line: (bytes) => this.#read(readLine(bytes, options.maxDepth)),
+      tooLong: () => this.#refuseLine(options.maxLineBytes ?? MAX_LINE_BYTES),
+    });
+    this.closed = new Promise((resolve) => {
+      stream.on('close', () => {
+        this.#finish();
+        resolve(this.#reason ?? 'the other side closed it');
+      });
+    });
+    stream.on('data', (chunk: Buffer) => framer.push(chunk));
+    stream.on('error', (error) => {
+      this.#reason ??= error.message;
+    });
+    stream.on('end', () => this.#inputEnd());
+  }
+
+  /** Requests of the other side that are being answered. */
+  get running(): number {
+    return this.#answers.size;
+  }
+
+  /** Bytes on their way out. */
+  get queued(): number {
+    return this.#outbox.queued;
+  }
+
+  /** Says how a method is answered, or a notification heard. */
+  handle(method: string, run: Method): void {
+    this.#methods.set(method, run);
+  }
+
+  request(method: string, params?: unknown, { signal }: { signal?: AbortSignal | undefined } = {}) {
+    return this.#questions.ask(method, params, signal);
+  }
+
+  /** The same to a client of MCP, which does not answer what was cancelled. */
+  askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.#questions.askClient(method, params, signal);
+  }
+
+  /** Never throws, since it is called in the middle of other people's work: what JSON cannot hold is reported. */
+  notify(method: string, params?: unknown): void {
+    try {
+      this.#send(encode({ jsonrpc: '2.0', method, params }));
+    } catch (error) {
+      this.#report(error, method);
+    }
+  }
+
+  /** Settles when the other side took everything that was sent, or the connection is gone. */
+  flushed(): Promise<void> {
+    return this.#outbox.emptied();
+  }
+
+  /** Ends the connection when everything sent so far was taken. */
+  end(): void {
+    this.flushed().then(() => this.#stream.end(() => this.#stream.destroy()));
+  }
+
+  destroy(reason = 'closed here'): void {
+    this.#reason ??= reason;
+    this.#stream.destroy();
+    this.#finish();
+  }
+
+  /** Whether it was this side that gave up the other one. */
+  get wasDropped(): boolean {
+    return this.#wasDropped;
+  }
+
+  #drop(reason: string): void {
+    this.#wasDropped = true;
+    this.destroy(reason);
+  }
+
+  #send(text: Text): void {
+    this.#outbox.send(typeof text === 'string' ? `${text}\n` : [...text, NEWLINE]);
+  }
+
+  #read(incoming: Incoming | Incoming[]): void {
+    if (this.#hasClosed) return;
+    if (Array.isArray(incoming)) this.#readBatch(incoming);
+    else this.#readOne(incoming, this.#reply);
+  }
+
+  readonly #reply: Reply = (text) => {
+    if (text !== undefined) this.#send(text);
+    if (this.#inputEnded && this.#answers.size === 0) this.end();
+  };
+
+  #readOne(message: Incoming, reply: Reply): void {
+    switch (message.kind) {
+      case 'request':
+        this.#answers.request(message, reply);
+        break;
+      case 'notification':
+        this.#answers.notification(message.method, message.params);
+        break;
+      case 'cancel':
+        this.#answers.cancel(message.target, message.wantsReply);
+        break;
+      case 'reply':
+        this.#questions.answered(message.id, message.result);
+        break;
+      case 'failure':
+        this.#questions.failed(message.id, message.error);
+        break;
+      case 'invalid':
+        if (this.#badLines === 'fatal') this.destroy(message.error.message);
+        else reply(errorText(message.id, message.error));
+    }
+  }
+
+  /** The replies of a batch go out together, when the last of them is there. */
+  #readBatch(messages: readonly Incoming[]): void {
+    const texts: (Text | undefined)[] = [];
+    let missing = messages.filter(isAnswered).length;
+    let held = 0;
+    let places = 0;
+    for (const message of messages) {
+      const place = isAnswered(message) ? places++ : -1;
+      this.#readOne(message, (text) => {
+        texts[place] = text;
+        missing -= 1;
+        held += text === undefined ? 0 : sizeOf(text);
+        if (held > this.#limits.hardBytes) this.#drop(`the replies to a batch are over ${held} bytes`);
+        else if (missing === 0) this.#reply(batchOf(texts));
+      });
+    }
+  }
+
+  #refuseLine(maxBytes: number): void {
+    const message = `Invalid request: a line of more than ${maxBytes} bytes`;
+    this.#read({ kind: 'invalid', id: NO_ID, error: { code: CODE.invalidRequest, message } });
+  }
+
+  #inputEnd(): void {
+    this.#inputEnded = true;
+    this.#questions.close('the other side ended it');
+    if (this.#answers.size === 0) this.end();
+    else this.#probeForLife();
+  }
+
+  #probeForLife(): void {
+    if (this.#hasClosed || this.#answers.size === 0) return;
+    if (this.#outbox.queued === 0) this.#outbox.send(' ');
+    this.#probe = this.#clock.setTimeout(() => this.#probeForLife(), PROBE_MS);
+  }
+
+  #finish(): void {
+    if (this.#hasClosed) return;
+    this.#hasClosed = true;
+    this.#clock.clearTimeout(this.#probe);
+    this.#outbox.close();
+    this.#questions.close(this.#reason ?? 'the other side closed it');
+    this.#answers.close();
+  }
+}
+
+function batchOf(texts: readonly (Text | undefined)[]): Text | undefined {
+  const wanted = texts.filter((text) => text !== undefined);
+  if (wanted.length === 0) return undefined;
+  if (wanted.every((text) => typeof text === 'string')) return `[${wanted.join(',')}]`;
+  const parts = wanted.flatMap((text, at) => [
+    Buffer.from(at === 0 ? '[' : ','),
+    ...(typeof text === 'string' ? [Buffer.from(text)] : text),
+  ]);
+  return [...parts, Buffer.from(']')];
+}
+
+function isAnswered({ kind }: Incoming): boolean {
+  return kind === 'request' || kind === 'invalid';
+}

@@ -1,0 +1,64 @@
+import type { WireError } from '../../fleet/fleet.js';
+import { type ErrorDetails, ToolherdError } from '../../shared/errors.js';
+import { CODE, type ErrorObject } from './rpc-error.js';
+
+/** What JSON-RPC's own codes are called where errors are told apart by type. */
+const TYPE_BY_CODE: Readonly<Record<number, string>> = {
+  [CODE.parse]: 'ParseError',
+  [CODE.invalidRequest]: 'InvalidRequestError',
+  [CODE.methodNotFound]: 'MethodNotFoundError',
+  [CODE.invalidParams]: 'InvalidParamsError',
+  [CODE.internal]: 'InternalError',
+};
+
+/** An error that came over the wire; `type` is its type there. */
+export class RemoteError extends ToolherdError {
+  override readonly type: string;
+  readonly code: number;
+  readonly retryable: boolean;
+  readonly sent: boolean;
+  /** As it came, whatever it is. */
+  readonly data: unknown;
+  /** A server's own JSON-RPC error, where that is what went wrong. */
+  readonly rpc: WireError['rpc'];
+
+  constructor({ code, message, data }: ErrorObject) {
+    const { type, why, fix, retryable, sent, rpc } = isWireError(data) ? data : detailsByCode(code);
+    super(message, { why, fix });
+    this.type = type;
+    this.code = code;
+    this.retryable = retryable;
+    this.sent = sent;
+    this.data = data;
+    this.rpc = rpc;
+  }
+}
+
+type Details = Omit<WireError, 'message'>;
+
+function detailsByCode(code: number): Details {
+  const type = TYPE_BY_CODE[code] ?? 'RemoteError';
+  if (code !== CODE.methodNotFound) return { type, retryable: false, sent: false };
+  const fix = "the daemon may be older than this client: 'toolherd up --replace' starts this version";
+  return { type, fix, retryable: false, sent: false };
+}
+
+function isWireError(data: unknown): data is WireError {
+  if (typeof data !== 'object' || data === null) return false;
+  const { type, retryable, sent } = data as Partial<WireError>;
+  return typeof type === 'string' && typeof retryable === 'boolean' && typeof sent === 'boolean';
+}
+
+/** The connection ended before the reply came. */
+export class ConnectionLostError extends ToolherdError {
+  override readonly type: string = 'ConnectionLostError';
+  readonly retryable: boolean;
+  /** Whether the request had been written: it may have run. */
+  readonly sent: boolean;
+
+  constructor(reason: string, { sent, ...details }: ErrorDetails & { sent: boolean }) {
+    super(`the connection is closed: ${reason}`, details);
+    this.sent = sent;
+    this.retryable = !sent;
+  }
+}

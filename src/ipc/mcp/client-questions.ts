@@ -1,0 +1,45 @@
+import type { OnRequest } from '../../fleet/fleet.js';
+import type { Peer } from '../jsonrpc/peer.js';
+import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
+
+/** What a client says in `initialize` that it can do. */
+export type ClientCapabilities = Readonly<Record<string, unknown>>;
+
+const CAPABILITY: Readonly<Record<string, string>> = {
+  'sampling/createMessage': 'sampling',
+  'elicitation/create': 'elicitation',
+};
+
+/** How a server's questions reach the client whose call it works on; undefined where that client answers none. */
+export function askClient(peer: Peer, capabilities: ClientCapabilities): OnRequest | undefined {
+  if (!answersAnything(capabilities)) return undefined;
+  return async (method, params, signal) => {
+    checkOffered(capabilities, method, params);
+    return (await peer.askClient(method, params, signal)) as Record<string, unknown>;
+  };
+}
+
+/** Servers need not even be told that they might ask a client that answers nothing. */
+export function answersAnything(capabilities: ClientCapabilities): boolean {
+  return Object.values(CAPABILITY).some((name) => isOffered(capabilities[name]));
+}
+
+/** Throws what a server is told that asks for more than its client offers. */
+export function checkOffered(
+  capabilities: ClientCapabilities,
+  method: string,
+  params: Record<string, unknown> | undefined,
+): void {
+  const offered = capabilities[CAPABILITY[method] ?? ''];
+  if (!isOffered(offered)) {
+    throw new RpcError(CODE.methodNotFound, `the agent whose call is in flight does not offer ${method}`);
+  }
+  if (method === 'elicitation/create' && params?.mode === 'url' && !isOffered(offered.url)) {
+    const message = 'the agent whose call is in flight can show a form, but open no address';
+    throw new RpcError(CODE.invalidParams, message);
+  }
+}
+
+function isOffered(capability: unknown): capability is Record<string, unknown> {
+  return typeof capability === 'object' && capability !== null;
+}

@@ -1,0 +1,161 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CallContext, McpResult, OnRequest } from '../../../fleet/fleet.js';
+import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
+import { answersAnything, type ClientCapabilities, checkOffered } from '../client-questions.js';
+import type { Parked, ParkedCalls } from '../suspended-calls.js';
+
+interface Question {
+  method: string;
+  params: Record<string, unknown> | undefined;
+  resolve(answer: Record<string, unknown>): void;
+  reject(error: Error): void;
+}
+
+/** One request of the client on behalf of this call: the first one, or one that brings answers. */
+export interface Leg {
+  /** Aborted when the request is cancelled. */
+  signal: AbortSignal;
+  progress(progress: Record<string, unknown>): void;
+}
+
+export interface AskingCallOptions {
+  method: string;
+  params: Record<string, unknown>;
+  capabilities: ClientCapabilities;
+  parked: ParkedCalls<AskingCall>;
+  wantsProgress: boolean;
+  /** Another call of the same client that somebody waits for. A server does not say which call its question is about. */
+  elsewhere?(): AskingCall | undefined;
+  begin(context: CallContext): Promise<McpResult>;
+}
+
+/**
+ * A call of a client that no server can ask. What the server wants to know meanwhile becomes the result of the request
+ * (`input_required`), and the call stays with the server until a second request brings the answers.
+ */
+export class AskingCall implements Parked {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+  /** Whose it is; undefined until that is found out. */
+  server: string | undefined;
+  readonly #options: AskingCallOptions;
+  readonly #abort = new AbortController();
+  readonly #questions = new Map<string, Question>();
+  readonly #outcome: Promise<McpResult>;
+  #asked = 0;
+  #leg: Leg | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(options: AskingCallOptions) {
+    this.method = options.method;
+    this.params = options.params;
+    this.#options = options;
+    const onRequest: OnRequest = (method, params, signal) => {
+      const asked = this.#leg === undefined ? options.elsewhere?.() : this;
+      return (asked ?? this).#ask(method, params, signal);
+    };
+    const onProgress = (progress: Record<string, unknown>) => this.#leg?.progress(progress);
+    this.#outcome = options.begin({
+      signal: this.#abort.signal,
+      onProgress: options.wantsProgress ? onProgress : undefined,
+      onRequest: answersAnything(options.capabilities) ? onRequest : undefined,
+      onServer: (server) => {
+        this.server = server;
+      },
+    });
+    // it may come to its end while nobody is there
+    this.#outcome.catch(() => undefined);
+  }
+
+  /** Somebody waits for it who can be asked. */
+  get isAttended(): boolean {
+    return this.#leg !== undefined && answersAnything(this.#options.capabilities);
+  }
+
+  /** Until the server is done, or wants to know something. */
+  async run(leg: Leg): Promise<McpResult> {
+    const cancel = () => this.cancel('the client took it back');
+    if (leg.signal.aborted) cancel();
+    leg.signal.addEventListener('abort', cancel, { once: true });
+    this.#leg = leg;
+    try {
+      return await this.#next();
+    } finally {
+      this.#leg = undefined;
+      leg.signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** What is left open is asked again. */
+  answer(responses: Record<string, Record<string, unknown>>): void {
+    for (const [key, { resolve }] of [...this.#questions]) {
+      const answer = Object.hasOwn(responses, key) ? responses[key] : undefined;
+      if (answer === undefined) continue;
+      this.#questions.delete(key);
+      resolve(answer);
+    }
+  }
+
+  /** Resolves when the server has no more to do with it. */
+  async whenOver(): Promise<void> {
+    await this.#outcome.catch(() => undefined);
+  }
+
+  cancel(reason: string): void {
+    this.#abort.abort(new Error(reason));
+    this.#refuse(reason);
+  }
+
+  async #next(): Promise<McpResult> {
+    for (;;) {
+      const done = await Promise.race([this.#outcome, this.#whenAsked()]);
+      if (done !== undefined) return done;
+      // who asks several things at once asks them one after the other
+      await Promise.race([this.#outcome, nextTurn()]);
+      if (this.#questions.size === 0) continue;
+      const requestState = this.#options.parked.park(this);
+      if (requestState !== undefined) return this.#inputRequired(requestState);
+      this.#refuse('too many calls wait for the answers of clients already');
+    }
+  }
+
+  /** What was asked has no answer; whoever asked may go on without. */
+  #refuse(reason: string): void {
+    for (const { reject } of this.#questions.values()) reject(new RpcError(CODE.internal, reason));
+    this.#questions.clear();
+  }
+
+  #whenAsked(): Promise<undefined> {
+    return new Promise((resolve) => {
+      this.#wake = () => resolve(undefined);
+      if (this.#questions.size > 0) resolve(undefined);
+    });
+  }
+
+  #inputRequired(requestState: string): McpResult {
+    const asked = [...this.#questions].map(([key, { method, params = {} }]) => [key, { method, params }]);
+    return { resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState };
+  }
+
+  async #ask(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    checkOffered(this.#options.capabilities, method, params);
+    const { aborted, reason } = this.#abort.signal;
+    if (aborted) throw new RpcError(CODE.internal, (reason as Error).message);
+    this.#asked += 1;
+    const key = `question-${this.#asked}`;
+    return new Promise((resolve, reject) => {
+      this.#questions.set(key, { method, params, resolve, reject });
+      const takeBack = () => {
+        this.#questions.delete(key);
+        reject(new RpcError(CODE.internal, 'the answer is not wanted any more'));
+      };
+      if (signal.aborted) takeBack();
+      signal.addEventListener('abort', takeBack, { once: true });
+      this.#wake();
+    });
+  }
+}

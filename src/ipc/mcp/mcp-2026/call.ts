@@ -1,0 +1,77 @@
+import type { McpResult, RequestParams } from '../../../fleet/fleet.js';
+import { wrong } from '../../jsonrpc/params.js';
+import { toFailedResult, toRpcError } from '../failures.js';
+import { isRecord } from '../is-record.js';
+import { onLogMessages } from '../log-messages.js';
+import { AskingCall } from './asking-call.js';
+import { withoutEnvelope } from './envelope.js';
+import type { ModernRequest } from './methods.js';
+
+/** A request that goes through to a server, which may want to know something first. */
+export async function call(request: ModernRequest): Promise<McpResult> {
+  try {
+    return await follow(request);
+  } catch (error) {
+    if (request.method === 'tools/call') return toFailedResult(error);
+    throw toRpcError(error);
+  }
+}
+
+async function follow(request: ModernRequest): Promise<McpResult> {
+  const { session, params: given, context, raw } = request;
+  const token = given.progressToken();
+  const params = withoutEnvelope(raw);
+  const asked = resumed(request, params) ?? begin(request, params);
+  const endLog = listenToLog(request, asked);
+  try {
+    return await asked.run({
+      signal: context.signal,
+      progress: (progress) => {
+        // a server may go on about a call that is answered
+        if (token === undefined || !context.isOpen) return;
+        session.notify('notifications/progress', { ...progress, progressToken: token });
+      },
+    });
+  } finally {
+    endLog();
+  }
+}
+
+function begin({ method, session, envelope, params: given }: ModernRequest, params: Record<string, unknown>) {
+  const { parked, fleet, caller, server } = session;
+  const asking = new AskingCall({
+    ...{ method, params, parked, capabilities: envelope.capabilities },
+    wantsProgress: given.progressToken() !== undefined,
+    elsewhere: () => session.attended,
+    begin: (context) =>
+      fleet.request({ server, method: method as RequestParams['method'], params }, { caller, ...context }),
+  });
+  return session.keep(asking);
+}
+
+/** The call that waits for what this request brings; undefined where it brings nothing. */
+function resumed(
+  { method, session, params: given }: ModernRequest,
+  params: Record<string, unknown>,
+): AskingCall | undefined {
+  const token = given.optionalText('requestState');
+  if (token === undefined) return undefined;
+  const responses = given.optionalRecord('inputResponses') ?? {};
+  if (!Object.values(responses).every(isRecord)) throw wrong("'inputResponses' must be an object of objects");
+  const asked = session.parked.take(token, method, params);
+  asked.answer(responses as Record<string, Record<string, unknown>>);
+  return asked;
+}
+
+/** What the server of this call logs while it is at it. */
+function listenToLog({ session, envelope }: ModernRequest, asked: AskingCall): () => void {
+  const { logLevel } = envelope;
+  if (logLevel === undefined) return () => undefined;
+  return onLogMessages({
+    fleet: session.fleet,
+    isShown: (server) => server === asked.server,
+    isAlone: session.isAlone,
+    level: () => logLevel,
+    tell: (message) => session.notify('notifications/message', message),
+  });
+}

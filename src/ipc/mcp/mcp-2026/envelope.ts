@@ -1,0 +1,68 @@
+import {
+  CLIENT_CAPABILITIES_KEY,
+  CLIENT_INFO_KEY,
+  LOG_LEVEL_KEY,
+  MODERN_VERSION,
+  PROTOCOL_VERSION_KEY,
+  UNSUPPORTED_VERSION,
+} from '../../../shared/mcp-names.js';
+import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
+import type { ClientCapabilities } from '../client-questions.js';
+import { isRecord } from '../is-record.js';
+import { LOG_LEVELS, type McpLogLevel } from '../log-levels.js';
+
+/** What a request of this era says of its client, each anew: nothing is remembered from one to the next. */
+export interface Envelope {
+  capabilities: ClientCapabilities;
+  /** From which level on log messages are wanted while it runs; undefined: none. */
+  logLevel: McpLogLevel | undefined;
+  /** Who it says it is. */
+  client: unknown;
+}
+
+const ENVELOPE_KEYS = [PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY];
+
+/** Undefined where the request is of an older era: it is the version in `_meta` that tells. */
+export function readEnvelope(params: unknown): Envelope | undefined {
+  const meta = metaOf(params);
+  if (meta === undefined || !Object.hasOwn(meta, PROTOCOL_VERSION_KEY)) return undefined;
+  const version = meta[PROTOCOL_VERSION_KEY];
+  if (typeof version !== 'string') throw wrong(PROTOCOL_VERSION_KEY, 'must be a string');
+  if (version !== MODERN_VERSION) {
+    const data = { supported: [MODERN_VERSION], requested: version };
+    throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
+  }
+  const capabilities = meta[CLIENT_CAPABILITIES_KEY];
+  if (!isRecord(capabilities)) throw wrong(CLIENT_CAPABILITIES_KEY, 'must be an object');
+  const info = meta[CLIENT_INFO_KEY];
+  if (info !== undefined && !(isRecord(info) && typeof info.name === 'string')) {
+    throw wrong(CLIENT_INFO_KEY, 'must have a name');
+  }
+  return { capabilities, logLevel: levelOf(meta[LOG_LEVEL_KEY]), client: info };
+}
+
+/** The params as the server is to get them: without what was said to us. */
+export function withoutEnvelope(params: unknown): Record<string, unknown> {
+  if (!isRecord(params)) return {};
+  const { _meta: meta, inputResponses: _, requestState: __, ...rest } = params;
+  if (!isRecord(meta)) return rest;
+  const kept = Object.entries(meta).filter(([key]) => !ENVELOPE_KEYS.includes(key));
+  return kept.length === 0 ? rest : { ...rest, _meta: Object.fromEntries(kept) };
+}
+
+function levelOf(level: unknown): McpLogLevel | undefined {
+  if (level === undefined) return undefined;
+  const known = LOG_LEVELS.find((one) => one === level);
+  if (known === undefined) throw wrong(LOG_LEVEL_KEY, `must be one of: ${LOG_LEVELS.join(', ')}`);
+  return known;
+}
+
+function metaOf(params: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(params)) return undefined;
+  return isRecord(params._meta) ? params._meta : undefined;
+}
+
+function wrong(key: string, problem: string): RpcError {
+  const message = `Invalid params: '_meta["${key}"]' ${problem}`;
+  return new RpcError(CODE.invalidParams, message, { envelope: { key, problem } });
+}

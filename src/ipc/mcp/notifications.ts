@@ -1,0 +1,47 @@
+import type { Fleet } from '../../fleet/fleet.js';
+import type { Clock } from '../jsonrpc/clock.js';
+import type { Peer } from '../jsonrpc/peer.js';
+import { onListChanges } from './list-changes.js';
+import type { McpLogLevel } from './log-levels.js';
+import { onLogMessages } from './log-messages.js';
+
+export interface NewsOptions {
+  readonly fleet: Pick<Fleet, 'subscribe'>;
+  readonly peer: Pick<Peer, 'notify'>;
+  readonly clock: Clock;
+  /** Whose news this connection sees. */
+  isShown(server: string): boolean;
+  /** It sees one alone. */
+  isAlone(): boolean;
+}
+
+/** What an MCP client is told without having asked: lists that changed, and what servers log. */
+export class McpNews {
+  readonly #options: NewsOptions;
+  #level: McpLogLevel | undefined;
+  #endLists: (() => void) | undefined;
+  #endLog: (() => void) | undefined;
+
+  constructor(options: NewsOptions) {
+    this.#options = options;
+  }
+
+  beginLists(): void {
+    const { fleet, clock, isShown, peer } = this.#options;
+    const tell = (list: string) => peer.notify(`notifications/${list}/list_changed`);
+    this.#endLists ??= onListChanges({ fleet, clock, isShown, tell });
+  }
+
+  /** From which level on log messages are wanted. */
+  beginLog(level: McpLogLevel): void {
+    this.#level = level;
+    const { fleet, isShown, isAlone, peer } = this.#options;
+    const tell = (message: Record<string, unknown>) => peer.notify('notifications/message', message);
+    this.#endLog ??= onLogMessages({ fleet, isShown, isAlone, level: () => this.#level, tell });
+  }
+
+  end(): void {
+    this.#endLists?.();
+    this.#endLog?.();
+  }
+}

@@ -1,0 +1,43 @@
+import type { CallContext, Forwarded, ForwardSink } from '../../fleet/fleet.js';
+import { wasCancelled } from '../jsonrpc/error-codes.js';
+import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import { toFailedResult } from './failures.js';
+
+/** Answers a call of MCP with what became of it. */
+export class ForwardedCall implements ForwardSink {
+  readonly caller: string;
+  readonly onProgress: CallContext['onProgress'];
+  readonly onRequest: CallContext['onRequest'];
+  readonly #context: RequestContext;
+
+  constructor(
+    context: RequestContext,
+    caller: string,
+    onProgress: CallContext['onProgress'],
+    onRequest: CallContext['onRequest'],
+  ) {
+    this.#context = context;
+    this.caller = caller;
+    this.onProgress = onProgress;
+    this.onRequest = onRequest;
+  }
+
+  settle(outcome: Forwarded): void {
+    if (outcome.ok) {
+      if (outcome.text === undefined) this.#context.answer(outcome.raw ?? outcome.result);
+      else this.#context.answerJson(outcome.text);
+    } else if (this.#context.isCancelled) this.#context.fail(wasCancelled(outcome.error));
+    else this.#tellFailure(outcome.error);
+  }
+
+  #tellFailure(error: unknown): void {
+    let result: Record<string, unknown>;
+    try {
+      result = toFailedResult(error);
+    } catch (told) {
+      this.#context.fail(told);
+      return;
+    }
+    this.#context.answer(result);
+  }
+}

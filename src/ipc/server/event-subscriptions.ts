@@ -1,0 +1,38 @@
+import type { Fleet, FleetEvent } from '../../fleet/fleet.js';
+
+export type Topic = FleetEvent['topic'];
+export const TOPICS: readonly Topic[] = ['state', 'log', 'catalog', 'call', 'notification'];
+
+/** What one connection wants to hear. A topic that is subscribed to again takes the new choice of servers. */
+export class Subscriptions {
+  readonly #fleet: Pick<Fleet, 'subscribe'>;
+  readonly #tell: (event: FleetEvent) => void;
+  readonly #ends = new Map<Topic, () => void>();
+
+  constructor(fleet: Pick<Fleet, 'subscribe'>, tell: (event: FleetEvent) => void) {
+    this.#fleet = fleet;
+    this.#tell = tell;
+  }
+
+  get topics(): Topic[] {
+    return [...this.#ends.keys()];
+  }
+
+  begin(topics: readonly Topic[], servers?: readonly string[]): void {
+    const wanted = servers && new Set(servers);
+    for (const topic of topics) {
+      this.end([topic]);
+      const end = this.#fleet.subscribe([topic], (event) => {
+        if (wanted === undefined || wanted.has(event.server)) this.#tell(event);
+      });
+      this.#ends.set(topic, end);
+    }
+  }
+
+  end(topics: readonly Topic[] = this.topics): void {
+    for (const topic of topics) {
+      this.#ends.get(topic)?.();
+      this.#ends.delete(topic);
+    }
+  }
+}

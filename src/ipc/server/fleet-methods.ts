@@ -1,0 +1,223 @@
+import { isAbsolute } from 'node:path';
+import type { Closing } from '../../fleet/closing.js';
+import { type CallContext, type Fleet, type ManyContext, REQUESTS } from '../../fleet/fleet.js';
+import { toMetrics } from '../../fleet/metrics.js';
+import { API_VERSION } from '../../shared/version.js';
+import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import { type Params, wrong } from '../jsonrpc/params.js';
+import type { Peer } from '../jsonrpc/peer.js';
+import { untilCancelled } from '../jsonrpc/until-cancelled.js';
+import type { McpSession } from '../mcp/session.js';
+import type { Outlook } from './connection-fleet.js';
+import { type Subscriptions, TOPICS } from './event-subscriptions.js';
+import type { Lifecycle } from './lifecycle.js';
+import {
+  broadcastParams,
+  callParams,
+  listParams,
+  logParams,
+  manyParams,
+  pinParams,
+  promptParams,
+  registerParams,
+  resourceParams,
+} from './read-params.js';
+
+/** Who answers: what `fleet/hello` says of the daemon. */
+export interface Identity {
+  version: string;
+  pid: number;
+  /** ISO 8601. */
+  started_at: string;
+}
+
+/** One client of the socket. */
+export interface Connection {
+  /** On whose behalf it calls: no other connection has this name. */
+  caller: string;
+  fleet: Fleet;
+  /** Whose herd that is. */
+  outlook: Pick<Outlook, 'agent' | 'check' | 'look'>;
+  peer: Peer;
+  identity: Identity;
+  /** Takes down who the client says it is. */
+  introduce(client: unknown): void;
+  subscriptions: Subscriptions;
+  /** The same connection as an MCP client's. */
+  mcp: Pick<McpSession, 'show'>;
+  /** The daemon's. */
+  lifecycle: Pick<Lifecycle, 'why'>;
+  /** It wants to hear why the daemon ends; said at once where the daemon is ending already. */
+  hearClosing(): void;
+  /** The daemon begins to end. Tells the connections that want to hear why; answers with their number. */
+  closing(why: Closing): number;
+  /** Called when the herd has stopped and the client that asked for it knows. */
+  shutDown(): void;
+}
+
+export type FleetMethod = (
+  connection: Connection,
+  params: Params,
+  context: RequestContext,
+) => Promise<unknown> | unknown;
+
+/** Every method of the socket. docs/PROTOCOL.md lists the same; a test compares them. */
+export const METHODS: Readonly<Record<string, FleetMethod>> = {
+  'fleet/hello': async (connection, params, context) => {
+    const { signal } = context;
+    const { identity, outlook, mcp } = connection;
+    connection.introduce(params.optionalRecord('client'));
+    const agent = params.optionalText('agent');
+    const server = params.optionalText('server');
+    if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
+    // both reject where there is no such server
+    if (agent !== undefined) await untilCancelled(signal, outlook.look(agent, server));
+    else if (server !== undefined) await untilCancelled(signal, outlook.check(server));
+    mcp.show(server);
+    if (params.optionalFlag('closing_notice')) context.afterReply(connection.hearClosing);
+    return {
+      daemon: { ...identity, closing: connection.lifecycle.why },
+      api_version: API_VERSION,
+      agent: outlook.agent,
+    };
+  },
+
+  'fleet/status': ({ fleet }, params, { signal }) =>
+    untilCancelled(signal, fleet.status(params.optionalTexts('servers'))),
+
+  'fleet/start': order('start'),
+  'fleet/stop': order('stop'),
+  'fleet/restart': order('restart'),
+  'fleet/reset': order('reset'),
+
+  'fleet/tools': ({ fleet }, params, { signal }) => {
+    const { server, refresh } = listParams(params);
+    return untilCancelled(signal, fleet.tools(server, refresh));
+  },
+
+  'fleet/prompts': ({ fleet }, params, { signal }) => {
+    const { server, refresh } = listParams(params);
+    return untilCancelled(signal, fleet.prompts(server, refresh));
+  },
+
+  'fleet/resources': ({ fleet }, params, { signal }) => {
+    const { server, refresh } = listParams(params);
+    return untilCancelled(signal, fleet.resources(server, refresh));
+  },
+
+  'fleet/prompt': (connection, params, context) =>
+    connection.fleet.prompt(promptParams(params), callContext(connection, params, context)),
+
+  'fleet/resource': (connection, params, context) =>
+    connection.fleet.resource(resourceParams(params), callContext(connection, params, context)),
+
+  'fleet/request': (connection, params, context) => {
+    const request = {
+      server: params.optionalText('server'),
+      method: params.choice('method', REQUESTS),
+      params: params.optionalRecord('params') ?? {},
+      timeout_ms: params.optionalMs('timeout_ms', 1),
+    };
+    return connection.fleet.request(request, callContext(connection, params, context));
+  },
+
+  'fleet/call': (connection, params, context) =>
+    connection.fleet.call(callParams(params), callContext(connection, params, context)),
+
+  'fleet/call_many': async (connection, params, context) => {
+    const many = manyParams(params);
+    return { results: await connection.fleet.callMany(many, manyContext(connection, params, context)) };
+  },
+
+  'fleet/broadcast': async (connection, params, context) => {
+    const broadcast = broadcastParams(params);
+    return { results: await connection.fleet.broadcast(broadcast, manyContext(connection, params, context)) };
+  },
+
+  'fleet/subscribe': ({ subscriptions }, params) => {
+    subscriptions.begin(params.choices('topics', TOPICS), params.optionalTexts('servers'));
+    return { topics: subscriptions.topics };
+  },
+
+  'fleet/unsubscribe': ({ subscriptions }, params) => {
+    subscriptions.end(params.has('topics') ? params.choices('topics', TOPICS) : undefined);
+    return { topics: subscriptions.topics };
+  },
+
+  'fleet/inspect': ({ fleet }, params, { signal }) =>
+    untilCancelled(signal, fleet.inspect(params.text('server'))),
+
+  'fleet/pins': ({ fleet }, params, { signal }) => untilCancelled(signal, fleet.pins(pinParams(params))),
+
+  'fleet/authorize': ({ fleet }, params, { signal }) => {
+    const authorized = fleet.authorize({
+      server: params.text('server'),
+      wait: params.optionalFlag('wait'),
+      client_id: params.optionalText('client_id'),
+      client_secret: params.optionalText('client_secret'),
+    });
+    return untilCancelled(signal, authorized);
+  },
+
+  'fleet/logout': ({ fleet }, params, { signal }) =>
+    untilCancelled(signal, fleet.logout(params.text('server'))),
+
+  'fleet/reload': ({ fleet }, params, { signal }) =>
+    untilCancelled(signal, fleet.reload(params.optionalFlag('dry_run'))),
+
+  'fleet/logs': async ({ fleet }, params, { signal }) => ({
+    entries: await untilCancelled(signal, fleet.logs(logParams(params))),
+  }),
+
+  'fleet/register': async ({ fleet }, params, { signal }) => {
+    const { document, folder } = registerParams(params);
+    return { servers: await untilCancelled(signal, fleet.register(document, folder)) };
+  },
+
+  'fleet/unregister': async ({ fleet }, params) => ({ servers: await fleet.unregister(params.text('name')) }),
+
+  'fleet/metrics': async ({ fleet }, _params, { signal }) =>
+    toMetrics(await untilCancelled(signal, fleet.status())),
+
+  'fleet/shutdown': async ({ fleet, peer, closing, shutDown }, params, context) => {
+    const graceMs = params.optionalMs('grace_ms', 0);
+    const successor = params.optionalWhole('successor');
+    const attached = closing(
+      successor === undefined ? { reason: 'shutdown' } : { reason: 'replaced', successor },
+    );
+    const report = await fleet.shutdown(graceMs);
+    context.afterReply(() => peer.flushed().then(shutDown));
+    return { ...report, attached };
+  },
+};
+
+function order(verb: 'start' | 'stop' | 'restart' | 'reset'): FleetMethod {
+  return async ({ fleet }, params, { signal }) => {
+    const done = fleet[verb](params.selection(), params.optionalFlag('wait'));
+    return { servers: await untilCancelled(signal, done) };
+  };
+}
+
+/** Results that come one by one are told as progress. */
+function manyContext(connection: Connection, params: Params, context: RequestContext): ManyContext {
+  const { caller, signal, onProgress } = callContext(connection, params, context);
+  let told = 0;
+  const onResult: ManyContext['onResult'] =
+    onProgress &&
+    ((index, result, total) => {
+      told += 1;
+      onProgress({ progress: told, total, index, result });
+    });
+  return { caller, signal, onResult };
+}
+
+function callContext({ peer, caller }: Connection, params: Params, context: RequestContext): CallContext {
+  const token = params.progressToken();
+  const tellProgress = (progress: Record<string, unknown>) => {
+    // a server may go on about a call that is answered
+    if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
+  };
+  const onProgress = token === undefined ? undefined : tellProgress;
+  // a result of MCP is only handed on; those of calls are converted before
+  return { caller, signal: context.signal, onProgress, acceptsRaw: true };
+}

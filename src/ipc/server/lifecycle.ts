@@ -1,0 +1,39 @@
+import type { Closing } from '../../fleet/closing.js';
+
+/**
+ * - `serving`: it takes connections and calls;
+ * - `closing`: its servers are being stopped. It still takes connections, and tells them why it ends;
+ * - `closed`: it ends its connections and takes no other. The socket goes when the last process of the herd has ended.
+ */
+export type LifecycleState = { name: 'serving' } | { name: 'closing' | 'closed'; why: Closing };
+
+/** The life of one daemon. It never goes back. */
+export class Lifecycle {
+  #state: LifecycleState = { name: 'serving' };
+
+  get state(): LifecycleState {
+    return this.#state;
+  }
+
+  /** Why the daemon ends; null while it serves. */
+  get why(): Closing | null {
+    return this.#state.name === 'serving' ? null : this.#state.why;
+  }
+
+  /**
+   * True where that changed anything. After `replaced` a later shutdown order changes nothing: the successor takes the
+   * socket.
+   */
+  beginClosing(why: Closing): boolean {
+    if (this.why?.reason === 'replaced' || this.why?.reason === why.reason) return false;
+    this.#state = { name: this.#state.name === 'closed' ? 'closed' : 'closing', why };
+    return true;
+  }
+
+  /** True for the first time. */
+  close(): boolean {
+    if (this.#state.name === 'closed') return false;
+    this.#state = { name: 'closed', why: this.why ?? { reason: 'shutdown' } };
+    return true;
+  }
+}

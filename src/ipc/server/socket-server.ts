@@ -1,0 +1,178 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { CLOSING, type Closing } from '../../fleet/closing.js';
+import type { Caller, Fleet } from '../../fleet/fleet.js';
+import { blocks } from '../../shared/framing/buffer-pool.js';
+import { VERSION } from '../../shared/version.js';
+import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { Params } from '../jsonrpc/params.js';
+import { Peer } from '../jsonrpc/peer.js';
+import type { OutboxLimits } from '../jsonrpc/write-queue.js';
+import type { AskingCall } from '../mcp/mcp-2026/asking-call.js';
+import { McpSession } from '../mcp/session.js';
+import { ParkedCalls } from '../mcp/suspended-calls.js';
+import { Callers, clientOf } from './callers.js';
+import { Outlook } from './connection-fleet.js';
+import { Subscriptions } from './event-subscriptions.js';
+import { type Connection, type Identity, METHODS } from './fleet-methods.js';
+import { type AgentFiles, oneView, type Views } from './fleet-provider.js';
+import { Lifecycle } from './lifecycle.js';
+import { handleMcp } from './mcp-methods.js';
+
+const giveBack = (piece: Buffer) => blocks.giveBack(piece);
+
+export interface FleetServerOptions {
+  identity?: Identity;
+  /** Called when a client ends the herd with fleet/shutdown. */
+  onClosing?: (why: Closing) => void;
+  /** Called once, when the servers have stopped and the client that asked for it has its report: now the socket may go. */
+  onShutdown?: () => void;
+  /** The daemon's, where others ask it too. */
+  lifecycle?: Lifecycle;
+  /** Hears of bugs: errors that no client is told in full. */
+  report?: (error: unknown, method: string) => void;
+  /** Hears of clients that were dropped: which connection, and why. */
+  onDropped?: (caller: string, reason: string) => void;
+  limits?: OutboxLimits;
+  clock?: Clock;
+  /** Where the connections are written down, for whoever wants to know who called. */
+  callers?: Callers;
+}
+
+export interface AcceptOptions {
+  /** It is for one request alone: what a client comes back for may come over another connection. */
+  isStateless?: boolean;
+  /** How its client came here. Default: over the socket. */
+  via?: Caller['via'];
+  /** Which agent files its client may name. Default: `trusted`. */
+  agentFiles?: AgentFiles;
+}
+
+/** Offers a Fleet to the connections it is given. Where they come from is not its business. */
+export interface FleetServer {
+  readonly connections: ReadonlySet<Peer>;
+  /** A socket should be one with `allowHalfOpen`, so that `echo … | socat` gets its replies. */
+  accept(stream: Duplex, options?: AcceptOptions): Peer;
+  /** Says to connections that want to hear it that the daemon begins to end, and why. */
+  announce(why: Closing): void;
+  /** The servers have stopped: the daemon goes from `closing` to `closed`. */
+  shutDown(): void;
+  /** Ends every connection when it has what was sent to it, or after the grace. Who comes later is turned away. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}): FleetServer {
+  const {
+    clock = systemClock,
+    report,
+    limits,
+    onShutdown = () => undefined,
+    callers = new Callers(),
+    lifecycle = new Lifecycle(),
+  } = options;
+  const identity = options.identity ?? describeProcess();
+  const views = 'own' in herd ? herd : oneView(herd);
+  const connections = new Set<Peer>();
+  const outlooks = new Map<string, Outlook>();
+  const parked = new ParkedCalls<AskingCall>(clock);
+  /** Those that want to hear why the daemon ends. */
+  const hearers = new Set<Peer>();
+  let accepted = 0;
+
+  function announce(why: Closing): void {
+    if (lifecycle.beginClosing(why)) for (const peer of hearers) peer.notify(CLOSING, why);
+  }
+
+  function hearClosing(peer: Peer): void {
+    hearers.add(peer);
+    if (lifecycle.why !== null) peer.notify(CLOSING, lifecycle.why);
+  }
+
+  function shutDown(): void {
+    if (lifecycle.close()) onShutdown();
+  }
+
+  /** What servers do for others than this agent is not its business; the global herd is everybody's. */
+  function isOf(caller: string | null, { agent }: Outlook): boolean {
+    return agent === null || outlooks.get(caller ?? '')?.agent === agent;
+  }
+
+  function accept(
+    stream: Duplex,
+    { isStateless = false, via = 'socket', agentFiles }: AcceptOptions = {},
+  ): Peer {
+    // a socket does not hold what it has taken; a stream of our own may
+    const spent = stream instanceof Socket ? giveBack : undefined;
+    const peer = new Peer(stream, { clock, spent, ...(report && { report }), ...(limits && { limits }) });
+    accepted += 1;
+    const caller = `connection ${accepted}`;
+    const outlook = new Outlook(views, caller, agentFiles);
+    outlooks.set(caller, outlook);
+    const { fleet } = outlook;
+    const who: Caller = {
+      via,
+      client: null,
+      get agent() {
+        return outlook.agent;
+      },
+    };
+    callers.join(caller, who);
+    const introduce = (said: unknown) => {
+      who.client = clientOf(said) ?? who.client;
+    };
+    const subscriptions = new Subscriptions(fleet, (event) => {
+      if (event.topic !== 'call' || isOf(event.caller, outlook)) peer.notify('fleet/event', event);
+    });
+    const mcp = new McpSession({
+      ...{ fleet, peer, caller, introduce, clock },
+      parked: isStateless ? parked : undefined,
+    });
+    const connection: Connection = {
+      ...{ caller, fleet, outlook, peer, identity, introduce, subscriptions, mcp, lifecycle },
+      shutDown,
+      hearClosing: () => hearClosing(peer),
+      closing(why) {
+        options.onClosing?.(why);
+        announce(why);
+        return hearers.size;
+      },
+    };
+    for (const [name, method] of Object.entries(METHODS)) {
+      peer.handle(name, (params, context) => method(connection, new Params(params), context));
+    }
+    handleMcp(peer, mcp);
+    if (lifecycle.state.name === 'closed') peer.destroy('the daemon ends');
+    connections.add(peer);
+    peer.closed.then((reason) => {
+      connections.delete(peer);
+      hearers.delete(peer);
+      if (peer.wasDropped && lifecycle.state.name !== 'closed') options.onDropped?.(caller, reason);
+      subscriptions.end();
+      // a call that waits for its client needs the servers of this view
+      void mcp.end().then(() => {
+        outlooks.delete(caller);
+        callers.leave(caller);
+        outlook.close();
+      });
+    });
+    return peer;
+  }
+
+  async function close(graceMs = 1000): Promise<void> {
+    lifecycle.close();
+    parked.close();
+    const open = [...connections];
+    const timer = clock.setTimeout(() => {
+      for (const peer of open) peer.destroy('the daemon ends');
+    }, graceMs);
+    for (const peer of open) peer.end();
+    await Promise.all(open.map(({ closed }) => closed));
+    clock.clearTimeout(timer);
+  }
+
+  return { connections, accept, announce, shutDown, close };
+}
+
+function describeProcess(): Identity {
+  return { version: VERSION, pid: process.pid, started_at: new Date().toISOString() };
+}

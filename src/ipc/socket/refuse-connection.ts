@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import { Framer } from '../../shared/framing/framer.js';
+import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { type IdText, type Incoming, readLine } from '../jsonrpc/message.js';
+import { errorText } from '../jsonrpc/reply-text.js';
+import type { ErrorObject } from '../jsonrpc/rpc-error.js';
+
+/** In which a client that has something to ask has asked it. */
+const PATIENCE_MS = 1000;
+const MOST_BYTES = 65_536;
+const HTTP = /^(GET|POST|DELETE|HEAD|OPTIONS|PUT|PATCH) /;
+
+/**
+ * A connection that there is no room for: whatever it asks is answered with why, in the words that it speaks, and then
+ * it is closed. `left`: it is gone.
+ */
+export function turnAway(
+  socket: Socket,
+  error: ErrorObject,
+  left: () => void,
+  clock: Clock = systemClock,
+): void {
+  const timer = clock.setTimeout(() => socket.destroy(), PATIENCE_MS);
+  const answer = (message: Incoming) => {
+    const id = idOf(message);
+    if (id !== undefined) socket.write(`${errorText(id, error)}\n`);
+  };
+  const framer = new Framer(MOST_BYTES, {
+    line: (bytes) => [readLine(bytes)].flat().forEach(answer),
+    tooLong: () => socket.destroy(),
+  });
+  let isFirst = true;
+  socket.on('data', (chunk: Buffer) => {
+    if (isFirst && HTTP.test(chunk.toString('latin1', 0, 8))) socket.end(unavailable(error));
+    else if (!socket.writableEnded) framer.push(chunk);
+    isFirst = false;
+  });
+  socket.on('end', () => socket.end());
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    clock.clearTimeout(timer);
+    left();
+  });
+}
+
+/** Undefined for what wants no answer. */
+function idOf(message: Incoming): IdText | undefined {
+  return message.kind === 'request' || message.kind === 'invalid' ? message.id : undefined;
+}
+
+function unavailable(error: ErrorObject): string {
+  const body = `${errorText('null', error)}\n`;
+  return [
+    'HTTP/1.1 503 Service Unavailable',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'retry-after: 1',
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

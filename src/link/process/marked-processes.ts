@@ -1,0 +1,78 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../shared/clock.js';
+import { pidsOfSystem } from './group.js';
+import { cookieOf } from './identity.js';
+
+export interface Carrier {
+  pid: number;
+  cookie: string;
+}
+
+/** Processes looked at between two turns of the event loop: a scan of a busy machine must not hold up calls. */
+const SLICE = 48;
+const ROUNDS = 20;
+const ROUND_MS = 10;
+
+/**
+ * A process that left its group (`setsid`) still carries the cookie it was born with. Linux only: elsewhere nothing is
+ * found. One scan serves everybody who asks at the same time, since fifty servers may stop at once.
+ */
+export class Escapees {
+  readonly #prefix: string;
+  readonly #clock: Clock;
+  #running: Promise<unknown> = Promise.resolve();
+  #queued: Promise<Carrier[]> | undefined;
+
+  constructor(daemonId: string, clock: Clock) {
+    this.#prefix = `${daemonId}:`;
+    this.#clock = clock;
+  }
+
+  /** Kills whatever carries the cookie and resolves when nothing does; with the number of processes it had to kill. */
+  async sweep(cookie: string): Promise<number> {
+    const killed = new Set<number>();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const found = (await this.#scan()).filter((carrier) => carrier.cookie === cookie);
+      if (found.length === 0) break;
+      for (const { pid } of found) {
+        killed.add(pid);
+        kill(pid);
+      }
+      await new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, ROUND_MS));
+    }
+    return killed.size;
+  }
+
+  #scan(): Promise<Carrier[]> {
+    // the scan that runs may be past the one who is looked for, so whoever comes now waits for the next
+    this.#queued ??= this.#running.then(() => {
+      this.#queued = undefined;
+      const scan = carriers(this.#prefix);
+      this.#running = scan;
+      return scan;
+    });
+    return this.#queued;
+  }
+}
+
+/** Every process but this one whose cookie begins with `prefix`. */
+export async function carriers(prefix: string): Promise<Carrier[]> {
+  if (process.platform !== 'linux') return [];
+  const found: Carrier[] = [];
+  let looked = 0;
+  for (const pid of pidsOfSystem()) {
+    if (pid === process.pid) continue;
+    const cookie = cookieOf(pid);
+    if (cookie?.startsWith(prefix)) found.push({ pid, cookie });
+    if (++looked % SLICE === 0) await setImmediate();
+  }
+  return found;
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone already
+  }
+}

@@ -1,0 +1,97 @@
+import type { RpcError } from '../../../shared/call-errors.js';
+import { type Id, isObject, type JsonObject } from '../../session/message.js';
+import { answerRequest, type RequestPorts } from '../server-requests.js';
+
+/** More open questions than any honest server has. */
+const MOST_OPEN = 100;
+const INTERNAL = -32603;
+const INVALID_REQUEST = -32600;
+
+/**
+ * The requests of a server that are being answered. Not left to the SDK's client, which lets nobody cancel the request
+ * with id 0 (the first of every server that is built with it), and writes a prefix in front of each message.
+ */
+export class ServerRequests {
+  readonly #ports: RequestPorts;
+  readonly #write: (line: string) => unknown;
+  readonly #open = new Map<Id, AbortController>();
+  #hasAskedForRoots = false;
+
+  constructor(ports: RequestPorts, write: (line: string) => unknown) {
+    this.#ports = ports;
+    this.#write = write;
+  }
+
+  get hasAskedForRoots(): boolean {
+    return this.#hasAskedForRoots;
+  }
+
+  /** True for what was taken: a request, or the cancelling of one. */
+  receive(raw: JsonObject): boolean {
+    const { id, method, params } = raw;
+    if (method === 'notifications/cancelled') return this.#cancel(params);
+    if (typeof method !== 'string' || method === 'ping' || !isId(id)) return false;
+    if (method === 'roots/list') this.#hasAskedForRoots = true;
+    void this.#answer(id, method, isObject(params) ? params : undefined);
+    return true;
+  }
+
+  /** The link has come to its end: nobody waits for the answers any more. */
+  close(): void {
+    for (const open of this.#open.values()) open.abort(new Error('the server is gone'));
+    this.#open.clear();
+  }
+
+  async #answer(id: Id, method: string, params: JsonObject | undefined): Promise<void> {
+    if (this.#open.has(id) || this.#open.size >= MOST_OPEN) {
+      const why = this.#open.has(id) ? 'this id is in use' : `${MOST_OPEN} requests are open already`;
+      const message = `toolherd does not answer ${method} for ${this.#ports.name}: ${why}`;
+      this.#reply({ id, error: { code: INVALID_REQUEST, message } });
+      return;
+    }
+    const open = new AbortController();
+    this.#open.set(id, open);
+    const reply = await answerRequest(this.#ports, method, params, open.signal).then(
+      (result) => ({ id, result }),
+      (error: unknown) => ({ id, error: toRpcError(error) }),
+    );
+    // one that was cancelled wants no reply
+    if (this.#open.get(id) !== open) return;
+    this.#open.delete(id);
+    this.#reply(reply);
+  }
+
+  #cancel(params: unknown): boolean {
+    const id = isObject(params) ? params.requestId : undefined;
+    const open = isId(id) ? this.#open.get(id) : undefined;
+    if (open === undefined || !isId(id)) return false;
+    this.#open.delete(id);
+    open.abort(new Error('the server has cancelled its request'));
+    return true;
+  }
+
+  #reply(reply: { id: Id; result: JsonObject } | { id: Id; error: RpcError }): void {
+    let line: string;
+    try {
+      line = JSON.stringify({ jsonrpc: '2.0', ...reply });
+    } catch {
+      const error = { code: INTERNAL, message: 'the answer cannot be written as JSON' };
+      line = JSON.stringify({ jsonrpc: '2.0', id: reply.id, error });
+    }
+    this.#write(line);
+  }
+}
+
+/** What an agent itself answered goes on as it is. */
+function toRpcError(error: unknown): RpcError {
+  const { code, message, data } = isObject(error) ? error : {};
+  return {
+    code: Number.isInteger(code) ? Number(code) : INTERNAL,
+    message: typeof message === 'string' ? message : String(error),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number';
+}

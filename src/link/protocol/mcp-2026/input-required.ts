@@ -1,0 +1,101 @@
+import { MCPError, MCPProtocolError } from '../../../shared/call-errors.js';
+import type { Clock } from '../../../shared/clock.js';
+import type { Call } from '../../session/call.js';
+import { isObject, type JsonObject } from '../../session/message.js';
+import { answerFor, type RequestPorts } from '../server-requests.js';
+
+/** A server that has not learned enough by then never will. */
+const MOST_ROUNDS = 10;
+/** More questions at a time than any agent would answer. */
+const MOST_REQUESTS = 100;
+/** A server that asks nothing, only to be asked again, works on it meanwhile. */
+const PACE_MS = 1000;
+
+interface InputRequest {
+  method: string;
+  params: JsonObject | undefined;
+}
+
+/** Answers what a server wants to know before it goes on with a call: the agent is asked whose call it is. */
+export class InputRequired {
+  readonly #ports: RequestPorts;
+  readonly #clock: Clock;
+  readonly #rounds = new WeakMap<Call, number>();
+
+  constructor(ports: RequestPorts, clock: Clock) {
+    this.#ports = ports;
+    this.#clock = clock;
+  }
+
+  /** What is added to the params of the next try. Rejects with the error of the call. */
+  async answer(call: Call, result: JsonObject): Promise<JsonObject> {
+    const round = (this.#rounds.get(call) ?? 0) + 1;
+    this.#rounds.set(call, round);
+    if (round > MOST_ROUNDS) throw this.#wrong(call, `it asked for more ${MOST_ROUNDS} times already`);
+    const { requestState } = result;
+    const requests = this.#read(call, result);
+    if (requests.length === 0) await this.#pace(call);
+    const inputResponses = requests.length === 0 ? {} : { inputResponses: await this.#ask(call, requests) };
+    return { ...inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+  }
+
+  #read(call: Call, { inputRequests = {}, requestState }: JsonObject): [string, InputRequest][] {
+    if (!isObject(inputRequests)) throw this.#wrong(call, 'its input requests are no object');
+    const entries = Object.entries(inputRequests);
+    if (entries.length > MOST_REQUESTS) {
+      throw this.#wrong(call, `it asks for ${entries.length} things at a time`);
+    }
+    const requests = entries.map(([key, request]): [string, InputRequest] => {
+      if (!isObject(request) || typeof request.method !== 'string') {
+        throw this.#wrong(call, `its input request '${key}' has no method`);
+      }
+      return [key, { method: request.method, params: isObject(request.params) ? request.params : undefined }];
+    });
+    if (requests.length === 0 && typeof requestState !== 'string') {
+      throw this.#wrong(call, 'it wants input and does not say which');
+    }
+    return requests;
+  }
+
+  async #ask(call: Call, requests: readonly [string, InputRequest][]): Promise<JsonObject> {
+    const round = new AbortController();
+    const answers = requests.map(async ([key, { method, params }]) => {
+      try {
+        return [key, await answerFor(this.#ports, () => [call], method, params, round.signal)] as const;
+      } catch (error) {
+        // one answer that is missing makes the others useless
+        round.abort(error);
+        throw this.#unanswered(call, method, params, error);
+      }
+    });
+    return Object.fromEntries(await Promise.all(answers));
+  }
+
+  #pace(call: Call): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(resolve, PACE_MS);
+      call.ended.addEventListener('abort', () => this.#clock.clearTimeout(timer), { once: true });
+    });
+  }
+
+  #unanswered(call: Call, method: string, params: JsonObject | undefined, error: unknown): MCPError {
+    if (error instanceof MCPError) return error;
+    const { name } = this.#ports;
+    const question = typeof params?.message === 'string' ? ` ("${params.message.slice(0, 200)}")` : '';
+    return new MCPProtocolError(
+      `${name}: ${call.method} waits for ${method}${question}, which was not answered`,
+      {
+        sent: true,
+        why: error instanceof Error ? error.message : String(error),
+        fix: 'call it from an agent that can answer',
+        cause: error,
+      },
+    );
+  }
+
+  #wrong(call: Call, why: string): MCPProtocolError {
+    const { name } = this.#ports;
+    const message = `${name}: the reply to ${call.method} is unusable: ${why}`;
+    return new MCPProtocolError(message, { sent: true, fix: `see "toolherd logs ${name}"` });
+  }
+}

@@ -1,0 +1,107 @@
+import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
+import type { Clock } from '../../../shared/clock.js';
+import type { Unwatch } from '../../link.js';
+import { isObject, type JsonObject } from '../../session/message.js';
+import { gone } from './driver-requests.js';
+import { Listening, type ListeningPorts } from './subscription.js';
+
+/** What can be listened for: the capability that promises it, the filter that asks for it, the notification that tells. */
+const CHANGES = [
+  { capability: 'tools', filter: 'toolsListChanged', method: 'notifications/tools/list_changed' },
+  { capability: 'prompts', filter: 'promptsListChanged', method: 'notifications/prompts/list_changed' },
+  { capability: 'resources', filter: 'resourcesListChanged', method: 'notifications/resources/list_changed' },
+] as const;
+
+const UPDATED = 'notifications/resources/updated';
+/** A server that has not said by then that it listens never will. */
+const PATIENCE_MS = 30_000;
+
+export interface ListeningsPorts extends Pick<ListeningPorts, 'send' | 'cancel'> {
+  /** The server's name, for messages. */
+  name: string;
+  clock: Clock;
+  /** As if the server had told it. */
+  notify(method: string, params?: JsonObject): void;
+}
+
+/** Everything that one server is listened to for: its lists with one request, each resource with one of its own. */
+export class Listenings {
+  readonly #ports: ListeningsPorts;
+  readonly #open = new Set<Listening>();
+  readonly #opening = new Map<Listening, (error: Error) => void>();
+
+  constructor(ports: ListeningsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Every list of which the server says that it tells when it changes. */
+  listenToLists(capabilities: JsonObject): void {
+    const changes = CHANGES.filter(({ capability }) => {
+      const offered = capabilities[capability];
+      return isObject(offered) && offered.listChanged === true;
+    });
+    if (changes.length === 0) return;
+    const filter = Object.fromEntries(changes.map(({ filter }) => [filter, true]));
+    const missed = () => {
+      for (const { method } of changes) this.#ports.notify(method);
+    };
+    this.#listen(filter, { missed });
+  }
+
+  /** Resolves when the server listens; rejects where it does not. */
+  watch(uri: string): Promise<Unwatch> {
+    const { name, clock, notify } = this.#ports;
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(() => refuse(tooLate(name)), PATIENCE_MS);
+      const end = () => {
+        clock.clearTimeout(timer);
+        this.#opening.delete(listening);
+        this.#open.delete(listening);
+        listening.cancel();
+      };
+      const refuse = (error: unknown) => {
+        end();
+        reject(error ?? silent(name, uri));
+      };
+      const listening = this.#listen(
+        { resourceSubscriptions: [uri] },
+        {
+          begun: ({ resourceSubscriptions: honoured }) => {
+            if (!Array.isArray(honoured) || !honoured.includes(uri)) return refuse(undefined);
+            clock.clearTimeout(timer);
+            this.#opening.delete(listening);
+            resolve(async () => end());
+          },
+          refused: refuse,
+          missed: () => notify(UPDATED, { uri }),
+        },
+      );
+      this.#opening.set(listening, refuse);
+    });
+  }
+
+  receive(raw: JsonObject): boolean {
+    return [...this.#open].some((listening) => listening.receive(raw));
+  }
+
+  stop(): void {
+    for (const listening of this.#open) listening.stop();
+    for (const refuse of this.#opening.values()) refuse(gone(this.#ports.name));
+  }
+
+  #listen(filter: JsonObject, on: Pick<ListeningPorts, 'begun' | 'missed' | 'refused'>): Listening {
+    const { clock, send, cancel } = this.#ports;
+    const listening = new Listening(filter, { clock, send, cancel, ...on });
+    this.#open.add(listening);
+    listening.start();
+    return listening;
+  }
+}
+
+function tooLate(name: string): MCPError {
+  return new MCPTimeoutError(`${name}: no answer to subscriptions/listen in ${PATIENCE_MS / 1000} s`);
+}
+
+function silent(name: string, uri: string): MCPError {
+  return new MCPProtocolError(`${name}: it does not tell when ${uri} changes`, { sent: true });
+}

@@ -1,0 +1,90 @@
+import type { ServerSpec } from '../../../config/schema/spec.js';
+import type { Clock } from '../../../shared/clock.js';
+import type { McpLevel } from '../../../shared/log-levels.js';
+import type { LinkEvents, LinkLog } from '../../link.js';
+import type { Call } from '../../session/call.js';
+import type { JsonObject } from '../../session/message.js';
+import { Session, type SessionOptions, type Wire } from '../../session/session.js';
+import { strayText } from '../../session/stray-message.js';
+import { LegacyDriver } from '../mcp-2025/driver.js';
+import { ModernDriver } from '../mcp-2026/driver.js';
+import { InputRequired } from '../mcp-2026/input-required.js';
+import { ALL_PERMITTED, type Permissions } from '../server-requests.js';
+import type { EraMemory } from './era-cache.js';
+import { Negotiation } from './negotiation.js';
+
+/** What a link is given, whatever carries it. */
+export interface TalkDeps {
+  clock: Clock;
+  clientInfo: { name: string; version: string };
+  log(line: LinkLog): void;
+  /** Takes declared values out of what the server says: nobody tells which of them are secret, so none is shown. */
+  redact(text: string): string;
+  incarnation?: number | undefined;
+  /** What servers may ask of agents. Default: everything. */
+  permissions?: Permissions | undefined;
+  /** From which level on servers are to send log messages. */
+  logLevel?: McpLevel | undefined;
+  /** Which era of the protocol this server was found to speak. Absent: it is found out with every start. */
+  era?: EraMemory | undefined;
+}
+
+export interface TalkPorts {
+  spec: ServerSpec;
+  deps: TalkDeps;
+  /** Ready when the handshake is done. */
+  wire: Wire;
+  /** Whatever belongs to no call. */
+  other: SessionOptions['other'];
+  notification: LinkEvents['notification'];
+}
+
+/** The two that speak with a server over one wire: the session its calls, the upstream all the rest. */
+export interface Talk {
+  session: Session;
+  upstream: Negotiation;
+}
+
+/** Nothing is written before `upstream.open`. */
+export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): Talk {
+  const { name, roots, config, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = spec;
+  const { clock, clientInfo, incarnation, permissions = ALL_PERMITTED, logLevel, era: memory } = deps;
+  const session: Session = new Session({
+    ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight, other },
+    fault: (error) =>
+      deps.log({ source: 'link', text: deps.redact(`a caller's own code failed: ${reasonOf(error)}`) }),
+    strayed: (kind, count) => {
+      const text = strayText(kind, count);
+      if (text !== undefined) deps.log({ source: 'link', text });
+    },
+    get inputRequired() {
+      return upstream.era === 'modern' ? answer : undefined;
+    },
+  });
+  const input = new InputRequired({ name, roots, permissions, session }, clock);
+  const answer = (call: Call, result: JsonObject) => input.answer(call, result);
+  const write = (line: string) => wire.write(line);
+  const ports = { name, config, clock, clientInfo, logLevel, write };
+  const upstream = new Negotiation({
+    ...{ name, clock, memory },
+    legacy: () => new LegacyDriver({ ...ports, requests: { roots, permissions, session } }),
+    modern: () =>
+      new ModernDriver({
+        ...{ ...ports, roots, permissions },
+        speak: (envelope) => session.speak(envelope),
+        notify: (method, params) => notification(method, params),
+      }),
+  });
+  return { session, upstream };
+}
+
+/** An upgrade may take away the files of a daemon that runs, and what only some servers need is loaded with the first. */
+const UPROOTED =
+  "what it needs cannot be loaded: the daemon's files were moved or replaced after it had started; start it anew with 'toolherd up --replace'";
+
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'MODULE_NOT_FOUND') return UPROOTED;
+  // the SDK's schemas explain themselves in a page of JSON
+  return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
+}

@@ -1,0 +1,150 @@
+import type { Root, Settings } from '../../config/schema/spec.js';
+import { shellWord } from '../../shared/shell-word.js';
+import type { Ask, Call } from '../session/call.js';
+import type { JsonObject } from '../session/message.js';
+import type { Session } from '../session/session.js';
+
+/** Whether what a server asks for may be handed to the agent at all. */
+export type Permissions = Pick<Settings['security'], 'sampling' | 'elicitation'>;
+
+export const ALL_PERMITTED: Permissions = { sampling: 'ask-agent', elicitation: 'ask-agent' };
+
+/** What is needed to answer a server. */
+export interface RequestPorts {
+  /** The server's name, for messages. */
+  name: string;
+  roots: readonly Root[];
+  permissions: Permissions;
+  session: Pick<Session, 'running' | 'unansweredCallers' | 'hold' | 'release'>;
+}
+
+/** A request of a server that is not answered, as it is told: what, why, and what would help. */
+export class RequestRefused extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const METHOD_NOT_FOUND = -32601;
+/** Of the range that JSON-RPC leaves to implementations: it is known what is meant, but nobody can answer. */
+const REFUSED = -32000;
+
+/** What a person or a model answers, and the setting that may forbid to ask. */
+const ASKED: Readonly<Record<string, keyof Permissions>> = {
+  'sampling/createMessage': 'sampling',
+  'elicitation/create': 'elicitation',
+};
+
+/** What a server is told that it may ask for. */
+export function clientCapabilities({ roots, permissions }: Pick<RequestPorts, 'roots' | 'permissions'>) {
+  const { sampling, elicitation } = permissions;
+  return {
+    ...(roots.length > 0 ? { roots: { listChanged: false } } : {}),
+    ...(sampling === 'deny' ? {} : { sampling: {} }),
+    ...(elicitation === 'deny' ? {} : { elicitation: { form: {}, url: {} } }),
+  };
+}
+
+/**
+ * Answers what a server asks on its own: its roots from the config, everything else by the agent whose call it works
+ * on. The protocol does not say whose that is, so it is only known while one caller alone has calls that the server has not
+ * answered. Calls that were cancelled or timed out are among those: most servers finish what they have begun.
+ */
+export async function answerRequest(
+  ports: RequestPorts,
+  method: string,
+  params: JsonObject | undefined,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  return answerFor(ports, () => callsOfOneCaller(ports, method), method, params, signal);
+}
+
+/** The same where it is known which calls the question belongs to. */
+export async function answerFor(
+  ports: RequestPorts,
+  calls: () => readonly Call[],
+  method: string,
+  params: JsonObject | undefined,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { name, roots, permissions } = ports;
+  if (method === 'roots/list' && roots.length > 0) return { roots: roots.map((root) => ({ ...root })) };
+  const setting = Object.hasOwn(ASKED, method) ? ASKED[method] : undefined;
+  if (setting === undefined) {
+    const hint = method === 'roots/list' ? `: ${name} has no 'roots' in its config` : '';
+    throw new RequestRefused(METHOD_NOT_FOUND, `toolherd cannot answer ${method} for ${name}${hint}`);
+  }
+  if (permissions[setting] === 'deny') {
+    throw refusal(ports, method, `security.${setting} is 'deny'`, `set it to 'ask-agent' in config.yaml`);
+  }
+  const asked = calls();
+  // of several it is most likely the newest that is being worked on
+  const ask = asked.findLast(({ sink }) => sink.ask !== undefined)?.sink.ask;
+  if (ask === undefined) {
+    const why = 'the agent whose call is in flight cannot answer it';
+    throw refusal(ports, method, why, `use an agent that offers '${setting}'`);
+  }
+  return hold(ports.session, asked, signal, (wanted) => ask(method, params, wanted));
+}
+
+function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
+  // toolherd's own requests (lists, pings) have no caller: nobody could be asked for them
+  const calls = [...ports.session.running].filter(({ caller }) => caller !== undefined);
+  const callers = new Set(calls.map(({ caller }) => caller));
+  if (callers.size === 0) {
+    throw refusal(ports, method, 'no call is in flight, so there is nobody to ask', 'ask during a call');
+  }
+  const fix = `set 'sharing: per-agent' for ${ports.name}`;
+  if (callers.size > 1) {
+    const why = `${callers.size} agents have calls in flight, and nothing tells which of them is meant`;
+    throw refusal(ports, method, why, fix);
+  }
+  if ([...ports.session.unansweredCallers].some((caller) => !callers.has(caller))) {
+    const why = `a call that another agent cancelled or gave up is unanswered, and nothing tells which of them is meant`;
+    throw refusal(ports, method, why, `${fix}, or run: toolherd restart ${shellWord(ports.name)}`);
+  }
+  return calls;
+}
+
+/** While somebody is asked the calls wait for us; when the last of them has ended the answer is not wanted any more. */
+async function hold(
+  session: RequestPorts['session'],
+  calls: readonly Call[],
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => ReturnType<Ask>,
+): Promise<JsonObject> {
+  const wanted = new AbortController();
+  const abort = () => wanted.abort(signal.reason);
+  const waiting = new Set(calls);
+  const over = new AbortController();
+  for (const call of calls) {
+    session.hold(call);
+    const ended = () =>
+      waiting.delete(call) && waiting.size === 0 && wanted.abort(new Error('the call has ended'));
+    call.ended.addEventListener('abort', ended, { once: true, signal: over.signal });
+  }
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true, signal: over.signal });
+  try {
+    return await Promise.race([ask(wanted.signal), whenAborted(wanted.signal)]);
+  } finally {
+    over.abort();
+    for (const call of calls) session.release(call);
+  }
+}
+
+/** Rejects when nobody waits for the answer any more, whether or not the one who is asked has noticed. */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(new RequestRefused(REFUSED, 'the answer is not wanted any more'));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function refusal({ name }: RequestPorts, method: string, why: string, fix: string): RequestRefused {
+  return new RequestRefused(REFUSED, `toolherd cannot answer ${method} for ${name}: ${why}; ${fix}`);
+}

@@ -1,0 +1,271 @@
+import { setMaxListeners } from 'node:events';
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
+import { Agent as HttpsAgent, request as overHttps } from 'node:https';
+import type { Clock } from '../../shared/clock.js';
+import type { OversizedLine } from '../../shared/framing/framer.js';
+import { EventGuard } from './event-guard.js';
+import { type RefusalHeaders, refusalHeaders } from './refusal-headers.js';
+import { SilenceWatch } from './silence-watch.js';
+import { codeOf, type Trouble, TroubleError } from './transport-failure.js';
+
+/** Tells a request's id to the fetch that sends it; taken out there, so no server ever sees it. */
+export const REQUEST_ID = 'x-toolherd-request-id';
+
+/** One request and its response. */
+export interface Exchange {
+  method: string;
+  /** Of the JSON-RPC request that it carries, where there is one. */
+  id: number | undefined;
+  /** It takes up a stream where it was left. */
+  isResumed: boolean;
+  /** Nobody waits for it any more. */
+  isDropped: boolean;
+  /** What the headers of its response say about the next try. */
+  headers?: RefusalHeaders;
+}
+
+export interface ExchangeEvents {
+  /** A message in a stream was too large and was left out of it. */
+  oversized(line: OversizedLine): void;
+  /** No response came, or its body did not come to a proper end. Whoever called fetch is told as well. */
+  broke(exchange: Exchange, trouble: Trouble): void;
+  /** A stream of events ended properly. */
+  streamEnded?(exchange: Exchange): void;
+  /** Something came in on a stream of events. */
+  heard?(): void;
+  responded?(exchange: Exchange, status: number, isStream: boolean): void;
+}
+
+export interface ExchangeOptions {
+  clock: Clock;
+  maxMessageBytes: number;
+  on: ExchangeEvents;
+  /** For how long the stream of this exchange may be silent; 0 for ever. */
+  silenceMs(exchange: Exchange): number;
+  /** Whose stream is taken up after this event, where that is known; `nobody`: it is not wanted any more. */
+  resumed?(lastEvent: string): number | 'nobody' | undefined;
+  /** Whether anybody waits for this request: an authorisation may take longer than a caller's patience. */
+  isWanted?(id: number): boolean;
+}
+
+/** Shorter than any server keeps an idle connection, so that no request is written to one that is just being closed. */
+const IDLE_SOCKET_MS = 2000;
+const WITHOUT_BODY = new Set([204, 205, 304]);
+/** As a `Response` has it; a server can say anything. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * A `fetch` for the SDK's transports on Node's own http. The global one gives up after five minutes without a byte,
+ * hides why a connection failed, and knows no largest message. This one follows no redirect: the transports do, and
+ * only within one origin.
+ */
+export class Exchanges {
+  readonly #options: ExchangeOptions;
+  /** What ends the exchange that carries this request. */
+  readonly #open = new Map<number, () => void>();
+  readonly #plain = new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+  readonly #secure = new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+  }
+
+  readonly fetch = (target: string | URL, init: RequestInit = {}): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const url = new URL(target);
+      const headers = Object.fromEntries(new Headers(init.headers));
+      const exchange = this.#exchangeOf(init.method ?? 'GET', headers);
+      // never settled: whoever tries has been left alone by those who waited for it
+      if (exchange === undefined) return;
+      delete headers[REQUEST_ID];
+      const { signal } = init;
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const isSecure = url.protocol === 'https:';
+      const request = (isSecure ? overHttps : overHttp)(url, {
+        method: exchange.method,
+        headers,
+        agent: isSecure ? this.#secure : this.#plain,
+      });
+      const abort = () => request.destroy();
+      // a transport has one signal for all of its requests, and Node warns of the eleventh
+      if (signal) setMaxListeners(0, signal);
+      signal?.addEventListener('abort', abort, { once: true });
+      let isOver = false;
+      const drop = () => {
+        isOver = true;
+        exchange.isDropped = true;
+        request.destroy();
+      };
+      const { id } = exchange;
+      if (id !== undefined) this.#open.set(id, drop);
+      const fail = (trouble: Trouble) => {
+        // once there is a response, its body tells
+        if (isOver) return;
+        isOver = true;
+        if (signal?.aborted) reject(signal.reason);
+        else {
+          this.#options.on.broke(exchange, trouble);
+          reject(new TroubleError(trouble));
+        }
+      };
+      const isConnected = connectionOf(request, isSecure);
+      request.on('error', (error) => fail(troubleOf(error, isConnected())));
+      request.on('response', (incoming) => {
+        const status = incoming.statusCode ?? 0;
+        if (isOver || status < 200 || status > 599) {
+          incoming.destroy();
+          fail({ kind: 'refused', status, text: '' });
+          return;
+        }
+        isOver = true;
+        incoming.once('end', () => this.#ended(id, drop));
+        resolve(this.#respond(incoming, exchange, signal ?? undefined));
+      });
+      request.once('close', () => {
+        signal?.removeEventListener('abort', abort);
+        this.#ended(id, drop);
+        // an answer that changes the protocol is followed by neither a response nor an error
+        fail({ kind: 'cut', code: undefined });
+      });
+      request.end(typeof init.body === 'string' ? init.body : undefined);
+    });
+
+  /** Whether this request's exchange goes on. */
+  has(id: number): boolean {
+    return this.#open.has(id);
+  }
+
+  /**
+   * Ends the exchange of a request that nobody waits for any more. Whoever called fetch is told nothing, so nothing is
+   * tried again. False when there is none.
+   */
+  drop(id: number): boolean {
+    const drop = this.#open.get(id);
+    this.#open.delete(id);
+    drop?.();
+    return drop !== undefined;
+  }
+
+  /** Ends every connection, also those in use. */
+  close(): void {
+    this.#plain.destroy();
+    this.#secure.destroy();
+  }
+
+  #ended(id: number | undefined, drop: () => void): void {
+    if (id !== undefined && this.#open.get(id) === drop) this.#open.delete(id);
+  }
+
+  #exchangeOf(method: string, headers: Record<string, string>): Exchange | undefined {
+    const lastEvent = headers['last-event-id'];
+    const resumed = lastEvent === undefined ? undefined : this.#options.resumed?.(lastEvent);
+    if (resumed === 'nobody') return undefined;
+    const own = headers[REQUEST_ID];
+    const id = own === undefined ? resumed : Number(own);
+    if (id !== undefined && this.#options.isWanted?.(id) === false) return undefined;
+    return { method, id, isResumed: lastEvent !== undefined, isDropped: false };
+  }
+
+  #respond(incoming: IncomingMessage, exchange: Exchange, signal: AbortSignal | undefined): Response {
+    const status = incoming.statusCode ?? 0;
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(incoming.headers)) {
+      if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+    }
+    exchange.headers = refusalHeaders(status, (name) => headers.get(name), this.#options.clock.now());
+    this.#options.on.responded?.(exchange, status, isEventStream(incoming));
+    const { statusMessage: reason = '' } = incoming;
+    const init = { status, statusText: REASON.test(reason) ? reason : '', headers };
+    if (!WITHOUT_BODY.has(status)) return new Response(this.#body(incoming, exchange, signal), init);
+    incoming.resume();
+    return new Response(null, init);
+  }
+
+  #body(
+    incoming: IncomingMessage,
+    exchange: Exchange,
+    signal: AbortSignal | undefined,
+  ): ReadableStream<Uint8Array> {
+    const { on, maxMessageBytes, clock } = this.#options;
+    const isStream = isEventStream(incoming);
+    const guard = isStream ? new EventGuard(maxMessageBytes, (event) => on.oversized(event)) : undefined;
+    const silence = isStream ? this.#options.silenceMs(exchange) : 0;
+    let bytes = 0;
+    let isOver = false;
+    let watch: SilenceWatch | undefined;
+    return new ReadableStream<Uint8Array>({
+      start(controller) {
+        const end = (settle: () => void) => {
+          if (isOver) return;
+          isOver = true;
+          watch?.stop();
+          if (!exchange.isDropped) settle();
+        };
+        const fail = (trouble: Trouble) =>
+          end(() => {
+            on.broke(exchange, trouble);
+            controller.error(new TroubleError(trouble));
+            incoming.destroy();
+          });
+        const stopped = () => end(() => controller.error(signal?.reason));
+        if (silence > 0)
+          watch = new SilenceWatch(clock, silence, () => fail({ kind: 'silent', ms: silence }));
+        incoming.on('data', (chunk: Buffer) => {
+          if (isOver) return;
+          watch?.heard();
+          bytes += chunk.length;
+          if (guard === undefined && bytes > maxMessageBytes) {
+            fail({ kind: 'too-large', bytes });
+            return;
+          }
+          for (const piece of guard?.pass(chunk) ?? [chunk]) controller.enqueue(piece);
+          if (isStream) on.heard?.();
+          if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
+        });
+        incoming.on('end', () =>
+          end(() => {
+            controller.close();
+            if (isStream) on.streamEnded?.(exchange);
+          }),
+        );
+        const broken = (code: string | undefined) =>
+          signal?.aborted ? stopped() : fail({ kind: 'cut', code });
+        incoming.on('error', (error) => broken(codeOf(error)));
+        incoming.on('close', () => broken(undefined));
+      },
+      pull: () => {
+        incoming.resume();
+      },
+      cancel: () => {
+        isOver = true;
+        watch?.stop();
+        incoming.destroy();
+      },
+    });
+  }
+}
+
+function isEventStream({ headers }: IncomingMessage): boolean {
+  return /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '');
+}
+
+/** Whether a connection had come about, with TLS where it belongs to it: before that nothing was sent. */
+function connectionOf(request: ClientRequest, isSecure: boolean): () => boolean {
+  let isConnected = false;
+  request.once('socket', (socket) => {
+    const connected = () => {
+      isConnected = true;
+    };
+    if (!socket.connecting && request.reusedSocket) connected();
+    else socket.once(isSecure ? 'secureConnect' : 'connect', connected);
+  });
+  return () => isConnected;
+}
+
+function troubleOf(error: Error, isConnected: boolean): Trouble {
+  const code = codeOf(error);
+  return isConnected ? { kind: 'cut', code } : { kind: 'unreachable', code, message: error.message };
+}

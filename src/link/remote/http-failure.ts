@@ -1,0 +1,63 @@
+import { InsufficientScopeError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
+import { isObject, type JsonObject } from '../session/message.js';
+import { type Trouble, troubleIn } from './transport-failure.js';
+
+/** What the SDK's transport means by an error. `hasSession`: the server has given us one, and may have forgotten it. */
+export function httpTrouble(error: unknown, hasSession: boolean): Trouble {
+  const known = troubleIn(error);
+  if (known !== undefined) return known;
+  if (InsufficientScopeError.isInstance(error)) return { kind: 'refused', status: 403, text: error.message };
+  if (SdkHttpError.isInstance(error)) {
+    const status = error.status ?? 0;
+    if (hasSession && isForgotten(error)) return { kind: 'forgotten', status };
+    const isRedirect = status >= 300 && status < 400;
+    return {
+      kind: 'refused',
+      status,
+      text: isRedirect ? afterColon(error.message) : saidIn(textOf(error)),
+    };
+  }
+  if (SdkError.isInstance(error)) return { kind: 'nonsense', why: error.message };
+  return { kind: 'nonsense', why: 'something that is no JSON-RPC message' };
+}
+
+/** A refusal may have the reply to its request in its body, as a JSON-RPC error. */
+export function replyIn(error: unknown, id: number, hasSession: boolean): JsonObject | undefined {
+  if (!SdkHttpError.isInstance(error) || (hasSession && isForgotten(error))) return undefined;
+  const reply = jsonIn(textOf(error));
+  return isObject(reply) && reply.id === id && isObject(reply.error) ? reply : undefined;
+}
+
+/** For the log: without the server's own words, which may be a book. */
+export function briefly(trouble: Trouble): string {
+  return trouble.kind === 'refused' ? `HTTP ${trouble.status}` : trouble.kind;
+}
+
+/** The specification says 404; server-everything says 400. */
+function isForgotten(error: SdkHttpError): boolean {
+  return error.status === 404 || (error.status === 400 && /session/i.test(textOf(error)));
+}
+
+function textOf(error: SdkHttpError): string {
+  const text = isObject(error.data) ? error.data.text : undefined;
+  return typeof text === 'string' ? text : '';
+}
+
+/** The sentence in a JSON-RPC error, where the body is one. */
+function saidIn(text: string): string {
+  const body = jsonIn(text);
+  const error = isObject(body) && isObject(body.error) ? body.error : undefined;
+  return typeof error?.message === 'string' ? error.message : text;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function afterColon(text: string): string {
+  return text.slice(text.indexOf(': ') + 2);
+}

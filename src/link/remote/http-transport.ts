@@ -1,0 +1,345 @@
+import {
+  type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import type { HttpSpec } from '../../config/schema/spec.js';
+import type { OversizedLine } from '../../shared/framing/framer.js';
+import { isObject, type JsonObject } from '../session/message.js';
+import { replyIds } from '../session/reply-ids.js';
+import { FIRST_CALL_ID } from '../session/reply-router.js';
+import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
+import { briefly, httpTrouble, replyIn } from './http-failure.js';
+import { type RefusalHeaders, withHeaders } from './refusal-headers.js';
+import { type Carrier, type CarrierPorts, GOODBYE_MS } from './remote-transport.js';
+import { ToolHeaders } from './tool-headers.js';
+import { endsLink, type Trouble } from './transport-failure.js';
+
+/** A request that has no reply yet. */
+interface Pending {
+  /** It says which protocol it speaks: from 2026-07-28 on a closed stream cancels, and nothing else. */
+  readonly isModern: boolean;
+  hasStream: boolean;
+  /** Why its stream broke, where it did. */
+  trouble: Trouble | undefined;
+  /** What the headers of its response say about the next try. */
+  headers: RefusalHeaders | undefined;
+  /** The last event of its stream, from which on it could be taken up. */
+  lastEvent: string | undefined;
+}
+
+/** How often a broken stream is tried again before its call is lost, and how soon the first time. */
+const RESUMING = {
+  initialReconnectionDelay: 500,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 2,
+};
+/** A stream that was cut is taken up at once: a server's own `retry` is for those that it ended on purpose. */
+const AFTER_CUT_MS = 50;
+/** A stream that goes on after the reply, which nobody waits for, is let go. */
+const LINGER_MS = 1000;
+/** More that is not taken yet than any honest server asks for. */
+const MOST_TOLD = 256;
+/** A server that lives without its stream of notifications is asked for it now and then. */
+const REOPEN_MS = 30_000;
+
+/**
+ * Streamable HTTP on the SDK's transport, which knows what to send where and resumes what a server lets resume. Here
+ * its gaps are closed: whatever happens to a request, it is told of it, once.
+ */
+export class HttpCarrier implements Carrier {
+  readonly #spec: HttpSpec;
+  readonly #ports: CarrierPorts;
+  readonly #exchanges: Exchanges;
+  readonly #transport: StreamableHTTPClientTransport;
+  readonly #pending = new Map<number, Pending>();
+  /** Whose stream is taken up after which event. */
+  readonly #lastEvents = new Map<string, number>();
+  readonly #timers = new Set<unknown>();
+  readonly #toolHeaders: ToolHeaders;
+  #state: 'new' | 'open' | 'closed' = 'new';
+  #initializeId: number | undefined;
+  /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
+  #isIntroducing = false;
+  #telling = 0;
+  #hadStream = false;
+  #wasCut = false;
+  #gaveUp = false;
+
+  constructor(spec: HttpSpec, ports: CarrierPorts) {
+    this.#spec = spec;
+    this.#ports = ports;
+    const { clock } = ports;
+    this.#toolHeaders = new ToolHeaders((text) => ports.on.log(text));
+    this.#exchanges = new Exchanges({
+      clock,
+      maxMessageBytes: spec.maxMessageBytes,
+      silenceMs: ({ id, isResumed }) =>
+        isResumed || (id !== undefined && id >= FIRST_CALL_ID) ? spec.sseReadTimeoutMs : 0,
+      resumed: (lastEvent) => this.#resumed(lastEvent),
+      isWanted: (id) => this.#pending.has(id),
+      on: {
+        oversized: (event) => this.#oversized(event),
+        broke: (exchange, trouble) => this.#broke(exchange, trouble),
+        responded: (exchange, status, isStream) => this.#responded(exchange, status, isStream),
+      },
+    });
+    this.#transport = new StreamableHTTPClientTransport(new URL(spec.url), {
+      fetch: ports.authorize?.(this.#exchanges.fetch) ?? this.#exchanges.fetch,
+      requestInit: { headers: spec.headers },
+      reconnectionOptions: RESUMING,
+      reconnectionScheduler: (reconnect, delayMs) => this.#schedule(reconnect, delayMs),
+    });
+    this.#transport.onmessage = (message) => this.#receive(message);
+    this.#transport.onerror = (error) => this.#failed(error);
+  }
+
+  /** There is no connection to make: the first request finds out. */
+  async dial(): Promise<void> {
+    await this.#transport.start();
+    if (this.#state === 'new') this.#state = 'open';
+  }
+
+  get ready(): boolean {
+    return this.#state === 'open' && !this.#isIntroducing;
+  }
+
+  write(line: string): boolean {
+    if (this.#state !== 'open') return false;
+    const message = JSON.parse(line) as JsonObject;
+    if (message.method === 'notifications/cancelled') this.#cancel(message);
+    else if (typeof message.method === 'string' && typeof message.id === 'number')
+      this.#request(message, message.id);
+    else if (this.#telling >= MOST_TOLD) return false;
+    else void this.#tell(message);
+    return true;
+  }
+
+  async close(politely: boolean): Promise<void> {
+    if (politely && this.#state === 'open' && this.#spec.terminateOnClose) await this.#terminate();
+    this.#state = 'closed';
+    for (const timer of this.#timers) this.#ports.clock.clearTimeout(timer);
+    this.#pending.clear();
+    await this.#transport.close();
+    this.#exchanges.close();
+  }
+
+  #request(message: JsonObject, id: number): void {
+    if (message.method === 'initialize') this.#initializeId = id;
+    const isNew = isModern(message);
+    const pending: Pending = {
+      isModern: isNew,
+      hasStream: false,
+      trouble: undefined,
+      headers: undefined,
+      lastEvent: undefined,
+    };
+    this.#pending.set(id, pending);
+    if (isNew) this.#toolHeaders.asked(id, message);
+    const onRequestStreamEnd = () => {
+      this.#gaveUp = false;
+      this.#lose(id, pending.trouble ?? { kind: 'no-reply' });
+    };
+    const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.of(message)) };
+    const onresumptiontoken = (event: string) => this.#remember(id, pending, event);
+    // without a signal of its own: the transport would join it with its one signal for all, which forgets none of them
+    this.#transport.send(message as JSONRPCMessage, { headers, onRequestStreamEnd, onresumptiontoken }).then(
+      () => {
+        if (!pending.hasStream) this.#lose(id, { kind: 'no-reply' });
+      },
+      (error: unknown) => {
+        if (this.#deliverError(id, error)) return;
+        this.#lose(id, withHeaders(pending.trouble ?? this.#troubleIn(error), pending.headers));
+      },
+    );
+  }
+
+  #remember(id: number, pending: Pending, event: string): void {
+    if (this.#pending.get(id) !== pending) return;
+    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    pending.lastEvent = event;
+    this.#lastEvents.set(event, id);
+  }
+
+  /** Whose stream is taken up; `nobody` where it was waited for, and is not any more. */
+  #resumed(lastEvent: string): number | 'nobody' | undefined {
+    const id = this.#lastEvents.get(lastEvent);
+    if (id === undefined || this.#pending.has(id)) return id;
+    this.#lastEvents.delete(lastEvent);
+    return 'nobody';
+  }
+
+  /** A message that expects no reply: a notification, or the answer to a question of the server. */
+  async #tell(message: JsonObject): Promise<void> {
+    const isIntroduction = message.method === 'notifications/initialized';
+    if (isIntroduction) this.#isIntroducing = true;
+    this.#telling += 1;
+    try {
+      await this.#transport.send(message as JSONRPCMessage);
+    } catch (error) {
+      const trouble = this.#troubleIn(error);
+      if (endsLink(trouble)) this.#ports.on.broke(trouble);
+      else
+        this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${briefly(trouble)}`);
+    }
+    this.#telling -= 1;
+    if (isIntroduction) {
+      this.#isIntroducing = false;
+      this.#ports.on.drained();
+    }
+  }
+
+  #cancel(message: JsonObject): void {
+    const id = isObject(message.params) ? message.params.requestId : undefined;
+    const pending = typeof id === 'number' ? this.#forget(id) : undefined;
+    const drop = () => typeof id === 'number' && this.#drop(id, pending);
+    if (pending?.isModern) drop();
+    else void this.#tell(message).then(drop);
+  }
+
+  #forget(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#toolHeaders.lost(id);
+    return pending;
+  }
+
+  /** Lets go of its stream. One that is about to be taken up again is let go of then. */
+  #drop(id: number, pending: Pending | undefined): void {
+    if (this.#exchanges.drop(id) && pending?.lastEvent !== undefined)
+      this.#lastEvents.delete(pending.lastEvent);
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    const heard = 'result' in message ? this.#toolHeaders.heard(message) : message;
+    if (!('method' in message) && typeof message.id === 'number') {
+      this.#replied(message.id);
+      const version = 'result' in message ? message.result.protocolVersion : undefined;
+      // every later request has to name it; the client that shakes hands does not know this transport
+      if (message.id === this.#initializeId && typeof version === 'string') {
+        this.#transport.setProtocolVersion(version);
+      }
+    }
+    this.#ports.on.message(heard);
+  }
+
+  #replied(id: number): void {
+    const pending = this.#forget(id);
+    if (pending?.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    if (pending !== undefined && this.#exchanges.has(id))
+      this.#later(() => this.#exchanges.drop(id), LINGER_MS);
+  }
+
+  #deliverError(id: number, error: unknown): boolean {
+    const reply = replyIn(error, id, this.#hasSession);
+    if (reply === undefined) return false;
+    this.#forget(id);
+    this.#ports.on.message(reply);
+    return true;
+  }
+
+  #lose(id: number, trouble: Trouble): void {
+    const pending = this.#forget(id);
+    if (pending === undefined) return;
+    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    this.#ports.on.lost(id, trouble);
+  }
+
+  #oversized(event: OversizedLine): void {
+    this.#ports.on.oversized(event);
+    for (const id of replyIds(event.head, event.tail)) {
+      const pending = this.#forget(id);
+      if (pending !== undefined) this.#drop(id, pending);
+    }
+  }
+
+  #responded({ method, id, headers }: Exchange, status: number, isStream: boolean): void {
+    const pending = id === undefined || method === 'GET' ? undefined : this.#pending.get(id);
+    if (pending !== undefined) {
+      // a request that was merely accepted may be answered on the stream of notifications
+      pending.hasStream = isStream || status === 202;
+      pending.headers = headers;
+    }
+    if (method !== 'GET') return;
+    if (status === 200) this.#hadStream = true;
+    else if (this.#hadStream) this.#ports.on.doubtful();
+  }
+
+  #broke({ method, id }: Exchange, trouble: Trouble): void {
+    if (this.#state !== 'open') return;
+    const pending = id === undefined ? undefined : this.#pending.get(id);
+    if (pending !== undefined) pending.trouble = trouble;
+    if (trouble.kind === 'cut') this.#wasCut = true;
+    if (trouble.kind === 'cut' || trouble.kind === 'silent')
+      this.#ports.on.doubtful(pending?.hasStream ? id : undefined);
+    else if (trouble.kind === 'unreachable' && method === 'GET') this.#ports.on.broke(trouble);
+  }
+
+  #schedule(reconnect: () => void, delayMs: number): () => void {
+    const ms = this.#wasCut ? AFTER_CUT_MS : Math.max(delayMs, AFTER_CUT_MS);
+    this.#wasCut = false;
+    // what a server says in `retry` may be nothing at all, or years
+    return this.#later(reconnect, Math.min(ms, RESUMING.maxReconnectionDelay));
+  }
+
+  /** The transport's own words are the only sign that it gave up a stream; whose it was shows right after. */
+  #failed(error: Error): void {
+    if (this.#state !== 'open' || !error.message.startsWith('Maximum reconnection attempts')) return;
+    this.#gaveUp = true;
+    queueMicrotask(() => {
+      if (this.#gaveUp) this.#reopenLater();
+      this.#gaveUp = false;
+    });
+  }
+
+  #reopenLater(): void {
+    this.#ports.on.log(
+      'its stream of notifications is closed and could not be opened again; more tries follow',
+    );
+    this.#later(() => {
+      this.#transport.resumeStream('').catch(() => this.#reopenLater());
+    }, REOPEN_MS);
+  }
+
+  #later(what: () => void, ms: number): () => void {
+    if (this.#state === 'closed') return () => undefined;
+    const { clock } = this.#ports;
+    const timer = clock.setTimeout(() => {
+      this.#timers.delete(timer);
+      what();
+    }, ms);
+    this.#timers.add(timer);
+    return () => {
+      this.#timers.delete(timer);
+      clock.clearTimeout(timer);
+    };
+  }
+
+  async #terminate(): Promise<void> {
+    const { on } = this.#ports;
+    const told = this.#transport.terminateSession().catch((error: unknown) => {
+      if (this.#state === 'open')
+        on.log(`the server did not end our session: ${briefly(this.#troubleIn(error))}`);
+    });
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#later(resolve, GOODBYE_MS);
+    });
+    await Promise.race([told, late]);
+    cancel();
+  }
+
+  get #hasSession(): boolean {
+    return this.#transport.sessionId !== undefined;
+  }
+
+  #troubleIn(error: unknown): Trouble {
+    return httpTrouble(error, this.#hasSession);
+  }
+}
+
+function isModern({ params }: JsonObject): boolean {
+  const meta = isObject(params) ? params._meta : undefined;
+  return isObject(meta) && typeof meta[PROTOCOL_VERSION_META_KEY] === 'string';
+}

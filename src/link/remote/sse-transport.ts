@@ -1,0 +1,186 @@
+import {
+  type FetchLike,
+  type JSONRPCMessage,
+  SSEClientTransport,
+  SseError,
+} from '@modelcontextprotocol/client';
+import type { SseSpec } from '../../config/schema/spec.js';
+import type { JsonObject } from '../session/message.js';
+import { type Exchange, Exchanges } from './http-exchange.js';
+import { refusalHeaders } from './refusal-headers.js';
+import type { Carrier, CarrierPorts } from './remote-transport.js';
+import { SilenceWatch } from './silence-watch.js';
+import { endsLink, type Trouble, TroubleError, troubleIn } from './transport-failure.js';
+
+/**
+ * The older transport: one stream of events for everything that the server says, and a POST for each message to it.
+ * The stream is the session. The SDK's transport would open a new one and go on as if the server still knew us, so
+ * the end of the stream is the end of the carrier.
+ */
+export class SseCarrier implements Carrier {
+  readonly #spec: SseSpec;
+  readonly #ports: CarrierPorts;
+  readonly #exchanges: Exchanges;
+  readonly #transport: SSEClientTransport;
+  #state: 'dialling' | 'open' | 'closed' = 'dialling';
+  #refuseDial: (trouble: Trouble) => void = () => {};
+  #silence: SilenceWatch | undefined;
+  /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
+  #isIntroducing = false;
+
+  constructor(spec: SseSpec, ports: CarrierPorts) {
+    this.#spec = spec;
+    this.#ports = ports;
+    this.#exchanges = new Exchanges({
+      clock: ports.clock,
+      maxMessageBytes: spec.maxMessageBytes,
+      silenceMs: () => 0,
+      on: {
+        oversized: (event) => ports.on.oversized(event),
+        broke: (exchange, trouble) => this.#broke(exchange, trouble),
+        streamEnded: () => this.#ended(),
+        heard: () => this.#silence?.heard(),
+      },
+    });
+    const fetch = this.#checked(ports.authorize?.(this.#exchanges.fetch) ?? this.#exchanges.fetch);
+    this.#transport = new SSEClientTransport(new URL(spec.url), {
+      fetch,
+      requestInit: { headers: spec.headers },
+    });
+    this.#transport.onmessage = (message) => ports.on.message(message);
+    // the one reason for which it closes by itself
+    this.#transport.onclose = () => this.#end({ kind: 'nonsense', why: 'an endpoint at another origin' });
+  }
+
+  async dial(): Promise<void> {
+    // a stream that breaks is closed here, after which the transport says nothing more of it
+    const broken = new Promise<never>((_, reject) => {
+      this.#refuseDial = (trouble) => reject(new TroubleError(trouble));
+    });
+    const started = this.#transport.start().catch((error: unknown) => {
+      throw new TroubleError(dialTrouble(error));
+    });
+    await Promise.race([broken, started]);
+    if (this.#state === 'closed') return;
+    this.#state = 'open';
+    this.#watchSilence();
+  }
+
+  get ready(): boolean {
+    return this.#state === 'open' && !this.#isIntroducing;
+  }
+
+  write(line: string): boolean {
+    if (this.#state !== 'open') return false;
+    void this.#send(JSON.parse(line) as JsonObject);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'closed';
+    this.#silence?.stop();
+    await this.#transport.close();
+    this.#exchanges.close();
+  }
+
+  /** A refusal is understood here, where its headers are: the transport keeps its status and its text at most. */
+  #checked(fetch: FetchLike): FetchLike {
+    return async (url, init) => {
+      const isPost = init?.method === 'POST';
+      try {
+        const response = await fetch(url, init);
+        if (response.status < 400) return response;
+        throw new TroubleError(await this.#refusal(response, isPost));
+      } catch (error) {
+        const trouble = troubleIn(error);
+        if (trouble !== undefined && !isPost) this.#end(trouble);
+        throw error;
+      }
+    };
+  }
+
+  async #refusal(response: Response, isPost: boolean): Promise<Trouble> {
+    const { status, headers } = response;
+    // what comes where a stream was asked for may have no end
+    const text = isPost ? await response.text().catch(() => '') : '';
+    if (!isPost) await response.body?.cancel();
+    if (isPost && status === 404) return { kind: 'forgotten', status };
+    const said = refusalHeaders(status, (name) => headers.get(name), this.#ports.clock.now());
+    return { kind: 'refused', status, text, ...said };
+  }
+
+  async #send(message: JsonObject): Promise<void> {
+    const { on } = this.#ports;
+    const isIntroduction = message.method === 'notifications/initialized';
+    if (isIntroduction) this.#isIntroducing = true;
+    if (message.id !== undefined) this.#silence?.heard();
+    try {
+      await this.#transport.send(message as JSONRPCMessage);
+    } catch (error) {
+      if (this.#state !== 'open') return;
+      const trouble = postTrouble(error);
+      if (typeof message.id === 'number' && 'method' in message) on.lost(message.id, trouble);
+      else if (endsLink(trouble)) this.#end(trouble);
+    }
+    if (isIntroduction) {
+      this.#isIntroducing = false;
+      on.drained();
+    }
+  }
+
+  #broke({ method }: Exchange, trouble: Trouble): void {
+    // whoever posts learns it by himself
+    if (method === 'GET') this.#end(trouble);
+    else if (trouble.kind === 'cut' && this.#state === 'open') this.#ports.on.doubtful();
+  }
+
+  #ended(): void {
+    if (this.#state === 'dialling')
+      this.#end({ kind: 'nonsense', why: 'a stream that ended before it named an endpoint' });
+    else if (this.#ports.isBusy()) this.#end({ kind: 'cut', code: undefined });
+    else this.#end(undefined);
+  }
+
+  /** Before the SDK's transport can begin to connect again. Without a trouble the server said goodbye. */
+  #end(trouble: Trouble | undefined): void {
+    if (this.#state === 'closed') return;
+    const wasOpen = this.#state === 'open';
+    void this.close();
+    if (trouble === undefined) this.#ports.on.goodbye();
+    else if (wasOpen) this.#ports.on.broke(trouble);
+    else this.#refuseDial(trouble);
+  }
+
+  /** A stream without calls may be silent for ever. A request that is written begins a new silence. */
+  #watchSilence(): void {
+    const { clock, isBusy } = this.#ports;
+    const ms = this.#spec.sseReadTimeoutMs;
+    if (ms === 0) return;
+    this.#silence = new SilenceWatch(clock, ms, () => {
+      if (isBusy()) this.#end({ kind: 'silent', ms });
+      else this.#watchSilence();
+    });
+  }
+}
+
+function dialTrouble(error: unknown): Trouble {
+  const code = SseError.isInstance(error) ? error.code : undefined;
+  if (typeof code === 'number' && code !== 200)
+    return { kind: 'refused', status: code, text: redirectIn(error) };
+  return { kind: 'nonsense', why: error instanceof Error ? error.message : String(error) };
+}
+
+/** The transport says where a redirect pointed that it did not follow. */
+function redirectIn(error: unknown): string {
+  return /Redirect .*/.exec(error instanceof Error ? error.message : '')?.[0] ?? '';
+}
+
+/** What is left to the transport is a redirect that it did not follow: a plain error with everything in its message. */
+function postTrouble(error: unknown): Trouble {
+  const known = troubleIn(error);
+  if (known !== undefined) return known;
+  const message = error instanceof Error ? error.message : String(error);
+  const [, status, text = ''] = /\(HTTP (\d{3})\): (.*)/s.exec(message) ?? [];
+  if (status === undefined) return { kind: 'nonsense', why: message };
+  return { kind: 'refused', status: Number(status), text };
+}

@@ -1,0 +1,177 @@
+import { WebSocket } from 'ws';
+import type { WebsocketSpec } from '../../config/schema/spec.js';
+import { EDGE_BYTES } from '../../shared/framing/framer.js';
+import { Heartbeat } from './heartbeat.js';
+import { refusalHeaders } from './refusal-headers.js';
+import { type Carrier, type CarrierPorts, GOODBYE_MS } from './remote-transport.js';
+import { codeOf, type Trouble, TroubleError } from './transport-failure.js';
+
+const SUBPROTOCOL = 'mcp';
+/** What ws says when a server ignores the subprotocol. Many do, and speak MCP all the same. */
+const NO_SUBPROTOCOL = 'Server sent no subprotocol';
+/** More is not queued for a server that does not read; a single message may go over it. */
+const BUFFER_BYTES = 2 ** 20;
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const TOO_LARGE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+/** A ping, a pong or a close, with its header. What is larger belongs to a message. */
+const CONTROL_FRAME_BYTES = 127;
+
+/** A message a frame, over a connection that is asked for signs of life. */
+export class WebsocketCarrier implements Carrier {
+  readonly #spec: WebsocketSpec;
+  readonly #ports: CarrierPorts;
+  #socket: WebSocket | undefined;
+  #heartbeat: Heartbeat | undefined;
+  #state: 'dialling' | 'open' | 'closed' = 'dialling';
+  #wasFull = false;
+  /** Why it is about to close; the close itself knows less. */
+  #trouble: Trouble | undefined;
+
+  constructor(spec: WebsocketSpec, ports: CarrierPorts) {
+    this.#spec = spec;
+    this.#ports = ports;
+  }
+
+  async dial(): Promise<void> {
+    const refused = await this.#connect([SUBPROTOCOL]);
+    if (refused === undefined || this.#state === 'closed') return;
+    if (!(refused instanceof Error) || refused.message !== NO_SUBPROTOCOL) throw dialError(refused);
+    const again = await this.#connect([]);
+    if (again !== undefined) throw dialError(again);
+  }
+
+  get ready(): boolean {
+    return this.#state === 'open' && !this.#wasFull;
+  }
+
+  write(line: string): boolean {
+    const socket = this.#socket;
+    if (this.#state !== 'open' || socket?.readyState !== WebSocket.OPEN) return false;
+    socket.send(line, () => this.#sent(socket));
+    // only `#sent` takes it back, because it also tells
+    if (socket.bufferedAmount > BUFFER_BYTES) this.#wasFull = true;
+    return true;
+  }
+
+  async close(politely: boolean): Promise<void> {
+    const socket = this.#socket;
+    this.#state = 'closed';
+    this.#heartbeat?.stop();
+    if (socket === undefined || socket.readyState === WebSocket.CLOSED) return;
+    const { clock } = this.#ports;
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    if (politely && socket.readyState === WebSocket.OPEN) socket.close(NORMAL);
+    else socket.terminate();
+    const timer = clock.setTimeout(() => socket.terminate(), GOODBYE_MS);
+    await closed;
+    clock.clearTimeout(timer);
+  }
+
+  /** Undefined when it is open; else what the server said instead, or why it could not be reached. */
+  #connect(protocols: string[]): Promise<Error | Trouble | undefined> {
+    const { url, headers, maxMessageBytes } = this.#spec;
+    const socket = new WebSocket(url, protocols, {
+      headers: { ...headers },
+      // ws ends the connection over a message beyond its limit; up to twice ours only the call fails
+      maxPayload: maxMessageBytes * 2,
+      followRedirects: false,
+      perMessageDeflate: false,
+    });
+    this.#socket = socket;
+    return new Promise((resolve) => {
+      socket.on('error', (error) => {
+        if (codeOf(error) === TOO_LARGE) this.#trouble = { kind: 'too-large', bytes: maxMessageBytes * 2 };
+        else this.#trouble ??= { kind: 'cut', code: codeOf(error) };
+        resolve(error);
+      });
+      socket.on('unexpected-response', (_request, response) => {
+        const parts: Buffer[] = [];
+        const { statusCode: status = 0, headers: said } = response;
+        const header = (name: string) => said[name]?.toString();
+        const refuse = () => {
+          resolve({
+            kind: 'refused',
+            status,
+            text: Buffer.concat(parts).toString(),
+            ...refusalHeaders(status, header, this.#ports.clock.now()),
+          });
+          socket.terminate();
+        };
+        // its first words are enough, and there may be no last
+        response.on('data', (chunk: Buffer) => parts.push(chunk) === 4 && refuse());
+        response.once('end', refuse);
+        response.once('error', refuse);
+      });
+      // a message is told when it is whole, and over a thin line that may take longer than a pong may
+      socket.once('upgrade', ({ socket: wire }) => {
+        wire.on('data', (chunk: Buffer) => chunk.length > CONTROL_FRAME_BYTES && this.#heard());
+      });
+      socket.once('open', () => {
+        this.#opened(socket);
+        resolve(undefined);
+      });
+    });
+  }
+
+  #opened(socket: WebSocket): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'open';
+    this.#trouble = undefined;
+    const { clock } = this.#ports;
+    const { intervalMs, timeoutMs } = this.#spec.ping;
+    this.#heartbeat = new Heartbeat({
+      clock,
+      intervalMs,
+      timeoutMs,
+      ping: () => socket.ping(),
+      stopped: () => {
+        this.#trouble = { kind: 'no-pong', ms: timeoutMs };
+        socket.terminate();
+      },
+    });
+    socket.on('pong', () => this.#heartbeat?.answered());
+    socket.on('message', (bytes) => this.#receive(bytes as Buffer));
+    socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
+  }
+
+  #heard(): void {
+    this.#heartbeat?.heard();
+    this.#ports.on.heard();
+  }
+
+  #receive(bytes: Buffer): void {
+    const { on } = this.#ports;
+    if (bytes.length <= this.#spec.maxMessageBytes) on.line(bytes);
+    else {
+      const [head, tail] = [bytes.subarray(0, EDGE_BYTES), bytes.subarray(-EDGE_BYTES)];
+      on.oversized({ bytes: bytes.length, head, tail });
+    }
+  }
+
+  #sent(socket: WebSocket): void {
+    if (!this.#wasFull || socket.bufferedAmount > BUFFER_BYTES) return;
+    this.#wasFull = false;
+    this.#ports.on.drained();
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#heartbeat?.stop();
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    const { on, isBusy } = this.#ports;
+    const isProper = this.#trouble === undefined && (code === NORMAL || code === GOING_AWAY);
+    if (isProper && !isBusy()) on.goodbye();
+    else on.broke(this.#trouble ?? closing(code, reason));
+  }
+}
+
+/** 1006 is what ws says when no close frame came. */
+function closing(code: number, reason: string): Trouble {
+  return code === 1006 ? { kind: 'cut', code: undefined } : { kind: 'closed', code, reason };
+}
+
+function dialError(refused: Error | Trouble): TroubleError {
+  if (!(refused instanceof Error)) return new TroubleError(refused);
+  return new TroubleError({ kind: 'unreachable', code: codeOf(refused), message: refused.message });
+}

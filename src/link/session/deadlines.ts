@@ -1,0 +1,89 @@
+import type { Clock } from '../../shared/clock.js';
+
+/** Something that ends at `deadline` unless it was removed before. The deadline may be moved later at any time. */
+export interface Timed {
+  deadline: number;
+  /** Where it lies in the wheel; belongs to `Deadlines`. */
+  tick: number;
+}
+
+/** A deadline is met up to this much late, never early. */
+export const TICK_MS = 20;
+
+/**
+ * A timer wheel: one timer of the clock for any number of deadlines. Adding and removing cost a set operation; a
+ * deadline that was moved (progress arrived) costs nothing until its old tick comes round. The timer stays armed when
+ * the earliest item is removed, so a stream of short calls arms it about once per timeout, not once per call.
+ */
+export class Deadlines<T extends Timed> {
+  readonly #clock: Clock;
+  readonly #expired: (item: T) => void;
+  readonly #ticks = new Map<number, Set<T>>();
+  /** The latest tick that was added to. It stays though it may be empty: the next item belongs there, most likely. */
+  #latest = 0;
+  #timer: unknown;
+  #armedFor = Number.POSITIVE_INFINITY;
+
+  constructor(clock: Clock, expired: (item: T) => void) {
+    this.#clock = clock;
+    this.#expired = expired;
+  }
+
+  add(item: T): void {
+    const tick = Math.ceil(item.deadline / TICK_MS);
+    item.tick = tick;
+    if (tick !== this.#latest) this.#leave(tick);
+    const items = this.#ticks.get(tick);
+    if (items === undefined) this.#ticks.set(tick, new Set([item]));
+    else items.add(item);
+    if (tick < this.#armedFor) this.#arm(tick);
+  }
+
+  remove(item: T): void {
+    const items = this.#ticks.get(item.tick);
+    if (items?.delete(item) && items.size === 0 && item.tick !== this.#latest) this.#ticks.delete(item.tick);
+  }
+
+  /** Forgets everything and lets go of the timer. */
+  clear(): void {
+    this.#ticks.clear();
+    this.#disarm();
+  }
+
+  #leave(next: number): void {
+    if (this.#ticks.get(this.#latest)?.size === 0) this.#ticks.delete(this.#latest);
+    this.#latest = next;
+  }
+
+  #arm(tick: number): void {
+    this.#disarm();
+    this.#armedFor = tick;
+    this.#timer = this.#clock.setTimeout(() => this.#fire(), Math.max(1, tick * TICK_MS - this.#clock.now()));
+  }
+
+  #disarm(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+    const now = this.#clock.now();
+    const due: T[] = [];
+    for (const [tick, items] of this.#ticks) {
+      if (tick * TICK_MS > now) continue;
+      this.#ticks.delete(tick);
+      for (const item of items) due.push(item);
+    }
+    for (const item of due) {
+      if (item.deadline > now) this.add(item);
+    }
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const [tick, items] of this.#ticks) if (items.size > 0) earliest = Math.min(earliest, tick);
+    if (earliest < this.#armedFor) this.#arm(earliest);
+    // last, since it calls out: whatever comes back in finds the wheel in order
+    for (const item of due) if (item.deadline <= now) this.#expired(item);
+  }
+}

@@ -1,0 +1,192 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  EDGE_BYTES,
+  joined,
+  LONG_BYTES,
+  type LongLine,
+  type OversizedLine,
+} from '../../shared/framing/framer.js';
+import type { Call, Outcome } from './call.js';
+import type { InFlight } from './in-flight.js';
+import { type Id, isObject, type JsonObject, type Message, readMessage, sortMessage } from './message.js';
+import { ParsedOutcome } from './parsed-outcome.js';
+import { RawOutcome } from './raw/raw-outcome.js';
+import { type RawReply, ReplyScan } from './raw/reply-scan.js';
+import { answered, misanswered, tooLarge } from './refusals.js';
+import { replyIds } from './reply-ids.js';
+import { resultSource } from './result-source.js';
+
+/**
+ * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The two never meet, and a server
+ * that keeps ids in 32 bits has room for a thousand million calls.
+ */
+export const FIRST_CALL_ID = 2 ** 30;
+
+/**
+ * What is no result of a call is parsed here, whole, and in small objects takes fifty times its bytes. No client may say
+ * more in a line either, so that nothing honest is longer.
+ */
+const MOST_SAID = 8 * 2 ** 20;
+
+/** What came in and reached nobody. */
+export interface StrayCounts {
+  replies: number;
+  progress: number;
+  broken: number;
+  oversized: number;
+}
+
+export interface InboxPorts {
+  /** The server's name, for messages. */
+  name: string;
+  /** Calls that were written and have not settled: no other call can be reached from here. */
+  inFlight: Pick<InFlight, 'get' | 'all'>;
+  /** Whether results may pass unseen at all: not where one may be a question. */
+  passesRaw(): boolean;
+  settle(call: Call, outcome: Outcome): void;
+  /** A reply to no call in flight; with this id there may have been one. */
+  late(id: number): void;
+  progress(call: Call, progress: JsonObject): void;
+  other(message: Message, line: Buffer | undefined): void;
+  /** Something of this kind reached nobody; so many did so far. */
+  strayed?(kind: keyof StrayCounts, count: number): void;
+}
+
+/** Finds the call a line from the server belongs to. Of a long reply to somebody who only hands it on the id alone is read. */
+export class Inbox {
+  readonly counts: StrayCounts = { replies: 0, progress: 0, broken: 0, oversized: 0 };
+  readonly #ports: InboxPorts;
+
+  constructor(ports: InboxPorts) {
+    this.#ports = ports;
+  }
+
+  deliver(bytes: Buffer): void {
+    const line = bytes.length < LONG_BYTES ? undefined : this.long();
+    line?.push(bytes);
+    if (line !== undefined) line.end([bytes]);
+    else if (bytes.length <= MOST_SAID) this.#sort(readMessage(bytes), bytes);
+    else this.#scanned(scanned(bytes), [bytes]);
+  }
+
+  /** Takes a long line as it comes. Undefined where it would be parsed all the same. */
+  long(): LongLine | undefined {
+    if (!this.#isRawWanted) return undefined;
+    const scan = new ReplyScan();
+    return { push: (piece) => scan.push(piece), end: (pieces) => this.#scanned(scan.end(pieces), pieces) };
+  }
+
+  /** A message that came as an object, not as a line. */
+  deliverParsed(raw: unknown): void {
+    this.#sort(sortMessage(raw), undefined);
+  }
+
+  /** True when the line was the reply to a call. */
+  deliverOversized(line: OversizedLine): boolean {
+    const ids = replyIds(line.head, line.tail);
+    const call = this.#onlyCall(ids);
+    if (call === undefined) this.#stray('oversized', ids);
+    else this.#ports.settle(call, { ok: false, error: tooLarge(this.#ports.name, call, line.bytes) });
+    return call !== undefined;
+  }
+
+  get #isRawWanted(): boolean {
+    const { passesRaw, inFlight } = this.#ports;
+    if (!passesRaw()) return false;
+    return inFlight.all().some(({ sink }) => sink.acceptsRaw);
+  }
+
+  #scanned(reply: RawReply | undefined, pieces: readonly Buffer[]): void {
+    const call = reply && this.#ports.inFlight.get(reply.id);
+    if (reply !== undefined && call?.sink.acceptsRaw) {
+      this.#ports.settle(call, new RawOutcome(reply.result, reply.isError));
+    } else if (reply !== undefined && call === undefined && reply.id >= FIRST_CALL_ID) {
+      this.#stray('replies', [reply.id]);
+    } else {
+      const line = joined(pieces);
+      if (call !== undefined || line.length <= MOST_SAID) this.#sort(readMessage(line), line);
+      else this.#tooLong(line);
+    }
+  }
+
+  #tooLong(line: Buffer): void {
+    const [head, tail] = [line.subarray(0, EDGE_BYTES), line.subarray(-EDGE_BYTES)];
+    if (isUtf8(line)) this.deliverOversized({ bytes: line.length, head, tail });
+    else this.#broken(replyIds(head, tail), 'not valid UTF-8');
+  }
+
+  #sort(message: Message, line: Buffer | undefined): void {
+    if (message.kind === 'batch') for (const part of message.messages) this.#sort(part, line);
+    else if (message.kind === 'result' || message.kind === 'error') this.#reply(message, line);
+    else if (message.kind === 'notification' && message.method === 'notifications/progress') {
+      this.#progress(message.params);
+    } else {
+      if (message.kind === 'broken') this.#broken(message.ids, message.why);
+      this.#ports.other(message, line);
+    }
+  }
+
+  #reply(message: Extract<Message, { kind: 'result' | 'error' }>, line: Buffer | undefined): void {
+    const { name, inFlight } = this.#ports;
+    if (typeof message.id === 'string') {
+      this.#broken([message.id], 'its id came back as a string');
+      return;
+    }
+    const call = inFlight.get(message.id);
+    if (call === undefined) {
+      if (message.id < FIRST_CALL_ID) this.#ports.other(message, line);
+      else this.#stray('replies', [message.id]);
+    } else if (message.kind === 'result') {
+      const text = this.#mayPass(call) && message.line ? resultSource(message.line, message.raw) : undefined;
+      this.#ports.settle(call, new ParsedOutcome(message.result, line?.length, text));
+    } else this.#ports.settle(call, { ok: false, error: answered(name, call, message.error) });
+  }
+
+  #mayPass({ sink }: Call): boolean {
+    return sink.acceptsRaw === true && this.#ports.passesRaw();
+  }
+
+  #broken(ids: readonly Id[], why: string): void {
+    const numbers = ids.map(Number);
+    const call = this.#onlyCall(numbers);
+    if (call === undefined) this.#stray('broken', numbers);
+    else this.#ports.settle(call, { ok: false, error: misanswered(this.#ports.name, call, why) });
+  }
+
+  /** The one call these ids can mean. Where two calls could be meant, neither is touched. */
+  #onlyCall(ids: readonly number[]): Call | undefined {
+    const calls = new Set<Call>();
+    for (const id of ids) {
+      const call = this.#ports.inFlight.get(id);
+      if (call !== undefined) calls.add(call);
+    }
+    const [only] = calls;
+    return calls.size === 1 ? only : undefined;
+  }
+
+  /** `ids`: of the replies that it seems to be. Where two could be meant, neither counts as answered. */
+  #stray(kind: keyof StrayCounts, ids: readonly number[] = []): void {
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) this.#ports.late(id);
+    this.counts[kind] += 1;
+    this.#ports.strayed?.(kind, this.counts[kind]);
+  }
+
+  #progress(params: JsonObject | undefined): void {
+    const token = params?.progressToken;
+    const call = typeof token === 'number' ? this.#ports.inFlight.get(token) : undefined;
+    // a call that did not ask has given nobody its token
+    if (call?.sink.progress === undefined || !isObject(params) || typeof params.progress !== 'number') {
+      this.#stray('progress');
+      return;
+    }
+    const { progressToken: _, ...progress } = params;
+    this.#ports.progress(call, progress);
+  }
+}
+
+function scanned(line: Buffer): RawReply | undefined {
+  const scan = new ReplyScan();
+  scan.push(line);
+  return scan.end([line]);
+}

@@ -1,0 +1,104 @@
+import { stripVTControlCharacters } from 'node:util';
+import { CONTROL_CHARACTERS } from '../../shared/control-characters.js';
+import { hideInProse } from '../../shared/hide-secrets.js';
+
+const MOST_LINES = 5;
+const MOST_CHARACTERS = 600;
+const LONGEST_LINE = 200;
+/** What is looked at of a line: a pattern that meets a longer one may take long. */
+const LOOKED_AT = 1000;
+
+/** Node and Python point at the place in a line of source code: it stands above this. */
+const CARET = /^\s*[\^~]+\s*$/;
+/** Python: a frame, below which its line of source code stands, if there is one. */
+const FRAME = /^ {2}File ".*", line \d+/;
+const FRAME_SOURCE = /^ {4}/;
+
+/** What programs print around the line that matters. */
+const NOISE: readonly RegExp[] = [
+  /^\s*$/,
+  /^npm (warn|notice|info|http)\b/i,
+  /^npm (error|ERR!)( \d+| \w+)?\s*$/,
+  /^npm (error|ERR!) A complete log of this run/,
+  /^npm (error|ERR!) (404 Note that you can|404 tarball, folder|notarget In most cases|If you are behind a proxy)/,
+  /^npm (error|ERR!) +(at |[\w']+: .*,?$|})/,
+  CARET,
+  FRAME,
+  // Node: the place, frames, the properties of the error, its version
+  /^(file:\/\/|node:|\/)\S*:\d+$/,
+  /^\s+at .*(\(.*\)|:\d+)( \{)?$/,
+  /^\s+(at async |code: |errno: |syscall: |address: |port: |path: |requireStack: |\[cause\])/,
+  /^\s*[[\]{}()]+,?$/,
+  /^Node\.js v\d/,
+  /^Emitted 'error' event on/,
+  /^Require stack:$/,
+  /^- \/.*\.[cm]?js$/,
+  /^Traceback \(most recent call last\):$/,
+  /^Run 'docker run --help' for more information/,
+  /^See 'docker run --help'/,
+];
+
+const ERROR =
+  /error|exception|fatal|panic|fail|cannot|can't|could not|unable|missing|require|must|not (found|set|defined|provided|installed|supported)|denied|refused|invalid|no such|unsupported|please (provide|set|specify)|usage:|✗|❌/i;
+const NO_ERROR = /^\W*(warn|warning|info|debug|deprecat)/i;
+
+export interface LastLines {
+  /** Everything that is no noise, a line each. */
+  text: string;
+  /** From the last line that looks like an error on; from the last line where none does. */
+  lastError: string;
+  /** The few lines to show: those that look like errors, then the last. */
+  shown: string;
+}
+
+/** What a program wrote last, without control characters, secrets (`redact` knows the declared ones), and noise. */
+export function lastLines(output: string, redact: (text: string) => string = (text) => text): LastLines {
+  // cleaned before: a colour must not divide a secret; redacted before that as well: one may hold a tab
+  const all = redact(clean(redact(output)))
+    .split('\n')
+    .map((line) => hideInProse(beginningOf(line)));
+  const isSource = (line: string, index: number) =>
+    CARET.test(all[index + 1] ?? '') || (FRAME_SOURCE.test(line) && FRAME.test(all[index - 1] ?? ''));
+  const isNoise = (line: string) => NOISE.some((pattern) => pattern.test(line));
+  const telling = all.filter((line, index) => !isNoise(line) && !isSource(line, index));
+  const lines = telling.length > 0 ? telling : all.filter((line) => line.trim() !== '');
+  const errors = lines.flatMap((line, index) => (ERROR.test(line) && !NO_ERROR.test(line) ? [index] : []));
+  return {
+    text: lines.join('\n'),
+    lastError: lines.slice(errors.at(-1) ?? -1).join('\n'),
+    shown: fitting(chosen(lines, errors)),
+  };
+}
+
+function clean(output: string): string {
+  const plain = stripVTControlCharacters(output).replaceAll('\r\n', '\n');
+  return plain.replaceAll(CONTROL_CHARACTERS, (character) => (character === '\n' ? '\n' : ' '));
+}
+
+/** In whole words: half a secret would not be recognised. */
+function beginningOf(line: string): string {
+  return line.length > LOOKED_AT ? `${line.slice(0, line.lastIndexOf(' ', LOOKED_AT) + 1)}…` : line;
+}
+
+function chosen(lines: readonly string[], errors: readonly number[]): string[] {
+  const kept = new Set(errors.slice(-MOST_LINES));
+  for (let index = lines.length - 1; index >= 0 && kept.size < MOST_LINES; index -= 1) kept.add(index);
+  return lines.filter((_, index) => kept.has(index));
+}
+
+/** The last lines count most. */
+function fitting(lines: readonly string[]): string {
+  let left = MOST_CHARACTERS;
+  const fitted: string[] = [];
+  for (const line of lines.toReversed()) {
+    const short = cut(line.trimEnd(), LONGEST_LINE);
+    left -= short.length + 1;
+    if (left < 0) break;
+    fitted.unshift(short);
+  }
+  return fitted.join('\n');
+}
+
+function cut(line: string, most: number): string {
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}

@@ -1,0 +1,30 @@
+import type { Need } from './expand-template.js';
+
+/** One way to run or reach a server, as the fields of an entry. */
+export interface Offer {
+  /** What it is a package of, or how it is reached: `npm`, `pypi`, `oci`, `http`, `sse`. */
+  kind: string;
+  transport: 'stdio' | 'http' | 'sse';
+  /** The package's identifier, or the url. */
+  server: string;
+  /** `command` and `args`, or `url` and `headers`; and `env`. */
+  fields: {
+    command?: string;
+    args?: string[];
+    env?: Record<string, string>;
+    url?: string;
+    headers?: Record<string, string>;
+  };
+  needs: Need[];
+}
+
+/** A way that is not to be gone here, and why. */
+export interface Refused {
+  kind: string;
+  server: string;
+  refused: string;
+}
+
+export function isOffer(one: Offer | Refused): one is Offer {
+  return !('refused' in one);
+}

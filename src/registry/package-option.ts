@@ -1,0 +1,106 @@
+import { withEnvironmentNames } from '../config/entry/docker.js';
+import { registryCommand, registryType, runnerOf } from '../config/entry/package-command.js';
+import { type DataMap, isMap } from '../config/parse/document.js';
+import { parseReferences } from '../config/variables/variables.js';
+import { fillIn, type Need, needOf, refer, variableName } from './expand-template.js';
+import type { Offer, Refused } from './install-option.js';
+
+/** How a package of the registry is run here. */
+export function packageOffer(pack: DataMap): Offer | Refused {
+  const kind = registryType(pack) ?? 'unknown';
+  const server = typeof pack.identifier === 'string' ? pack.identifier : '';
+  const refused = whyRefused(pack, kind, server);
+  if (refused !== undefined) return { kind, server, refused };
+  const { command, args } = registryCommand(pack)!;
+  const { env, needs } = environmentOf(pack);
+  const named = command === 'docker' ? dockerArguments(args, env) : args;
+  const texts = [...named, ...Object.values(env)];
+  const fields = { command, args: named, ...(Object.keys(env).length === 0 ? {} : { env }) };
+  return { kind, transport: 'stdio', server, fields, needs: [...needs, ...askedIn(texts, needs, pack)] };
+}
+
+function whyRefused(pack: DataMap, kind: string, server: string): string | undefined {
+  if (runnerOf(kind) === undefined) return `there is no runner for ${kind} packages here`;
+  if (server === '') return 'it has no identifier';
+  // to its runner it would be a flag
+  if (server.startsWith('-')) return 'its identifier is none';
+  const transport = isMap(pack.transport) ? pack.transport.type : undefined;
+  if (transport === undefined) return 'it does not say its transport';
+  if (transport === 'stdio') return undefined;
+  return `its transport is ${transport}: start it yourself, then: toolherd add NAME --url URL`;
+}
+
+function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Need[] } {
+  const list = pack.environmentVariables ?? pack.environment_variables;
+  const env: Record<string, string> = {};
+  const needs: Need[] = [];
+  for (const variable of Array.isArray(list) ? list.filter(isMap) : []) {
+    const { name, value } = variable;
+    if (typeof name !== 'string' || name === '') continue;
+    if (typeof value === 'string' && value !== '') {
+      const filled = fillIn(value, variable, variableName);
+      env[name] = filled.text;
+      needs.push(...filled.needs);
+      continue;
+    }
+    const isRequired = (variable.isRequired ?? variable.is_required ?? variable.required) === true;
+    const asked = /^[A-Za-z_]\w*$/.test(name) ? name : variableName(name);
+    // Unset it would fail the load: what the server can do without must not stop it.
+    const { text, isOptional } = refer(asked, variable.default ?? (isRequired ? undefined : ''));
+    env[name] = text;
+    needs.push(needOf(asked, variable, isOptional));
+  }
+  return { env, needs };
+}
+
+/** What the arguments ask for beyond the environment. */
+function askedIn(texts: readonly string[], known: readonly Need[], pack: DataMap): Need[] {
+  const names = texts.flatMap(parseReferences).flatMap((part) => {
+    return part.kind === 'variable' && part.fallback === undefined ? [part.name] : [];
+  });
+  const fresh = [...new Set(names)].filter((name) => known.every((need) => need.name !== name));
+  const abouts = argumentAbouts(pack);
+  return fresh.map((name) => needOf(name, abouts.get(name) ?? {}, false));
+}
+
+/** What is said of the inputs among the arguments, by the name that each is asked for under. */
+function argumentAbouts(pack: DataMap): Map<string, DataMap> {
+  const lists = [
+    pack.runtimeArguments ?? pack.runtime_arguments,
+    pack.packageArguments ?? pack.package_arguments,
+  ];
+  const abouts = new Map<string, DataMap>();
+  for (const argument of lists.flatMap((list) => (Array.isArray(list) ? list.filter(isMap) : []))) {
+    const hint = argument.valueHint ?? argument.value_hint;
+    if (typeof hint === 'string') abouts.set(variableName(hint), argument);
+    for (const [name, about] of Object.entries(isMap(argument.variables) ? argument.variables : {})) {
+      if (!isMap(about)) continue;
+      abouts.set(variableName(name), about);
+      const target = /^(\w+)=\{/.exec(String(argument.value))?.[1];
+      if (target !== undefined) abouts.set(target, about);
+    }
+  }
+  return abouts;
+}
+
+/**
+ * `run -i --rm -e NAME image`. Docker passes nothing on by itself, and a value among its arguments would be seen by
+ * everybody who lists processes: `-e NAME=${X}` becomes `-e NAME`, and the value goes into `env`.
+ */
+function dockerArguments(args: readonly string[], env: Record<string, string>): string[] {
+  const clean = args.map((arg, index) => {
+    const before = args[index - 1];
+    const pair = before === '-e' || before === '--env' ? /^(\w+)=(.*\$\{.*)$/s.exec(arg) : null;
+    if (pair === null) return arg;
+    const [, name = '', value = ''] = pair;
+    env[name] ??= /^\$\{\w+\}$/.test(value) ? `\${${name}}` : value;
+    return name;
+  });
+  const flags = clean.slice(1).findIndex((arg) => arg !== '-i' && arg !== '--rm');
+  const start = clean.slice(0, 1 + Math.max(0, flags));
+  const [run = 'run', ...rest] = withEnvironmentNames(
+    ['run', ...clean.slice(start.length)],
+    Object.keys(env),
+  );
+  return [run, ...start.slice(1), ...rest];
+}

@@ -1,0 +1,84 @@
+import { type ErrorDetails, ToolherdError } from './errors.js';
+
+/**
+ * What can become of a call, or of the connection it needed. Two facts go with every one of them:
+ *
+ * - `sent`: bytes of the request may have reached the server, so the tool may have run;
+ * - `retryable`: a repeat may succeed and cannot run anything twice. A call that was sent is never `retryable`, so
+ *   that a script which looks at nothing else is safe.
+ */
+export interface MCPErrorDetails extends ErrorDetails {
+  retryable?: boolean | undefined;
+  sent?: boolean | undefined;
+}
+
+export class MCPError extends ToolherdError {
+  override readonly type: string = 'MCPError';
+  readonly retryable: boolean;
+  readonly sent: boolean;
+
+  constructor(message: string, details: MCPErrorDetails = {}) {
+    super(message, details);
+    this.sent = details.sent ?? false;
+    this.retryable = !this.sent && (details.retryable ?? false);
+  }
+}
+
+/** The server could not be reached, or was lost. */
+export class MCPConnectionError extends MCPError {
+  override readonly type: string = 'MCPConnectionError';
+}
+
+/** No handshake or no reply in time. */
+export class MCPTimeoutError extends MCPConnectionError {
+  override readonly type: string = 'MCPTimeoutError';
+}
+
+/** The process ended while the call was waiting or running. */
+export class ServerCrashedError extends MCPConnectionError {
+  override readonly type: string = 'ServerCrashedError';
+}
+
+/** There is no server to take the call now: stopped, stopping, quarantined. */
+export class ServerUnavailableError extends MCPConnectionError {
+  override readonly type: string = 'ServerUnavailableError';
+}
+
+/** A server's own JSON-RPC error, as it came. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** The server answered with an error of the protocol, or with something that is no answer. */
+export class MCPProtocolError extends MCPError {
+  override readonly type: string = 'MCPProtocolError';
+  /** What the server sent, unchanged; undefined when the fault is in the shape of its reply. */
+  readonly rpc: RpcError | undefined;
+
+  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcError | undefined } = {}) {
+    super(message, details);
+    this.rpc = details.rpc;
+  }
+}
+
+/** A reply over `max_message_bytes`. The server lives on; only this call fails. */
+export class ResultTooLargeError extends MCPError {
+  override readonly type: string = 'ResultTooLargeError';
+}
+
+/** Too much is waiting already; nothing was queued. */
+export class OverloadedError extends MCPError {
+  override readonly type: string = 'OverloadedError';
+}
+
+/** The caller took the call back. */
+export class CancelledError extends MCPError {
+  override readonly type: string = 'CancelledError';
+}
+
+/** The server lets nobody in without an authorisation that we do not have. */
+export class AuthRequiredError extends MCPError {
+  override readonly type: string = 'AuthRequiredError';
+}

@@ -1,0 +1,81 @@
+import type { CallContext, McpResult, PromptParams, ResourceParams } from '../../fleet/fleet.js';
+import type { CallRequest } from '../../link/session/call.js';
+import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import { disabled, unknownPrompt, unknownResource } from '../errors.js';
+import type { Offers } from '../herd/view-catalog.js';
+import type { Members } from '../herd/view-servers.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+import { askServer } from './send-to-server.js';
+
+export interface LookupOptions {
+  members: Members;
+  offers: Offers;
+  /** `of`: whose words are in the text. */
+  redact(text: string, of?: ConfiguredServer): string;
+}
+
+const INVALID_PARAMS = -32602;
+/** What a server says when it has no such resource: the code of 2025, and that of 2026-07-28 and of the SDKs before. */
+const NO_SUCH_RESOURCE: readonly unknown[] = [-32002, INVALID_PARAMS];
+
+/** Prompts and resources: they wait for a server that starts, are cancelled and run out of time as calls do. */
+export class Lookups {
+  readonly #options: LookupOptions;
+
+  constructor(options: LookupOptions) {
+    this.#options = options;
+  }
+
+  async prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
+    const { offers } = this.#options;
+    const server = this.#find(params.server);
+    const isUnsure = offers.isUnsure('prompts', server, params.name);
+    const limits = { timeoutMs: params.timeout_ms, signal: context.signal };
+    const timeoutMs = isUnsure ? await offers.makeSure(server, limits) : params.timeout_ms;
+    const name = offers.ownName('prompts', server, params.name);
+    const known = server.catalog.keysOf('prompts');
+    if (known?.has(name) === false && !server.catalog.isDoubted('prompts')) {
+      throw unknownPrompt(params.server, params.name, [...known]);
+    }
+    const given = params.arguments === undefined ? {} : { arguments: params.arguments };
+    const request = { method: 'prompts/get', params: { name, ...given }, timeoutMs };
+    return this.#send(server, request, context, (error) => {
+      if (codeOf(error) !== INVALID_PARAMS) return error;
+      const { message, sent, why } = error;
+      return new MCPProtocolError(message, { sent, why, fix: `see "toolherd prompts ${params.server}"` });
+    });
+  }
+
+  /** A server may have more resources than it lists: whether it has this one is for it to say. */
+  async resource(
+    { server: name, uri, timeout_ms }: ResourceParams,
+    context: CallContext = {},
+  ): Promise<McpResult> {
+    const server = this.#find(name);
+    const request = { method: 'resources/read', params: { uri }, timeoutMs: timeout_ms };
+    return this.#send(server, request, context, (error) => {
+      if (!NO_SUCH_RESOURCE.includes(codeOf(error))) return error;
+      const { rpc } = error as MCPProtocolError;
+      return unknownResource(name, uri, [...(server.catalog.keysOf('resources') ?? [])], rpc!.message);
+    });
+  }
+
+  #find(name: string): ConfiguredServer {
+    const server = this.#options.members.find(name);
+    if (!server.spec.enabled) throw disabled(server.spec);
+    return server;
+  }
+
+  #send(
+    server: ConfiguredServer,
+    request: CallRequest,
+    context: CallContext,
+    explain: (error: MCPError) => MCPError,
+  ): Promise<McpResult> {
+    return askServer(server, request, context, { redact: this.#options.redact, explain });
+  }
+}
+
+function codeOf(error: MCPError): number | undefined {
+  return error instanceof MCPProtocolError ? error.rpc?.code : undefined;
+}

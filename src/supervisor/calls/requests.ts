@@ -1,0 +1,171 @@
+import type { CallContext, McpResult, RequestParams } from '../../fleet/fleet.js';
+import { isObject, type JsonObject } from '../../link/session/message.js';
+import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import type { Lists } from '../catalog/lists.js';
+import { matchesTemplate } from '../catalog/uri-template.js';
+import { disabled, nobodyHas, unknownPrompt } from '../errors.js';
+import type { Limits } from '../herd/view-catalog.js';
+import { callRefusal } from '../server/call-refusal.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+import type { LookupOptions } from './lookups.js';
+import { type KeepText, limitMcpResult } from './result-limit.js';
+import { askServer } from './send-to-server.js';
+import type { TrailedContext } from './unserved-request.js';
+
+type Named = 'tools' | 'prompts';
+
+export interface RequestsOptions extends LookupOptions {
+  keepText: KeepText;
+}
+
+/** Requests of MCP that go through as they are: only the name is made the server's own. What its config hides stays hidden. */
+export class Requests {
+  readonly #options: RequestsOptions;
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+  }
+
+  async send(request: RequestParams, context: TrailedContext): Promise<McpResult> {
+    switch (request.method) {
+      case 'tools/call':
+        return this.#named('tools', textOf(request.params, 'name'), request, context);
+      case 'prompts/get':
+        return this.#named('prompts', textOf(request.params, 'name'), request, context);
+      case 'resources/read':
+        return this.#passToOwner(textOf(request.params, 'uri'), request, context);
+      case 'completion/complete':
+        return this.#complete(request, context);
+    }
+  }
+
+  async #named(
+    list: Named,
+    name: string,
+    request: RequestParams,
+    context: TrailedContext,
+  ): Promise<McpResult> {
+    const { server, own, timeoutMs } = await this.#find(list, name, request, context);
+    this.#check(list, server, own, context, request.server === undefined ? name : undefined);
+    const params = { ...request.params, name: own };
+    const result = await this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+    const { resultLimit } = server.spec;
+    if (list === 'prompts' || resultLimit === 0) return result;
+    return limitMcpResult(result, resultLimit, this.#options.keepText);
+  }
+
+  async #complete(request: RequestParams, context: TrailedContext): Promise<McpResult> {
+    const ref = isObject(request.params.ref) ? request.params.ref : {};
+    if (ref.type !== 'ref/prompt') return this.#passToOwner(textOf(ref, 'uri'), request, context);
+    const { server, own, timeoutMs } = await this.#find('prompts', textOf(ref, 'name'), request, context);
+    const params = { ...request.params, ref: { ...ref, name: own } };
+    return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
+  }
+
+  async #passToOwner(uri: string, request: RequestParams, context: TrailedContext): Promise<McpResult> {
+    const limits = { timeoutMs: request.timeout_ms, signal: context.signal };
+    const { owner, timeoutMs } = await this.ownerOf(uri, request.server, limits);
+    return this.#pass(owner, { ...request, timeout_ms: timeoutMs }, context);
+  }
+
+  #pass(
+    server: ConfiguredServer,
+    { method, params, timeout_ms: timeoutMs }: RequestParams,
+    context: TrailedContext,
+  ): Promise<McpResult> {
+    if (!server.spec.enabled) throw disabled(server.spec);
+    context.onServer?.(server.spec.name);
+    return askServer(server, { method, params, timeoutMs }, context, { redact: this.#options.redact });
+  }
+
+  /** Whose it is and what that server calls it; with what is left of the time. */
+  async #find(list: Named, name: string, request: RequestParams, { signal, trail }: TrailedContext) {
+    const { members, offers } = this.#options;
+    const limits = { timeoutMs: request.timeout_ms, signal };
+    const { found: owner, timeoutMs: leftMs } =
+      request.server === undefined
+        ? await offers.findOwner(list, name, limits)
+        : { found: request.server, timeoutMs: request.timeout_ms };
+    if (owner === undefined) throw nobodyHas(list, name, offers.names(list), offers.missing(list));
+    if (trail !== undefined) trail.server = owner;
+    const server = members.find(owner);
+    const timeoutMs = offers.isUnsure(list, server, name)
+      ? await offers.makeSure(server, { timeoutMs: leftMs, signal })
+      : leftMs;
+    // who sees the whole herd means what the herd calls so, whatever else its server calls so
+    const held = request.server === undefined ? offers.holderOf(list, name) : undefined;
+    const own = held?.server === owner ? held.name : offers.ownName(list, server, name);
+    return { server, own, timeoutMs };
+  }
+
+  /** `exposedName`: what it was called, by somebody who knows the names of the herd. */
+  #check(
+    list: Named,
+    server: ConfiguredServer,
+    own: string,
+    { signal }: CallContext,
+    exposedName: string | undefined,
+  ): void {
+    const { members, offers } = this.#options;
+    const refusal =
+      list === 'tools'
+        ? callRefusal(members, { server: server.spec.name, tool: own }, signal)
+        : promptRefusal(server, own);
+    if (refusal === undefined) return;
+    const isUnknown = refusal.type.endsWith('NotFoundError');
+    if (!isUnknown || exposedName === undefined) throw refusal;
+    throw nobodyHas(list, exposedName, offers.names(list), offers.missing(list));
+  }
+
+  /**
+   * Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask.
+   * `timeoutMs` of the answer: what is left of it.
+   */
+  async ownerOf(
+    uri: string,
+    server?: string,
+    limits: Limits = {},
+  ): Promise<{ owner: ConfiguredServer; timeoutMs: number | undefined }> {
+    const { members, offers } = this.#options;
+    if (server !== undefined) return { owner: members.find(server), timeoutMs: limits.timeoutMs };
+    const look = () => this.#holderOf(uri);
+    const { found: listed, timeoutMs } = await offers.search('resources', uri, look, limits);
+    if (listed !== undefined) return { owner: listed, timeoutMs };
+    const offering = members.servers.filter(({ catalog }) => offersResources(catalog.lists));
+    const [only] = offering;
+    if (only === undefined || offering.length > 1)
+      throw nobodyHas('resources', uri, [], offers.missing('resources'));
+    return { owner: only, timeoutMs };
+  }
+
+  #holderOf(uri: string): ConfiguredServer | undefined {
+    const { servers } = this.#options.members;
+    const lists = ['resources', 'templates'] as const;
+    const listed = servers.find(({ catalog }) => lists.some((list) => catalog.keysOf(list)?.has(uri)));
+    return (
+      listed ??
+      servers.find(({ catalog }) =>
+        [...(catalog.keysOf('templates') ?? [])].some((template) => matchesTemplate(template, uri)),
+      )
+    );
+  }
+}
+
+function promptRefusal({ catalog, spec }: ConfiguredServer, name: string): MCPError | undefined {
+  const known = catalog.keysOf('prompts');
+  if (known?.has(name) !== false || catalog.isDoubted('prompts')) return undefined;
+  return unknownPrompt(spec.name, name, [...known]);
+}
+
+function offersResources({ resources, templates }: Lists): boolean {
+  return (resources?.length ?? 0) > 0 || (templates?.length ?? 0) > 0;
+}
+
+const INVALID_PARAMS = -32602;
+
+function textOf(params: JsonObject, name: string): string {
+  const value = params[name];
+  if (typeof value === 'string' && value !== '') return value;
+  const message = `Invalid params: '${name}' must be a non-empty string`;
+  throw new MCPProtocolError(message, { rpc: { code: INVALID_PARAMS, message } });
+}

@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject, type JsonObject } from '../../link/session/message.js';
+import { type Lists, NO_LISTS } from './lists.js';
+import { forgetOthers } from './prune-files.js';
+
+/** What servers offered when they last ran, kept for the time when they do not. */
+export interface CatalogStore {
+  /** Undefined when there is nothing, or nothing that makes sense. */
+  load(identity: string): Lists | undefined;
+  save(identity: string, lists: Lists): void;
+  /** These are configured now; others are forgotten when that was long ago. */
+  seen(identities: readonly string[]): Promise<void>;
+}
+
+const FORMAT = 1;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const FORGOTTEN_AFTER_MS = 90 * DAY_MS;
+/** What is larger is not worth reading at every start. */
+const MOST_BYTES = 16 * 2 ** 20;
+
+/**
+ * One file a server, named after the hash of its spec: a server that is started with anything else is another one. A
+ * file's time says when its server was last configured. It is a cache: what cannot be written or read is done without.
+ */
+export class CatalogFiles implements CatalogStore {
+  readonly #folder: string;
+  readonly #now: () => number;
+  readonly #warn: (text: string) => void;
+  readonly #complained = new Set<string>();
+
+  constructor(folder: string, now: () => number, warn: (text: string) => void) {
+    this.#folder = folder;
+    this.#now = now;
+    this.#warn = warn;
+  }
+
+  load(identity: string): Lists | undefined {
+    const text = this.#read(identity);
+    if (text === undefined) return undefined;
+    const kept = parse(text);
+    if (!isObject(kept)) return this.#complain(identity, 'it is no JSON object');
+    if (kept.format !== FORMAT || !isObject(kept.lists))
+      return this.#complain(identity, `it is not of the format ${FORMAT}`);
+    const lists = { ...NO_LISTS };
+    for (const key of Object.keys(NO_LISTS) as (keyof Lists)[]) {
+      lists[key] = listOf(kept.lists[key]);
+      if (lists[key] === undefined && kept.lists[key] !== undefined)
+        this.#complain(identity, `its ${key} are no list of objects`);
+    }
+    return lists;
+  }
+
+  #read(identity: string): string | undefined {
+    try {
+      return readFileSync(this.#file(identity), 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return code === 'ENOENT' ? undefined : this.#complain(identity, `it cannot be opened (${code})`);
+    }
+  }
+
+  /** Once a file: it is written anew when its server has run. */
+  #complain(identity: string, why: string): undefined {
+    const file = this.#file(identity);
+    if (this.#complained.has(file)) return;
+    this.#complained.add(file);
+    this.#warn(
+      `the cached lists in ${file} are done without: ${why}. Its server is started when it is asked what it offers, and the file written anew; if that does not help, remove it`,
+    );
+  }
+
+  /** Whole or not at all: it is written beside its place and then moved there. */
+  save(identity: string, lists: Lists): void {
+    const file = this.#file(identity);
+    const draft = `${file}.${process.pid}`;
+    try {
+      const text = JSON.stringify({ format: FORMAT, at: new Date(this.#now()).toISOString(), lists });
+      if (text.length > MOST_BYTES) {
+        rmSync(file, { force: true });
+        return;
+      }
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      writeFileSync(draft, text, { mode: 0o600 });
+      renameSync(draft, file);
+    } catch {
+      // half a file would only fill a full disk further; where even this fails it is forgotten like any other here
+      rmQuietly(draft);
+    }
+  }
+
+  async seen(identities: readonly string[]): Promise<void> {
+    const configured = new Set(identities.map((identity) => this.#file(identity)));
+    await forgetOthers(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
+  }
+
+  #file(identity: string): string {
+    return join(this.#folder, `${identity}.json`);
+  }
+}
+
+function rmQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // it is a cache
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function listOf(value: unknown): JsonObject[] | undefined {
+  return Array.isArray(value) && value.every(isObject) ? value : undefined;
+}

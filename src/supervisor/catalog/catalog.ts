@@ -1,0 +1,264 @@
+import type { JsonObject } from '../../link/session/message.js';
+import type { Clock } from '../../shared/clock.js';
+import type { Block } from '../pins/blocked.js';
+import type { Verdict } from '../pins/pinning.js';
+import { type CatalogChange, changesOf, withNews } from './catalog-change.js';
+import { ListState } from './list-state.js';
+import {
+  LIST_KEYS,
+  LIST_METHODS,
+  type ListKey,
+  type ListName,
+  type Lists,
+  NO_LISTS,
+  partsOf,
+  type Reading,
+  type ReadingOrder,
+} from './lists.js';
+import { type Definitions, sift } from './validate-entries.js';
+
+export interface CatalogOptions {
+  /** Which lists the config wants. */
+  wanted: readonly ListKey[];
+  /** Whether the config lets a tool of this name be seen. */
+  isVisible(tool: string): boolean;
+  clock: Clock;
+  log(text: string): void;
+  /** A list that could not be read is to be read again. */
+  reread(): void;
+  /** What was known when the server last ran; read from the disk at the first look at the lists. */
+  recall?: (() => Lists | undefined) | undefined;
+  keep?: ((lists: Lists) => void) | undefined;
+  changed?: ((change: CatalogChange) => void) | undefined;
+  /** Compares the tools with what was pinned; undefined: they could not be read. `isFresh`: they were, just now. */
+  vet?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => Verdict) | undefined;
+}
+
+/** One who waits: for which lists, and the version that each had when the wait began. */
+interface Waiter {
+  left: Map<ListKey, number>;
+  done(): void;
+}
+
+/** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
+export class Catalog {
+  readonly #options: CatalogOptions;
+  /** Of each list that is wanted. */
+  readonly #states: ReadonlyMap<ListKey, ListState>;
+  readonly #waiters = new Set<Waiter>();
+  #memory: 'unasked' | 'asked' = 'unasked';
+  #lists = NO_LISTS;
+  readonly #definitions: Partial<Record<ListKey, Definitions>> = {};
+  /** What became of the tools when they were last compared. */
+  #verdict: Verdict | undefined;
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+    const { wanted, clock, reread: retry } = options;
+    this.#states = new Map(wanted.map((key) => [key, new ListState({ clock, retry })]));
+  }
+
+  get lists(): Lists {
+    this.#recall();
+    return this.#lists;
+  }
+
+  /** How well each list that is wanted is known. */
+  get states(): ReadonlyMap<ListKey, ListState> {
+    this.#recall();
+    return this.#states;
+  }
+
+  /** What may be used of a list, by its key; undefined while it is not known. */
+  keysOf(list: ListKey): ReadonlySet<string> | undefined {
+    this.#recall();
+    return this.#definitions[list]?.keys;
+  }
+
+  /** What is wrong with a definition. */
+  problemOf(list: ListKey, key: string): string | undefined {
+    return this.#definitions[list]?.problems.get(key);
+  }
+
+  /** Those of these lists that have to be read before it can be said what is in them. */
+  missing(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
+    return lists.filter((list) => this.states.get(list)?.isMissing === true);
+  }
+
+  /** Some list was read, by this daemon or an earlier one. */
+  get isKnown(): boolean {
+    return [...this.states.values()].some(({ isKnown }) => isKnown);
+  }
+
+  /** There is a reason to read some of it. */
+  get isDue(): boolean {
+    return [...this.states.values()].some(({ isDue }) => isDue);
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiters.size > 0;
+  }
+
+  isDoubted(list: ListKey): boolean {
+    return this.states.get(list)?.isDoubted === true;
+  }
+
+  /** What an order to read is to bring: all of it, or what is not fresh. */
+  toRead(isAllWanted: boolean): ReadingOrder {
+    const { states } = this;
+    return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || states.get(list)?.isDue === true));
+  }
+
+  /** Where the tools are not known for certain, the server is to say whether it has one. */
+  hasTool(name: string): boolean {
+    if (!this.#options.isVisible(name)) return false;
+    const keys = this.keysOf('tools');
+    if (this.#verdict?.blockOf?.(name) !== undefined) return false;
+    return keys?.has(name) !== false || this.isDoubted('tools');
+  }
+
+  /** Why a tool that is offered may not be called. Decided with its list, so that a call costs nothing. */
+  blockOf(tool: string): Block | undefined {
+    this.#recall();
+    return this.#verdict?.blockOf?.(tool);
+  }
+
+  /** How many tools are not what was pinned. */
+  get unaccepted(): number {
+    this.#recall();
+    return this.#verdict?.unaccepted ?? 0;
+  }
+
+  /** What was pinned, or what is made of it, is not what it was. */
+  vetAgain(): void {
+    if (this.#verdict === undefined) return;
+    const tools = this.#lists.tools ?? [];
+    const names = tools.map(({ name }) => String(name));
+    const before = names.map((name) => this.blockOf(name) === undefined);
+    this.#vet(false);
+    const changed = names.filter((name, at) => (this.blockOf(name) === undefined) !== before[at]);
+    if (changed.length === 0) return;
+    this.#options.changed?.({ list: 'tools', count: tools.length, added: [], removed: [], changed });
+  }
+
+  /** A list that was not read, or could not be, stays what it was. */
+  take(reading: Reading): void {
+    this.#recall();
+    const before = this.#lists;
+    this.#lists = this.#sifted(reading, before, this.#options.log);
+    const read = LIST_KEYS.filter((list) => list in reading);
+    for (const list of read) this.#note(list, reading);
+    if ('tools' in reading) this.#vet(true);
+    this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
+    for (const waiter of [...this.#waiters]) {
+      for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
+      if (waiter.left.size === 0) waiter.done();
+    }
+  }
+
+  /** These are to be read again; until then what is known stands. Answers with those that are wanted at all. */
+  outdate(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
+    const wanted = lists.filter((list) => this.states.has(list));
+    for (const list of wanted) this.states.get(list)?.doubt();
+    return wanted;
+  }
+
+  /** The server says that this has changed, and will be asked what it is now. */
+  doubt(list: ListName): void {
+    this.outdate(partsOf(list));
+  }
+
+  /** No process is left that could be asked again. */
+  suspend(): void {
+    for (const state of this.#states.values()) state.suspend();
+  }
+
+  /**
+   * Resolves when these lists were read by a reading that began later, or could not be read, when `giveUp` is called, or
+   * when the time is up.
+   */
+  wait(lists: readonly ListKey[], ms: number, ask: (giveUp: () => void) => void): Promise<void> {
+    return new Promise((resolve) => {
+      const { clock } = this.#options;
+      const done = () => {
+        this.#waiters.delete(waiter);
+        clock.clearTimeout(timer);
+        resolve();
+      };
+      const waiter = { left: this.#versionsOf(lists), done };
+      const timer = clock.setTimeout(done, ms);
+      this.#waiters.add(waiter);
+      ask(done);
+    });
+  }
+
+  /** No process will read the lists that are waited for. */
+  giveUp(): void {
+    for (const { done } of [...this.#waiters]) done();
+  }
+
+  #versionsOf(lists: readonly ListKey[]): Map<ListKey, number> {
+    return new Map(lists.map((list) => [list, this.#states.get(list)?.version ?? 0]));
+  }
+
+  #recall(): void {
+    if (this.#memory === 'asked') return;
+    this.#memory = 'asked';
+    const recalled = this.#options.recall?.();
+    if (recalled === undefined) return;
+    // its faults were said when it was read
+    this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
+    for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
+    if (this.#lists.tools !== undefined) this.#vet(false);
+  }
+
+  /** A reason that stays the same is logged once. */
+  #note(list: ListKey, { order, ttlMs, failures, ...found }: Reading): void {
+    const state = this.#states.get(list);
+    if (state === undefined) return;
+    const { log } = this.#options;
+    const { reason: before } = state;
+    if (found[list] !== undefined) {
+      state.read(order?.get(list), ttlMs?.[list]);
+      if (before !== undefined) log(`${LIST_METHODS[list]} could be read again`);
+      return;
+    }
+    const reason = failures?.[list] ?? 'no reason was given';
+    state.failed(reason);
+    if (reason !== before) log(`${LIST_METHODS[list]} could not be read: ${reason}`);
+  }
+
+  /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
+  #vet(isFresh: boolean): void {
+    const isUnread = this.#states.get('tools')?.reason !== undefined;
+    this.#verdict = this.#options.vet?.(isUnread ? undefined : this.#lists.tools, isFresh);
+  }
+
+  #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
+    const lists = { ...before };
+    for (const list of LIST_KEYS) {
+      const found = reading[list];
+      if (found === undefined) continue;
+      const definitions = sift(list, list === 'tools' ? found.filter(this.#isShown) : found, log);
+      this.#definitions[list] = definitions;
+      lists[list] = definitions.items;
+    }
+    return lists;
+  }
+
+  readonly #isShown = ({ name }: JsonObject): boolean =>
+    typeof name !== 'string' || this.#options.isVisible(name);
+
+  #tell(before: Lists, after: Lists, news: readonly string[] = []): void {
+    const changes = changesOf(before, after);
+    const isMoreKnown = LIST_KEYS.some((list) => before[list] === undefined && after[list] !== undefined);
+    if (changes.length > 0 || isMoreKnown) this.#options.keep?.(after);
+    for (const change of withNews(changes, after, news)) this.#options.changed?.(change);
+  }
+}
+
+/** A reading that began before the wait shows what the server had then. One that failed is waited for no longer. */
+function answers(reading: Reading, list: ListKey, { left }: Waiter): boolean {
+  const version = reading.order?.get(list) ?? Number.POSITIVE_INFINITY;
+  return reading[list] === undefined || version >= (left.get(list) ?? 0);
+}

@@ -1,0 +1,112 @@
+import type { Backoff } from '../../machines/policy.js';
+import type { Clock } from '../../shared/clock.js';
+import { RetryTimer } from '../retry-timer.js';
+
+/**
+ * | state | what is true in it |
+ * |---|---|
+ * | `unknown` | it was never read |
+ * | `cached` | it is known from an earlier daemon, and this one has not read it yet, nor failed to |
+ * | `fresh` | it is what the server last answered |
+ * | `stale` | it is what the server once answered: it has changed or expired since, is wanted afresh, or could not be read again |
+ * | `failed` | it is not known, and the last reading failed |
+ */
+export type Freshness = 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
+
+/** A list that could not be read is read again after 1 s, 2 s, 4 s … 60 s, for as long as its server runs. */
+export const LIST_RETRY: Backoff = { minMs: 1000, maxMs: 60_000, factor: 2, jitter: 0 };
+
+export interface ListStateOptions {
+  clock: Clock;
+  /** The next try is due. */
+  retry(): void;
+}
+
+/** Whether one list of a server is known, whether it has to be read, and when a reading that failed is tried again. */
+export class ListState {
+  readonly #options: ListStateOptions;
+  readonly #retry: RetryTimer;
+  #freshness: Freshness = 'unknown';
+  #version = 0;
+  #goodUntil = Number.POSITIVE_INFINITY;
+  #reason: string | undefined;
+
+  constructor(options: ListStateOptions) {
+    this.#options = options;
+    this.#retry = new RetryTimer({ clock: options.clock, random: () => 0 }, LIST_RETRY);
+  }
+
+  get freshness(): Freshness {
+    return this.isExpired ? 'stale' : this.#freshness;
+  }
+
+  /** It grows with every doubt: a reading that began before the last one does not make the list fresh. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Why the last reading failed; undefined where it did not. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  get nextTryAt(): number | undefined {
+    return this.#retry.dueAt;
+  }
+
+  /** The server said for how long it would be good, that is over, and no reading was ordered since. */
+  get isExpired(): boolean {
+    return this.#freshness === 'fresh' && this.#options.clock.now() >= this.#goodUntil;
+  }
+
+  /** It was read at least once, be it by an earlier daemon. */
+  get isKnown(): boolean {
+    return this.#freshness !== 'unknown' && this.#freshness !== 'failed';
+  }
+
+  /** It may not be what the server offers now. */
+  get isDoubted(): boolean {
+    return this.#freshness === 'cached' || this.#freshness === 'stale';
+  }
+
+  /** A request for the list has to wait for a reading. While the next try of a failed one is to come, no wait helps. */
+  get isMissing(): boolean {
+    return !this.isKnown && !this.#retry.isSet;
+  }
+
+  /** An order to read the lists means this one too. */
+  get isDue(): boolean {
+    return this.#freshness !== 'fresh' && !this.#retry.isSet;
+  }
+
+  recalled(): void {
+    this.#freshness = 'cached';
+  }
+
+  /** It has changed, or is wanted afresh: a reading is ordered, so that no other try need come. */
+  doubt(): void {
+    this.#version += 1;
+    this.#retry.clear();
+    if (this.#freshness === 'fresh') this.#freshness = 'stale';
+  }
+
+  /** `version`: which one it had when the reading began. */
+  read(version: number | undefined, ttlMs = Number.POSITIVE_INFINITY): void {
+    this.#freshness = version === undefined || version === this.#version ? 'fresh' : 'stale';
+    this.#goodUntil = this.#options.clock.now() + ttlMs;
+    this.#reason = undefined;
+    this.#retry.clear();
+    this.#retry.forgive();
+  }
+
+  failed(reason: string): void {
+    this.#freshness = this.isKnown ? 'stale' : 'failed';
+    this.#reason = reason;
+    this.#retry.set(() => this.#options.retry());
+  }
+
+  /** No process is left that could be asked. */
+  suspend(): void {
+    this.#retry.clear();
+  }
+}

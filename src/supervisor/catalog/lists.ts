@@ -1,0 +1,90 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { Link } from '../../link/link.js';
+import type { ListMethod } from '../../link/protocol/list.js';
+import type { JsonObject } from '../../link/session/message.js';
+import { MCPProtocolError } from '../../shared/call-errors.js';
+
+/** What a server can say has changed. Its resources and their templates are one: it has one notification for both. */
+export type ListName = 'tools' | 'prompts' | 'resources';
+
+export const LIST_NAMES: readonly ListName[] = ['tools', 'prompts', 'resources'];
+
+/** What a server offers, as it described it. Undefined is a list that is not known: not wanted, or never read. */
+export interface Lists {
+  tools: JsonObject[] | undefined;
+  prompts: JsonObject[] | undefined;
+  resources: JsonObject[] | undefined;
+  templates: JsonObject[] | undefined;
+}
+
+export type ListKey = keyof Lists;
+
+export const LIST_METHODS: Readonly<Record<ListKey, ListMethod>> = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  templates: 'resources/templates/list',
+};
+
+export const LIST_KEYS = Object.keys(LIST_METHODS) as readonly ListKey[];
+
+/** The lists that one notification of a server is about. */
+export function partsOf(list: ListName): readonly ListKey[] {
+  return list === 'resources' ? ['resources', 'templates'] : [list];
+}
+
+/** Which lists are to be read, and the version that each had when the reading began (see `ListState`). */
+export type ReadingOrder = ReadonlyMap<ListKey, number>;
+
+/** What one reading brought. A list that was not asked for is not in it; one that could not be read is undefined. */
+export type Reading = Partial<Lists> & {
+  /** For how long the server says that a list is good. */
+  ttlMs?: Partial<Record<ListKey, number>>;
+  /** Why a list could not be read. */
+  failures?: Partial<Record<ListKey, string>>;
+  order?: ReadingOrder;
+};
+
+export const NO_LISTS: Lists = {
+  tools: undefined,
+  prompts: undefined,
+  resources: undefined,
+  templates: undefined,
+};
+
+const NO_SUCH_METHOD = -32601;
+
+export function isWanted(spec: ServerSpec, key: ListKey): boolean {
+  if (key === 'tools') return spec.loadTools;
+  return key === 'prompts' ? spec.loadPrompts : true;
+}
+
+/** Reads the lists that are ordered and wanted. One that cannot be read does not keep the others from being read. */
+export async function readLists(link: Link, spec: ServerSpec, order: ReadingOrder): Promise<Reading> {
+  const reading: Reading = { order };
+  const read = async (key: ListKey): Promise<void> => {
+    reading[key] = undefined;
+    if (!isWanted(spec, key)) return;
+    const onTtl = (ms: number) => {
+      reading.ttlMs = { ...reading.ttlMs, [key]: ms };
+    };
+    try {
+      reading[key] = await link.list(LIST_METHODS[key], onTtl);
+    } catch (error) {
+      // Many servers have resources and have never heard of templates.
+      if (key === 'templates' && isUnheardOf(error)) reading[key] = [];
+      else reading.failures = { ...reading.failures, [key]: reasonOf(error, spec.name) };
+    }
+  };
+  await Promise.all([...order.keys()].map(read));
+  return reading;
+}
+
+function isUnheardOf(error: unknown): boolean {
+  return error instanceof MCPProtocolError && error.rpc?.code === NO_SUCH_METHOD;
+}
+
+/** The name of the server stands beside it wherever it is shown. */
+function reasonOf(error: unknown, server: string): string {
+  return (error instanceof Error ? error.message : String(error)).replace(`${server}: `, '');
+}

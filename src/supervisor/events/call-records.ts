@@ -1,0 +1,151 @@
+import type { CallEvent, Caller } from '../../fleet/fleet.js';
+import type { Clock } from '../../shared/clock.js';
+import { type CallFacts, callerText, callText, type EndedCall, factsOf } from './call-event.js';
+import { CleanNames } from './clean-names.js';
+
+export interface CallRecordOptions {
+  clock: Clock;
+  /** Whose herd it is, where it is one agent's alone. */
+  agent?: string | undefined;
+  /** Who is behind a name; default, and where nobody is: the program that has the herd in its own process. */
+  callerOf?(caller: string): Caller | undefined;
+  /** Writes it down: the JSON of a `CallEvent`. */
+  audit?(record: string): void;
+  /** Hears of bugs. */
+  warn?(text: string): void;
+  redact<T>(value: T): T;
+}
+
+export interface CallListeners {
+  /** Somebody wants to hear of calls as they end. */
+  isHeard(): boolean;
+  tell(server: string, slot: string | undefined, describe: () => CallEvent): void;
+}
+
+interface Ended {
+  server: string;
+  /** Where the server has its place; undefined where no server took it. */
+  slot: string | undefined;
+  from: Caller;
+  facts: CallFacts;
+  atMs: number;
+}
+
+/** So long, or so many, are put off when nobody listens: together they cost a fraction of what each would cost. */
+const BATCH_MS = 20;
+const BATCH = 64;
+
+/**
+ * What is to be known of every request to the herd when it has ended. It is put into words when its reply is on its way:
+ * nobody waits for that, be it for this reply or the next.
+ */
+export class CallRecords {
+  readonly #options: CallRecordOptions;
+  readonly #listeners: CallListeners;
+  readonly #own: Caller;
+  readonly #names: CleanNames;
+  #ended: Ended[] = [];
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  #atMs = Number.NaN;
+  #at = '';
+  /** The caller of the last record, and the text of it. */
+  #from: Caller | undefined;
+  #caller: string | undefined;
+  #who = '';
+
+  constructor(options: CallRecordOptions, listeners: CallListeners) {
+    this.#options = options;
+    this.#listeners = listeners;
+    this.#names = new CleanNames((text) => options.redact(text));
+    this.#own = { via: 'library', client: null, agent: options.agent ?? null };
+  }
+
+  add(server: string, slot: string | undefined, call: EndedCall): void {
+    const isHeard = this.#listeners.isHeard();
+    if (!isHeard && this.#options.audit === undefined) return;
+    try {
+      const atMs = this.#options.clock.now();
+      this.#ended.push({ server, slot, from: this.#callerOf(call), facts: factsOf(call), atMs });
+    } catch (error) {
+      this.#fault(server, error);
+      return;
+    }
+    if (this.#isDue) return;
+    if (isHeard || this.#ended.length >= BATCH) {
+      this.#isDue = true;
+      setImmediate(this.flush);
+    } else this.#timer ??= setTimeout(this.flush, BATCH_MS).unref();
+  }
+
+  /** Writes down what has ended; to be asked for by whoever ends it all. */
+  readonly flush = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isDue = false;
+    const ended = this.#ended;
+    this.#ended = [];
+    for (const one of ended) {
+      try {
+        this.#record(one);
+      } catch (error) {
+        this.#fault(one.server, error);
+      }
+    }
+  };
+
+  /** Nobody waits for it, so nobody would hear of it: what is thrown here would end the process, or another's work. */
+  #fault(server: string, error: unknown): void {
+    // its message may have something in it that was asked or answered
+    const { name } = error as Error;
+    this.#options.warn?.(`a fault in toolherd itself: a call of ${server} was not recorded: ${name}`);
+  }
+
+  #record(ended: Ended): void {
+    const text = this.#textOf(ended);
+    this.#options.audit?.(text);
+    this.#listeners.tell(ended.server, ended.slot, () => JSON.parse(text) as CallEvent);
+  }
+
+  /** Who it is now: he may call himself something else in the next moment. */
+  #callerOf({ request: { caller } }: EndedCall): Caller {
+    const known = caller === undefined ? undefined : this.#options.callerOf?.(caller);
+    if (known === undefined) return this.#own;
+    const { via, client, agent } = known;
+    return { via, client, agent };
+  }
+
+  #textOf({ server, from, facts, atMs }: Ended): string {
+    const at = this.#dateOf(atMs);
+    return callText(server, facts, { who: this.#whoOf(facts.request.caller, from), at, names: this.#names });
+  }
+
+  /** Calls of one connection come one after the other. */
+  #whoOf(caller: string | undefined, from: Caller): string {
+    const last = this.#from;
+    const isSame =
+      caller === this.#caller &&
+      from.via === last?.via &&
+      from.client === last.client &&
+      from.agent === last.agent;
+    if (isSame) return this.#who;
+    // first: what fails here must not leave one caller with the words for another
+    const who = callerText(caller, from, this.#names);
+    this.#caller = caller;
+    this.#from = from;
+    this.#who = who;
+    return who;
+  }
+
+  /** Calls come by the dozen in a millisecond, and a date takes as long to write as all the rest. */
+  #dateOf(atMs: number): string {
+    const ms = Math.floor(atMs);
+    if (ms !== this.#atMs) {
+      this.#atMs = ms;
+      this.#at = new Date(ms).toISOString();
+      // what was harmless may be a secret now
+      if (this.#names.tick(ms)) this.#from = undefined;
+    }
+    return this.#at;
+  }
+}

@@ -1,0 +1,173 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { LinkEvents, LinkLog } from '../../link/link.js';
+import type { JsonObject } from '../../link/session/message.js';
+import type { Clock } from '../../shared/clock.js';
+import { type LogLevel, levelOf } from '../../shared/log-levels.js';
+import type { OpenLink } from '../server/link-actor.js';
+import type { News } from './event-bus.js';
+import { Allowance } from './token-bucket.js';
+
+/** One message of a server for its log. */
+export interface Saying {
+  slot: string;
+  incarnation: number;
+  level: LogLevel;
+  /** Who in the server said it, or how it came: `stderr`, `toolherd`. */
+  logger: string | null;
+  text: string;
+  /** Of an MCP log message: its level there. */
+  mcpLevel?: string;
+  /** Of one whose data is no text: as it came, redacted. */
+  data?: unknown;
+}
+
+export interface EarOptions {
+  clock: Clock;
+  /** Writes down what toolherd has to say about a server. */
+  log(slot: string, text: string): void;
+  /** Writes down what a server said by itself, redacted already. */
+  said?(saying: Saying): void;
+  /** Takes secrets out of every string of a value. */
+  redact<T>(value: T): T;
+  /** The same for what this server said: no value that was declared for it is shown. */
+  redactSaid?<T>(spec: ServerSpec, value: T): T;
+}
+
+const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+/** What is told under `notification` of what went wrong. A server that sends this name itself is not heard. */
+const SERVER_ERROR = 'toolherd/error';
+const LONGEST_TEXT = 8192;
+const LONGEST_NAME = 200;
+/** No environment variable and no header is longer. */
+const LONGEST_SECRET = 2 ** 17;
+const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
+
+/** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
+export class Ears {
+  readonly #options: EarOptions;
+  readonly #news: Pick<News, 'tell'>;
+  readonly #incarnationOf: (slot: string) => number;
+
+  constructor(options: EarOptions, news: Pick<News, 'tell'>, incarnationOf: (slot: string) => number) {
+    this.#options = options;
+    this.#news = news;
+    this.#incarnationOf = incarnationOf;
+  }
+
+  /** Opens links as before, and listens in on what they report. Their own listener hears it all. */
+  overhear(open: OpenLink, slot: string): OpenLink {
+    return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, slot, incarnation, on));
+  }
+
+  /** A line that a server printed: it is in the log already. */
+  printed(slot: string, incarnation: number, { source, text }: LinkLog): void {
+    const isNoise = source === 'stdout';
+    const logger = source === 'link' ? 'toolherd' : source;
+    this.#tellLog({ slot, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
+    if (isNoise) this.#tell(slot, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
+  }
+
+  /** What toolherd itself has to say about a server. */
+  note(slot: string, text: string): void {
+    const { log, redact } = this.#options;
+    log(slot, text);
+    const incarnation = this.#incarnationOf(slot);
+    this.#tellLog({ slot, incarnation, level: 'warn', logger: 'toolherd', text: redact(text) });
+  }
+
+  #listenIn(spec: ServerSpec, slot: string, incarnation: number, on: LinkEvents): LinkEvents {
+    const allowance = new Allowance(this.#options.clock, LOG_RATE);
+    return {
+      opened: (opened) => on.opened(opened),
+      notification: (method, params) => {
+        if (method === 'notifications/message')
+          this.#hearLog(spec, slot, incarnation, params ?? {}, allowance);
+        else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
+          this.#tell(slot, incarnation, method, () => this.#redact(spec, params ?? {}));
+        }
+        on.notification(method, params);
+      },
+      ended: (ending) => {
+        if (ending.kind === 'error') {
+          const { cause, message, fix } = ending;
+          const params = { cause, message, ...(fix === undefined ? {} : { fix }) };
+          this.#tell(slot, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
+        }
+        on.ended(ending);
+      },
+    };
+  }
+
+  #hearLog(
+    spec: ServerSpec,
+    slot: string,
+    incarnation: number,
+    params: JsonObject,
+    allowance: Allowance,
+  ): void {
+    const { level, logger, data } = params;
+    const said = typeof data === 'string' ? data : jsonOf(data);
+    if (!allowance.take(Math.min(said.length, LONGEST_TEXT))) return;
+    const dropped = allowance.takeDropped();
+    if (dropped > 0) this.note(slot, `${dropped} log messages dropped: more than the log takes`);
+    const saying: Saying = {
+      slot,
+      incarnation,
+      level: levelOf(level),
+      logger: typeof logger === 'string' ? this.#shown(spec, logger, LONGEST_NAME) : null,
+      text: this.#shown(spec, said, LONGEST_TEXT),
+      mcpLevel: typeof level === 'string' ? level.slice(0, LONGEST_NAME) : 'info',
+    };
+    this.#options.said?.(saying);
+    const isWhole = typeof data !== 'string' && said.length <= LONGEST_TEXT;
+    this.#tellLog(isWhole ? { ...saying, data: this.#redact(spec, data) } : saying);
+  }
+
+  #tell(slot: string, incarnation: number, method: string, params: () => JsonObject): void {
+    this.#news.tell('notification', slot, () => ({
+      incarnation,
+      method,
+      params: params(),
+      at: this.#now(),
+    }));
+  }
+
+  #tellLog({ slot, incarnation, level, logger, text, mcpLevel, data }: Saying): void {
+    this.#news.tell('log', slot, () => ({
+      incarnation,
+      level,
+      logger,
+      message: text,
+      ...(mcpLevel === undefined ? {} : { mcp_level: mcpLevel }),
+      ...(data === undefined ? {} : { data }),
+      at: this.#now(),
+    }));
+  }
+
+  /** Redacted before it is cut: of a secret that the cut goes through, nobody would know the half that is left. */
+  #shown(spec: ServerSpec, said: string, longest: number): string {
+    const clean = this.#redact(spec, said.slice(0, longest + LONGEST_SECRET));
+    return cut(clean, longest, said.length - longest);
+  }
+
+  #redact<T>(spec: ServerSpec, said: T): T {
+    const { redact, redactSaid } = this.#options;
+    return redactSaid === undefined ? redact(said) : redactSaid(spec, said);
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.now()).toISOString();
+  }
+}
+
+function cut(text: string, longest: number, more: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)} … (${more} more)`;
+}
+
+function jsonOf(data: unknown): string {
+  try {
+    return JSON.stringify(data) ?? '';
+  } catch {
+    return '(nested too deep to be shown)';
+  }
+}

@@ -1,0 +1,84 @@
+import type { ServerStatus } from '../../fleet/fleet.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+
+export interface StatusSources {
+  /** When the server came into its present state. */
+  since: string;
+  /** Whose it is; null: everybody's. */
+  agent: string | null;
+  /** Only other views than the one that is asked have it. */
+  isOther: true | undefined;
+  /** For texts that may hold words of the server itself. */
+  redactSaid(text: string): string;
+  /** Of each process group, by its leader; null where the system does not tell. */
+  memory: ReadonlyMap<number, number> | null;
+}
+
+/** What the world is told of a server: looked up when asked, never kept beside the truth. */
+export function toStatus(server: ConfiguredServer, sources: StatusSources): ServerStatus {
+  const { spec, latencies } = server;
+  const { lists } = server.catalog;
+  const view = server.view();
+  const { memory, redactSaid, since, agent, isOther } = sources;
+  return {
+    name: spec.name,
+    agent,
+    ...(isOther && { other_view: true }),
+    state: view.state,
+    detail: view.detail,
+    transport: spec.transport,
+    lifecycle: spec.transport === 'stdio' ? spec.lifecycle : 'singleton',
+    pids: view.pids,
+    incarnation: view.incarnation,
+    restarts: view.restarts,
+    next_retry_at: view.nextRetryAt === undefined ? null : new Date(view.nextRetryAt).toISOString(),
+    last_error:
+      view.lastError === undefined
+        ? null
+        : {
+            message: redactSaid(view.lastError.message),
+            cause: view.lastError.cause,
+            ...(view.lastError.why === undefined ? {} : { why: redactSaid(view.lastError.why) }),
+            ...(view.lastError.fix === undefined ? {} : { fix: redactSaid(view.lastError.fix) }),
+            ...(view.lastError.problems === undefined ? {} : { problems: view.lastError.problems }),
+            at: new Date(view.failedAt ?? 0).toISOString(),
+          },
+    since,
+    in_flight: view.inFlight,
+    calls: server.calls,
+    failures: server.failures,
+    latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
+    tools: lists.tools?.length ?? 0,
+    ...unacceptedOf(server),
+    prompts: lists.prompts?.length ?? 0,
+    resources: lists.resources?.length ?? 0,
+    lists: listsOf(server, redactSaid),
+    protocol_version: view.opened?.protocolVersion ?? null,
+    server_info: view.opened?.serverInfo ?? null,
+    rss_bytes: memoryOf(view.pids, memory),
+  };
+}
+
+function unacceptedOf({ catalog, pinning }: ConfiguredServer): Pick<ServerStatus, 'unaccepted'> {
+  const tools = catalog.unaccepted;
+  return tools === 0 ? {} : { unaccepted: { tools, blocked: pinning?.policy === 'enforce' } };
+}
+
+function listsOf(
+  { catalog }: ConfiguredServer,
+  redact: (text: string) => string,
+): NonNullable<ServerStatus['lists']> {
+  const statuses = [...catalog.states].map(([list, { freshness, reason, nextTryAt }]) => {
+    if (reason === undefined) return [list, { freshness }];
+    const next = nextTryAt === undefined ? null : new Date(nextTryAt).toISOString();
+    return [list, { freshness, reason: redact(reason), next_try_at: next }];
+  });
+  return Object.fromEntries(statuses) as NonNullable<ServerStatus['lists']>;
+}
+
+/** Null where none of it can be told; nothing is used where nothing runs. */
+function memoryOf(pids: readonly number[], memory: StatusSources['memory']): number | null {
+  const known = pids.flatMap((pid) => memory?.get(pid) ?? []);
+  if (memory === null || (pids.length > 0 && known.length === 0)) return null;
+  return known.reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -1,0 +1,141 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ReloadReport } from '../../fleet/fleet.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import { unknownServer } from '../errors.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+import { identityOf } from '../spec-identity.js';
+import type { Holder, Pool } from './server-pool.js';
+
+export interface MembersOptions {
+  pool: Pool;
+  holder: Holder;
+  /** Whether one that is new begins by itself what its config says. */
+  begins(spec: ServerSpec): boolean;
+  /** The files of other agents that have a server of this name: an error names them. */
+  agentsWith?(name: string): readonly string[];
+}
+
+interface Member {
+  /** As this view's files have it: of a shared server others may have another origin. */
+  spec: ServerSpec;
+  server: ConfiguredServer;
+}
+
+/** Who belongs to one view of the herd: what its config says, in that order. */
+export class Members {
+  readonly #options: MembersOptions;
+  #members = new Map<string, Member>();
+  /** Until it is filled for the first time, which is when its herd, or its agent, comes. */
+  #state: 'new' | 'filled' = 'new';
+  /** Servers whose config is no more, until they are no more: a new one of the same name waits for them. */
+  readonly #leaving = new Map<string, { slot: string; gone: Promise<void> }>();
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  get servers(): ConfiguredServer[] {
+    return [...this.#members.values()].map(({ server }) => server);
+  }
+
+  get specs(): ServerSpec[] {
+    return [...this.#members.values()].map(({ spec }) => spec);
+  }
+
+  get names(): string[] {
+    return [...this.#members.keys()];
+  }
+
+  get(name: string): ConfiguredServer | undefined {
+    return this.#members.get(name)?.server;
+  }
+
+  /** Throws when there is none. */
+  find(name: string): ConfiguredServer {
+    const server = this.get(name);
+    if (server === undefined) throw this.unknown(name);
+    return server;
+  }
+
+  unknown(name: string): MCPError {
+    return unknownServer(name, this.names, this.#options.agentsWith?.(name));
+  }
+
+  /** As this view's files have it. Throws when there is none. */
+  specOf(name: string): ServerSpec {
+    return this.#members.get(name)?.spec ?? this.find(name).spec;
+  }
+
+  has(server: ConfiguredServer): boolean {
+    return this.get(server.spec.name) === server;
+  }
+
+  /** What would change. */
+  compare(specs: readonly ServerSpec[]): ReloadReport {
+    const before = new Map(this.specs.map((spec) => [spec.name, identityOf(spec)]));
+    const report: ReloadReport = { added: [], removed: [], changed: [], unchanged: [] };
+    for (const spec of specs) {
+      const identity = before.get(spec.name);
+      const list = identity === undefined ? 'added' : identity === identityOf(spec) ? 'unchanged' : 'changed';
+      report[list].push(spec.name);
+    }
+    const names = new Set(specs.map(({ name }) => name));
+    report.removed = [...before.keys()].filter((name) => !names.has(name));
+    const misconfigured = specs.flatMap(({ name, unusable }) =>
+      unusable?.detail === 'misconfigured' ? [{ server: name, problems: unusable.problems }] : [],
+    );
+    return misconfigured.length === 0 ? report : { ...report, misconfigured };
+  }
+
+  /**
+   * Makes the view what these specs say, in two steps: it lets go of what they do not have; the function that it returns
+   * takes what they have. Servers whose spec is the same are not touched.
+   */
+  letGo(specs: readonly ServerSpec[]): () => ReloadReport {
+    const report = this.compare(specs);
+    const unchanged = new Set(report.unchanged);
+    const old = this.#members;
+    this.#members = new Map();
+    for (const [name, { server }] of old) if (!unchanged.has(name)) this.#giveBack(server);
+    return () => {
+      this.#fill(specs, new Map([...old].filter(([name]) => unchanged.has(name))));
+      return report;
+    };
+  }
+
+  /** One more, behind all others, which nobody looks at for it. */
+  add(spec: ServerSpec): void {
+    this.#fill([spec], new Map());
+  }
+
+  #fill(specs: readonly ServerSpec[], unchanged: ReadonlyMap<string, Member>): void {
+    const begun: ConfiguredServer[] = [];
+    const isLate = this.#state === 'filled';
+    this.#state = 'filled';
+    for (const spec of specs) {
+      const kept = unchanged.get(spec.name)?.server;
+      const { server, isNew } = kept === undefined ? this.#take(spec) : { server: kept, isNew: false };
+      this.#members.set(spec.name, { spec, server });
+      if (isNew && this.#options.begins(spec)) begun.push(server);
+    }
+    for (const server of begun) server.begin(isLate);
+  }
+
+  #take(spec: ServerSpec): { server: ConfiguredServer; isNew: boolean } {
+    const { pool, holder } = this.#options;
+    const { slot, gone = Promise.resolve() } = this.#leaving.get(spec.name) ?? {};
+    return pool.take({ spec, holder, slot, predecessor: gone });
+  }
+
+  #giveBack(server: ConfiguredServer): void {
+    const { pool, holder } = this.#options;
+    const { slot } = server;
+    const { name } = server.spec;
+    const ended = pool.giveBack(server, holder);
+    if (ended === undefined) return;
+    const gone = ended.then(() => {
+      if (this.#leaving.get(name)?.gone === gone) this.#leaving.delete(name);
+    });
+    this.#leaving.set(name, { slot, gone });
+  }
+}

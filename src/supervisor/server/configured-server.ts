@@ -1,0 +1,287 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
+import type { Ending } from '../../machines/ending.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { Catalog } from '../catalog/catalog.js';
+import { catalogOf } from '../catalog/create-catalog.js';
+import {
+  LIST_KEYS,
+  type ListKey,
+  type ListName,
+  type Lists,
+  partsOf,
+  type Reading,
+} from '../catalog/lists.js';
+import { replaced, stopped } from '../errors.js';
+import { Pinning } from '../pins/pinning.js';
+import { toolRefusal } from './call-refusal.js';
+import { type Count, CountedSink } from './counted-sink.js';
+import { Latencies } from './latencies.js';
+import { Stall } from './replica.js';
+import { ResourceWatch } from './resource-watch.js';
+import type { RoutedSink } from './routed-sink.js';
+import type { Surroundings } from './server-deps.js';
+import { startTimeoutMs } from './server-settings.js';
+import { type View, viewOfStalls, viewOfTransients, viewOfUnusable } from './server-snapshot.js';
+import { Transients } from './transient-pool.js';
+
+export interface ReadOptions {
+  /** All lists are read again, also those that are known. */
+  refresh?: boolean;
+  /** The list that is wanted; default: all. */
+  list?: ListName;
+  /** Default: as long as a start may take. */
+  withinMs?: number | undefined;
+}
+
+/** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
+export class ConfiguredServer {
+  readonly spec: ServerSpec;
+  readonly slot: string;
+  /** Absent where nothing is compared. */
+  readonly pinning: Pinning | undefined;
+  readonly catalog: Catalog;
+  readonly resources: ResourceWatch;
+  readonly latencies = new Latencies();
+  readonly #clock: Surroundings['clock'];
+  readonly #called: Surroundings['called'];
+  readonly #stalls: readonly Stall[];
+  /** Those whose end is awaited by somebody who wants the lists. */
+  readonly #listing = new Set<Stall>();
+  readonly #transients: Transients | undefined;
+  readonly #predecessor: Promise<unknown>;
+  /** Of one that is only shown, and has neither stalls nor transients. */
+  readonly #unusable: View | undefined;
+  calls = 0;
+  failures = 0;
+
+  /** `generation` makes the actors' ids new; `predecessor` has to be gone before anything starts. */
+  constructor(spec: ServerSpec, generation: number, around: Surroundings, predecessor: Promise<unknown>) {
+    this.spec = spec;
+    this.slot = around.slot ?? spec.name;
+    this.#clock = around.clock;
+    this.#called = around.called;
+    this.#predecessor = predecessor;
+    this.#unusable = viewOfUnusable(spec, around.clock.now());
+    const { clock, pins, log } = around;
+    this.pinning = pins && new Pinning(spec, pins, () => clock.now(), log);
+    this.catalog = catalogOf(spec, around, () => this.#reread(), this.pinning);
+    const id = `${this.slot}@${generation}`;
+    const on = {
+      listed: (reading: Reading) => {
+        this.catalog.take(reading);
+        if ('tools' in reading) this.#vetStalls();
+      },
+      outdated: (list: ListName) => this.catalog.doubt(list),
+      wantsLists: () => this.catalog.isDue,
+      toRead: (isAllWanted: boolean) => this.catalog.toRead(isAllWanted),
+      sealed: () => {
+        if (!this.#isUp) this.catalog.suspend();
+      },
+      left: (isTold: boolean) => this.#left(isTold),
+      isWatched: () => this.resources.isWatched,
+      // only a server that was connected has lists
+      wasConnected: () => this.catalog.isKnown,
+      vetting: this.pinning && {
+        isStrict: () => this.pinning?.policy === 'enforce',
+        refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
+      },
+    };
+    const count = spec.enabled ? spec.replicas : 0;
+    const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
+    const { name } = spec;
+    this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: around.log });
+    const overheard = { ...around, open: this.resources.overhear(around.open) };
+    this.#transients =
+      isTransient && spec.enabled ? new Transients(id, spec, around, on, predecessor) : undefined;
+    this.#stalls = Array.from(
+      { length: isTransient ? 0 : count },
+      (_, index) => new Stall(`${id}#${index}`, spec, overheard, on, predecessor),
+    );
+  }
+
+  /**
+   * Starts what its config says is to run at once; the rest starts when it is first needed. `isLateComer`: it came to a
+   * herd that runs already. Where its lists are not known, it is started once to read them, so that those who have
+   * listed the herd before hear of it.
+   */
+  begin(isLateComer = false): void {
+    if (this.spec.start === 'eager') this.start();
+    else if (this.#transients?.hasSpares) this.#transients.start();
+    if (isLateComer && this.spec.enabled && this.catalog.missing().length > 0) this.#discover();
+  }
+
+  start(): void {
+    this.#transients?.start();
+    for (const stall of this.#stalls) stall.order('start');
+  }
+
+  stop(refusal = stopped(this.spec.name)): void {
+    this.#stop(refusal);
+  }
+
+  restart(): void {
+    this.#transients?.restart();
+    for (const stall of this.#stalls) stall.order('restart');
+  }
+
+  reset(): void {
+    this.#transients?.reset();
+    for (const stall of this.#stalls) stall.order('reset');
+  }
+
+  /** Stops it for good, as its config is no more. Resolves when nothing is left of it, nor of its predecessor. */
+  async retire(): Promise<void> {
+    this.#stop(replaced(this.spec.name));
+    await Promise.all([this.whenGone(), this.#predecessor]);
+    for (const stall of this.#stalls) stall.release();
+  }
+
+  /** Resolves when every process runs, or is known not to. */
+  async whenDecided(): Promise<void> {
+    const stalls = this.#stalls.map((stall) => stall.whenDecided());
+    await Promise.all([this.#transients?.whenDecided(), ...stalls]);
+  }
+
+  /** Resolves when no process that runs is still saying what it offers. */
+  async whenTold(): Promise<void> {
+    await Promise.all([this.#transients?.whenTold(), ...this.#stalls.map((stall) => stall.whenTold())]);
+  }
+
+  async whenGone(): Promise<void> {
+    await Promise.all([this.#transients?.whenGone(), ...this.#stalls.map((stall) => stall.whenGone())]);
+  }
+
+  /** The least busy of those that can take it soonest takes the call. Counted. */
+  call(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    this.calls += 1;
+    return this.#send(request, new CountedSink(this.#count, request, sink, this.#clock.now()));
+  }
+
+  readonly #count: Count = (begunMs, request, outcome, incarnation) => {
+    const elapsedMs = this.#clock.now() - begunMs;
+    this.latencies.add(elapsedMs);
+    if (!outcome.ok) this.failures += 1;
+    this.#called?.({ request, outcome, elapsedMs, incarnation });
+  };
+
+  /**
+   * What it offers. A cold server of which `list` (default: any) is not known is started for it; with `refresh` one that
+   * runs is asked again, as it is when `list` is older than it said it would be good for. Waits for the answer, for the
+   * end of the try, or for `withinMs`.
+   */
+  async readLists({
+    refresh = false,
+    list,
+    withinMs = startTimeoutMs(this.spec),
+  }: ReadOptions = {}): Promise<Lists> {
+    const awaited = this.spec.enabled ? this.#awaited(refresh, list && partsOf(list)) : [];
+    if (awaited.length > 0) await this.catalog.wait(awaited, withinMs, (giveUp) => this.#discover(giveUp));
+    return this.catalog.lists;
+  }
+
+  /** What was pinned, or what is made of it, is not what it was. */
+  vetAgain(): void {
+    this.catalog.vetAgain();
+    this.#transients?.vetAgain();
+    this.#vetStalls();
+  }
+
+  /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
+  get isComparedAnew(): boolean {
+    if (this.pinning?.policy !== 'enforce' || !this.spec.loadTools) return false;
+    return !this.#isUp && this.#transients?.isReady !== true;
+  }
+
+  view(): View {
+    if (this.#unusable !== undefined) return this.#unusable;
+    if (this.#transients !== undefined) return viewOfTransients(this.#transients);
+    return viewOfStalls(this.#stalls);
+  }
+
+  /** How the last ordered stop of each process went. */
+  get lastStops(): Ending[] {
+    const endings = this.#stalls.map((stall) => stall.lastStop).filter((ending) => ending !== undefined);
+    return [...endings, ...(this.#transients?.lastStops ?? [])];
+  }
+
+  /** Somebody is there who can be asked. */
+  get #isUp(): boolean {
+    return this.#stalls.some(({ isUp }) => isUp);
+  }
+
+  #send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    if (this.#transients !== undefined) return this.#transients.send(request, sink);
+    let chosen = this.#stalls[0];
+    if (this.#stalls.length > 1) {
+      chosen = this.#stalls.reduce((best, stall) => (isBetter(stall, best) ? stall : best));
+    }
+    return chosen?.gate.send(request, sink);
+  }
+
+  /** What a call would do to a server that does not run. Any answer will do: whoever answers is there. */
+  #wake(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) => {
+        if (outcome.ok || outcome.error.type === 'MCPProtocolError') resolve();
+        else reject(outcome.error);
+      };
+      this.#send({ method: 'resources/list' }, { settle });
+    });
+  }
+
+  /** By what it is known to offer now. */
+  #refusalOf({ method, params }: Pick<CallRequest, 'method' | 'params'>): MCPError | undefined {
+    return method === 'tools/call' ? toolRefusal(this, String(params?.name)) : undefined;
+  }
+
+  /** Calls that wait in the line of any process are for what it is known to offer now. */
+  #vetStalls(): void {
+    for (const stall of this.#stalls) stall.vetAgain();
+  }
+
+  #stop(refusal: MCPError): void {
+    this.#transients?.stop(refusal);
+    for (const stall of this.#stalls) stall.stop(refusal);
+  }
+
+  #awaited(refresh: boolean, lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
+    const { catalog } = this;
+    if (refresh) return catalog.outdate();
+    const expired = lists.filter((list) => this.#isUp && catalog.states.get(list)?.isExpired === true);
+    return [...catalog.missing(lists), ...catalog.outdate(expired)];
+  }
+
+  #discover(giveUp: () => void = () => {}): void {
+    if (this.#transients?.discover() === false) giveUp();
+    const stall = this.#stalls.find(({ isUp }) => isUp) ?? this.#stalls[0];
+    stall?.discover();
+    if (stall === undefined || this.#listing.has(stall)) return;
+    // A server that cannot be started has nothing to list, nor has one that dies before it has told.
+    this.#listing.add(stall);
+    void stall.whenGone().then(() => {
+      this.#listing.delete(stall);
+      this.catalog.giveUp();
+    });
+  }
+
+  /** The next try of a list that could not be read. It starts nothing: a process that is yet to come reads all lists. */
+  #reread(): void {
+    this.#transients?.rediscover();
+    this.#stalls.find(({ isUp }) => isUp)?.discover();
+  }
+
+  /** A call may have taken the transient process that was to list, and ended it: then the next one is asked. */
+  #left(isTold: boolean): void {
+    if (this.#transients?.hasFree === false) this.catalog.suspend();
+    if (!this.catalog.isAwaited) return;
+    if (!isTold || this.#transients?.discover() === false) this.catalog.giveUp();
+  }
+}
+
+/** The sooner it can take a call the better; then the less it has to do; then one that is there already. */
+function isBetter(stall: Stall, than: Stall): boolean {
+  if (stall.delay !== than.delay) return stall.delay < than.delay;
+  if (stall.gate.load !== than.gate.load) return stall.gate.load < than.gate.load;
+  return stall.gate.isOpen && !than.gate.isOpen;
+}

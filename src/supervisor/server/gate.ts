@@ -1,0 +1,74 @@
+import type { CallHandle, CallRequest } from '../../link/session/call.js';
+import type { Session } from '../../link/session/session.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
+import { type RoutedSink, route } from './routed-sink.js';
+import { Parking, type Taker } from './waiting-calls.js';
+
+export interface GateOptions {
+  /** The server's name, for messages. */
+  name: string;
+  clock: Clock;
+  /** Why a call cannot wait here for a session; undefined when it can. */
+  refusal(): MCPError | undefined;
+  /** A call waits: whoever can start the server should. In the same tick as the parking. */
+  wake(): void;
+}
+
+/**
+ * The door of one server. It points at the session that takes calls now, or holds them until there is one: a lazy
+ * server is starting, a crashed one coming back. A parked call was never written, so whichever incarnation comes may
+ * serve it. The gate decides nothing: the machines open and seal it, and the keeper's state says who may wait.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #parking: Parking<RoutedSink>;
+  #session: Session | undefined;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#parking = new Parking(options.name, options.clock);
+  }
+
+  /** Calls that are here or with the server, for choosing the least busy of several. */
+  get load(): number {
+    return this.#parking.size + (this.#session?.inFlight ?? 0) + (this.#session?.waiting ?? 0);
+  }
+
+  get parked(): number {
+    return this.#parking.size;
+  }
+
+  /** A process that has died closes its session at once; the machine hears of it when all of it is gone. */
+  get isOpen(): boolean {
+    return this.#session?.state === 'open';
+  }
+
+  send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+    if (this.#session !== undefined && this.isOpen) return route(this.#session, request, sink);
+    const refusal = this.#options.refusal();
+    if (refusal !== undefined) {
+      sink.settle({ ok: false, error: refusal });
+      return undefined;
+    }
+    const handle = this.#parking.add(request, sink);
+    if (handle !== undefined) this.#options.wake();
+    return handle;
+  }
+
+  /** Called on entering `connected`: who waited goes first, in order. */
+  open(session: Session, take: Taker<RoutedSink> = (...call) => route(session, ...call)): void {
+    this.#session = session;
+    while (this.#parking.handOver(take));
+  }
+
+  /** Called on entering `closing` and on leaving `connected`. */
+  seal(): void {
+    this.#session = undefined;
+  }
+
+  /** No session will come for those who wait. */
+  fail(error: MCPError): void {
+    this.#parking.fail(error);
+  }
+}

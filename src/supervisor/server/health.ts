@@ -1,0 +1,73 @@
+import type { Link } from '../../link/link.js';
+import { isSuspended } from '../../link/process/suspended.js';
+import type { Clock } from '../../shared/clock.js';
+
+export interface HealthOptions {
+  link: Link;
+  clock: Clock;
+  ping: { intervalMs: number; timeoutMs: number };
+  /** Nothing of it runs here: whether it is suspended cannot be seen, and a server on a network serves many at once. */
+  isRemote: boolean;
+  /** It does not answer, and there is no good reason why it should not. */
+  hung(message: string): void;
+}
+
+/** A timer that fires later than this tells that we slept, not that the server does. */
+const LATE_MS = 500;
+
+/**
+ * Pings a server and tells hung from busy. One that is silent while it has a call may be busy with it: a
+ * single-threaded server cannot answer. Its call has a timeout of its own, after which it has no excuse. A process
+ * that was suspended (SIGSTOP) is not busy with anything.
+ *
+ * A call that ended while the ping was under way is an excuse too: the answer to the ping comes right behind its
+ * reply. And a daemon that was itself asleep has not listened, so it asks again.
+ *
+ * A remote server has no such excuse, unless something was heard of it meanwhile: a connection that was cut without a
+ * word looks just like a server that is busy, and the calls on it would wait for ever.
+ */
+export class Health {
+  readonly #options: HealthOptions;
+  #timer: unknown;
+  #isOver = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    const { clock, ping } = this.#options;
+    if (this.#isOver || ping.intervalMs === 0 || ping.timeoutMs === 0) return;
+    this.#timer = clock.setTimeout(() => void this.#check(), ping.intervalMs);
+  }
+
+  async #check(): Promise<void> {
+    const { clock, ping, hung } = this.#options;
+    const askedAt = clock.now();
+    try {
+      await this.#options.link.ping(ping.timeoutMs);
+    } catch (error) {
+      if (this.#isOver) return;
+      const wasAsleep = clock.now() - askedAt > ping.timeoutMs + LATE_MS;
+      if (!this.#isExcused(askedAt) && !wasAsleep) {
+        this.stop();
+        hung(error instanceof Error ? error.message : String(error));
+        return;
+      }
+    }
+    this.#schedule();
+  }
+
+  #isExcused(askedAt: number): boolean {
+    const { link, isRemote } = this.#options;
+    const { inFlight, lastActivityAt, heardAt } = link.session;
+    if (isRemote) return heardAt >= askedAt;
+    return (inFlight > 0 || lastActivityAt >= askedAt) && !link.pids.some(isSuspended);
+  }
+}

@@ -1,0 +1,206 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { Link, LinkEvents, Opened } from '../../link/link.js';
+import { callErrorFor } from '../../link/session/ending-error.js';
+import { type Ending, failed } from '../../machines/ending.js';
+import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
+import type { Clock } from '../../shared/clock.js';
+import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';
+import { overBudget } from '../memory/over-budget.js';
+import { Health } from './health.js';
+import { ListChanges } from './list-changes.js';
+
+/** How a link to this kind of server is opened; tests and other transports bring their own. */
+export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) => Link;
+
+/** Who is told what the link of one incarnation is and knows. */
+export interface LinkHost {
+  linked(link: Link, incarnation: number): void;
+  opened(opened: Opened): void;
+  listed(reading: Reading): void;
+  /** The server says that a list has changed; it will be read again soon. */
+  outdated?: ((list: ListName) => void) | undefined;
+  /** Has its memory watched: `over` is told if it is more than it may be. Until the way back is taken. */
+  watchMemory?: ((link: Link, over: (bytes: number) => void) => (() => void) | undefined) | undefined;
+  /** Which lists an order to read them means. `isFirst`: this incarnation has read none yet. */
+  toRead(isFirst: boolean): ReadingOrder;
+  log(text: string): void;
+}
+
+const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+
+/** What an actor's callback is given that matters to a link. */
+export interface LinkPort {
+  input: LinkInput;
+  sendBack(report: LinkReport): void;
+  receive(listener: (order: LinkOrder) => void): void;
+}
+
+/** The links of one server as the callback of an actor: the machine's orders in, the link's endings out as reports. */
+export function linkCallback(spec: ServerSpec, clock: Clock, open: OpenLink, host: LinkHost) {
+  return ({ input: { incarnation: number }, sendBack, receive }: LinkPort): (() => void) => {
+    const setting = { spec, clock, open, host, incarnation: number, report: sendBack };
+    const incarnation = new LinkedIncarnation(setting);
+    receive((order) => incarnation.obey(order));
+    return () => incarnation.dispose();
+  };
+}
+
+interface Setting {
+  spec: ServerSpec;
+  clock: Clock;
+  open: OpenLink;
+  host: LinkHost;
+  incarnation: number;
+  report(report: LinkReport): void;
+}
+
+class LinkedIncarnation {
+  readonly #setting: Setting;
+  #link: Link | undefined;
+  #health: Health | undefined;
+  #unwatchMemory: (() => void) | undefined;
+  #isClosing = false;
+  #ending: Ending | undefined;
+  /** One reading of the lists runs at a time; `again`: another was ordered meanwhile. */
+  #reading: 'no' | 'yes' | 'again' = 'no';
+  #hasRead = false;
+  readonly #changes: ListChanges;
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+    this.#changes = new ListChanges(setting.clock, () => setting.report({ type: 'link.list_changed' }));
+  }
+
+  obey(order: LinkOrder): void {
+    // An error thrown here would orphan the process (XState runs no disposal then), so it becomes a report.
+    try {
+      if (order.type === 'open') this.#open();
+      else if (order.type === 'discover') void this.#discover();
+      else this.#close(order.type);
+    } catch (error) {
+      const message = `${this.#setting.spec.name}: ${error instanceof Error ? error.message : String(error)}`;
+      this.#setting.report({ type: 'link.failed', failure: { cause: 'bug', message } });
+    }
+  }
+
+  /** The actor was stopped: nothing may be left behind. */
+  dispose(): void {
+    this.#unwatchMemory?.();
+    this.#health?.stop();
+    this.#changes.stop();
+    if (this.#ending === undefined) this.#link?.close('kill');
+  }
+
+  #open(): void {
+    const { spec, open, host, incarnation } = this.#setting;
+    this.#link = open(spec, incarnation, {
+      opened: (opened) => this.#opened(opened),
+      notification: (method) => this.#notified(method),
+      ended: (ending) => this.#ended(ending),
+    });
+    host.linked(this.#link, incarnation);
+    this.#unwatchMemory = host.watchMemory?.(this.#link, (bytes) => this.#overBudget(bytes));
+  }
+
+  #opened(opened: Opened): void {
+    const { spec, clock, host, report } = this.#setting;
+    const link = this.#link;
+    if (link === undefined) return;
+    host.opened(opened);
+    const hung = (message: string) => {
+      report({ type: 'link.hung', message });
+      const fix = `see "toolherd logs ${spec.name}", or raise ping.timeout`;
+      // to the link this is a stop like any other; its callers are to know why
+      link.session.close((sent) => callErrorFor(spec.name, failed({ cause: 'hung', message, fix }), sent));
+    };
+    this.#health = new Health({ link, clock, ping: spec.ping, isRemote: spec.transport !== 'stdio', hung });
+    report({ type: 'link.opened' });
+  }
+
+  /** It may go as it likes, but now: TERM comes first, and its callers are told at once. */
+  #overBudget(bytes: number): void {
+    const { spec, host, report } = this.#setting;
+    const link = this.#link;
+    if (link === undefined || this.#isClosing || this.#ending !== undefined) return;
+    const failure = overBudget(spec, bytes);
+    host.log(failure.message);
+    report({ type: 'link.failed', failure });
+    link.session.close((sent) => callErrorFor(spec.name, failed(failure), sent));
+    link.close('term');
+  }
+
+  #notified(method: string): void {
+    const list = LIST_CHANGED.exec(method)?.[1] as ListName | undefined;
+    if (list === undefined) return;
+    this.#setting.host.outdated?.(list);
+    this.#changes.note();
+  }
+
+  async #discover(): Promise<void> {
+    const { spec, host, report } = this.#setting;
+    const link = this.#link;
+    if (link === undefined) return;
+    if (this.#reading !== 'no') {
+      this.#reading = 'again';
+      return;
+    }
+    do {
+      this.#reading = 'yes';
+      const order = host.toRead(!this.#hasRead);
+      if (order.size === 0) continue;
+      const reading = await readLists(link, spec, order);
+      // what was read while it died is not what it offers
+      if (this.#isClosing || link.session.state === 'closed') return;
+      this.#hasRead = true;
+      host.listed(reading);
+    } while (this.#isOrderedAgain());
+    this.#reading = 'no';
+    report({ type: 'link.discovered' });
+  }
+
+  #isOrderedAgain(): boolean {
+    return this.#reading === 'again';
+  }
+
+  #close(from: 'close' | 'kill'): void {
+    this.#isClosing = true;
+    this.#health?.stop();
+    this.#changes.stop();
+    if (this.#link === undefined || this.#ending !== undefined) this.#reportClosed();
+    else this.#link.close(from);
+  }
+
+  #ended(ending: Ending): void {
+    this.#ending = ending;
+    this.#unwatchMemory?.();
+    this.#health?.stop();
+    this.#changes.stop();
+    if (this.#isClosing) this.#reportClosed();
+    else this.#setting.report(toReport(ending));
+  }
+
+  #reportClosed(): void {
+    const ending = this.#ending;
+    const { report } = this.#setting;
+    if (ending?.kind === 'error' && ending.cause === 'close') {
+      report({ type: 'link.close_failed', message: ending.message });
+    } else report({ type: 'link.closed', killed: ending?.kind === 'disconnected' && ending.killed });
+  }
+}
+
+/**
+ * An end that nobody ordered. Where it was no exit, the machine will ask to close, and is told that it is done. To the
+ * machine an exit with code 0 is a goodbye; one that left calls behind was none, and the link says so.
+ */
+function toReport(ending: Ending): LinkReport {
+  if (ending.kind === 'disconnected') {
+    return { type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' };
+  }
+  if (ending.cause !== 'exit' || ending.code === 0) {
+    const { kind: _, ...failure } = ending;
+    return { type: 'link.failed', failure };
+  }
+  const { code = null, signal = null, message, why, fix } = ending;
+  const words = { message, ...(why === undefined ? {} : { why }), ...(fix === undefined ? {} : { fix }) };
+  return { type: 'link.exited', code, signal, ...words };
+}

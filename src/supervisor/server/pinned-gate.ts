@@ -1,0 +1,99 @@
+import type { CallRequest } from '../../link/session/call.js';
+import type { Session } from '../../link/session/session.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { ListName, Reading } from '../catalog/lists.js';
+import type { Gate } from './gate.js';
+import { type RoutedSink, route } from './routed-sink.js';
+
+export interface Vetting {
+  /** Whether nothing may be called before it was compared. */
+  isStrict(): boolean;
+  /** By what is known now; undefined where it may go. */
+  refusalOf(request: CallRequest): MCPError | undefined;
+}
+
+/**
+ * Opens and seals a gate as the machine says. With `enforce` an incarnation takes calls only when its tools were read
+ * and compared, and not while it says that they have changed: calls wait at the gate meanwhile, and of those that
+ * waited only what may still be called goes on. Any new process may be another version of its program.
+ */
+export class Admission {
+  readonly #gate: Gate;
+  readonly #vetting: Vetting | undefined;
+  #session: Session | undefined;
+  #isHeld = false;
+  /** What this incarnation offers was read. */
+  #isKnown = false;
+
+  constructor(gate: Gate, vetting: Vetting | undefined) {
+    this.#gate = gate;
+    this.#vetting = vetting;
+  }
+
+  /** It has shaken hands and lives, whether it is let in yet or not. */
+  get isUp(): boolean {
+    return this.#session?.state === 'open';
+  }
+
+  /** Its calls wait until its tools were read and compared. What another process of the same server offers does not count. */
+  get isHeld(): boolean {
+    return this.isUp && this.#isHeld;
+  }
+
+  open(session: Session): void {
+    this.#session = session;
+    this.#isKnown = false;
+    this.#isHeld = this.#vetting?.isStrict() === true;
+    if (!this.#isHeld) this.#gate.open(session);
+  }
+
+  /** The server says that a list is not what it was. */
+  doubt(list: ListName): void {
+    if (list !== 'tools' || !this.isUp || this.#vetting?.isStrict() !== true) return;
+    this.#isHeld = true;
+    this.#gate.seal();
+  }
+
+  /** After a reading was compared. */
+  listed(reading: Reading): void {
+    if (this.#vetting === undefined || !('tools' in reading)) return;
+    this.#isKnown = true;
+    this.#letIn();
+  }
+
+  /** What may be called is not what it was. False when nobody knows yet what it offers, and somebody should. */
+  vetAgain(): boolean {
+    const vetting = this.#vetting;
+    if (vetting?.isStrict() !== true) {
+      this.#letIn();
+      return true;
+    }
+    this.#session?.withdraw((request) => vetting.refusalOf(request));
+    // it was let in while nothing was enforced
+    if (!this.#isKnown) this.doubt('tools');
+    return this.#isKnown;
+  }
+
+  seal(): void {
+    this.#session = undefined;
+    this.#gate.seal();
+  }
+
+  #letIn(): void {
+    const session = this.#session;
+    // who waits at the door of one that has died waits for the next
+    if (session === undefined || !this.isUp || !this.#isHeld) return;
+    this.#isHeld = false;
+    this.#gate.open(session, (request, sink) =>
+      refuse(this.#vetting, request, sink) ? undefined : route(session, request, sink),
+    );
+  }
+}
+
+/** Whether a call that has waited may not go on any more; if so its sink knows. */
+export function refuse(vetting: Vetting | undefined, request: CallRequest, sink: RoutedSink): boolean {
+  const error = vetting?.isStrict() === true ? vetting.refusalOf(request) : undefined;
+  if (error === undefined) return false;
+  sink.settle({ ok: false, error });
+  return true;
+}

@@ -1,0 +1,62 @@
+import type { Failed } from '../../machines/ending.js';
+import type { KeeperContext } from '../../machines/keeper-context.js';
+import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../../shared/call-errors.js';
+
+/** A keeper's state, as it is shown. */
+export type KeeperDetail = 'idle' | 'running' | 'waiting' | 'quarantined' | 'needs_auth' | 'stopped';
+
+export interface Waited {
+  name: string;
+  detail: KeeperDetail;
+  /** A call makes the next try at once. */
+  isCallable: boolean;
+  lastError: Failed | undefined;
+  context: Pick<KeeperContext, 'nextRetryAt' | 'callableAt' | 'quarantineReason' | 'connectedAt'>;
+  now: number;
+  /** What calls are told while it is stopped. */
+  farewell: MCPError;
+}
+
+/** Who may wait for a session, by the state of the keeper: undefined, or why not. */
+export function refusalOf({
+  name,
+  detail,
+  isCallable,
+  lastError,
+  context,
+  now,
+  farewell,
+}: Waited): MCPError | undefined {
+  const { quarantineReason, connectedAt } = context;
+  const why = lastError && [lastError.message, lastError.why].filter(Boolean).join('; ');
+  switch (detail) {
+    case 'idle':
+    case 'running':
+      return undefined;
+    case 'stopped':
+      return farewell;
+    case 'waiting': {
+      // It crashed and is coming back: the next try is near. One that failed to start gives no such hope.
+      if (connectedAt !== undefined || isCallable) return undefined;
+      const message = `${name}: could not be started; ${nextTry(context, now)}`;
+      const fix = lastError?.fix ?? `see "toolherd why ${name}"`;
+      const Refusal = lastError?.cause === 'auth' ? AuthRequiredError : ServerUnavailableError;
+      return new Refusal(message, { retryable: true, why, fix });
+    }
+    case 'needs_auth': {
+      const fix = lastError?.fix ?? `toolherd auth ${name}`;
+      return new AuthRequiredError(`${name}: needs an authorisation`, { why, fix });
+    }
+    default: {
+      const fix = `${lastError?.fix ?? 'mend the cause'}; then: toolherd reset ${name}`;
+      return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
+    }
+  }
+}
+
+function nextTry({ nextRetryAt, callableAt }: Waited['context'], now: number): string {
+  const until = (at = now) => `in ${(Math.max(0, at - now) / 1000).toFixed(1)} s`;
+  const next = `the next try is ${until(nextRetryAt)}`;
+  const isSooner = callableAt !== undefined && nextRetryAt !== undefined && callableAt < nextRetryAt;
+  return isSooner ? `${next}, or with a call ${until(callableAt)}` : next;
+}

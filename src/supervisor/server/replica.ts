@@ -1,0 +1,300 @@
+import { type ActorRefFrom, waitFor } from 'xstate';
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { Link, Opened } from '../../link/link.js';
+import { callErrorFor } from '../../link/session/ending-error.js';
+import { bug, type Ending, type Failed } from '../../machines/ending.js';
+import type { KeeperMachine } from '../../machines/keeper.js';
+import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
+import { stateName, topName } from '../../machines/state-name.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
+import { stopped } from '../errors.js';
+import { eaterOf } from '../memory/memory-user.js';
+import { Gate } from './gate.js';
+import { linkCallback } from './link-actor.js';
+import { whenTold } from './lists-read.js';
+import { Admission, type Vetting } from './pinned-gate.js';
+import { type KeeperDetail, refusalOf } from './refusal.js';
+import type { Surroundings } from './server-deps.js';
+import { serverSettings } from './server-settings.js';
+import { type KeeperHost, sharedKeeper } from './shared-machines.js';
+
+const LEAVING = /\.(closing|aborting)\b/;
+
+/**
+ * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
+ * A server with `replicas: n` has n stalls.
+ */
+export class Stall {
+  readonly id: string;
+  readonly gate: Gate;
+  readonly #admission: Admission;
+  readonly #spec: ServerSpec;
+  readonly #around: Surroundings;
+  readonly #isWatched: () => boolean;
+  readonly #keeper: ActorRefFrom<KeeperMachine>;
+  #link: Link | undefined;
+  #opened: Opened | undefined;
+  /** What calls are told while it is stopped. */
+  #farewell: MCPError;
+  /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
+  #broken: Failed | undefined;
+  #lastStop: Ending | undefined;
+  #failedAt: number | undefined;
+
+  constructor(
+    id: string,
+    spec: ServerSpec,
+    around: Surroundings,
+    on: {
+      listed(reading: Reading): void;
+      outdated?(list: ListName): void;
+      /** Whether it was connected before this daemon began. */
+      wasConnected?(): boolean;
+      toRead(isFirst: boolean): ReadingOrder;
+      /** Its process takes no calls and answers no questions any more. */
+      sealed?(): void;
+      /** Somebody waits for what it may tell: it is not idle. */
+      isWatched?(): boolean;
+      vetting?: Vetting | undefined;
+    },
+    predecessor: Promise<unknown>,
+  ) {
+    this.id = id;
+    this.#spec = spec;
+    this.#around = around;
+    this.#isWatched = on.isWatched ?? (() => false);
+    this.#farewell = stopped(spec.name);
+    this.gate = new Gate({
+      name: spec.name,
+      clock: around.clock,
+      refusal: () => this.#refusal(),
+      wake: () => this.#wake(),
+    });
+    this.#admission = new Admission(this.gate, on.vetting);
+    const link = linkCallback(spec, around.clock, around.open, {
+      linked: (linked) => {
+        this.#link = linked;
+        this.#opened = undefined;
+      },
+      opened: (opened) => {
+        this.#opened = opened;
+      },
+      listed: (reading) => {
+        on.listed(reading);
+        this.#admission.listed(reading);
+      },
+      outdated: (list) => {
+        on.outdated?.(list);
+        this.#admission.doubt(list);
+      },
+      toRead: (isFirst) => on.toRead(isFirst || this.#admission.isHeld),
+      watchMemory: (linked, over) => this.#watchMemory(linked, over),
+      log: (text) => around.log(text),
+    });
+    const host: KeeperHost = {
+      link,
+      openGate: () => this.#link && this.#admission.open(this.#link.session),
+      sealGate: () => {
+        this.#admission.seal();
+        on.sealed?.();
+      },
+      reap: () => this.#reap(),
+      permit: (granted) => around.permits.askAfter(predecessor, granted),
+    };
+    const input = {
+      policy: spec,
+      server: { ...serverSettings(spec, () => this.#needlessForMs()), host },
+      now: () => around.clock.now(),
+      random: () => around.random(),
+      wasConnected: () => on.wasConnected?.() ?? false,
+    };
+    this.#keeper = around.keep(id, sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
+    this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
+    this.#keeper.on('hold.ended', () => this.gate.parked > 0 && this.#wake());
+    this.#keeper.subscribe({ error: (error) => this.#broke(error) });
+  }
+
+  order(order: Exclude<KeeperOrder['type'], 'stop'>): void {
+    this.#keeper.send({ type: order });
+  }
+
+  /** `farewell`: what calls are told from now on. */
+  stop(farewell: MCPError): void {
+    this.#farewell = farewell;
+    this.#keeper.send({ type: 'stop' });
+    // Between two incarnations none comes to its end that would tell them.
+    this.#tellParked();
+  }
+
+  /** Has the lists read that are not fresh. A server that does not run is started for it as for a call. */
+  discover(): void {
+    if (!this.isUp) this.#wake();
+    else this.context.incumbent?.send({ type: 'link.list_changed' });
+  }
+
+  /** What may be called is not what it was. */
+  vetAgain(): void {
+    this.#admission.vetAgain();
+  }
+
+  /** It can be asked, whether it takes calls or not. */
+  get isUp(): boolean {
+    return this.#admission.isUp;
+  }
+
+  /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
+  get delay(): 0 | 1 | 2 {
+    if (this.#refusal() !== undefined) return 2;
+    return this.detail === 'waiting' ? 1 : 0;
+  }
+
+  get context() {
+    return this.#keeper.getSnapshot().context;
+  }
+
+  /** A keeper that broke is given up: nothing starts it. */
+  get detail(): KeeperDetail {
+    if (this.#broken !== undefined) return 'quarantined';
+    return topName(stateName(this.#keeper.getSnapshot().value)) as KeeperDetail;
+  }
+
+  get lastError(): Failed | undefined {
+    const { lastError } = this.context;
+    return this.#broken ?? (lastError && this.#advised(lastError));
+  }
+
+  /** The full states of both charts. */
+  get states(): { server: string; keeper: string } {
+    const incumbent = this.context.incumbent?.getSnapshot();
+    return {
+      server: incumbent === undefined ? 'created' : stateName(incumbent.value),
+      keeper: stateName(this.#keeper.getSnapshot().value),
+    };
+  }
+
+  get pids(): readonly number[] {
+    return this.#link?.pids ?? [];
+  }
+
+  get inFlight(): number {
+    return this.#link?.session.inFlight ?? 0;
+  }
+
+  get opened(): Opened | undefined {
+    return this.isUp ? this.#opened : undefined;
+  }
+
+  /** When the newest incarnation that failed came to its end. */
+  get failedAt(): number | undefined {
+    return this.#failedAt;
+  }
+
+  /** How the last ordered stop went. */
+  get lastStop(): Ending | undefined {
+    return this.#lastStop;
+  }
+
+  /** Resolves when it runs, or when it is clear that it does not (waiting for the next try, given up, stopped). */
+  async whenDecided(): Promise<void> {
+    await this.#when(
+      (name) => !name.startsWith('running') || name === 'running.up' || name === 'running.recalled',
+    );
+  }
+
+  /** Resolves when the present incarnation is reading no lists (any more). */
+  async whenTold(): Promise<void> {
+    const { incumbent } = this.context;
+    if (incumbent !== undefined) await whenTold(incumbent);
+  }
+
+  /** Resolves when nothing of the present incarnation is left. A later order may have a fresh one follow it. */
+  async whenGone(): Promise<void> {
+    const { incarnation } = this.context;
+    await this.#when((name) => !name.startsWith('running') || this.context.incarnation > incarnation);
+  }
+
+  release(): void {
+    this.#around.release(this.id);
+  }
+
+  /** A keeper that broke comes into no state any more. */
+  async #when(isReached: (name: string) => boolean): Promise<void> {
+    await waitFor(this.#keeper, ({ value }) => isReached(stateName(value))).catch(() => undefined);
+  }
+
+  #watchMemory(link: Link, over: (bytes: number) => void): (() => void) | undefined {
+    const isLeaving = () => LEAVING.test(this.states.server);
+    const guest = {
+      isEager: this.#spec.start === 'eager',
+      isLeaving,
+      idleForMs: () => Math.min(this.#needlessForMs(), this.#connectedForMs()),
+      rest: (message: string) => {
+        this.context.incumbent?.send({ type: 'rest', message });
+        if (isLeaving()) this.#around.log(message);
+        return isLeaving();
+      },
+    };
+    return this.#around.budget?.watch(eaterOf(this.#spec, link, over, guest));
+  }
+
+  #reap(): void {
+    this.#admission.seal();
+    this.#link?.close('kill');
+  }
+
+  #broke(error: unknown): void {
+    this.#broken = bug(`${this.#spec.name}: its keeper broke`, error);
+    this.#failedAt = this.#around.clock.now();
+    this.#reap();
+    this.#tellParked();
+  }
+
+  #connectedForMs(): number {
+    const { connectedAt } = this.context;
+    return connectedAt === undefined ? 0 : this.#around.clock.now() - connectedAt;
+  }
+
+  /** How long nobody has needed it; 0 while somebody does. */
+  #needlessForMs(): number {
+    if (this.#isWatched()) return 0;
+    const session = this.#link?.session;
+    if (session === undefined || session.inFlight > 0 || session.waiting > 0) return 0;
+    return this.#around.clock.now() - session.lastActivityAt;
+  }
+
+  #wake(): void {
+    this.#keeper.send({ type: 'call.waiting' });
+  }
+
+  #refusal(): MCPError | undefined {
+    const { name } = this.#spec;
+    if (this.#broken !== undefined) return callErrorFor(name, this.#broken, false);
+    const { detail, lastError, context } = this;
+    const isCallable = this.#keeper.getSnapshot().hasTag('callable');
+    const now = this.#around.clock.now();
+    return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
+  }
+
+  /** Those who wait here learn when nobody is coming for them. */
+  #ended({ ending, connected }: IncarnationReport): void {
+    if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
+    if (ending.kind === 'error') this.#failedAt = this.#around.clock.now();
+    // Who waited for a start that failed need not wait for the next; one that gives way to another is no failure.
+    if (!connected && ending.kind === 'error') {
+      this.gate.fail(callErrorFor(this.#spec.name, this.#advised(ending), false));
+    }
+    this.#tellParked();
+  }
+
+  /** The entry of a server that was connected before is most likely right. */
+  #advised(failed: Failed): Failed {
+    if (!failed.looksMisconfigured || !this.context.history.hasConnected) return failed;
+    return { ...failed, fix: `wait for the next try: it was connected before; if this lasts, ${failed.fix}` };
+  }
+
+  #tellParked(): void {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) this.gate.fail(refusal);
+  }
+}

@@ -1,0 +1,29 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSettings } from '../../machines/server-context.js';
+
+/** The link looks at the start timeout too and knows more of what happened; the machine's is the second net. */
+const MARGIN_MS = 2000;
+/** A link may start two processes one after the other (src/link/era), and each has its time. */
+const MOST_STARTS = 2;
+const DISCOVER_TIMEOUT_MS = 30_000;
+
+/** A remote server that is told goodbye may take this long to answer. */
+const GOODBYE_MS = 2000;
+
+/** How long a start may take: to the end of the handshake. */
+export function startTimeoutMs(spec: ServerSpec): number {
+  return spec.transport === 'stdio' ? spec.startTimeoutMs : spec.timeoutMs;
+}
+
+/** What the server machine has to know of a spec. */
+export function serverSettings(spec: ServerSpec, idleForMs: () => number): ServerSettings {
+  const closeMs = spec.transport === 'stdio' ? spec.stop.closeMs + spec.stop.termMs : GOODBYE_MS;
+  return {
+    name: spec.name,
+    startTimeoutMs: startTimeoutMs(spec) * (spec.transport === 'stdio' ? MOST_STARTS : 1) + MARGIN_MS,
+    discoverTimeoutMs: DISCOVER_TIMEOUT_MS,
+    idleTimeoutMs: spec.idleTimeoutMs,
+    closeTimeoutMs: closeMs + MARGIN_MS,
+    idleForMs,
+  };
+}

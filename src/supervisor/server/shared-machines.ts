@@ -1,0 +1,47 @@
+import { type EventObject, fromCallback } from 'xstate';
+import { keeperMachine } from '../../machines/keeper.js';
+import type { LinkInput, LinkOrder } from '../../machines/link-protocol.js';
+import type { PermitInput, PermitReport } from '../../machines/permit.js';
+import { serverMachine } from '../../machines/server.js';
+import type { LinkPort } from './link-actor.js';
+
+/** What an incarnation acts upon. It goes to the machine with its settings. */
+export interface IncarnationHost {
+  link(port: LinkPort): () => void;
+  openGate(): void;
+  sealGate(): void;
+  reap(): void;
+}
+
+export interface KeeperHost extends IncarnationHost {
+  /** Asks for leave to start; answers with the way to give it back. */
+  permit(granted: () => void): () => void;
+}
+
+const hostOf = ({ host }: { host?: unknown }) => host as KeeperHost;
+
+/** A link as the actor that a server machine invokes. */
+export const linkLogic = fromCallback<LinkOrder, LinkInput>((port) => hostOf(port.input).link(port));
+
+/** A permit as the actor that a keeper invokes. */
+export const permitLogic = fromCallback<EventObject, PermitInput>(({ input, sendBack }) =>
+  hostOf(input).permit(() => sendBack({ type: 'permit.granted' } satisfies PermitReport)),
+);
+
+/**
+ * Both machines, provided once for all servers: each finds its own host in its input. To build a chart takes
+ * milliseconds, and a herd of twenty would build forty of them before it serves, a transient server one with every call.
+ */
+export const sharedServer = serverMachine.provide({
+  actors: { link: linkLogic },
+  actions: {
+    openGate: ({ context }) => hostOf(context).openGate(),
+    sealGate: ({ context }) => hostOf(context).sealGate(),
+    reap: ({ context }) => hostOf(context).reap(),
+  },
+});
+
+export const sharedKeeper = keeperMachine.provide({
+  actors: { server: sharedServer, permit: permitLogic },
+  actions: { reap: ({ context }) => hostOf(context.server).reap() },
+});

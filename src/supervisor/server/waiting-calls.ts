@@ -1,0 +1,134 @@
+import type { CallHandle, CallRequest, CallSink } from '../../link/session/call.js';
+import { Deadlines, type Timed } from '../../link/session/deadlines.js';
+import { cancelled } from '../../link/session/refusals.js';
+import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
+
+/** As many as may wait in a session, and as much, for the same reason. */
+const MOST_PARKED = 10_000;
+const MOST_BYTES = 64 * 2 ** 20;
+
+/** Takes a call over: a session, or a process that will have one. */
+export type Taker<Sink extends CallSink> = (request: CallRequest, sink: Sink) => CallHandle | undefined;
+
+/**
+ * Calls that nobody has yet, in the order in which they came. Each leaves once: handed over, failed, taken back by its
+ * caller, or when the time that its caller gave it is up. Only a timeout that the caller set counts here: how long a
+ * start may take is the server's.
+ */
+export class Parking<Sink extends CallSink = CallSink> {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #parked = new Set<Parked<Sink>>();
+  readonly #deadlines: Deadlines<Parked<Sink>>;
+  #bytes = 0;
+
+  /** `name`: the server's, for messages. */
+  constructor(name: string, clock: Clock) {
+    this.#name = name;
+    this.#clock = clock;
+    this.#deadlines = new Deadlines(clock, (parked) => this.#expire(parked));
+  }
+
+  get size(): number {
+    return this.#parked.size;
+  }
+
+  /** Undefined when too many wait already; its sink knows. The handle is good for the whole way of the call. */
+  add(request: CallRequest, sink: Sink): CallHandle | undefined {
+    const overload = this.#overload();
+    if (overload !== undefined) {
+      sink.settle({ ok: false, error: overload });
+      return undefined;
+    }
+    const parked = new Parked(request, sink, this.#clock.now());
+    this.#parked.add(parked);
+    this.#bytes += parked.bytes;
+    if (parked.deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(parked);
+    const cancel = (reason = 'cancelled by the caller') => {
+      if (this.#parked.has(parked)) this.#fail(parked, cancelled(this.#name, false, reason));
+      else parked.handle?.cancel(reason);
+    };
+    return { id: 0, cancel };
+  }
+
+  /** Hands over the one that has waited longest. False when none is left. */
+  handOver(taker: Taker<Sink>): boolean {
+    for (const parked of this.#parked) {
+      const leftMs = parked.deadline - this.#clock.now();
+      // its time is up, only the timer has not come round yet
+      if (leftMs <= 0) {
+        this.#expire(parked);
+        continue;
+      }
+      this.#leave(parked);
+      const { request, sink } = parked;
+      parked.handle = taker(
+        request.timeoutMs === undefined ? request : { ...request, timeoutMs: leftMs },
+        sink,
+      );
+      return true;
+    }
+    return false;
+  }
+
+  /** Nobody will come for those who wait. */
+  fail(error: MCPError): void {
+    for (const parked of [...this.#parked]) this.#fail(parked, error);
+  }
+
+  #overload(): MCPError | undefined {
+    if (this.#parked.size < MOST_PARKED && this.#bytes < MOST_BYTES) return undefined;
+    const message = `${this.#name}: ${this.#parked.size} calls wait for it already`;
+    const why = 'it is not connected, or busy with as many as max_in_flight allows';
+    return new OverloadedError(message, { retryable: true, why, fix: 'try again when it runs' });
+  }
+
+  #expire(parked: Parked<Sink>): void {
+    const message = `${this.#name}: was not connected within the ${(parked.request.timeoutMs ?? 0) / 1000} s of this call`;
+    const details = {
+      retryable: true,
+      why: 'the call was not sent',
+      fix: `see "toolherd why ${this.#name}"`,
+    };
+    this.#fail(parked, new MCPTimeoutError(message, details));
+  }
+
+  #fail(parked: Parked<Sink>, error: MCPError): void {
+    // whoever is told may take others back, or be told twice
+    if (this.#leave(parked)) parked.sink.settle({ ok: false, error });
+  }
+
+  #leave(parked: Parked<Sink>): boolean {
+    if (!this.#parked.delete(parked)) return false;
+    this.#bytes -= parked.bytes;
+    this.#deadlines.remove(parked);
+    return true;
+  }
+}
+
+class Parked<Sink extends CallSink> implements Timed {
+  readonly request: CallRequest;
+  readonly sink: Sink;
+  readonly deadline: number;
+  readonly bytes: number;
+  tick = 0;
+  /** Set when it was handed over. */
+  handle: CallHandle | undefined;
+
+  constructor(request: CallRequest, sink: Sink, now: number) {
+    this.request = request;
+    this.sink = sink;
+    this.deadline = request.timeoutMs === undefined ? Number.POSITIVE_INFINITY : now + request.timeoutMs;
+    this.bytes = weightOf(request.params);
+  }
+}
+
+/** What its line will weigh. One that cannot be written weighs nothing: the session will refuse it. */
+function weightOf(params: unknown): number {
+  try {
+    return JSON.stringify(params)?.length ?? 0;
+  } catch {
+    return 0;
+  }
+}

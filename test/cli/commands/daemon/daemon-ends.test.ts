@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectFleet } from '../../../../src/library/connect-fleet.js';
+import { config, server } from '../../../faults/config.js';
+import { startBridge } from '../../../support/bridge.js';
+import { toolherd } from '../../../support/command.js';
+import { serving, servingPid, startForeground } from '../../../support/foreground.js';
+import { type Home, isAlive, makeHome, until } from '../../../support/herd.js';
+
+const ECHO = { method: 'tools/call', params: { name: 'good__echo', arguments: { value: 'kept' } } };
+
+const run = (home: Home, ...args: string[]) => toolherd(args, { cwd: home.folder, env: home.environment });
+
+const daemonLog = ({ folder }: Home) => readFileSync(join(folder, 'state', 'logs', 'daemon.log'), 'utf8');
+
+/** A daemon that was ordered to end and takes seconds for it, because one of its servers ignores the order to stop. */
+async function beginEnding(stop = { close: 2, term: 1 }) {
+  const slow = server('slow', 'stubborn.mjs', { start: 'eager', stop });
+  const home = makeHome(config([server('good', 'good.mjs'), slow]));
+  const daemon = await home.start();
+  const fleet = await connectFleet({ socket: home.socket });
+  onTestFinished(() => fleet.close());
+  await fleet.start({ servers: ['slow'] }, true);
+  daemon.kill('SIGTERM');
+  await until(() => daemonLog(home).includes('"signal":"SIGTERM"'));
+  return { home, pid: daemon.pid, fleet };
+}
+
+describe('a daemon that is ending', () => {
+  it('says so in its status, and in the answer to hello', async () => {
+    const { home, fleet } = await beginEnding();
+    expect((await fleet.status([])).daemon.closing).toEqual({ reason: 'shutdown' });
+    const { status, stdout } = await run(home, 'status', '--json');
+    expect([status, JSON.parse(stdout).daemon.closing]).toEqual([0, { reason: 'shutdown' }]);
+  });
+
+  it('is not "already running": up waits for its end and starts the next one', async () => {
+    const { home, pid } = await beginEnding();
+    const { status, stdout } = await run(home, 'up', '--json');
+    const next = JSON.parse(stdout) as { pid: number; already_running: boolean };
+    home.adopt(next.pid);
+    expect([status, next.already_running]).toEqual([0, false]);
+    await until(() => !isAlive(pid));
+    expect(await servingPid(home)).toBe(next.pid);
+  });
+
+  it('is waited for longer than the time that its servers have', async () => {
+    const { home } = await beginEnding({ close: 20, term: 20 });
+    const { status, stdout } = await run(home, 'up', '--json');
+    const next = JSON.parse(stdout) as { pid: number; already_running: boolean };
+    home.adopt(next.pid);
+    expect([status, next.already_running]).toEqual([0, false]);
+    expect(await servingPid(home)).toBe(next.pid);
+  });
+
+  it('is waited for by up --foreground, which then is the daemon', async () => {
+    const { home } = await beginEnding();
+    const { pid } = startForeground(home);
+    await serving(home, (found) => found === pid);
+  });
+
+  it('is waited for by a call, which then starts the next one', async () => {
+    const { home, pid } = await beginEnding();
+    const { status, stdout } = await run(home, 'call', 'good.echo', 'value=here');
+    expect([status, stdout.trim()]).toEqual([0, 'here']);
+    await serving(home, (found) => found !== 0 && found !== pid);
+  });
+
+  it('is not waited for longer than --timeout allows', async () => {
+    const { home, pid } = await beginEnding({ close: 5, term: 5 });
+    const { status, stderr } = await run(home, 'up', '--timeout', '300ms');
+    expect(status).toBe(124);
+    expect(stderr).toContain(`the daemon (pid ${pid}) is ending`);
+  });
+
+  it('does not refuse a bridge that starts meanwhile: it waits for the end and starts the next one', async () => {
+    const { home, pid } = await beginEnding();
+    const bridge = startBridge(home);
+    bridge.say({ id: 1, ...ECHO });
+    expect((await bridge.reply(1)).result).toEqual({ content: [{ type: 'text', text: 'kept' }] });
+    await serving(home, (found) => found !== 0 && found !== pid);
+  });
+});
+
+describe('up --replace', () => {
+  it('waits for the old daemon no longer than --timeout allows; the new one takes over all the same', async () => {
+    const { home, pid } = await beginEnding();
+    const { status, stderr } = await run(home, 'up', '--replace', '--timeout', '300ms');
+    expect([status, stderr]).toEqual([124, expect.stringContaining('not done within 300ms')]);
+    await serving(home, (found) => found !== 0 && found !== pid);
+  });
+});
+
+describe('a bridge whose daemon was replaced', () => {
+  it('is refused by the next daemon: its calls fail at once, with the reason', async () => {
+    const home = makeHome(config([server('good', 'good.mjs')]));
+    await home.start();
+    const bridge = startBridge(home, { flags: ['--server', 'good'] });
+    bridge.say({ id: 1, method: 'ping' });
+    await bridge.reply(1);
+    home.configure(config([server('better', 'good.mjs')]));
+    const { stdout } = await run(home, 'up', '--replace', '--json');
+    home.adopt(JSON.parse(stdout).pid);
+    const began = performance.now();
+    bridge.say({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: { value: 'x' } } });
+    const { error } = await bridge.reply(2);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/tools\/call was not sent.*good/),
+      data: { type: 'ServerNotFoundError', sent: false },
+    });
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkNode, NODE_NEEDED } from '../../../../src/cli/commands/daemon/doctor/programs.js';
+import { config, server } from '../../../faults/config.js';
+import { toolherd } from '../../../support/command.js';
+import { makeFolder } from '../../../support/folder.js';
+import { type Home, killDaemon, makeHome } from '../../../support/herd.js';
+
+interface Finding {
+  about: string;
+  level: string;
+  message: string;
+  fix?: string;
+}
+
+function inHome(home: Home, env: Record<string, string> = {}, cwd = home.folder) {
+  const options = { cwd, env: { ...home.environment, ...env } };
+  const run = (...args: string[]) => toolherd(['doctor', ...args], options);
+  const findings = async (about: string) => {
+    const all = JSON.parse((await run('--json')).stdout).findings as Finding[];
+    return all.filter((finding) => finding.about === about);
+  };
+  return { run, findings };
+}
+
+describe('toolherd doctor', () => {
+  it('finds nothing broken where nothing is, and starts nothing', async () => {
+    const home = makeHome(config([server('good', 'good.mjs')]));
+    const { run, findings } = inHome(home);
+    const { status, stdout } = await run();
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^ok {5}node {7}Node v\d+/);
+    expect(stdout).not.toMatch(/^error/m);
+    expect(await findings('daemon')).toMatchObject([
+      { level: 'ok', message: expect.stringContaining('none is running') },
+    ]);
+    expect(await findings('config')).toMatchObject([
+      { level: 'ok', message: expect.stringMatching(/: 1 server$/) },
+    ]);
+  });
+
+  it('each finding that is not ok has its fix; an error makes it exit 1', async () => {
+    const home = makeHome('version: "1.0"\nmcp_servers:\n  - {name: a, server: a, command: npxx}\n');
+    const { run } = inHome(home, { PATH: '' });
+    const { status, stdout } = await run('--json');
+    const { ok, errors, findings } = JSON.parse(stdout) as {
+      ok: boolean;
+      errors: number;
+      findings: Finding[];
+    };
+    expect([status, ok]).toEqual([1, false]);
+    expect(errors).toBe(findings.filter(({ level }) => level === 'error').length);
+    for (const { level, fix } of findings) expect(fix === undefined).toBe(level === 'ok');
+    expect(findings).toContainEqual(expect.objectContaining({ about: 'path', level: 'error' }));
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        about: 'config',
+        message: expect.stringContaining("Invalid command 'npxx'"),
+      }),
+    );
+    const quiet = await run('-q');
+    expect(quiet.stdout).not.toMatch(/^ok/m);
+    expect(quiet.stdout).toMatch(/^error {2}path {7}.*\n {7}fix: /m);
+  });
+
+  it('a program that a server needs has to be there; one that none needs may be missing', async () => {
+    const home = makeHome(
+      'version: "1.0"\nmcp_servers:\n  - {name: a, description: d, server: a, command: uvx, args: [x]}\n',
+    );
+    const { findings } = inHome(home, { PATH: home.folder });
+    expect(await findings('uvx')).toMatchObject([{ level: 'error' }]);
+    expect(await findings('docker')).toMatchObject([{ level: 'warn' }]);
+    writeFileSync(join(home.folder, 'uvx'), '', { mode: 0o755 });
+    expect(await findings('uvx')).toMatchObject([
+      { level: 'ok', message: `uvx is ${join(home.folder, 'uvx')}` },
+    ]);
+  });
+
+  it('sees who else could reach the socket or write the state', async () => {
+    const home = makeHome(config([]));
+    mkdirSync(join(home.folder, 'run'));
+    chmodSync(join(home.folder, 'run'), 0o755);
+    mkdirSync(join(home.folder, 'state'), { recursive: true });
+    chmodSync(join(home.folder, 'state'), 0o777);
+    const { findings } = inHome(home);
+    expect(await findings('socket')).toMatchObject([
+      { level: 'error', fix: expect.stringMatching(/^chmod 700/) },
+    ]);
+    expect(await findings('state')).toMatchObject([
+      { level: 'error', fix: expect.stringMatching(/^chmod 700/) },
+    ]);
+    chmodSync(join(home.folder, 'run'), 0o700);
+    chmodSync(join(home.folder, 'state'), 0o700);
+    expect(await findings('socket')).toMatchObject([{ level: 'ok' }]);
+  });
+
+  it('says which agent file is not allowed, without reading more of it', async () => {
+    const project = makeFolder({
+      'agent.yaml': 'tools:\n  - {name: a, type: mcp, description: d, server: a, command: npx, args: [x]}\n',
+    });
+    const { findings } = inHome(makeHome(config([])), {}, project);
+    expect(await findings('trust')).toMatchObject([
+      { level: 'warn', fix: `toolherd allow ${join(project, 'agent.yaml')}` },
+    ]);
+  });
+
+  it('tells of the daemon, of servers in trouble, and of what a daemon that was killed has left', async () => {
+    const home = makeHome(config([server('dies', 'exits-at-start.mjs'), server('good', 'good.mjs')]));
+    const daemon = await home.start();
+    const { findings } = inHome(home);
+    await toolherd(['start', 'dies', '--wait'], { cwd: home.folder, env: home.environment });
+    expect(await findings('daemon')).toMatchObject([
+      { level: 'ok', message: expect.stringMatching(/^running \(pid \d+/) },
+    ]);
+    expect(await findings('server')).toMatchObject([{ level: 'warn', fix: 'see "toolherd logs dies"' }]);
+    await killDaemon(home, daemon);
+    expect(await findings('daemon')).toMatchObject([{ level: 'ok' }]);
+
+    const cookie = 'doctor-test:1';
+    const orphan = spawn('sleep', ['60'], { env: { TOOLHERD_COOKIE: cookie, PATH: process.env.PATH } });
+    onTestFinished(() => void orphan.kill('SIGKILL'));
+    const line = JSON.stringify({ came: { pid: orphan.pid, name: 'x', cookie, startTime: null } });
+    writeFileSync(
+      join(home.folder, 'state', 'ledger'),
+      `{"ledger":1}\n${line}\n{"came":{"pid":1,"cookie":"no"}}\n{"ha`,
+    );
+    expect(await findings('processes')).toMatchObject([
+      { level: 'warn', message: `servers of a daemon that died still run: ${orphan.pid}` },
+    ]);
+    writeFileSync(join(home.folder, 'state', 'ledger'), '');
+  });
+
+  it('looks on where a place is not what it should be, and names no stranger as the one to kill', async () => {
+    const home = makeHome(config([]));
+    const { findings } = inHome(home);
+    mkdirSync(join(home.folder, 'state'), { mode: 0o700 });
+    writeFileSync(join(home.folder, 'state', 'logs'), '');
+    mkdirSync(join(home.folder, 'run'), { mode: 0o700 });
+    writeFileSync(join(home.folder, 'run', 'toolherd.sock.lock'), String(process.pid));
+    expect(await findings('logs')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('ENOTDIR'), fix: expect.stringContaining('folder') },
+    ]);
+    if (process.platform === 'linux') expect(await findings('lock')).toEqual([]);
+  });
+
+  it('knows which Node is needed', () => {
+    const { engines } = JSON.parse(
+      readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'package.json'), 'utf8'),
+    );
+    expect(engines.node).toBe(`>=${NODE_NEEDED.join('.')}`);
+    const levels = ['v20.18.9', 'v20.19.0', 'v18.20.0', 'v22.0.0'].map((version) => checkNode(version).level);
+    expect(levels).toEqual(['error', 'ok', 'error', 'ok']);
+  });
+});

@@ -1,0 +1,352 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { config, fixturePath } from '../../../faults/config.js';
+import { COMMAND, type Outcome, toolherd } from '../../../support/command.js';
+import { makeFolder } from '../../../support/folder.js';
+import { startHerd } from '../../../support/herd.js';
+
+const json = (value: unknown) => JSON.stringify(value);
+
+function begin(files: Record<string, string>, env: Record<string, string> = {}) {
+  const home = makeFolder(files);
+  const run = async (...args: string[]): Promise<Outcome> => {
+    const outcome = await toolherd(['import', ...args], { cwd: home, env });
+    const told = (text: string) => text.replaceAll(home, '$');
+    return { ...outcome, stdout: told(outcome.stdout), stderr: told(outcome.stderr) };
+  };
+  const file = join(home, 'home', 'config.yaml');
+  return { home, run, file, written: () => readFileSync(file, 'utf8') };
+}
+
+const CURSOR = json({
+  mcpServers: {
+    github: {
+      command: 'npx',
+      args: ['-y', '@x/github'],
+      env: { GITHUB_TOKEN: 'ghp_thesecretvalue', HOST: '${env:GH_HOST}' },
+      envFile: '.env',
+    },
+    docs: { url: 'https://docs.example/mcp' },
+  },
+});
+const CODEX = '[mcp_servers.github]\ncommand = "npx"\nargs = ["-y", "@y/github"]\n';
+const FILES = {
+  '.cursor/mcp.json': CURSOR,
+  '.codex/config.toml': CODEX,
+  '.gemini/settings.json': '{"mcpServers": ',
+};
+
+const TABLE = `FROM    NAME    TRANSPORT  RESULT   RUNS
+cursor  github  stdio      new      npx -y @x/github
+cursor  docs    http       new      https://docs.example/mcp
+codex   github  stdio      skipped  npx -y @y/github
+`;
+const REMARKS = `warning: Gemini CLI: $/.gemini/settings.json cannot be read: it is not valid JSON; correct it at $/.gemini/settings.json:1:16
+  cursor github: no home here for the field envFile of Cursor
+  cursor github: set GITHUB_TOKEN (its value stands in $/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN)
+  cursor github: set GH_HOST
+  cursor github: written with 'enabled: false': take that out when they are set
+  codex github: skipped: the name is that of a server of cursor; take it with: toolherd import github --from codex --name OTHER
+`;
+
+describe('toolherd import', () => {
+  it('--dry-run shows what is there, what is wrong with it, and writes nothing', async () => {
+    const { run, file } = begin(FILES);
+    expect(await run('--dry-run')).toEqual({ status: 1, stdout: TABLE, stderr: REMARKS });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('writes what was found: variables as variables, no secret in the clear, what cannot run yet disabled', async () => {
+    const { run, written } = begin(FILES);
+    expect(await run('--yes')).toEqual({
+      status: 1,
+      stdout: `${TABLE}imported: 2 servers to $/home/config.yaml\n`,
+      stderr: REMARKS,
+    });
+    expect(written()).toBe(`version: "1.0"
+mcp_servers:
+  - name: github
+    description: imported from Cursor
+    server: "@x/github"
+    command: npx
+    args:
+      - -y
+      - "@x/github"
+    env:
+      GITHUB_TOKEN: \${GITHUB_TOKEN}
+      HOST: \${GH_HOST}
+    enabled: false
+  - name: docs
+    description: imported from Cursor
+    server: https://docs.example/mcp
+    transport: http
+    url: https://docs.example/mcp
+`);
+  });
+
+  it('what is set need not be', async () => {
+    const { run, written } = begin({ '.cursor/mcp.json': CURSOR }, { GITHUB_TOKEN: 'x', GH_HOST: 'y' });
+    const { stderr } = await run('--yes');
+    expect(stderr).toBe('  cursor github: no home here for the field envFile of Cursor\n');
+    expect(written()).not.toContain('enabled');
+  });
+
+  it('--json tells everything, and no secret', async () => {
+    const { run } = begin(FILES);
+    const { status, stdout, stderr } = await run('--yes', '--json', '--from', 'cursor,gemini', 'github');
+    expect(JSON.parse(stdout)).toEqual({
+      api_version: 1,
+      ok: false,
+      dry_run: false,
+      file: '$/home/config.yaml',
+      servers: [
+        {
+          from: 'cursor',
+          file: '$/.cursor/mcp.json',
+          path: 'mcpServers.github',
+          name: 'github',
+          original_name: 'github',
+          transport: 'stdio',
+          entry: {
+            name: 'github',
+            description: 'imported from Cursor',
+            server: '@x/github',
+            command: 'npx',
+            args: ['-y', '@x/github'],
+            env: { GITHUB_TOKEN: '${GITHUB_TOKEN}', HOST: '${GH_HOST}' },
+            enabled: false,
+          },
+          result: 'added',
+          why: null,
+          needs_command: null,
+          without_home: ['envFile'],
+          remarks: [],
+          set: [
+            {
+              name: 'GITHUB_TOKEN',
+              value_stands_in: '$/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN',
+            },
+            { name: 'GH_HOST', value_stands_in: null },
+          ],
+        },
+      ],
+      broken: [
+        {
+          from: 'gemini',
+          file: '$/.gemini/settings.json',
+          message: '$/.gemini/settings.json cannot be read',
+          why: 'it is not valid JSON',
+          fix: 'correct it at $/.gemini/settings.json:1:16',
+        },
+      ],
+    });
+    expect(stdout + stderr).not.toContain('thesecretvalue');
+    expect(status).toBe(1);
+  });
+
+  it('a server that is there already is not written again; another name makes room', async () => {
+    const { run, written } = begin({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX });
+    await run('--yes');
+    const before = written();
+    expect(await run('--yes')).toMatchObject({ status: 0, stdout: TABLE.replaceAll('new    ', 'skipped') });
+    expect(written()).toBe(before);
+    expect(await run('github', '--from', 'codex', '--name', 'other', '--yes')).toMatchObject({ status: 0 });
+    expect(written()).toBe(
+      `${before}  - name: other\n    description: imported from Codex\n    server: "@y/github"\n    command: npx\n` +
+        '    args:\n      - -y\n      - "@y/github"\n',
+    );
+    expect(await run('--name', 'x', '--yes')).toMatchObject({ status: 2 });
+    expect(await run('gihtub')).toMatchObject({
+      status: 2,
+      stderr: "error: no client has a server 'gihtub'\n  fix: did you mean 'github'?\n",
+    });
+  });
+
+  it("HoloDeck's servers of the registry go by the rules of the registry, also the second time", async () => {
+    const entry = (name: string, registryName: string) =>
+      `  - {name: ${name}, description: d, server: s, command: npx, registry_name: ${registryName}}\n`;
+    const { run } = begin({
+      '.holodeck/config.yaml': `mcp_servers:\n${entry('fs', 'io.a/fs')}${entry('git', 'io.a/git')}`,
+      'home/config.yaml': `mcp_servers:\n${entry('files', 'io.a/fs')}`,
+    });
+    const results = async () => {
+      const { status, stdout } = await run('--yes', '--json');
+      return [status, ...JSON.parse(stdout).servers.map(({ result }: { result: string }) => result)];
+    };
+    expect(await results()).toEqual([0, 'skipped', 'added']);
+    expect(await results()).toEqual([0, 'skipped', 'skipped']);
+  });
+
+  it('a warning stands once in what is told', async () => {
+    const { run } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { n: { command: 'npx', args: ['x'] } } }),
+      'home/config.yaml':
+        'mcp_servers:\n  - {name: n, description: d, server: s, command: npx, registry_name: io.a/n}\n',
+    });
+    const { stdout } = await run('--yes', '--json');
+    expect(JSON.parse(stdout).servers[0].remarks).toEqual([expect.stringContaining('by hand wins')]);
+  });
+
+  it('no secret of the arguments ends up in the name of the package', async () => {
+    const { run, written } = begin({
+      '.cursor/mcp.json': json({
+        mcpServers: {
+          git: { command: 'uvx', args: ['--from', 'git+https://me:s3cretvalue@x.example/y', 'z'] },
+        },
+      }),
+    });
+    const { stdout } = await run('--yes', '--json');
+    expect(stdout + written()).not.toContain('s3cretvalue');
+    expect(written()).toContain('server: git+https://x.example/y\n');
+  });
+
+  it('what a name holds is no command for those who paste the advice', async () => {
+    const name = '$(touch x)';
+    const { run } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { [name]: { command: 'npx', args: ['a'] } } }),
+      '.gemini/settings.json': json({ mcpServers: { [name]: { command: 'npx', args: ['b'] } } }),
+    });
+    expect((await run('--dry-run')).stderr).toContain(`toolherd import '${name}' --from gemini`);
+  });
+
+  it('the same server in two clients is one', async () => {
+    const text = json({ mcpServers: { a: { command: 'uvx', args: ['a'] } } });
+    const { run } = begin({ '.cursor/mcp.json': text, '.codeium/windsurf/mcp_config.json': text });
+    expect((await run('--dry-run')).stderr).toBe('  windsurf a: skipped: the same as from cursor\n');
+  });
+
+  it('what attach wrote, or a person like it, is no server', async () => {
+    const byHand = { mcpServers: { herd: { command: 'npx', args: ['-y', 'toolherd@1', 'bridge'] } } };
+    const { run, home } = begin({ '.gemini/settings.json': json(byHand) });
+    await toolherd(['attach', 'cursor'], { cwd: home });
+    expect((await run('--dry-run')).stderr).toBe(
+      '  cursor toolherd: skipped: it is this herd\n  gemini herd: skipped: it is this herd\n',
+    );
+  });
+
+  it('another command needs a word of its own, which the config then has, with its comments', async () => {
+    const { run, written } = begin({
+      '.cursor/mcp.json': json({
+        mcpServers: { a: { command: 'node', args: ['a.js'] }, b: { command: 'uvx' } },
+      }),
+      'home/config.yaml': '# mine\nversion: "1.0"\nsecurity:\n  # why\n  trust: ask # so\n',
+    });
+    const refused = await run('--yes');
+    expect(refused.status).toBe(1);
+    expect(refused.stdout).toContain('imported: 1 server to ');
+    expect(refused.stderr).toContain(
+      'a was not written: the command node is not allowed: say --allow-commands',
+    );
+    expect(await run('--yes', '--allow-commands')).toMatchObject({ status: 0 });
+    expect(written()).toContain('# mine\nversion: "1.0"\nsecurity:\n  # why\n');
+    expect(written()).toContain('  allowed_commands: [node]\n');
+    expect(written()).toContain('trust: ask # so\n');
+    expect(written()).toContain('    command: node\n');
+  });
+
+  it('a command is not allowed for a server that is there already', async () => {
+    const mine = 'mcp_servers:\n  - {name: n, description: d, server: s, command: npx}\n';
+    const { run, written } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { n: { command: 'node', args: ['x.js'] } } }),
+      'home/config.yaml': mine,
+    });
+    const { status, stdout } = await run('--yes', '--allow-commands', '--json');
+    expect([status, JSON.parse(stdout).servers[0].result]).toEqual([0, 'skipped']);
+    expect(written()).toBe(mine);
+  });
+
+  it('with nobody to ask it needs --yes; a client that is not known is named', async () => {
+    const { run, file } = begin({ '.cursor/mcp.json': CURSOR });
+    expect(await run()).toMatchObject({ status: 2, stdout: expect.stringContaining('FROM ') });
+    expect(await run('--json')).toMatchObject({ status: 2 });
+    expect(await run('--from', 'cursor,vscod')).toMatchObject({
+      status: 2,
+      stderr: "error: unknown client 'vscod'\n  fix: did you mean 'vscode'?\n",
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('a config that is broken is not touched, and a name that is no name is refused', async () => {
+    const broken = begin({ '.cursor/mcp.json': CURSOR, 'home/config.yaml': 'mcp_servers: [' });
+    expect(await broken.run('--yes')).toMatchObject({ status: 78 });
+    expect(broken.written()).toBe('mcp_servers: [');
+    const { run } = begin({
+      '.cursor/mcp.json': json({ mcpServers: { 'a\u001b[31m\nb': { command: 'uvx' } } }),
+    });
+    const { status, stdout, stderr } = await run('--yes');
+    expect(status).toBe(1);
+    expect(stdout + stderr).not.toContain('\u001b');
+    expect(stdout.trim().split('\n')).toHaveLength(2);
+  });
+
+  it('nothing to import is no failure', async () => {
+    const { run } = begin({ '.cursor/mcp.json': '{}' });
+    expect(await run('--yes')).toEqual({
+      status: 0,
+      stdout: 'no server in $/.cursor/mcp.json\n',
+      stderr: '',
+    });
+    expect(await run('--yes', '--from', 'zed')).toMatchObject({ stdout: 'no config of a client is here\n' });
+  });
+
+  it("the files of a project are read when asked for, into the project's own file", async () => {
+    const text = json({ servers: { a: { command: 'npx', args: ['-y', 'a', '${workspaceFolder}'] } } });
+    const { run, home } = begin({ '.vscode/mcp.json': text });
+    expect((await run('--yes')).stdout).toBe('no config of a client is here\n');
+    expect(await run('--yes', '--scope', 'project', '--agent', 'agent.yaml')).toMatchObject({ status: 0 });
+    expect(readFileSync(join(home, 'agent.yaml'), 'utf8')).toBe(
+      'tools:\n  - name: a\n    description: imported from VS Code\n    type: mcp\n    server: a\n    command: npx\n' +
+        '    args:\n      - -y\n      - a\n      - ${workspaceFolder}\n',
+    );
+  });
+
+  it('what was imported runs in the herd that is there', async () => {
+    const { home, say } = await startHerd(config([]));
+    const { command, args } = { command: process.execPath, args: [fixturePath('good.mjs'), 'x$y'] };
+    const text = json({ mcpServers: { good: { command, args, env: { PLAIN: '${X}' } } } });
+    mkdirSync(join(home.folder, '.config', 'Claude'), { recursive: true });
+    writeFileSync(join(home.folder, '.config', 'Claude', 'claude_desktop_config.json'), text);
+    const options = { cwd: home.folder, env: home.environment };
+    const outcome = await toolherd(['import', '--yes', '--allow-commands'], options);
+    expect(outcome).toMatchObject({ status: 0 });
+    expect(JSON.parse(await say('good', 'argv'))).toEqual(['x$y']);
+    expect(JSON.parse(await say('good', 'env')).PLAIN).toBe('${X}');
+  });
+
+  it.runIf(existsSync('/usr/bin/script'))('on a terminal it asks, for all and then for each', async () => {
+    const servers = { a: { command: 'uvx', args: ['a'] }, b: { command: 'uvx', args: ['b'] } };
+    const { home, file } = begin({ '.cursor/mcp.json': json({ mcpServers: servers }) });
+    const answers: [string, string][] = [
+      ['Import all 2? [y/N] ', 'n\n'],
+      ['Import a? [y/N] ', 'n\n'],
+      ['Import b? [y/N] ', 'y\n'],
+    ];
+    const env = {
+      PATH: process.env.PATH ?? '',
+      HOME: home,
+      TOOLHERD_HOME: join(home, 'home'),
+      TERM: 'xterm',
+    };
+    const command = `"${process.execPath}" "${COMMAND}" import`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: home, env });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+      const [question, answer] = answers[0] ?? ['', ''];
+      if (question === '' || !said.includes(question)) return;
+      answers.shift();
+      child.stdin.write(answer);
+    });
+    const [status] = await once(child, 'close');
+    expect({ status, answers, said }).toMatchObject({
+      status: 0,
+      answers: [],
+      said: expect.stringContaining('FROM '),
+    });
+    const text = readFileSync(file, 'utf8');
+    expect([text.includes('name: a'), text.includes('name: b')]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { tellStory } from '../../../../src/cli/commands/servers/explain.js';
+import type { Detail, Inspection, JournalEntry } from '../../../../src/fleet/fleet.js';
+import { config, server } from '../../../faults/config.js';
+import { toolherd } from '../../../support/command.js';
+import { startHerd, until } from '../../../support/herd.js';
+
+const NOW = Date.parse('2026-01-01T00:01:00Z');
+const at = '2026-01-01T00:00:00Z';
+
+function inspection(detail: Detail, journal: JournalEntry[] = [], more: object = {}): Inspection {
+  const status = { name: 's', state: 'error', detail, transport: 'stdio', since: at, next_retry_at: null };
+  const snapshot = { server: 'error', keeper: detail };
+  return {
+    server: 's',
+    snapshot,
+    status: { ...status, last_error: null, ...more },
+    journal,
+  } as unknown as Inspection;
+}
+
+const step = (chart: 'server' | 'keeper', from: string, to: string, cause: string): JournalEntry => ({
+  at,
+  incarnation: 1,
+  chart,
+  from,
+  to,
+  cause,
+});
+
+describe('the story of a server', () => {
+  it.each([
+    [
+      'running',
+      's is being started, since 1m0s.',
+      'it is on its way; calls wait for it.',
+      'nothing is needed.',
+    ],
+    ['idle', 's is at rest, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
+    [
+      'quarantined',
+      's does not run: it was given up (quarantined), since 1m0s.',
+      'nothing, until somebody acts.',
+      '"toolherd reset s".',
+    ],
+    ['stopped', 's is stopped, since 1m0s.', 'nothing, until it is started.', '"toolherd start s".'],
+    [
+      'disabled',
+      's is disabled in its config, since 1m0s.',
+      'nothing, until it is enabled in its config.',
+      'set "enabled: true" in its config.',
+    ],
+    [
+      'needs_auth',
+      's does not run: it needs an authorisation, since 1m0s.',
+      'nothing, until somebody acts.',
+      'toolherd auth s.',
+    ],
+    [
+      'not_allowed',
+      's does not run: its agent.yaml is not allowed, since 1m0s.',
+      'nothing, until its file is back and allowed.',
+      '"toolherd allow", with its agent.yaml.',
+    ],
+  ] as const)('%s: how it is, what comes next, what can be done', (detail, is, next, advice) => {
+    const lines = tellStory(inspection(detail), NOW, false).split('\n');
+    expect(lines[0]).toBe(is);
+    expect(lines.slice(-2)).toEqual([`What happens next: ${next}`, `What you can do: ${advice}`]);
+  });
+
+  it('one whose file was deleted: what happened to the file, and how it comes back', () => {
+    const last_error = { message: '/a/agent.yaml was deleted', cause: 'withdrawn', fix: 'restore it', at };
+    const lines = tellStory(inspection('not_allowed', [], { last_error }), NOW, false).split('\n');
+    expect([lines[0], lines.at(-1)]).toEqual([
+      's does not run: /a/agent.yaml was deleted, since 1m0s.',
+      'What you can do: restore it.',
+    ]);
+  });
+
+  it('one that only another agent has: whose it is', () => {
+    const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
+    expect(tellStory(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is at rest/);
+  });
+
+  it('one that waits: when the next try is, and the fix before it', () => {
+    const last_error = { message: 'm', cause: 'exit', fix: 'install it', at };
+    const waiting = inspection('waiting', [], { last_error, next_retry_at: '2026-01-01T00:01:12Z' });
+    expect(tellStory(waiting, NOW, false)).toContain(
+      'What happens next: it is tried again in 12s.\nWhat you can do: install it; then "toolherd start s" tries at once.',
+    );
+  });
+
+  it('one that waits, and that a call need not wait for: says so, and not that it waits a second time', () => {
+    const steps = [
+      step('keeper', 'running.starting.connecting', 'waiting.holding', 'HTTP 404'),
+      step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago'),
+    ];
+    const waiting = inspection('waiting', steps, { next_retry_at: '2026-01-01T00:05:00Z' });
+    const told = tellStory(
+      { ...waiting, snapshot: { server: 'error', keeper: 'waiting.callable' } },
+      NOW,
+      false,
+    );
+    expect(told).toContain('What happens next: it is tried again in 4m0s, or by the next call.');
+    expect(told.match(/toolherd waits before/g)).toHaveLength(1);
+  });
+
+  it('of one that is started again after a failure has the reason, in the words of the server, and the remedy', () => {
+    const why = 'a port is taken; the last lines on stderr:\nError: EADDRINUSE';
+    const last_error = { message: 'm', cause: 'exit', why, fix: 'end what has it', at };
+    const trying = tellStory(inspection('running', [], { state: 'connecting', last_error }), NOW, false);
+    expect(trying).toContain('ago: a port is taken; the last lines on stderr:\n    | Error: EADDRINUSE\n');
+    expect(trying).toContain('What you can do: end what has it.');
+    const running = tellStory(inspection('running', [], { state: 'connected', last_error }), NOW, false);
+    expect(running).not.toContain('EADDRINUSE');
+    expect(running).toContain('nothing is needed');
+  });
+
+  it('tools that are not what was pinned are something to be looked at', () => {
+    const unaccepted = { tools: 1, blocked: true };
+    expect(tellStory(inspection('idle', [], { unaccepted }), NOW, false)).toContain(
+      'What you can do: see the difference with "toolherd pins s", and accept it with --accept if it is wanted.',
+    );
+  });
+
+  it('no name of an inner state is in it, except with -v', () => {
+    const journal = [
+      step('keeper', 'idle', 'running.starting.queued', 'a call came'),
+      step('server', '', 'created', 'a new incarnation'),
+      step('keeper', 'running.starting.queued', 'running.starting.connecting', 'it is its turn to start'),
+      step('server', 'created', 'connecting.opening', 'it is its turn to start'),
+      step('server', 'connecting.opening', 'connected.discovering', 'the handshake is done'),
+      step('keeper', 'running.starting.connecting', 'running.up', 'the handshake is done'),
+      step('server', 'connected.discovering', 'connected.serving', 'its lists were read'),
+      step('server', 'connected.serving', 'error', 's: exited with\ncode 7'),
+      step('keeper', 'running.up', 'waiting', 's: exited with\ncode 7'),
+      step('keeper', 'waiting', 'quarantined', 'x'),
+    ];
+    const text = tellStory(inspection('quarantined', journal), NOW, false);
+    expect(text.split('\n').slice(2, -3)).toEqual([
+      'What happened:',
+      '  1m0s ago    toolherd starts it: a call came',
+      '  1m0s ago    process 1 is started',
+      '  1m0s ago    process 1 is ready: the handshake is done',
+      '  1m0s ago    process 1 failed: exited with\uFFFDcode 7',
+      '  1m0s ago    toolherd waits before it tries again',
+      '  1m0s ago    toolherd has given it up: starting it again does not help',
+    ]);
+    const verbose = tellStory(inspection('quarantined', journal), NOW, true);
+    expect(verbose).toContain('keeper: idle → running.starting.queued, because: a call came');
+    expect(verbose.split('\n')).toHaveLength(journal.length + 6);
+  });
+
+  it('a start that fails is told with its cause, once', () => {
+    const journal = [
+      step('server', 'created', 'connecting.opening', 'it is its turn to start'),
+      step('server', 'connecting.opening', 'connecting.aborting.asking', "s: command 'x' does not exist"),
+      step('server', 'connecting.aborting.asking', 'error', 'closed, nothing of it is left'),
+    ];
+    expect(tellStory(inspection('quarantined', journal), NOW, false).split('\n').slice(3, -3)).toEqual([
+      '  1m0s ago    process 1 is started',
+      "  1m0s ago    process 1 failed: command 'x' does not exist",
+    ]);
+  });
+
+  it('tells of a real crash: what happened, and what toolherd did about it', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    await herd.say('good', 'exit', { code: 7 });
+    await until(async () => (await herd.status('good')).incarnation === 2);
+    await until(async () => (await herd.status('good')).state === 'connected');
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const { stdout } = await toolherd(['why', 'good'], options);
+    const told = [...stdout.matchAll(/^ {2}\S+ ago +(.*)$/gm)].map(([, text]) => text);
+    expect(told).toEqual([
+      'toolherd starts it: a call came',
+      'process 1 is started',
+      'process 1 is ready: the handshake is done',
+      'process 1 failed: exited with code 7',
+      'toolherd starts it again at once',
+      'process 2 is started',
+      'process 2 is ready: the handshake is done',
+    ]);
+  });
+});

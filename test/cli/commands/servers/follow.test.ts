@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { config, server } from '../../../faults/config.js';
+import { COMMAND, toolherd } from '../../../support/command.js';
+import { type Herd, makeHome, startHerd, until } from '../../../support/herd.js';
+
+const HERD = config([server('good', 'good.mjs'), server('logs', 'logs.mjs')]);
+
+interface Following {
+  child: ChildProcess;
+  lines(): string[];
+  notes(): string;
+  status: Promise<number | null>;
+}
+
+/** A command that goes on, begun and listening. */
+async function begin({ home }: Pick<Herd, 'home'>, ...args: string[]): Promise<Following> {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    cwd: home.folder,
+    env: home.environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk;
+    });
+  }
+  const status = once(child, 'close').then(([code]) => code as number | null);
+  await until(() => said.stderr.includes('listening'));
+  const lines = () => said.stdout.split('\n').slice(0, -1);
+  return { child, lines, notes: () => said.stderr, status };
+}
+
+describe('toolherd events', () => {
+  it('shows states and calls as they come, and never what was asked', async () => {
+    const herd = await startHerd(HERD);
+    const events = await begin(herd, 'events');
+    await herd.say('good', 'echo', { value: 'a secret thing' });
+    await herd.say('good', 'refuse');
+    const line = (pattern: RegExp) => until(() => events.lines().find((one) => pattern.test(one)));
+    await line(/^\S+ state good connected \(running\): ./);
+    const who = String.raw`toolherd/client [\d.]+ \(connection \d+, socket\)`;
+    await line(new RegExp(String.raw`^\S+ call good echo\(value: string\): ok after \d+ ms, for ${who}$`));
+    await line(new RegExp(String.raw`^\S+ call good refuse\(\): MCPProtocolError after \d+ ms, for ${who}$`));
+    await herd.fleet.call({ server: 'good', tool: 'echo', arguments: { in: { a: [1], b: [] } } });
+    await line(/ call good echo\(in: \{a: number\[\], b: unknown\[\]\}\): ok /);
+    await herd.fleet.call({ server: 'nobody', tool: 'x' });
+    await line(/ call nobody x\(\): ServerNotFoundError after \d+ ms, not sent, for /);
+    expect(events.lines().join('\n')).not.toContain('a secret thing');
+    events.child.kill('SIGINT');
+    expect(await events.status).toBe(130);
+    expect(events.notes()).not.toContain('error');
+  });
+
+  it('--json: each event is a line', async () => {
+    const herd = await startHerd(HERD);
+    const events = await begin(herd, 'events', '--json');
+    await herd.say('logs', 'log', { level: 'error', data: 'two\nlines' });
+    const parsed = () => events.lines().map((line) => JSON.parse(line) as Record<string, unknown>);
+    const log = await until(() => parsed().find(({ topic }) => topic === 'log'));
+    expect(log).toMatchObject({ api_version: 1, server: 'logs', level: 'error', message: 'two\nlines' });
+    events.child.kill('SIGINT');
+    await events.status;
+  });
+
+  it('ends with 3 when there is no daemon, and when it has ended', async () => {
+    const home = makeHome(HERD);
+    const options = { cwd: home.folder, env: home.environment };
+    expect(await toolherd(['events'], options)).toMatchObject({ status: 3, stdout: '' });
+    await home.start();
+    const events = await begin({ home }, 'events');
+    await toolherd(['down'], options);
+    expect(await events.status).toBe(3);
+    expect(events.notes()).toContain('error: the daemon has ended');
+  });
+});
+
+describe('toolherd logs', () => {
+  it('-f shows what was logged, and goes on with what comes', async () => {
+    const herd = await startHerd(HERD);
+    await herd.say('logs', 'log', { level: 'warning', data: 'before' });
+    await herd.say('logs', 'log', { level: 'info', data: 'hardly worth a word' });
+    const logs = await begin(herd, 'logs', 'logs', '-f', '--level', 'warn');
+    await herd.say('logs', 'log', { level: 'info', data: 'hardly worth a word' });
+    await herd.say('logs', 'log', { level: 'error', data: 'after', logger: 'me' });
+    await until(() => logs.lines().length === 2);
+    expect(logs.lines().map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      'warn mcp: before',
+      'error me: after',
+    ]);
+    logs.child.kill('SIGINT');
+    expect(await logs.status).toBe(130);
+  });
+
+  it('--since and --level leave out the rest, and say what they do not understand', async () => {
+    const herd = await startHerd(HERD);
+    await herd.say('logs', 'log', { level: 'info', data: 'small' });
+    await herd.say('logs', 'log', { level: 'critical', data: 'large' });
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const texts = async (...args: string[]) => {
+      const { stdout } = await toolherd(['logs', 'logs', '--json', ...args], options);
+      return (JSON.parse(stdout).entries as { text: string }[]).map(({ text }) => text);
+    };
+    expect(await texts('--since', '1h')).toEqual(['small', 'large']);
+    expect(await texts('--level', 'fatal')).toEqual(['large']);
+    expect(await texts('--since', '0.001ms')).toEqual([]);
+    expect(await toolherd(['logs', '--level', 'loud'], options)).toMatchObject({ status: 2 });
+  });
+});

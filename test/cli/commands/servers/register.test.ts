@@ -1,0 +1,78 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { config, server } from '../../../faults/config.js';
+import { toolherd } from '../../../support/command.js';
+import { makeFolder } from '../../../support/folder.js';
+import { startHerd } from '../../../support/herd.js';
+
+const HERD = `# mine\n${config([server('good', 'good.mjs')])}`;
+
+async function begin(files: Record<string, unknown>) {
+  const herd = await startHerd(HERD);
+  const texts = Object.entries(files).map(([name, value]) => [name, JSON.stringify(value, null, 2)]);
+  const folder = makeFolder(Object.fromEntries(texts));
+  const run = (...args: string[]) =>
+    toolherd(args, { cwd: folder, env: { ...herd.home.environment, TOOLHERD_HOME: herd.home.folder } });
+  return { herd, folder, run };
+}
+
+describe('toolherd register', () => {
+  it('adds a server until it is unregistered', async () => {
+    const { herd, run } = await begin({ 'guest.json': server('guest', 'good.mjs') });
+    expect(await run('register', 'guest.json')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^guest +(created|connecting) +running/m),
+    });
+    expect(await run('call', 'guest.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('register', 'guest.json')).toMatchObject({
+      status: 78,
+      stderr: expect.stringContaining('toolherd unregister guest'),
+    });
+    expect(await run('unregister', 'guest')).toMatchObject({ status: 0, stdout: 'unregistered: guest\n' });
+    expect(await run('unregister', 'guest')).toMatchObject({ status: 4 });
+    expect(await run('unregister', 'good')).toMatchObject({ status: 78 });
+    expect(readFileSync(herd.home.configFile, 'utf8')).toBe(HERD);
+  });
+
+  it('says what is wrong with the file, and where', async () => {
+    const { run, folder } = await begin({ 'bad.json': { name: 'x', server: 's', comand: 'npx' } });
+    const { status, stderr } = await run('register', 'bad.json');
+    expect(status).toBe(78);
+    expect(stderr).toContain(`at ${join(folder, 'bad.json')}:4:3 (comand)`);
+    expect(stderr).toContain("did you mean 'command'?");
+    expect(await run('register', 'none.json')).toMatchObject({ status: 78 });
+    expect(await run('register')).toMatchObject({ status: 2 });
+  });
+
+  it('--save writes it to the global config, with whole paths', async () => {
+    const { herd, run, folder } = await begin({
+      'plugin/plugin.json': { packages: [{ runtime: 'node', command: server('x', 'good.mjs').args }] },
+      'source.json': { name: 'plug', source_type: 'mcp', url: 'mcp://plug', mcp_plugin_dir: './plugin' },
+    });
+    expect(await run('register', 'source.json', '--save')).toMatchObject({ status: 0 });
+    const text = readFileSync(herd.home.configFile, 'utf8');
+    expect(text.startsWith(HERD)).toBe(true);
+    expect(text).toContain(`mcp_plugin_dir: ${join(folder, 'plugin')}`);
+    expect(await run('call', 'plug.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('register', 'source.json', '--save')).toMatchObject({ status: 78 });
+    expect(readFileSync(herd.home.configFile, 'utf8')).toBe(text);
+  });
+});
+
+describe('toolherd reload', () => {
+  it('says what changed, and with --dry-run what would', async () => {
+    const { herd, run } = await begin({});
+    writeFileSync(herd.home.configFile, config([server('good', 'good.mjs'), server('late', 'good.mjs')]));
+    const dry = await run('reload', '--dry-run', '--json');
+    // the daemon may have seen the file already
+    const { added, unchanged, removed } = JSON.parse(dry.stdout);
+    expect([...added, ...unchanged].sort()).toEqual(['good', 'late']);
+    expect(removed).toEqual([]);
+    expect(await run('reload')).toMatchObject({ status: 0 });
+    expect((await herd.status('late')).detail).toBe('running');
+    writeFileSync(herd.home.configFile, 'version: "1.0"\nmcp_server: []\n');
+    expect(await run('reload')).toMatchObject({ status: 78 });
+    expect((await herd.status('late')).detail).toBe('running');
+  });
+});

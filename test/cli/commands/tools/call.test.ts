@@ -1,0 +1,237 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkArguments, describeArguments } from '../../../../src/cli/commands/tools/check-arguments.js';
+import { parseArguments } from '../../../../src/cli/commands/tools/parse-arguments.js';
+import { config, server } from '../../../faults/config.js';
+import { COMMAND, toolherd } from '../../../support/command.js';
+import { startHerd, until } from '../../../support/herd.js';
+import { onTerminal } from '../../../support/terminal.js';
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    text: { type: 'string' },
+    count: { type: 'integer' },
+    price: { type: ['number', 'null'] },
+    isOpen: { type: 'boolean' },
+    size: { enum: [1, 2, 'large'] },
+    tags: { type: 'array' },
+    more: { $ref: '#/$defs/more' },
+  },
+  required: ['text'],
+};
+
+const check = (given: Record<string, unknown>, schema: unknown = SCHEMA) => {
+  try {
+    return checkArguments('tool', schema, given);
+  } catch (error) {
+    const { message, fix } = error as { message: string; fix: string };
+    return { message, fix };
+  }
+};
+
+describe('arguments of a tool', () => {
+  it.each([
+    ['text=3', { text: '3' }],
+    ['count=3', { count: 3 }],
+    ['count=3.5', { count: 3.5 }],
+    ['price=null', { price: null }],
+    ['isOpen=true', { isOpen: true }],
+    ['isOpen=yes', { isOpen: 'yes' }],
+    ['size=2', { size: 2 }],
+    ['size=large', { size: 'large' }],
+    ['tags=["a"]', { tags: ['a'] }],
+    ['more=3', { more: '3' }],
+    ['other=3', { other: '3' }],
+    ['text:=3', { text: 3 }],
+  ])('%s becomes what the schema says', (word, given) => {
+    expect(parseArguments([word], undefined, SCHEMA)).toEqual(given);
+  });
+
+  it('a name that objects have anyway is a name like any other', () => {
+    const given = parseArguments(['__proto__=x'], undefined, SCHEMA);
+    expect(Object.keys(given)).toEqual(['__proto__']);
+  });
+
+  it.each([
+    [{}, "'text' is missing"],
+    [{ txt: 'a' }, "tool has no argument 'txt'; did you mean 'text'?"],
+    [{ text: 'a', count: 'x' }, `'count' must be a whole number, not "x"`],
+    [{ text: 'a', count: 1.5 }, `'count' must be a whole number, not 1.5`],
+    [{ text: 'a', price: true }, `'price' must be a number or null, not true`],
+    [{ text: 'a', size: 'larg' }, `'size' must be 1 or 2 or "large"; did you mean 'large'?`],
+    [{ text: 'a', tags: 'b' }, `'tags' must be a list, not "b" (write tags:='["…"]')`],
+    [{ text: 1, count: 'x' }, `'text' must be a text, not 1; 'count' must be a whole number, not "x"`],
+  ])('%o is refused before it is sent, with what the tool takes', (given, message) => {
+    expect(check(given)).toEqual({
+      message,
+      fix: 'tool takes text=TEXT [count=NUMBER] [price=NUMBER] [isOpen=true|false] [size=1|2|large] [tags:=JSON] [more=TEXT]',
+    });
+  });
+
+  it('only what the schema says plainly is judged', () => {
+    expect(check({ text: 'a', more: { any: 'thing' } })).toEqual([]);
+    expect(check({ text: 'a', unheard: 1 })).toEqual(["tool has no argument 'unheard'"]);
+    expect(check({ a: 1 }, { type: 'object' })).toEqual([]);
+    expect(check({ a: 1 }, null)).toEqual([]);
+    expect(check({ a: 1 }, { properties: { a: true, b: null }, required: 'b' })).toEqual([]);
+    expect(check({ a: 1 }, { properties: { a: { type: 'text' } } })).toEqual([]);
+    expect(describeArguments({ type: 'object' })).toBe('no arguments');
+  });
+
+  it('what the tool would take is not refused: null by OpenAPI, defaults, names by pattern, further names', () => {
+    const properties = { a: { type: 'string', nullable: true }, b: { enum: ['x'], nullable: true } };
+    expect(check({ a: null, b: null }, { properties })).toEqual([]);
+    expect(check({}, { properties: { n: { type: 'integer', default: 3 } }, required: ['n'] })).toEqual([]);
+    const byPattern = { properties, patternProperties: { '^x-': {} }, additionalProperties: false };
+    expect(check({ 'x-one': 1 }, byPattern)).toEqual([]);
+    expect(check({ other: 1 }, { properties, additionalProperties: { type: 'number' } })).toEqual([]);
+  });
+
+  it('a definition elsewhere in the schema counts as if it stood there', () => {
+    const schema = {
+      properties: {
+        level: { $ref: '#/$defs/Level' },
+        maybe: { anyOf: [{ $ref: '#/$defs/Level' }, { type: 'null' }] },
+        point: { $ref: '#/definitions/Point' },
+        lost: { $ref: '#/$defs/Nowhere' },
+      },
+      $defs: { Level: { type: 'integer', enum: [1, 2] } },
+      definitions: { Point: { type: 'object' } },
+    };
+    const words = ['level=2', 'maybe=1', 'point={"x":1}', 'lost=3'];
+    const given = parseArguments(words, undefined, schema);
+    expect(given).toEqual({ level: 2, maybe: 1, point: { x: 1 }, lost: '3' });
+    expect(check(given, schema)).toEqual([]);
+    expect(check({ level: 30 }, schema)).toMatchObject({ message: "'level' must be 1 or 2" });
+  });
+
+  it('a colon may be in a name and in a value', () => {
+    const given = parseArguments(['xml:lang=de', 'xml:n:=1', 'url=http://a:=b'], undefined, undefined);
+    expect(given).toEqual({ 'xml:lang': 'de', 'xml:n': 1, url: 'http://a:=b' });
+    expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is no argument");
+  });
+});
+
+describe('toolherd call', () => {
+  it('says what is missing or wrong, and the tool does not run: exit 2', async () => {
+    const herd = await startHerd(config([server('typed', 'typed.mjs')]));
+    const run = (...args: string[]) =>
+      toolherd(['call', ...args], { cwd: herd.home.folder, env: herd.home.environment });
+    expect(await run('typed.add', 'a=1')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: "error: 'b' is missing\n  fix: add takes a=NUMBER b=NUMBER [loud=true|false]\n",
+    });
+    expect((await run('typed.order', 'itm=x', 'count=many')).stderr).toContain(
+      `order has no argument 'itm'; did you mean 'item'?; 'count' must be a whole number, not "many"`,
+    );
+    expect((await run('typed.order', 'item=x', 'colour=red')).status).toBe(2);
+    expect((await herd.status('typed')).calls).toBe(0);
+    expect((await run('typed.add', 'a=1', 'b=2', 'c=3')).stderr).toBe("warning: add has no argument 'c'\n");
+    expect((await run('typed.order', 'item=1', 'count=2', 'note=null', 'limit=null')).stdout).toBe(
+      '{"item":"1","count":2,"note":"null","limit":null}\n',
+    );
+    expect((await run('typed.nothing', 'any=thing')).stdout).toBe('{"any":"thing"}\n');
+  });
+
+  it('--args takes JSON, or - what comes on a pipe; words win over it', async () => {
+    const herd = await startHerd(config([server('typed', 'typed.mjs')]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const run = (input: string, ...args: string[]) =>
+      toolherd(['call', 'typed.add', ...args], { ...options, input });
+    expect((await run('{"a": 1, "b": 2}', '--args', '-', 'b=5')).stdout).toBe('{"a":1,"b":5}\n');
+    expect((await run('', '--args', '{"a": "1", "b": 2}')).stderr).toContain(`'a' must be a number, not "1"`);
+    expect((await run('', '--args', '[]')).status).toBe(2);
+    expect((await run('', '--args', '{')).stderr).toContain('the value of --args is not valid JSON');
+  });
+
+  it('saves what is no text, says where, and prints the text alone', async () => {
+    const herd = await startHerd(config([server('content', 'content.mjs')]));
+    const { folder, environment } = herd.home;
+    const run = (...args: string[]) =>
+      toolherd(['call', 'content.everything', ...args], {
+        cwd: folder,
+        env: { ...environment, TMPDIR: folder },
+      });
+    const { stdout, stderr, status } = await run();
+    expect([status, stdout]).toEqual([0, 'first\nsecond\n']);
+    const saved = [...stderr.matchAll(/^(\S+) \((\d+) bytes\) saved to (.*)$/gm)];
+    expect(saved.map(([, type, size]) => [type, Number(size)])).toEqual([
+      ['image/png', 8],
+      ['audio/wav', 4],
+      ['text/plain', 6],
+      ['bytes', 3],
+    ]);
+    for (const [, , size, file = ''] of saved) {
+      expect(statSync(file).size).toBe(Number(size));
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(file.startsWith(join(folder, 'toolherd-'))).toBe(true);
+    }
+    expect(stderr).toContain('(a link to file:///b.csv; see --raw)\n(hologram content; see --raw)\n');
+
+    await run('--out', 'here');
+    expect(readdirSync(join(folder, 'here')).sort()).toEqual([
+      'content.everything-2.png',
+      'content.everything-3.wav',
+      'content.everything-4.txt',
+      'content.everything-5.bin',
+    ]);
+    expect(readFileSync(join(folder, 'here', 'content.everything-4.txt'), 'utf8')).toBe('naïve');
+    await run('--out', 'here');
+    expect(existsSync(join(folder, 'here', 'content.everything-2-2.png'))).toBe(true);
+    const before = readdirSync(folder).length;
+    expect(JSON.parse((await run('--raw')).stdout).content[1].type).toBe('image');
+    expect(readdirSync(folder).length).toBe(before);
+  });
+
+  it('what cannot be saved is a failure, beside one whole answer: the tool has run', async () => {
+    const herd = await startHerd(config([server('content', 'content.mjs')]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const args = ['call', 'content.everything', '--out', join(herd.home.configFile, 'here')];
+    const told = await toolherd(args, options);
+    expect(told).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
+    expect(told.stderr).toMatch(/^error: --out: .*\n {2}why: the tool has run/);
+    const json = await toolherd([...args, '--json'], options);
+    expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
+  });
+
+  it('on a terminal progress is a bar, taken away before the answer', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const terminal = onTerminal(['call', 'good.progress', 'times:=3'], options);
+    expect(await terminal.status).toBe(0);
+    expect(terminal.screen()).toMatch(/\r\u001B\[K\[[#-]{20}\] 1\/3/);
+    expect(terminal.screen().lastIndexOf('\r\u001B[K')).toBeGreaterThan(terminal.screen().lastIndexOf('/3'));
+  });
+
+  it('on a terminal a long start shows what is being waited for', async () => {
+    const herd = await startHerd(config([server('slow', 'boots-slowly.mjs', { args: ['2500'] })]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const terminal = onTerminal(['call', 'slow.echo', 'value=hi'], options);
+    await until(() => /waiting for slow to start \(connecting, \d+s\)/.test(terminal.screen()));
+    expect(await terminal.status).toBe(0);
+    expect(terminal.screen()).toMatch(/\r\u001B\[Khi\r\n$/);
+  });
+
+  it('Ctrl-C ends it with 130, and takes the call back', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    const script = '"$1" "$2" call good.wait ms:=60000 & trap "kill -INT $!" TERM; wait $!; wait $!; echo $?';
+    const child = spawn('bash', ['-mc', script, 'bash', process.execPath, COMMAND], {
+      cwd: herd.home.folder,
+      env: herd.home.environment,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await until(async () => (await herd.status('good')).in_flight === 1);
+    child.kill('SIGTERM');
+    await until(() => text === '130\n');
+    await until(async () => (await herd.status('good')).in_flight === 0);
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest';
+import { pinDiff } from '../../../../src/cli/commands/trust/pin-diff.js';
+
+const version = (hash: string, more: object) => ({ hash, at: '2026-01-01T00:00:00.000Z', ...more });
+
+describe('the difference of two definitions', () => {
+  test('of which only the beginnings are known is shown from where they part, without the long part before', () => {
+    const excerpt = `{"description":"${'same '.repeat(10_000)}`;
+    const pinned = version('aa', { excerpt: `${excerpt}add two numbers` });
+    const offered = version('bb', { excerpt: `${excerpt}send the key` });
+    const lines = pinDiff({ pinned, offered });
+    expect(lines.join('\n').length).toBeLessThan(1000);
+    expect(lines.find((line) => line.startsWith('-'))).toContain('add two numbers');
+    expect(lines.find((line) => line.startsWith('+'))).toContain('send the key');
+    expect(lines).toContain('+(too long to be shown; sha256 bb)');
+  });
+
+  test('is never nothing: where it is in a secret, that is said', () => {
+    const definition = { name: 'a', description: 'your token is [redacted:TOKEN]' };
+    const lines = pinDiff({ pinned: version('aa', { definition }), offered: version('bb', { definition }) });
+    expect(lines).toEqual(['(they differ in what is not shown: a secret)']);
+  });
+});

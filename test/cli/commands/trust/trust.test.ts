@@ -1,0 +1,140 @@
+import { appendFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { toolherd } from '../../../support/command.js';
+import { makeFolder } from '../../../support/folder.js';
+
+const AGENT = `tools:
+  - name: files
+    description: Files
+    type: mcp
+    server: fs
+    command: npx
+    args: ["-y", "pkg", "\${UNSET_VARIABLE}"]
+    env: { API_KEY: "canary-value" }
+    envFile: .env
+  - name: remote
+    description: Remote
+    type: mcp
+    server: r
+    transport: http
+    url: https://example.com/mcp
+`;
+
+const files = { 'agent.yaml': AGENT, '.env': 'TOKEN=canary-value\n' };
+
+describe('toolherd allow and revoke', () => {
+  it('without a terminal allow needs --yes: exit 77, and what would run is shown, no value among it', async () => {
+    const cwd = makeFolder(files);
+    const { status, stdout, stderr } = await toolherd(['allow'], { cwd });
+    const file = join(cwd, 'agent.yaml');
+    expect(stderr).toBe(
+      [
+        `error: ${file} was never allowed to run`,
+        `${file} would, each time it is used:`,
+        '  files (stdio)',
+        '    runs         npx -y pkg ${UNSET_VARIABLE}',
+        `    in           ${cwd}`,
+        '    sets         API_KEY',
+        '    takes        UNSET_VARIABLE',
+        '    reads        .env',
+        '  remote (http)',
+        '    connects to  https://example.com/mcp',
+        '  why: a project file can start any program, so nothing in it is used before you said so',
+        `  fix: read it, then: toolherd allow ${file}`,
+        '',
+      ].join('\n'),
+    );
+    expect(stdout).toBe('');
+    expect(status).toBe(77);
+  });
+
+  it('what was allowed is remembered for this user alone, and revoked', async () => {
+    const cwd = makeFolder(files);
+    const allowed = await toolherd(['allow', '--yes'], { cwd });
+    expect(allowed).toMatchObject({ status: 0, stdout: `allowed: ${join(cwd, 'agent.yaml')}\n` });
+    const store = join(cwd, 'home/state/trust.json');
+    expect(statSync(store).mode & 0o777).toBe(0o600);
+    expect(statSync(join(cwd, 'home/state')).mode & 0o777).toBe(0o700);
+    const revoked = await toolherd(['revoke', '--json'], { cwd });
+    expect(JSON.parse(revoked.stdout)).toEqual({
+      api_version: 1,
+      ok: true,
+      file: join(cwd, 'agent.yaml'),
+      was_allowed: true,
+    });
+    expect(JSON.parse((await toolherd(['revoke', '--json'], { cwd })).stdout)).toMatchObject({
+      was_allowed: false,
+    });
+  });
+
+  it('X3: which variables of yours it would take is shown, wherever in the entry they stand', async () => {
+    const entry = `{type: mcp, name: r, description: d, server: s, transport: http, url: "https://example.com/\${A:-x}",
+      headers: {X-Trace: "\${env:B} \${B}", Y: "\${OWN}"}, env: {OWN: "\${C}"}, config: {deep: [{er: "\${D}"}]}, roots: ["\${E}"]}`;
+    const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n` });
+    const { stderr } = await toolherd(['allow'], { cwd, env: { B: 'canary-value' } });
+    expect(stderr).toContain('\n    takes        A, B, C, D, E\n');
+    expect(stderr).not.toContain('canary-value');
+  });
+
+  it('X3: no text of the file can look like a line of the question, or hide in it', async () => {
+    const forged = '"pkg\\n  safe (stdio)\\n    runs         npx harmless"';
+    const entry = `{type: mcp, name: a, description: d, server: s, command: npx, args: [${forged}, "b\\u200Bc"], cwd: "x\\u202Ey"}`;
+    const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n` });
+    const { stderr } = await toolherd(['allow'], { cwd });
+    expect(stderr).toContain(
+      "npx 'pkg\\u{a}  safe (stdio)\\u{a}    runs         npx harmless' 'b\\u{200b}c'\n",
+    );
+    expect(stderr).toContain('x\\u{202e}y\n');
+    expect(stderr.match(/^ {4}runs/gm)).toHaveLength(1);
+  });
+
+  it('the command it names can be pasted, whatever the folder is called', async () => {
+    const cwd = makeFolder({ '$(touch x); y/agent.yaml': AGENT, '$(touch x); y/.env': '' });
+    const file = join(cwd, '$(touch x); y', 'agent.yaml');
+    const { stderr } = await toolherd(['allow', file], { cwd });
+    expect(stderr).toContain(`then: toolherd allow '${file}'\n`);
+  });
+
+  it('the JSON shape is stable, and holds no value', async () => {
+    const cwd = makeFolder(files);
+    const { status, stdout } = await toolherd(['allow', '--json'], { cwd });
+    expect(status).toBe(77);
+    expect(stdout).not.toContain('canary-value');
+    expect(JSON.parse(stdout)).toEqual({
+      api_version: 1,
+      ok: false,
+      error: {
+        type: 'TrustRequiredError',
+        message: `${join(cwd, 'agent.yaml')} was never allowed to run`,
+        why: expect.any(String),
+        fix: expect.stringContaining('toolherd allow'),
+        would_run: [
+          {
+            name: 'files',
+            transport: 'stdio',
+            run: ['npx', '-y', 'pkg', '${UNSET_VARIABLE}'],
+            cwd,
+            env: ['API_KEY'],
+            variables: ['UNSET_VARIABLE'],
+            env_file: '.env',
+          },
+          { name: 'remote', transport: 'http', url: 'https://example.com/mcp', env: [] },
+        ],
+      },
+    });
+  });
+
+  it('a file with problems is not allowed: exit 78', async () => {
+    const cwd = makeFolder(files);
+    appendFileSync(join(cwd, 'agent.yaml'), '    urll: x\n');
+    expect((await toolherd(['allow', '--yes'], { cwd })).status).toBe(78);
+  });
+
+  it('without any agent.yaml it says so: exit 2', async () => {
+    const cwd = makeFolder();
+    const { status, stderr } = await toolherd(['allow'], { cwd });
+    expect(stderr).toBe('error: there is no agent.yaml here or above\n  fix: name the file\n');
+    expect(status).toBe(2);
+  });
+});

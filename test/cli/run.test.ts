@@ -1,0 +1,73 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { VERBS } from '../../src/cli/commands.js';
+import { toolherd } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
+
+describe('the command', () => {
+  it('without a verb it shows what there is', async () => {
+    const cwd = makeFolder();
+    const bare = await toolherd([], { cwd });
+    expect(bare.status).toBe(0);
+    for (const name of Object.keys(VERBS)) expect(bare.stdout).toContain(`\n  ${name} `);
+    expect((await toolherd(['--help'], { cwd })).stdout).toBe(bare.stdout);
+    expect((await toolherd(['help'], { cwd })).stdout).toBe(bare.stdout);
+  });
+
+  it('every verb explains itself with an example, the same way by help and by --help', async () => {
+    const cwd = makeFolder();
+    for (const name of Object.keys(VERBS).filter((verb) => verb !== 'help')) {
+      const { stdout, status } = await toolherd(['help', name], { cwd });
+      expect(stdout).toContain(`Usage: toolherd ${name}`);
+      expect(stdout).toContain(`  toolherd ${name}`);
+      expect(status).toBe(0);
+      expect((await toolherd([name, '--help'], { cwd })).stdout).toBe(stdout);
+    }
+  });
+
+  it('a misspelt verb or option is answered with the near miss: exit 2', async () => {
+    const cwd = makeFolder();
+    expect(await toolherd(['validte'], { cwd })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: "error: unknown command 'validte'\n  fix: did you mean 'validate'? See 'toolherd help'\n",
+    });
+    expect(await toolherd(['validate', '--jsno'], { cwd })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        "error: unknown option '--jsno' for 'validate'\n  fix: did you mean '--json'? usage: toolherd validate [FILE…]\n",
+    });
+    expect((await toolherd(['version', 'extra'], { cwd })).stderr).toContain(
+      "too many arguments for 'version'",
+    );
+    expect((await toolherd(['validate', '--config'], { cwd })).status).toBe(2);
+    expect((await toolherd(['constructor'], { cwd })).status).toBe(2);
+  });
+
+  it('usage errors are JSON with --json, on stdout', async () => {
+    const { stdout, stderr, status } = await toolherd(['--json', 'nope'], { cwd: makeFolder() });
+    expect(JSON.parse(stdout)).toMatchObject({ api_version: 1, ok: false, error: { type: 'UsageError' } });
+    expect(stderr).toBe('');
+    expect(status).toBe(2);
+  });
+
+  it('flags may stand before the verb', async () => {
+    const cwd = makeFolder({ 'other.yaml': 'version: "1.0"\n' });
+    const { stdout } = await toolherd(['--config', 'other.yaml', '--json', 'validate'], { cwd });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, files: [{ kind: 'config' }] });
+  });
+
+  it('version and schema answer for people and for scripts', async () => {
+    const cwd = makeFolder();
+    expect((await toolherd(['version'], { cwd })).stdout).toMatch(/^toolherd \d+\.\d+\.\d+ \(node v\d+/);
+    expect((await toolherd(['--version'], { cwd })).stdout).toMatch(/^toolherd \d/);
+    const ajv = new Ajv2020({ strict: false });
+    for (const kind of ['agent', 'config']) {
+      const schema = JSON.parse((await toolherd(['schema', kind], { cwd })).stdout);
+      expect(ajv.validateSchema(schema)).toBe(true);
+    }
+    expect(JSON.parse((await toolherd(['schema'], { cwd })).stdout)).toMatchObject({ agent: {}, config: {} });
+    expect((await toolherd(['schema', 'agnet'], { cwd })).status).toBe(2);
+  });
+});

@@ -1,0 +1,181 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ServerSpec } from '../../src/config/schema/spec.js';
+import { makePin, TrustStore } from '../../src/config/trust.js';
+import { Agents, MISSING_GRACE_MS } from '../../src/daemon/agent-views.js';
+import { readHerdConfig } from '../../src/daemon/config-source.js';
+import type { Fleet } from '../../src/fleet/fleet.js';
+import { findPaths } from '../../src/shared/paths.js';
+import { config, server } from '../faults/config.js';
+import { settled, spec, World } from '../supervisor/world.js';
+import { makeFolder } from '../support/folder.js';
+
+const AGENT = 'tools:\n  - {name: red, description: x, type: mcp, server: x, command: npx, start: eager}\n';
+const LINGER_MS = 1000;
+
+/** The servers of the only view there is. */
+const shownIn = (agents: Agents) => agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** An agent file in a project, and a way to take back that it is allowed. */
+async function allowed({ place }: Started) {
+  const file = join(makeFolder({ 'agent.yaml': AGENT }), 'agent.yaml');
+  const trusting = { ...place, paths: { ...place.paths, trustFile: undefined as unknown as string } };
+  const { agent } = await readHerdConfig(trusting, file);
+  const trust = new TrustStore(place.paths.trustFile);
+  await trust.allow(file, await makePin(agent!.text, agent!.planned));
+  return { file, revoke: () => trust.revoke(file) };
+}
+
+async function start({ global = 'version: "1.0"\n', guests = [] as ServerSpec[] } = {}) {
+  // in the user's own folder, so that nothing has to be allowed
+  const folder = makeFolder({ 'config.yaml': global, 'agent.yaml': AGENT });
+  const world = new World();
+  const herd = world.herd();
+  const place = {
+    file: join(folder, 'config.yaml'),
+    isRequired: true,
+    paths: findPaths({ TOOLHERD_HOME: folder }, folder),
+    environment: {},
+    userHome: folder,
+  };
+  const agents = new Agents({
+    herd,
+    place,
+    clock: world.clock,
+    log: () => undefined,
+    withGuests: (specs) => [...specs, ...guests],
+    lingerMs: LINGER_MS,
+  });
+  const open = (caller: string, file = join(folder, 'agent.yaml')) =>
+    agents.ofAgent(caller, file, 'trusted', () => ({}) as Fleet);
+  return { world, herd, place, agents, open };
+}
+
+it('what only an agent file has goes on for a while when nobody uses it, and then ends', async () => {
+  const { world, herd, agents, open } = await start();
+  const [one, two] = [await open('a'), await open('b')];
+  expect([agents.views.length, herd.status().map(({ name }) => name)]).toEqual([1, ['red']]);
+  one.close();
+  two.close();
+  world.clock.advance(LINGER_MS - 1);
+  const three = await open('c');
+  world.clock.advance(LINGER_MS * 2);
+  expect(herd.status()).toHaveLength(1);
+  three.close();
+  world.clock.advance(LINGER_MS);
+  expect([agents.views, herd.status()]).toEqual([[], []]);
+  agents.close();
+});
+
+it('X3: of a revoked file nothing runs, whoever is registered afterwards', async () => {
+  const guests: ServerSpec[] = [];
+  const started = await start({ guests });
+  const { world, agents, open } = started;
+  const { file, revoke } = await allowed(started);
+  await open('a', file);
+  await settled();
+  expect(world.alive).toHaveLength(1);
+  await revoke();
+  await agents.reload();
+  guests.push(spec({ name: 'guest' }));
+  agents.guestsChanged();
+  world.links[0]?.isBuried();
+  await settled();
+  expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['guest']);
+  const shown = agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
+  expect(shown).toEqual([
+    ['red', 'not_allowed'],
+    ['guest', 'running'],
+  ]);
+  agents.close();
+});
+
+describe('an agent file that cannot be read', () => {
+  it('is waited for: what it runs goes on until the grace is over, however often the file is looked at', async () => {
+    const { world, place, agents, open } = await start();
+    const file = join(dirname(place.file), 'agent.yaml');
+    await open('a');
+    rmSync(file);
+    await agents.reload();
+    world.clock.advance(MISSING_GRACE_MS - 1);
+    await agents.reload();
+    expect(shownIn(agents)).toEqual([['red', 'running']]);
+    world.clock.advance(1);
+    await agents.reload();
+    expect(shownIn(agents)).toEqual([['red', 'not_allowed']]);
+    agents.close();
+  });
+
+  it('and comes back within the grace has lost nothing, and has a whole grace the next time', async () => {
+    const { world, place, agents, open } = await start();
+    const file = join(dirname(place.file), 'agent.yaml');
+    await open('a');
+    for (let round = 0; round < 3; round += 1) {
+      renameSync(file, `${file}.aside`);
+      await agents.reload();
+      world.clock.advance(MISSING_GRACE_MS - 1);
+      renameSync(`${file}.aside`, file);
+      await agents.reload();
+    }
+    world.clock.advance(MISSING_GRACE_MS);
+    await agents.reload();
+    expect([shownIn(agents), world.links.length]).toEqual([[['red', 'running']], 1]);
+    agents.close();
+  });
+
+  it('is forgotten with its last connection, and opened anew when it is back', async () => {
+    const { world, place, herd, agents, open } = await start();
+    const file = join(dirname(place.file), 'agent.yaml');
+    const one = await open('a');
+    rmSync(file);
+    await agents.reload();
+    world.clock.advance(MISSING_GRACE_MS);
+    await agents.reload();
+    one.close();
+    expect([agents.views, herd.status()]).toEqual([[], []]);
+    writeFileSync(file, AGENT);
+    await open('b');
+    expect(shownIn(agents)).toEqual([['red', 'running']]);
+    agents.close();
+  });
+});
+
+it('a reload is also one of the files that are just being opened', async () => {
+  const { agents, open } = await start();
+  const opening = open('a');
+  await agents.reload();
+  expect(agents.views).toHaveLength(1);
+  (await opening).close();
+  agents.close();
+});
+
+it('whoever is gone gets no servers of his own, whatever of his was still under way', async () => {
+  const { herd, agents } = await start();
+  herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
+  const [early, late] = ['a', 'b'].map((caller) => agents.own(caller, () => ({}) as Fleet));
+  void early?.fleet;
+  expect(herd.status()).toHaveLength(2);
+  for (const own of [early, late]) own?.close();
+  void late?.fleet;
+  expect(herd.status()).toHaveLength(1);
+});
+
+it('X3: a file that is forgotten while it is read again holds no server', async () => {
+  const started = await start({ global: config([server('common', 'good.mjs', { start: 'eager' })]) });
+  const { world, herd, place, agents, open } = started;
+  const { file, revoke } = await allowed(started);
+  herd.apply((await readHerdConfig(place)).servers);
+  (await open('a', file)).close();
+  await revoke();
+  const reloading = agents.reload();
+  await Promise.resolve();
+  await Promise.resolve();
+  world.clock.advance(LINGER_MS);
+  await reloading;
+  herd.apply([]);
+  await settled();
+  expect([agents.views, world.alive]).toEqual([[], []]);
+});

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { doorman } from '../../src/daemon/connection-limit.js';
+import { systemClock } from '../../src/ipc/jsonrpc/clock.js';
+import { Descriptors } from '../../src/ipc/socket/descriptors.js';
+import { makeFolder } from '../support/folder.js';
+
+/** A door behind which there is room while `limit` is high. */
+async function stage(limit: number, isPublic = false) {
+  const path = join(makeFolder(), 's');
+  const state = { limit, entered: 0, warnings: [] as string[] };
+  const enter = (socket: Socket) => {
+    state.entered += 1;
+    socket.end('welcome');
+  };
+  const server = createServer(
+    { allowHalfOpen: true },
+    doorman({
+      enter,
+      isPublic,
+      warn: (warning) => state.warnings.push(warning),
+      clock: systemClock,
+      descriptors: new Descriptors(() => state.limit),
+    }),
+  ).listen(path);
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const guests: Socket[] = [];
+  onTestFinished(() => {
+    for (const guest of guests) guest.destroy();
+  });
+  const open = () => {
+    const guest = connect(path).on('error', () => undefined);
+    guests.push(guest);
+    return guest;
+  };
+  const hears = (said: string) => {
+    const guest = open();
+    guest.end(said);
+    return text(guest).catch(() => '');
+  };
+  return { state, open, hears };
+}
+
+const REQUEST = '{"jsonrpc":"2.0","id":"a","method":"fleet/status"}\n';
+
+test('P14: with room everybody enters, and nothing is said', async () => {
+  const { state, hears } = await stage(100_000);
+  expect(await hears(REQUEST)).toBe('welcome');
+  expect(state).toMatchObject({ entered: 1, warnings: [] });
+});
+
+test('P14: without room each request is answered with what to do, also in a batch, and a notification is not', async () => {
+  const { state, hears } = await stage(1);
+  const answer = JSON.parse(await hears(`{"jsonrpc":"2.0","method":"note"}\n${REQUEST}`));
+  expect(answer).toMatchObject({
+    id: 'a',
+    error: { code: 1031, data: { type: 'OverloadedError', retryable: true, sent: false } },
+  });
+  expect(answer.error.data.fix).toContain('ulimit -n');
+  const answers = (await hears(`[${REQUEST.trim()},{"jsonrpc":"2.0","id":2,"method":"x"}]\n{}\n`))
+    .trim()
+    .split('\n');
+  expect(answers.map((line) => JSON.parse(line).id)).toEqual(['a', 2, null]);
+  expect(await hears('GET /health HTTP/1.1\r\n\r\n')).toMatch(
+    /^HTTP\/1\.1 503 .*connection: close\r\n\r\n\{/s,
+  );
+  expect(state.entered).toBe(0);
+  // once a minute is enough
+  expect(state.warnings).toHaveLength(1);
+});
+
+test('P14: who says nothing or too much is not listened to for long, and only a few are listened to at once', async () => {
+  const { open, hears } = await stage(1);
+  const silent = [open(), open(), open(), open()];
+  await Promise.all(silent.map((guest) => once(guest, 'connect')));
+  expect(await hears(REQUEST)).toBe('');
+  await Promise.all(silent.map((guest) => once(guest.resume(), 'close')));
+  expect(JSON.parse(await hears(REQUEST)).id).toBe('a');
+  expect(await hears('x'.repeat(100_000))).toBe('');
+});
+
+test('P14: a limit that was raised counts at once', async () => {
+  const { state, hears } = await stage(1);
+  expect(await hears(REQUEST)).toContain('OverloadedError');
+  state.limit = 100_000;
+  expect(await hears(REQUEST)).toBe('welcome');
+});
+
+test('P14: at a door to which anybody can come nothing is told but in the log', async () => {
+  const { state, hears } = await stage(1, true);
+  expect(await hears(REQUEST)).toBe('');
+  expect(await hears('GET /health HTTP/1.1\r\n\r\n')).toBe('');
+  expect(state).toMatchObject({ entered: 0, warnings: [expect.stringContaining('no room')] });
+});

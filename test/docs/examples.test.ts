@@ -1,0 +1,145 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DIST } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
+import { type Home, makeHome } from '../support/herd.js';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The built-in herd, whose servers are those of this folder's node_modules. */
+function builtInHerd(): Home {
+  const home = makeHome(readFileSync(join(ROOT, 'examples', 'demo', 'config.yaml'), 'utf8'));
+  home.environment.TOOLHERD_PROJECT = ROOT;
+  return home;
+}
+
+/** The examples, in a project that has the package as it was just built. */
+function project(): string {
+  const folder = makeFolder();
+  cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
+  const own = join(folder, 'node_modules', 'toolherd');
+  mkdirSync(own, { recursive: true });
+  cpSync(join(ROOT, 'package.json'), join(own, 'package.json'));
+  symlinkSync(DIST, join(own, 'dist'));
+  return folder;
+}
+
+interface Said {
+  stdout: string;
+  stderr: string;
+}
+
+function run(command: string, args: readonly string[], env: Record<string, string>): Promise<Said> {
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd: project(), env }, (error, stdout, stderr) => {
+      if (error === null) resolve({ stdout, stderr });
+      else reject(new Error(`${command} ${args.join(' ')}: ${error.message}\n${stdout}\n${stderr}`));
+    });
+  });
+}
+
+const works = (script: string) => {
+  try {
+    execFileSync('/bin/sh', ['-c', script], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** For machines that have neither socat nor nc: the little of OpenBSD's nc that the example uses. It is no nc. */
+const STAND_IN = `#!${process.execPath}
+const args = process.argv.slice(2);
+if (args.includes('-h')) {
+  console.error('\\t-N\\t\\tShutdown the network socket after EOF on stdin\\n\\t-U\\t\\tUse UNIX domain socket');
+  process.exit(1);
+}
+const socket = require('node:net').connect({ path: args.at(-1), allowHalfOpen: true });
+process.stdin.pipe(socket);
+socket.pipe(process.stdout);
+`;
+
+/** A PATH on which there is something that connects to a socket: the machine's own where it has one. */
+function pathWithConnector(path: string): string {
+  if (works('command -v socat') || works("nc -h 2>&1 | grep -q -e '-U'")) return path;
+  const folder = makeFolder({ nc: STAND_IN });
+  chmodSync(join(folder, 'nc'), 0o755);
+  return `${folder}:${path}`;
+}
+
+describe('the examples, against the built-in herd', () => {
+  it('shell', async () => {
+    const home = builtInHerd();
+    await home.start();
+    const env = { ...home.environment, PATH: pathWithConnector(home.environment.PATH ?? '') };
+    const { stdout } = await run('/bin/sh', ['examples/shell/herd.sh'], env);
+    expect(stdout.split('\n')).toEqual([
+      'A call:',
+      '  Echo: hello from a shell',
+      'The herd:',
+      '  everything is connected',
+      '  files is created',
+      '  memory is created',
+      'An error:',
+      "  ServerNotFoundError: did you mean 'everything'?",
+      '',
+    ]);
+  });
+
+  it('shell, with neither socat nor nc, says what it needs', async () => {
+    const env = { PATH: makeFolder(), TOOLHERD_SOCKET: '/nowhere' };
+    const running = run('/bin/sh', ['examples/shell/herd.sh'], env);
+    await expect(running).rejects.toThrow('this needs socat');
+  });
+
+  it('python', async () => {
+    expect(
+      works('command -v python3'),
+      'this machine has no python3: install it, the example has to be run',
+    ).toBe(true);
+    const home = builtInHerd();
+    await home.start();
+    const { stdout } = await run('python3', ['examples/python/herd.py'], home.environment);
+    expect(stdout).toBe('The sum of 1 and 1 is 2.\nThe sum of 2 and 2 is 4.\nThe sum of 3 and 3 is 6.\n');
+  });
+
+  it.each([
+    ['with the daemon', []],
+    ['in process', ['--in-process']],
+  ])('node, %s', async (_, flags) => {
+    const home = builtInHerd();
+    if (flags.length === 0) await home.start();
+    const { stdout, stderr } = await run(
+      process.execPath,
+      ['examples/node/herd.mjs', ...flags],
+      home.environment,
+    );
+    expect(stdout.split('\n')).toEqual([
+      'The sum of 2 and 3 is 5.',
+      "MCPToolNotFoundError: did you mean 'get-sum'?",
+      '3 arrived; in order: Echo: one, Echo: two, Echo: three',
+      'progress: 1/2 2/2',
+      'taken back: CancelledError',
+      '',
+    ]);
+    expect(stderr).toMatch(/\(everything: connecting\)\n\(everything: connected\)\n/);
+  });
+
+  it('the agent loop', async () => {
+    const home = builtInHerd();
+    await home.start();
+    const { stdout } = await run(process.execPath, ['examples/agent-loop/agent.mjs'], home.environment);
+    expect(stdout.split('\n')).toEqual([
+      'user: How much is 19 and 23? Make a note that I asked.',
+      'agent: I need two things for that, and neither needs the other.',
+      '  everything__get-sum: The sum of 19 and 23 is 42.',
+      expect.stringMatching(/^ {2}memory__create_entities: .*question/),
+      'agent: Let me see whether I remember it.',
+      expect.stringMatching(/^ {2}memory__search_nodes: .*somebody asked for a sum/),
+      'agent: It is 42, and I have made a note of it.',
+      '',
+    ]);
+  });
+});

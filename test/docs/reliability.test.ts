@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ALL_IDS } from '../requirements.js';
+import { readDoc } from '../support/docs.js';
+
+interface Test {
+  name: string;
+  status: string;
+}
+interface Result {
+  about: string;
+  tests: Test[];
+  measures: string[];
+}
+interface Script {
+  ROWS: { id: string; fault: string; must: string }[];
+  resultOf(tests: Test[], measures: string[], about: string): Result;
+  table(results: Record<string, Result>): string;
+  replaceRegion(document: string, name: string, text: string): string;
+}
+
+const FAULTS = join(import.meta.dirname, '..', '..', 'scripts', 'faults');
+const { ROWS, resultOf, table, replaceRegion } = {
+  ...(await import(join(FAULTS, 'rows.mjs'))),
+  ...(await import(join(FAULTS, 'report.mjs'))),
+} as Script;
+
+const cells = (row: string) => row.split('|').map((cell) => cell.trim());
+const rowsOf = (text: string) => text.split('\n').filter((line) => /^\| [PSUCXL]\d+ \|/.test(line));
+
+describe('docs/RELIABILITY.md', () => {
+  it('names every fault that must be survived, each once and in order', () => {
+    const faults = ALL_IDS.filter((id) => /^[PSUCXL]\d+$/.test(id));
+    expect(ROWS.map(({ id }) => id)).toEqual(faults);
+    expect(rowsOf(readDoc('docs/RELIABILITY.md')).map((row) => cells(row)[1])).toEqual(faults);
+  });
+
+  it('says of every fault what must hold, how its tests ended, by which command, when and where', () => {
+    for (const row of rowsOf(readDoc('docs/RELIABILITY.md'))) {
+      const [, id, , must, , tests, command, about] = cells(row);
+      const listed = ROWS.find((one) => one.id === id);
+      expect([id, must]).toEqual([id, listed?.must]);
+      expect([id, tests]).toEqual([id, expect.stringMatching(/^\d+ passed$/)]);
+      expect([id, about]).toEqual([id, expect.stringMatching(/^\d{4}-\d\d-\d\d, Node \d+.*, load /)]);
+      expect([id, command]).toEqual([id, expect.stringMatching(/^[\w -]+$/)]);
+    }
+  });
+});
+
+it('the table is that of the results that are kept', () => {
+  const kept = JSON.parse(readDoc('docs/reliability.json')) as Record<string, Result>;
+  expect(readDoc('docs/RELIABILITY.md')).toContain(`<!-- generated: reliability -->\n\n${table(kept)}\n\n`);
+});
+
+describe('the report of npm run faults', () => {
+  const tests = [
+    { name: 'P1: lives', status: 'passed' },
+    { name: 'some P1 P2: dies', status: 'failed' },
+    { name: 'something else', status: 'failed' },
+  ];
+  const result = resultOf(tests, ['P1: after 7 | 8 ms', 'P1: 3 of 3', 'no row: x'], 'today');
+  const rows = rowsOf(table({ 'test/faults/a.test.ts': result }));
+
+  it('counts a test for every row it cites, and does not hide a failure', () => {
+    expect(cells(rows[1] ?? '').slice(4, 8)).toEqual(['', '**1 of 1 failed**', 'a', 'today']);
+    expect(cells(rows[2] ?? '').slice(4, 8)).toEqual(['', 'not run', '', '']);
+  });
+
+  it('puts what was measured into its row', () => {
+    expect(rows[0]).toContain('| after 7 \\| 8 ms; 3 of 3 | **1 of 2 failed** | a | today |');
+  });
+
+  it('writes its region and nothing else', () => {
+    const document = 'before\n<!-- generated: x -->\nold\n<!-- end -->\nafter\n';
+    expect(replaceRegion(document, 'x', 'new')).toBe(
+      'before\n<!-- generated: x -->\n\nnew\n\n<!-- end -->\nafter\n',
+    );
+    expect(() => replaceRegion(document, 'y', 'new')).toThrow("no region 'y'");
+  });
+});

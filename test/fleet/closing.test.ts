@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { FakeFleet } from '../ipc/fake-fleet.js';
+import { RawClient, serve } from '../ipc/support.js';
+
+const HELLO = { client: { name: 'test', version: '1' } };
+const closingIn = ({ lines }: RawClient) =>
+  lines.map((line) => JSON.parse(line)).filter(({ method }) => method === 'fleet/closing');
+
+async function openThree(path: string) {
+  const [asked, plain, mcp] = [
+    await RawClient.open(path),
+    await RawClient.open(path),
+    await RawClient.open(path),
+  ];
+  await asked.answer('fleet/hello', { ...HELLO, closing_notice: true });
+  await plain.answer('fleet/hello', HELLO);
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: HELLO.client };
+  await mcp.answer('initialize', params);
+  return { asked, plain, mcp };
+}
+
+it('a daemon that is shut down says so to connections that asked for it in their hello, and to no other', async () => {
+  const { path, server } = await serve(new FakeFleet());
+  const { asked, plain, mcp } = await openThree(path);
+  await (await RawClient.open(path)).answer('fleet/shutdown');
+  await server.close();
+  await Promise.all([asked, plain, mcp].map(({ closed }) => closed));
+  expect(closingIn(asked)).toEqual([
+    { jsonrpc: '2.0', method: 'fleet/closing', params: { reason: 'shutdown' } },
+  ]);
+  expect([closingIn(plain), closingIn(mcp)]).toEqual([[], []]);
+});
+
+it('a replaced daemon announces its successor, also after a shutdown order', async () => {
+  const { path, server } = await serve(new FakeFleet());
+  const { asked } = await openThree(path);
+  const other = await RawClient.open(path);
+  await other.answer('fleet/shutdown', { grace_ms: 5 });
+  await other.answer('fleet/shutdown', { successor: 4711 });
+  server.announce({ reason: 'shutdown' });
+  await other.answer('fleet/shutdown');
+  await server.close();
+  await asked.closed;
+  expect(closingIn(asked).map(({ params }) => params)).toEqual([
+    { reason: 'shutdown' },
+    { reason: 'replaced', successor: 4711 },
+  ]);
+});
+
+it('a connection that comes while the daemon ends is told behind its hello', async () => {
+  const { path, server } = await serve(new FakeFleet());
+  server.announce({ reason: 'replaced', successor: 4711 });
+  const late = await RawClient.open(path);
+  const { result } = await late.answer('fleet/hello', { ...HELLO, closing_notice: true });
+  expect(result).toMatchObject({ api_version: 1 });
+  await server.close();
+  await late.closed;
+  expect(closingIn(late)).toHaveLength(1);
+});
+
+it('a successor that is no pid is refused, and nothing is shut down', async () => {
+  const fleet = new FakeFleet();
+  const { path } = await serve(fleet);
+  const client = await RawClient.open(path);
+  for (const successor of [0, -1, 1.5, '12', true]) {
+    const { error } = await client.answer('fleet/shutdown', { successor });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("'successor'") });
+  }
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import type { LastError, ListStatus, ServerStatus } from '../../src/fleet/fleet.js';
+import { missingLists } from '../../src/fleet/missing-lists.js';
+
+const SINCE = '2026-01-01T00:00:00.000Z';
+const NOW = Date.parse(SINCE) + 5000;
+const crashed: LastError = { message: 'srv: exited with code 1', cause: 'exit', at: SINCE };
+
+const reasons = (
+  freshness: ListStatus['freshness'],
+  status: Partial<Pick<ServerStatus, 'state' | 'detail' | 'last_error' | 'next_retry_at'>>,
+) => {
+  const server = {
+    ...{ name: 'srv', state: 'created', detail: 'idle', since: SINCE, last_error: null, next_retry_at: null },
+    ...status,
+    lists: { tools: { freshness } },
+  };
+  return missingLists(server as unknown as ServerStatus, NOW).map(({ reason }) => reason);
+};
+
+describe('a list is missing', () => {
+  test('while it is not known, with what its server is about', () => {
+    expect(reasons('unknown', {})).toEqual(['it was never started']);
+    expect(reasons('unknown', { state: 'connecting', detail: 'running' })).toEqual([
+      'has been starting for 5 s',
+    ]);
+    expect(reasons('unknown', { state: 'error', last_error: crashed })).toEqual([
+      'it does not run: exited with code 1',
+    ]);
+    const next_retry_at = new Date(NOW + 3000).toISOString();
+    expect(
+      reasons('unknown', { state: 'error', detail: 'waiting', last_error: crashed, next_retry_at }),
+    ).toEqual(['exited with code 1; next try in 3 s']);
+  });
+
+  test.each(['waiting', 'quarantined'] as const)('of a server that is %s without an error', (detail) => {
+    const [reason] = reasons('unknown', { state: 'disconnected', detail });
+    expect(reason).not.toContain('undefined');
+  });
+
+  test('while it is stale and its server is not connected; what it last listed is shown', () => {
+    const shown = '; what it last listed is shown';
+    expect(reasons('stale', { state: 'connected', detail: 'running' })).toEqual([]);
+    expect(reasons('stale', { state: 'error', detail: 'quarantined', last_error: crashed })).toEqual([
+      `toolherd no longer starts it: exited with code 1${shown}`,
+    ]);
+    expect(reasons('stale', { state: 'disconnected', detail: 'stopped' })).toEqual([`it is stopped${shown}`]);
+    // an error of an earlier process is not why it does not run now
+    expect(reasons('stale', { state: 'disconnected', last_error: crashed })).toEqual([
+      `it is at rest${shown}`,
+    ]);
+  });
+
+  test('not while it is cached and its server is at rest; it is if the server cannot be started', () => {
+    expect(reasons('cached', {})).toEqual([]);
+    expect(reasons('cached', { state: 'disconnected', detail: 'stopped' })).toEqual([]);
+    expect(reasons('cached', { state: 'connecting', detail: 'running' })).toEqual([]);
+    expect(reasons('cached', { state: 'error', last_error: crashed })).toEqual([
+      'it does not run: exited with code 1; what it last listed is shown',
+    ]);
+  });
+});

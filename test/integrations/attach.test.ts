@@ -1,0 +1,259 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CLIENTS } from '../../src/integrations/index.js';
+import { COMMAND, type Outcome, toolherd } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
+
+/** A home with files in it, in which the command runs; `$` stands for it in what is said. */
+function begin(files: Record<string, string> = {}) {
+  const home = makeFolder(files);
+  const run = async (...args: string[]): Promise<Outcome> => {
+    const { status, stdout, stderr } = await toolherd(args, {
+      cwd: home,
+      env: { TOOLHERD_HOME: '', PATH: '' },
+    });
+    const told = (text: string) =>
+      text.replaceAll(home, '$').replaceAll(process.execPath, 'NODE').replaceAll(COMMAND, 'MAIN');
+    return { status, stdout: told(stdout), stderr: told(stderr) };
+  };
+  const read = (file: string) => readFileSync(join(home, file), 'utf8');
+  return { home, run, read };
+}
+
+const MINE =
+  '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "x", "env": { "TOKEN": "s3cret" } }, // last\n  },\n}\n';
+
+describe('toolherd attach', () => {
+  it('writes one entry, keeps a copy, and says what comes next; detach leaves the file byte for byte', async () => {
+    const { run, read, home } = begin({ '.cursor/mcp.json': MINE });
+    expect(await run('attach', 'cursor')).toEqual({
+      status: 0,
+      stdout: 'attached: Cursor ($/.cursor/mcp.json)\n',
+      stderr:
+        'before: $/.cursor/mcp.json.before-toolherd\n' +
+        'next: start Cursor anew; take it back with: toolherd detach cursor\n',
+    });
+    const attached = read('.cursor/mcp.json');
+    expect(attached).toContain('// mine\n');
+    expect(attached).toContain('// last\n    "toolherd": {\n');
+    expect(read('.cursor/mcp.json.before-toolherd')).toBe(MINE);
+    expect(await run('attach', 'cursor')).toEqual({
+      status: 0,
+      stdout: 'already attached: Cursor ($/.cursor/mcp.json)\n',
+      stderr: '',
+    });
+    expect(read('.cursor/mcp.json')).toBe(attached);
+    expect(await run('detach', 'cursor')).toEqual({
+      status: 0,
+      stdout: 'detached: Cursor ($/.cursor/mcp.json)\n',
+      stderr: '',
+    });
+    expect(read('.cursor/mcp.json')).toBe(MINE);
+    expect(existsSync(join(home, '.cursor/mcp.json.before-toolherd'))).toBe(false);
+    expect((await run('detach', 'cursor')).stdout).toBe('not attached: Cursor ($/.cursor/mcp.json)\n');
+  });
+
+  it('what changed in the file since stays when it is detached', async () => {
+    const { run, read, home } = begin({ '.codex/config.toml': 'model = "x"\n' });
+    await run('attach', 'codex');
+    writeFileSync(join(home, '.codex/config.toml'), `# new\n${read('.codex/config.toml')}`);
+    expect((await run('detach', 'codex')).status).toBe(0);
+    expect(read('.codex/config.toml')).toBe('# new\nmodel = "x"\n');
+  });
+
+  it('a file that is not there is made, private, and goes again', async () => {
+    const { run, home } = begin();
+    expect((await run('attach', 'gemini')).status).toBe(0);
+    const file = join(home, '.gemini/settings.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await run('detach', 'gemini')).toMatchObject({
+      status: 0,
+      stderr: 'deleted: $/.gemini/settings.json\n',
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it.each([
+    ['cursor', '.cursor/mcp.json', ''],
+    ['cursor', '.cursor/mcp.json', '{}\n'],
+    ['cursor', '.cursor/mcp.json', '{\n  "mcpServers": {}\n}\n'],
+    ['codex', '.codex/config.toml', ''],
+  ])('a file that was there stays, however little it held: %s %s %j', async (client, file, text) => {
+    const { run, read, home } = begin({ [file]: text });
+    await run('attach', client);
+    expect(await run('detach', client)).toMatchObject({ status: 0 });
+    expect(read(file)).toBe(text);
+    expect(existsSync(join(home, `${file}.before-toolherd`))).toBe(false);
+  });
+
+  it('an entry of the same name that is not ours: attach says that it took its place, detach brings it back', async () => {
+    const mine = '{\n  "mcpServers": {\n    "toolherd": { "command": "mine" } // by hand\n  }\n}\n';
+    const { run, read } = begin({ '.cursor/mcp.json': mine });
+    expect((await run('detach', 'cursor')).stdout).toBe('not attached: Cursor ($/.cursor/mcp.json)\n');
+    expect(read('.cursor/mcp.json')).toBe(mine);
+    expect((await run('attach', 'cursor')).stderr).toContain('in the place of the entry of that name');
+    await run('detach', 'cursor');
+    expect(read('.cursor/mcp.json')).toBe(mine);
+  });
+
+  it('attached anew with other words, the copy is still that of the file as it was before', async () => {
+    const { run, read } = begin({ '.cursor/mcp.json': MINE });
+    await run('attach', 'cursor');
+    await run('attach', 'cursor', '--server', 'github');
+    expect(read('.cursor/mcp.json.before-toolherd')).toBe(MINE);
+    await run('detach', 'cursor');
+    expect(read('.cursor/mcp.json')).toBe(MINE);
+  });
+
+  it('the copy is as private as the file, and a link stays a link', async () => {
+    const { run, home } = begin({ 'dotfiles/mcp.json': MINE, '.cursor/x': '' });
+    chmodSync(join(home, 'dotfiles/mcp.json'), 0o600);
+    symlinkSync('../dotfiles/mcp.json', join(home, '.cursor/mcp.json'));
+    expect((await run('attach', 'cursor')).status).toBe(0);
+    expect(lstatSync(join(home, '.cursor/mcp.json')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(home, 'dotfiles/mcp.json'), 'utf8')).toContain('"toolherd"');
+    expect(statSync(join(home, '.cursor/mcp.json.before-toolherd')).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(CLIENTS.filter(({ spell }) => spell !== undefined).map(({ name }) => name))(
+    'every client, and away again: %s',
+    async (name) => {
+      const { run } = begin();
+      const { file, entry, change } = JSON.parse((await run('attach', name, '--json')).stdout);
+      expect(change).toBe('created');
+      expect(JSON.stringify(entry)).toContain('"NODE"');
+      expect(JSON.stringify(entry)).toContain('"MAIN","bridge"');
+      const again = JSON.parse((await run('attach', name, '--json')).stdout);
+      expect(again).toMatchObject({ file, change: 'unchanged' });
+      expect(JSON.parse((await run('detach', name, '--json')).stdout)).toEqual({
+        api_version: 1,
+        ok: true,
+        client: name,
+        scope: 'user',
+        file,
+        change: 'deleted',
+        dry_run: false,
+      });
+    },
+  );
+
+  it('--dry-run shows the entry and nothing else of the file, and writes nothing', async () => {
+    const { run, read } = begin({ '.cursor/mcp.json': MINE });
+    expect(await run('attach', 'cursor', '--dry-run')).toEqual({
+      status: 0,
+      stdout: `would write to $/.cursor/mcp.json:
+{
+  "mcpServers": {
+    "toolherd": {
+      "command": "NODE",
+      "args": [
+        "MAIN",
+        "bridge"
+      ]
+    }
+  }
+}
+`,
+      stderr: '',
+    });
+    expect((await run('attach', 'codex', '--dry-run')).stdout).toBe(
+      'would write to $/.codex/config.toml:\n[mcp_servers.toolherd]\ncommand = "NODE"\nargs = [ "MAIN", "bridge" ]\n',
+    );
+    expect(read('.cursor/mcp.json')).toBe(MINE);
+  });
+
+  it('a file that others share says nothing of this machine', async () => {
+    const { run, read } = begin();
+    expect(JSON.parse((await run('attach', 'vscode', '--scope', 'project', '--json')).stdout)).toEqual({
+      api_version: 1,
+      ok: true,
+      client: 'vscode',
+      scope: 'project',
+      file: '$/.vscode/mcp.json',
+      change: 'created',
+      backup: null,
+      dry_run: false,
+      entry: { type: 'stdio', command: 'toolherd', args: ['bridge'] },
+    });
+    expect(JSON.parse(read('.vscode/mcp.json'))).toEqual({
+      servers: { toolherd: { type: 'stdio', command: 'toolherd', args: ['bridge'] } },
+    });
+  });
+
+  it('the herd that is meant is found again: its home, its view, one server of it', async () => {
+    const { home } = begin();
+    const args = ['attach', 'opencode', '--agent', 'agent.yaml', '--server', 'github', '--json'];
+    const { stdout } = await toolherd(args, { cwd: home, env: { PATH: '' } });
+    expect(JSON.parse(stdout).entry).toEqual({
+      type: 'local',
+      command: [
+        process.execPath,
+        COMMAND,
+        'bridge',
+        '--agent',
+        join(home, 'agent.yaml'),
+        '--server',
+        'github',
+      ],
+      enabled: true,
+      environment: { TOOLHERD_HOME: join(home, 'home') },
+    });
+  });
+
+  it('names on PATH are better than where they lead: they outlive an update', async () => {
+    const { home } = begin({ 'bin/x': '' });
+    symlinkSync(process.execPath, join(home, 'bin', 'node'));
+    symlinkSync(COMMAND, join(home, 'bin', 'toolherd'));
+    const options = { cwd: home, env: { PATH: join(home, 'bin'), TOOLHERD_HOME: '' } };
+    const { stdout } = await toolherd(['attach', 'cursor', '--json'], options);
+    expect(JSON.parse(stdout).entry).toEqual({
+      command: join(home, 'bin', 'node'),
+      args: [join(home, 'bin', 'toolherd'), 'bridge'],
+    });
+  });
+
+  it('a client that is not known, or not clear, is answered with what there is: exit 2', async () => {
+    const { run } = begin();
+    expect(await run('attach', 'curser')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: "error: unknown client 'curser'\n  fix: did you mean 'cursor'?\n",
+    });
+    expect((await run('detach', 'claude')).stderr).toBe(
+      "error: 'claude' is Claude Desktop or Claude Code\n  fix: toolherd detach claude-desktop, or toolherd detach claude-code\n",
+    );
+    expect(await run('attach')).toMatchObject({ status: 2 });
+    expect(await run('attach', 'windsurf', '--scope', 'project')).toMatchObject({ status: 2 });
+    expect(await run('attach', 'cursor', '--scope', 'world')).toMatchObject({ status: 2 });
+    expect(await run('attach', 'holodeck')).toMatchObject({ status: 1 });
+  });
+
+  it.each([
+    ['cursor', '.cursor/mcp.json', '{"mcpServers": {', 'it is not valid JSON'],
+    ['cursor', '.cursor/mcp.json', '{"mcpServers": []}', "'mcpServers' is written in a form"],
+    ['codex', '.codex/config.toml', 'x = [', 'it is not valid TOML'],
+    [
+      'codex',
+      '.codex/config.toml',
+      'mcp_servers = { a = { command = "x" } }\n',
+      "'mcp_servers' is written in a form",
+    ],
+  ])('what cannot be edited is left as it is: %s %s %s', async (client, file, text, why) => {
+    const { run, read, home } = begin({ [file]: text });
+    const { status, stderr } = await run('attach', client);
+    expect(status).toBe(1);
+    expect(stderr).toContain(why);
+    expect(stderr).toContain('  fix: ');
+    expect(read(file)).toBe(text);
+    expect(existsSync(join(home, `${file}.before-toolherd`))).toBe(false);
+  });
+});

@@ -1,0 +1,342 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CLIENTS, findServers, type Scope } from '../../src/integrations/index.js';
+import { PATIENCE_MS, runs } from '../fuzz/runs.js';
+import { makeFolder } from '../support/folder.js';
+
+/** What a client's file says, as ours; `$` is the folder that everything is in. */
+function read(name: string, file: string, text: string, scope: Scope = 'user') {
+  const folder = makeFolder({ [file]: text });
+  const found = findServers({
+    clients: CLIENTS.filter((client) => client.name === name),
+    scope,
+    machine: { platform: file.startsWith('Library') ? 'darwin' : 'linux', home: folder, environment: {} },
+    folder,
+    targetFolder: join(folder, 'herd'),
+  });
+  expect(found.broken).toEqual([]);
+  return found.servers.map(({ entry, homeless, refusal }) =>
+    JSON.parse(JSON.stringify({ ...entry, homeless, refusal }).replaceAll(folder, '$')),
+  );
+}
+
+const json = (value: unknown) => JSON.stringify(value);
+
+describe('what clients write, here', () => {
+  it('VS Code, on Linux and macOS', () => {
+    const text = json({
+      inputs: [{ id: 'key', type: 'promptString', password: true }],
+      servers: {
+        local: {
+          type: 'stdio',
+          command: 'npx',
+          args: ['-y', 'pkg@1', '${workspaceFolder}'],
+          env: { KEY: '${input:key}', HOST: '${env:HOST}' },
+          envFile: '${workspaceFolder}/.env',
+          dev: { watch: '*.js' },
+        },
+        remote: { type: 'http', url: 'https://x.example/mcp', headers: { A: 'b' } },
+      },
+    });
+    const expected = [
+      {
+        name: 'local',
+        description: 'imported from VS Code',
+        server: 'pkg@1',
+        command: 'npx',
+        args: ['-y', 'pkg@1', '${workspaceFolder}'],
+        env: { KEY: '${KEY}', HOST: '${HOST}' },
+        homeless: ['envFile', 'dev'],
+      },
+      {
+        name: 'remote',
+        description: 'imported from VS Code',
+        server: 'https://x.example/mcp',
+        transport: 'http',
+        url: 'https://x.example/mcp',
+        headers: { A: 'b' },
+        homeless: [],
+      },
+    ];
+    expect(read('vscode', '.config/Code/User/mcp.json', text)).toEqual(expected);
+    expect(read('vscode', 'Library/Application Support/Code/User/mcp.json', text)).toEqual(expected);
+  });
+
+  it('a server of a project runs in its folder', () => {
+    const text = json({ servers: { a: { command: './run', args: ['./x', '${workspaceFolder}/y', 'z'] } } });
+    expect(read('vscode', '.vscode/mcp.json', text, 'project')).toMatchObject([
+      { command: '$/run', args: ['$/x', '$/y', 'z'], cwd: '$' },
+    ]);
+  });
+
+  it('Claude Desktop has no variables', () => {
+    const text = json({ mcpServers: { a: { command: 'docker', args: ['run', 'x', '${Y}'], env: {} } } });
+    expect(read('claude-desktop', '.config/Claude/claude_desktop_config.json', text)).toEqual([
+      {
+        name: 'a',
+        description: 'imported from Claude Desktop',
+        server: 'docker',
+        command: 'docker',
+        args: ['run', 'x', '$${Y}'],
+        homeless: [],
+      },
+    ]);
+  });
+
+  it('Claude Code: its own servers, and those it keeps for this folder', () => {
+    const folder = makeFolder({});
+    const text = json({
+      history: ['x'.repeat(2 * 1024 * 1024)],
+      mcpServers: { a: { type: 'sse', url: 'https://${H:-x.example}/e', headersHelper: 'x', timeout: 1500 } },
+      projects: { [folder]: { mcpServers: { b: { command: 'uvx', args: ['b'] } } }, '/other': {} },
+    });
+    const home = makeFolder({ '.claude.json': text });
+    const { servers } = findServers({
+      clients: CLIENTS.filter(({ name }) => name === 'claude-code'),
+      scope: 'user',
+      machine: { platform: 'linux', home, environment: {} },
+      folder,
+      targetFolder: home,
+    });
+    expect(servers.map(({ entry, homeless, path }) => ({ entry, homeless, path }))).toEqual([
+      {
+        entry: {
+          name: 'a',
+          description: 'imported from Claude Code',
+          server: 'https://${H:-x.example}/e',
+          transport: 'sse',
+          url: 'https://${H:-x.example}/e',
+          request_timeout: 2,
+        },
+        homeless: ['headersHelper'],
+        path: 'mcpServers.a',
+      },
+      {
+        entry: {
+          name: 'b',
+          description: 'imported from Claude Code',
+          server: 'b',
+          command: 'uvx',
+          args: ['b'],
+          cwd: folder,
+        },
+        homeless: [],
+        path: `projects[${JSON.stringify(folder)}].mcpServers.b`,
+      },
+    ]);
+  });
+
+  it('Cursor', () => {
+    const text = '{ /* mine */ "mcpServers": {"a": {"url": "https://x.example/sse", "auth": {}},}, }';
+    expect(read('cursor', '.cursor/mcp.json', text)).toMatchObject([
+      { transport: 'sse', homeless: ['auth'] },
+    ]);
+  });
+
+  it('Codex names variables instead of writing them', () => {
+    const text = `
+[mcp_servers.local]
+command = "npx"
+args = ["-y", "x"]
+env_vars = ["A", { name = "B", source = "remote" }]
+startup_timeout_sec = 20
+tool_timeout_sec = 90.5
+enabled = false
+enabled_tools = ["read"]
+[mcp_servers.local.env]
+C = "$D"
+[mcp_servers.remote]
+url = "https://x.example/mcp"
+bearer_token_env_var = "T"
+http_headers = { X = "y" }
+env_http_headers = { Z = "ZZ" }
+startup_timeout_ms = 1500
+required = true
+`;
+    expect(read('codex', '.codex/config.toml', text)).toEqual([
+      {
+        name: 'local',
+        description: 'imported from Codex',
+        server: 'x',
+        command: 'npx',
+        args: ['-y', 'x'],
+        env: { C: '$D', A: '${A}', B: '${B}' },
+        start_timeout: 20,
+        request_timeout: 91,
+        enabled: false,
+        tools: { allow: ['read'] },
+        homeless: [],
+      },
+      {
+        name: 'remote',
+        description: 'imported from Codex',
+        server: 'https://x.example/mcp',
+        transport: 'http',
+        url: 'https://x.example/mcp',
+        headers: { X: 'y', Z: '${ZZ}', Authorization: 'Bearer ${T}' },
+        timeout: 1.5,
+        homeless: ['required'],
+      },
+    ]);
+  });
+
+  it('Gemini CLI tells http from sse by the name of the field', () => {
+    const text = json({
+      mcpServers: {
+        a: {
+          command: 'uvx',
+          args: ['a'],
+          env: { K: '$KEY' },
+          timeout: 30_000,
+          trust: true,
+          includeTools: ['x'],
+        },
+        b: { url: 'https://x.example/b' },
+        c: { httpUrl: 'https://x.example/c' },
+        d: { url: 'https://x.example/d', type: 'http' },
+      },
+    });
+    expect(read('gemini', '.gemini/settings.json', text)).toMatchObject([
+      { env: { K: '${KEY}' }, request_timeout: 30, tools: { allow: ['x'] }, homeless: ['trust'] },
+      { transport: 'sse' },
+      { transport: 'http' },
+      { transport: 'http' },
+    ]);
+  });
+
+  it('Windsurf', () => {
+    const text = json({
+      mcpServers: {
+        a: { serverUrl: 'https://x.example/mcp', disabled: true, disabledTools: ['x'], alwaysAllow: [] },
+      },
+    });
+    expect(read('windsurf', '.codeium/windsurf/mcp_config.json', text)).toMatchObject([
+      { url: 'https://x.example/mcp', enabled: false, tools: { deny: ['x'] }, homeless: ['alwaysAllow'] },
+    ]);
+  });
+
+  it('Zed, both forms; what runs inside of it cannot run here', () => {
+    const text = json({
+      theme: 'One',
+      context_servers: {
+        a: { command: 'uvx', args: ['a'], env: { A: '$B' } },
+        b: { source: 'custom', command: { path: 'npx', args: ['b'], env: null } },
+        c: { source: 'extension', settings: {} },
+      },
+    });
+    expect(read('zed', '.config/zed/settings.json', text)).toMatchObject([
+      { command: 'uvx', env: { A: '$B' } },
+      { command: 'npx', args: ['b'], server: 'b' },
+      { refusal: 'it has neither a command nor a url', homeless: ['settings'] },
+    ]);
+  });
+
+  it('Cline, in the storage of VS Code and in its own folder', () => {
+    const text = json({
+      mcpServers: { a: { type: 'streamableHttp', url: 'https://x.example/mcp', autoApprove: [] } },
+    });
+    const expected = [{ transport: 'http', homeless: ['autoApprove'] }];
+    const storage = 'Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json';
+    expect(read('cline', `.config/${storage}`, text)).toMatchObject(expected);
+    expect(read('cline', '.cline/data/settings/cline_mcp_settings.json', text)).toMatchObject(expected);
+  });
+
+  it('opencode', () => {
+    const text = json({
+      mcp: {
+        a: { type: 'local', command: ['npx', '-y', 'a'], environment: { K: '{env:KEY}' }, enabled: true },
+        b: { type: 'remote', url: 'https://x.example/mcp', enabled: false, oauth: {} },
+      },
+    });
+    expect(read('opencode', '.config/opencode/opencode.jsonc', text)).toMatchObject([
+      { command: 'npx', args: ['-y', 'a'], env: { K: '${KEY}' }, homeless: [] },
+      { transport: 'http', enabled: false, homeless: ['oauth'] },
+    ]);
+  });
+
+  it('a name that objects are born with is a name like any other: __proto__ of a server, a field, a variable', () => {
+    const text =
+      '{"mcpServers": {"__proto__": {"command": "uvx", "args": ["a"], "__proto__": {"cwd": "/"}}}}';
+    const expected = { name: '__proto__', command: 'uvx', args: ['a'], homeless: ['__proto__'] };
+    for (const client of CLIENTS.filter(
+      ({ format, keys }) => format === 'json' && keys[0] === 'mcpServers',
+    )) {
+      const [file = ''] = client.user({ platform: 'linux', home: '/', environment: {} });
+      const [server, ...others] = read(client.name, file.slice(1), text);
+      expect(server).toMatchObject(expected);
+      expect(server).not.toHaveProperty('cwd');
+      expect(others).toEqual([]);
+    }
+    const env = '{"mcpServers": {"a": {"command": "uvx", "env": {"__proto__": "1", "B": "2"}}}}';
+    expect(Object.entries(read('cursor', '.cursor/mcp.json', env)[0].env)).toEqual([
+      ['__proto__', '1'],
+      ['B', '2'],
+    ]);
+    const toml = '[mcp_servers.__proto__]\ncommand = "uvx"\n';
+    expect(read('codex', '.codex/config.toml', toml)).toMatchObject([{ name: '__proto__', command: 'uvx' }]);
+  });
+
+  it(
+    'whatever stands in a file, it is read to its end, and what is secret there stays there',
+    () => {
+      const odd = fc.oneof(
+        fc.jsonValue(),
+        fc.constantFrom('x', ['x'], { X_TOKEN: 'canary-1', a: '$' }, true, 5),
+      );
+      const names = [...new Set(CLIENTS.flatMap(({ fields }) => Object.keys(fields)))];
+      const entry = fc.dictionary(fc.constantFrom(...names, 'odd', '__proto__'), odd, { maxKeys: 6 });
+      const home = makeFolder({});
+      const clients = CLIENTS.filter(({ format }) => format === 'json');
+      const files = clients.map(
+        (client) => client.user({ platform: 'linux', home, environment: {} })[0] ?? '',
+      );
+      for (const file of files) mkdirSync(dirname(file), { recursive: true });
+      const search = { scope: 'user' as const, machine: { platform: 'linux', home, environment: {} } };
+      fc.assert(
+        fc.property(fc.dictionary(fc.string(), fc.oneof(entry, fc.jsonValue())), (servers) => {
+          for (const [index, { keys }] of clients.entries()) {
+            writeFileSync(files[index] ?? '', json({ [keys[0] ?? '']: servers }));
+          }
+          const found = findServers({ ...search, clients, folder: home, targetFolder: home });
+          expect(found.broken).toEqual([]);
+          expect(found.servers).toHaveLength(Object.keys(servers).length * clients.length);
+          for (const { entry: ours } of found.servers) {
+            for (const field of ['env', 'headers'])
+              expect(JSON.stringify(ours[field]) ?? '').not.toContain('canary');
+          }
+        }),
+        runs(60, 5000),
+      );
+    },
+    PATIENCE_MS,
+  );
+
+  it('HoloDeck writes as we do', () => {
+    const text =
+      'mcp_servers:\n  - {name: a, description: d, type: mcp, server: s, command: uvx, args: [a], env: {A: "${A}"}, odd: 1}\n';
+    expect(read('holodeck', '.holodeck/config.yaml', text)).toEqual([
+      {
+        name: 'a',
+        description: 'd',
+        server: 's',
+        command: 'uvx',
+        args: ['a'],
+        env: { A: '${A}' },
+        homeless: ['odd'],
+      },
+    ]);
+    const more =
+      'mcp_servers:\n  - {name: p, server: s, plugin_dir: ./p, envFile: .env}\n  - {name: q, server: "@x/y"}\n';
+    const [plugin, legacy] = read('holodeck', '.holodeck/config.yaml', more);
+    expect(plugin).toMatchObject({ plugin_dir: '$/.holodeck/p', homeless: ['envFile'] });
+    expect(legacy).toEqual({
+      name: 'q',
+      description: 'imported from HoloDeck',
+      server: '@x/y',
+      homeless: [],
+    });
+    expect(plugin).not.toHaveProperty('refusal');
+  });
+});

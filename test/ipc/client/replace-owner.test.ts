@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { replaceOwner } from '../../../src/ipc/client/replace-owner.js';
+import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import { tryLock } from '../../../src/ipc/socket/socket-lock.js';
+import { claimSocket, type SocketOwner, successorFileOf } from '../../../src/ipc/socket/socket-owner.js';
+import { FakeFleet } from '../fake-fleet.js';
+import { FakeClock, socketPlace } from '../support.js';
+
+/** A daemon without a herd: it gives its socket up when it is asked to end. */
+async function own(path: string): Promise<{ isOpen(): boolean }> {
+  let state: 'open' | 'closed' = 'open';
+  const server = serveFleet(new FakeFleet(), {
+    async onShutdown() {
+      await server.close();
+      owner.close();
+      state = 'closed';
+    },
+  });
+  const owner: SocketOwner = await (await claimSocket(path)).listen({
+    onConnection: (socket) => server.accept(socket),
+  });
+  onTestFinished(() => owner.close());
+  return { isOpen: () => state === 'open' };
+}
+
+it('a socket that a successor waits for is left to it by any other daemon', async () => {
+  const path = socketPlace();
+  const registration = tryLock(successorFileOf(path));
+  for (const _ of [1, 2]) {
+    await expect(claimSocket(path)).rejects.toMatchObject({
+      type: 'AlreadyRunningError',
+      pid: process.pid,
+      message: `a daemon is about to serve ${path} (pid ${process.pid})`,
+    });
+  }
+  registration?.release();
+  (await claimSocket(path)).release();
+});
+
+it('a successor that was killed is none, though its pid is still in the file', async () => {
+  const path = socketPlace();
+  writeFileSync(successorFileOf(path), `${process.pid}\n`);
+  (await claimSocket(path)).release();
+});
+
+it('a successor claims a free socket at once, and one that is served when its daemon has ended', async () => {
+  const path = socketPlace();
+  (await replaceOwner(path)).release();
+  const old = await own(path);
+  const claim = await replaceOwner(path);
+  expect(old.isOpen()).toBe(false);
+  // the registration has ended with the claim
+  const registration = tryLock(successorFileOf(path));
+  expect(registration).toBeDefined();
+  registration?.release();
+  claim.release();
+});
+
+it('of two successors one waits until the other has the socket, and then replaces it', async () => {
+  const path = socketPlace();
+  const first = tryLock(successorFileOf(path));
+  const second = replaceOwner(path);
+  await expect(claimSocket(path)).rejects.toMatchObject({ type: 'AlreadyRunningError' });
+  first?.release();
+  (await second).release();
+});
+
+it('a daemon that does not give the socket up is said to have it, with its pid', async () => {
+  const path = socketPlace();
+  const claim = await claimSocket(path);
+  const clock = new FakeClock();
+  const refused = replaceOwner(path, clock);
+  const timer = setInterval(() => clock.advance(1000), 5);
+  onTestFinished(() => clearInterval(timer));
+  await expect(refused).rejects.toMatchObject({
+    type: 'ReplaceError',
+    message: `the daemon (pid ${process.pid}) that serves ${path} did not end`,
+    fix: `end it with: kill ${process.pid}`,
+  });
+  claim.release();
+});

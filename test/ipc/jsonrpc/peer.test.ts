@@ -1,0 +1,516 @@
+import { duplexPair } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ERROR_CODES } from '../../../src/ipc/jsonrpc/error-codes.js';
+import { Questions } from '../../../src/ipc/jsonrpc/outgoing-requests.js';
+import { Peer, type PeerOptions } from '../../../src/ipc/jsonrpc/peer.js';
+import { RpcError } from '../../../src/ipc/jsonrpc/rpc-error.js';
+import { ToolherdError } from '../../../src/shared/errors.js';
+import { RawJson } from '../../../src/shared/framing/raw-json.js';
+import { FakeClock, type Json, later } from '../support.js';
+
+/** A peer whose other end is in the hands of the test. */
+function peerWithWire(options: PeerOptions = {}) {
+  const [wire, stream] = duplexPair();
+  const reported: unknown[] = [];
+  const peer = new Peer(stream, { report: (error) => reported.push(error), ...options });
+  const lines: Json[] = [];
+  let partial = '';
+  let wake: () => void = () => undefined;
+  wire.setEncoding('utf8');
+  wire.on('data', (text: string) => {
+    const parts = (partial + text).split('\n');
+    partial = parts.pop() ?? '';
+    lines.push(...parts.map((line) => JSON.parse(line) as Json));
+    wake();
+  });
+  onTestFinished(() => peer.destroy());
+  const write = (...messages: unknown[]) =>
+    wire.write(
+      messages
+        .map((message) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
+        .join(''),
+    );
+  const take = async (count: number) => {
+    while (lines.length < count) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    return lines.splice(0, count);
+  };
+  return { peer, wire, write, take, lines, reported };
+}
+
+/** Two peers that face each other. */
+function twoPeers() {
+  const [near, far] = duplexPair();
+  const peers = [new Peer(near, { badLines: 'fatal' }), new Peer(far)] as const;
+  onTestFinished(() => {
+    for (const peer of peers) peer.destroy();
+  });
+  return peers;
+}
+
+const request = (id: unknown, method: string, params?: unknown) => ({ jsonrpc: '2.0', id, method, params });
+const cancel = (id: unknown) => ({ jsonrpc: '2.0', method: '$/cancel', params: { id } });
+
+class StoppedError extends ToolherdError {
+  override readonly type = 'ServerUnavailableError';
+  readonly retryable = true;
+  readonly sent = false;
+}
+
+describe('a request', () => {
+  it('is answered with its id exactly as it came', async () => {
+    const { peer, wire } = peerWithWire();
+    peer.handle('echo', (params) => params);
+    const got: string[] = [];
+    wire.on('data', (text: string) => got.push(text));
+    for (const id of ['1', '"1"', 'null', '-7', '1.5', '1763276400123456789', '"\\u00e4\\n"']) {
+      got.length = 0;
+      wire.write(`{"jsonrpc":"2.0","id":${id},"method":"echo","params":{"x":1}}\n`);
+      while (got.length === 0) await new Promise((resolve) => wire.once('data', resolve));
+      const shown = id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id;
+      expect(got.join('')).toBe(`{"jsonrpc":"2.0","id":${shown},"result":{"x":1}}\n`);
+    }
+  });
+
+  it('whose result is raw is answered with its very bytes, alone and in a batch', async () => {
+    const { peer, wire } = peerWithWire();
+    const pieces = ['{"n":1.0,"a":', '"ä",', '"a":1E2}'].map((text) => Buffer.from(text));
+    peer.handle('raw', () => new RawJson(pieces));
+    peer.handle('echo', (params) => params);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    onTestFinished(() => stringify.mockRestore());
+    let got = '';
+    const line = async (text: string) => {
+      got = '';
+      wire.write(`${text}\n`);
+      while (!got.endsWith('\n')) await new Promise((resolve) => wire.once('data', resolve));
+      return got;
+    };
+    wire.on('data', (text: string) => {
+      got += text;
+    });
+    const raw = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":{"n":1.0,"a":"ä","a":1E2}}`;
+    expect(await line('{"jsonrpc":"2.0","id":7,"method":"raw"}')).toBe(`${raw('7')}\n`);
+    expect(stringify).not.toHaveBeenCalled();
+    expect(
+      await line(
+        '[{"jsonrpc":"2.0","id":1,"method":"echo","params":{}},{"jsonrpc":"2.0","id":2,"method":"raw"}]',
+      ),
+    ).toBe(`[{"jsonrpc":"2.0","id":1,"result":{}},${raw('2')}]\n`);
+  });
+
+  it('of an unknown method is -32601, also for the names that every object has', async () => {
+    const { write, take } = peerWithWire();
+    write(request(1, 'nope'), request(2, 'constructor'), request(3, '__proto__'));
+    for (const { error } of await take(3)) expect(error).toMatchObject({ code: -32601 });
+  });
+
+  it('whose id is in use gets an error; the first is not disturbed', async () => {
+    const { peer, write, take } = peerWithWire();
+    const { promise, resolve } = later<string>();
+    peer.handle('wait', () => promise);
+    write(request(1, 'wait'), request(1, 'wait'), request('1', 'wait'));
+    expect(await take(1)).toMatchObject([{ id: 1, error: { code: -32600 } }]);
+    resolve('done');
+    expect(await take(2)).toMatchObject([
+      { id: 1, result: 'done' },
+      { id: '1', result: 'done' },
+    ]);
+    write(request(1, 'wait'));
+    expect(await take(1)).toMatchObject([{ id: 1, result: 'done' }]);
+  });
+
+  it('fails with the code of its error and the same object in data', async () => {
+    const { peer, write, take, reported } = peerWithWire();
+    peer.handle('fail', () => {
+      throw new StoppedError('a is stopped', { why: 'the user stopped it', fix: 'start it' });
+    });
+    write(request(1, 'fail'));
+    const data = {
+      type: 'ServerUnavailableError',
+      message: 'a is stopped',
+      why: 'the user stopped it',
+      fix: 'start it',
+      retryable: true,
+      sent: false,
+    };
+    expect(await take(1)).toEqual([
+      { jsonrpc: '2.0', id: 1, error: { code: 1021, message: 'a is stopped', data } },
+    ]);
+    expect(reported).toEqual([]);
+  });
+
+  it('every type of error has its code, and comes back as the same type', async () => {
+    const [near, far] = twoPeers();
+    far.handle('fail', (params) => {
+      throw Object.assign(new Error('m'), { type: (params as Json).type, sent: true });
+    });
+    for (const [type, code] of Object.entries(ERROR_CODES)) {
+      const error = await near.request('fail', { type }).catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ name: type, type, code, message: 'm', sent: true, retryable: false });
+      expect(error).toBeInstanceOf(ToolherdError);
+    }
+    expect(new Set(Object.values(ERROR_CODES)).size).toBe(Object.keys(ERROR_CODES).length);
+  });
+
+  it('an error of ours that has no code of its own is 1000, and keeps its type', async () => {
+    const { peer, write, take, reported } = peerWithWire();
+    class OddError extends ToolherdError {
+      override readonly type = 'OddError';
+    }
+    peer.handle('odd', () => Promise.reject(new OddError('odd', { fix: 'f' })));
+    write(request(1, 'odd'));
+    expect(await take(1)).toMatchObject([
+      { error: { code: 1000, message: 'odd', data: { type: 'OddError', fix: 'f' } } },
+    ]);
+    expect(reported).toEqual([]);
+  });
+
+  it('that meets a bug says so without the words of the bug, which are reported', async () => {
+    const { peer, write, take, reported } = peerWithWire();
+    const bug = new TypeError('secret of /home/me');
+    peer.handle('bug', () => Promise.reject(bug));
+    write(request(1, 'bug'));
+    const [reply] = await take(1);
+    expect(reply).toMatchObject({ id: 1, error: { code: -32603 } });
+    expect(JSON.stringify(reply)).not.toMatch(/secret|peer\.test/);
+    expect(reported).toEqual([bug]);
+  });
+
+  it('whose result cannot be written gets an error (S8)', async () => {
+    const { peer, write, take } = peerWithWire();
+    const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+    peer.handle('deep', () => deep);
+    peer.handle('big', () => ({ n: 1n }));
+    peer.handle('nothing', () => undefined);
+    write(request(1, 'deep'), request(2, 'big'), request(3, 'nothing'));
+    expect(await take(3)).toMatchObject([
+      { id: 1, error: { code: -32603 } },
+      { id: 2, error: { code: -32603 } },
+      { id: 3, result: null },
+    ]);
+    expect(() => peer.notify('deep', deep)).not.toThrow();
+    await expect(peer.request('deep', deep)).rejects.toMatchObject({ type: 'ToolherdError' });
+  });
+
+  it('over 20,000 in flight on one connection are refused, not kept', async () => {
+    const { peer, write, take } = peerWithWire();
+    peer.handle('wait', () => new Promise(() => undefined));
+    for (let from = 0; from < 20_000; from += 1000) {
+      write(...Array.from({ length: 1000 }, (_, at) => request(from + at, 'wait')));
+    }
+    write(request('one more', 'wait'));
+    const data = { type: 'OverloadedError', retryable: true };
+    expect(await take(1)).toMatchObject([{ id: 'one more', error: { code: 1031, data } }]);
+    expect(peer.running).toBe(20_000);
+  });
+
+  it('begins in the order in which it came', async () => {
+    const { peer, write, take } = peerWithWire();
+    const begun: unknown[] = [];
+    peer.handle('begin', (params) => {
+      begun.push((params as Json).n);
+    });
+    write(...[1, 2, 3].map((n) => request(n, 'begin', { n })));
+    await take(3);
+    expect(begun).toEqual([1, 2, 3]);
+  });
+});
+
+describe('a cancelled request', () => {
+  it('has its signal aborted and is answered with CancelledError', async () => {
+    const { peer, write, take } = peerWithWire();
+    peer.handle('wait', (_, { signal }) => {
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    write(request(1, 'wait'), request('1', 'wait'), cancel(1));
+    const data = { type: 'CancelledError', sent: false };
+    expect(await take(1)).toMatchObject([{ id: 1, error: { code: 1032, data } }]);
+    expect(peer.running).toBe(1);
+  });
+
+  it('is answered with what its method says, if it says something', async () => {
+    const { peer, write, take } = peerWithWire();
+    peer.handle('late', async (_, context) => {
+      await new Promise(setImmediate);
+      // the signal is asked for after the cancel
+      return context.signal.aborted;
+    });
+    write(request(1, 'late'), cancel(1));
+    expect(await take(1)).toMatchObject([{ id: 1, result: true }]);
+  });
+
+  it('a cancel of nothing is nothing', async () => {
+    const { peer, write, take } = peerWithWire();
+    peer.handle('echo', (params) => params);
+    write(cancel(9), { jsonrpc: '2.0', method: '$/cancel' }, request(1, 'echo', []));
+    expect(await take(1)).toMatchObject([{ id: 1 }]);
+  });
+
+  it('an aborted signal of the caller cancels it at the other end', async () => {
+    const [near, far] = twoPeers();
+    const begun = later();
+    far.handle('wait', (_, { signal }) => {
+      begun.resolve();
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const controller = new AbortController();
+    const asked = near.request('wait', {}, { signal: controller.signal });
+    asked.catch(() => undefined);
+    await begun.promise;
+    controller.abort();
+    await expect(asked).rejects.toMatchObject({ type: 'CancelledError', code: 1032 });
+    await expect(near.request('wait', {}, { signal: controller.signal })).rejects.toMatchObject({
+      sent: false,
+    });
+  });
+});
+
+describe('a batch', () => {
+  it('is answered as a batch, in its order, when the last reply is there', async () => {
+    const { peer, write, take } = peerWithWire();
+    const { promise, resolve } = later<number>();
+    peer.handle('wait', () => promise);
+    peer.handle('echo', (params) => params);
+    write([request(1, 'wait'), 5, { jsonrpc: '2.0', method: 'echo' }, request(2, 'echo', { x: 1 })]);
+    write(request(3, 'echo', []));
+    expect(await take(1)).toMatchObject([{ id: 3 }]);
+    resolve(7);
+    expect(await take(1)).toMatchObject([
+      [
+        { id: 1, result: 7 },
+        { id: null, error: { code: -32600 } },
+        { id: 2, result: { x: 1 } },
+      ],
+    ]);
+  });
+
+  it('of notifications alone is answered with nothing, an empty one with -32600', async () => {
+    const { write, take } = peerWithWire();
+    write([{ jsonrpc: '2.0', method: 'x' }], []);
+    expect(await take(1)).toMatchObject([{ id: null, error: { code: -32600 } }]);
+  });
+
+  it('whose replies together are over the hard cap ends the connection, not the daemon (S7)', async () => {
+    const { peer, write } = peerWithWire({ limits: { softBytes: 1000, hardBytes: 10_000, stallMs: 5000 } });
+    peer.handle('wait', () => new Promise(() => undefined));
+    peer.handle('big', () => 'x'.repeat(6000));
+    write([request(1, 'wait'), request(2, 'big'), request(3, 'big')]);
+    expect(await peer.closed).toMatch(/replies to a batch/);
+  });
+
+  it('can be cancelled in part', async () => {
+    const { peer, write, take } = peerWithWire();
+    peer.handle('wait', (_, { signal }) => {
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    write([request(1, 'wait'), request(2, 'wait')], cancel(1), cancel(2));
+    expect(await take(1)).toMatchObject([[{ error: { code: 1032 } }, { error: { code: 1032 } }]]);
+  });
+});
+
+describe('a bad line', () => {
+  it('gets one error, and the connection lives (S8)', async () => {
+    const { peer, write, take } = peerWithWire({ maxLineBytes: 100 });
+    peer.handle('echo', (params) => params);
+    write('{', 'x'.repeat(1000), '', '\r', '{"jsonrpc":"1.0"}', request(1, 'echo', []));
+    expect(await take(4)).toMatchObject([
+      { id: null, error: { code: -32700 } },
+      { id: null, error: { code: -32600, message: expect.stringContaining('100 bytes') } },
+      { id: null, error: { code: -32600 } },
+      { id: 1 },
+    ]);
+  });
+
+  it('from the daemon ends the connection of a client, which could not know whose reply it was', async () => {
+    const { peer, write } = peerWithWire({ badLines: 'fatal' });
+    const asked = peer.request('x');
+    write('{"jsonrpc"');
+    await expect(asked).rejects.toMatchObject({ type: 'ConnectionLostError', sent: true });
+    expect(await peer.closed).toMatch(/not JSON/);
+  });
+
+  it('`__proto__` is a name like any other (S8)', async () => {
+    const { peer, wire, take } = peerWithWire();
+    peer.handle('echo', (params) => params);
+    wire.write(
+      '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"__proto__":{"polluted":1}},"__proto__":{"id":2}}\n',
+    );
+    const [reply] = await take(1);
+    expect(JSON.stringify(reply)).toBe('{"jsonrpc":"2.0","id":1,"result":{"__proto__":{"polluted":1}}}');
+    expect(({} as Json).polluted).toBeUndefined();
+  });
+});
+
+describe('a closed connection', () => {
+  it('aborts what is in flight and answers nobody (S9)', async () => {
+    const { peer, wire, write, lines } = peerWithWire();
+    const aborted: number[] = [];
+    const begun = later();
+    peer.handle('wait', (_, { signal }) => {
+      signal.addEventListener('abort', () => aborted.push(1));
+      if (peer.running === 2) begun.resolve();
+      return new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    write(request(1, 'wait'), [request(2, 'wait')], { jsonrpc: '2.0', method: 'wait' });
+    await begun.promise;
+    wire.destroy();
+    peer.destroy('the test says so');
+    expect(await peer.closed).toBe('the test says so');
+    expect(aborted).toEqual([1, 1, 1]);
+    await new Promise(setImmediate);
+    expect(lines).toEqual([]);
+  });
+
+  it('fails every question once, and says whether it was sent', async () => {
+    const [near, far] = twoPeers();
+    far.handle('wait', () => new Promise(() => undefined));
+    const asked = [near.request('wait'), near.request('wait')].map((promise) =>
+      promise.catch((error: unknown) => error),
+    );
+    near.destroy('gone');
+    for (const error of await Promise.all(asked)) {
+      expect(error).toMatchObject({ type: 'ConnectionLostError', sent: true, retryable: false });
+    }
+    await expect(near.request('wait')).rejects.toMatchObject({ sent: false, retryable: true });
+    near.notify('nothing happens');
+  });
+
+  it('a client that closed its writing half still gets its replies, then the end', async () => {
+    const clock = new FakeClock();
+    const { peer, wire, write, take } = peerWithWire({ clock });
+    const { promise, resolve } = later<string>();
+    const begun = later();
+    peer.handle('wait', () => {
+      begun.resolve();
+      return promise;
+    });
+    write(request(1, 'wait'));
+    wire.end();
+    await begun.promise;
+    clock.advance(2000);
+    resolve('done');
+    expect(await take(1)).toEqual([{ jsonrpc: '2.0', id: 1, result: 'done' }]);
+    await peer.closed;
+    expect(clock.pending).toBe(0);
+  });
+
+  it('begins nothing more, though there are lines left in the same chunk', async () => {
+    const { peer, write } = peerWithWire();
+    const begun: unknown[] = [];
+    peer.handle('begin', (params) => {
+      begun.push(params);
+      peer.destroy();
+    });
+    write(request(1, 'begin', [1]), request(2, 'begin', [2]), [request(3, 'begin', [3])]);
+    await peer.closed;
+    expect(begun).toEqual([[1]]);
+  });
+
+  it('in one direction fails our questions, though we are still answering', async () => {
+    const { peer, wire, write } = peerWithWire({ clock: new FakeClock() });
+    peer.handle('wait', () => new Promise(() => undefined));
+    const asked = peer.request('x');
+    asked.catch(() => undefined);
+    write(request(1, 'wait'));
+    wire.end();
+    await expect(asked).rejects.toMatchObject({ type: 'ConnectionLostError', sent: true });
+    expect(peer.running).toBe(1);
+  });
+
+  it('keeps nobody waiting for what it will never take', async () => {
+    const { peer, wire } = peerWithWire();
+    wire.pause();
+    peer.notify('big', { text: 'x'.repeat(1_000_000) });
+    const flushed = peer.flushed();
+    peer.destroy();
+    await flushed;
+    await peer.flushed();
+  });
+
+  it('`end` lets everything out first', async () => {
+    const { peer, take } = peerWithWire();
+    const text = 'x'.repeat(1_000_000);
+    peer.notify('big', { text });
+    peer.end();
+    expect(await take(1)).toMatchObject([{ method: 'big', params: { text } }]);
+    await peer.closed;
+    expect(peer.queued).toBe(0);
+  });
+});
+
+describe('both ends', () => {
+  it('may ask at the same time with the same ids', async () => {
+    const [near, far] = twoPeers();
+    near.handle('who', () => 'near');
+    far.handle('who', () => near.request('who').then(() => 'far'));
+    far.handle('back', async () => `far, and ${await far.request('who')}`);
+    expect(await Promise.all([near.request('back'), far.request('who'), near.request('back')])).toEqual([
+      'far, and near',
+      'near',
+      'far, and near',
+    ]);
+  });
+
+  it('a reply to nothing, or a second one, is nobody’s; nothing is kept of a question that is settled', async () => {
+    const sent: string[] = [];
+    const questions = new Questions((text) => sent.push(text));
+    const asked = [questions.ask('x', {}), questions.ask('y', {})];
+    questions.answered('9', 'nobody');
+    questions.answered('1', 'first');
+    questions.answered('1', 'second');
+    questions.failed('2', { code: 5, message: 'm' });
+    expect(await asked[0]).toBe('first');
+    await expect(asked[1]).rejects.toMatchObject({ code: 5, type: 'RemoteError' });
+    expect(questions.size).toBe(0);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('every request has exactly one reply, whatever happens to it', async () => {
+    const fate = fc.constantFrom('answer', 'throw', 'bug', 'late', 'unknown', 'cancelled', 'notified');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fate, { minLength: 1, maxLength: 40 }),
+        fc.boolean(),
+        async (fates, asBatch) => {
+          const { peer, wire, write, take, lines } = peerWithWire();
+          peer.handle('answer', () => 1);
+          peer.handle('throw', () => {
+            throw new RpcError(7, 'm');
+          });
+          peer.handle('bug', () => Promise.reject(new Error('bug')));
+          peer.handle('late', () => new Promise((resolve) => setImmediate(resolve, 1)));
+          peer.handle(
+            'cancelled',
+            (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+          );
+          const asked = fates.map((name, id) =>
+            name === 'notified' ? { jsonrpc: '2.0', method: 'answer' } : request(id, name),
+          );
+          const cancels = fates.flatMap((name, id) => (name === 'cancelled' ? [cancel(id)] : []));
+          const ids = fates.flatMap((name, id) => (name === 'notified' ? [] : [id]));
+          if (asBatch) write(asked, ...cancels);
+          else write(...asked, ...cancels);
+          const replies = asBatch
+            ? ids.length === 0
+              ? []
+              : ((await take(1))[0] as unknown as Json[])
+            : await take(ids.length);
+          expect(replies.map(({ id }) => id as number).sort((a, b) => a - b)).toEqual(ids);
+          for (const reply of replies) expect('result' in reply).toBe(!('error' in reply));
+          write(request('last', 'answer'));
+          expect(await take(1)).toMatchObject([{ id: 'last' }]);
+          expect(lines).toEqual([]);
+          expect(peer.running).toBe(0);
+          wire.destroy();
+          peer.destroy();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

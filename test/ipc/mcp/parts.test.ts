@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { headOf } from '../../../src/cli/commands/agents/bridge/message-head.js';
+import { acceptableSchema } from '../../../src/ipc/mcp/acceptable-schema.js';
+import { PAGE_SIZE, pageOf } from '../../../src/ipc/mcp/pages.js';
+import { matchesTemplate } from '../../../src/supervisor/catalog/uri-template.js';
+
+const list = Array.from({ length: PAGE_SIZE * 2 }, (_, index) => `tool-${index}`);
+const self = (name: string) => name;
+
+describe('a page', () => {
+  const { items, nextCursor } = pageOf(list, self, undefined);
+
+  it('ends where the next one begins, and the last one has no cursor', () => {
+    const next = pageOf(list, self, nextCursor);
+    expect([...items, ...next.items]).toEqual(list);
+    expect(next.nextCursor).toBeUndefined();
+    expect(pageOf([], self, undefined)).toEqual({ items: [] });
+  });
+
+  it('leaves nothing out when entries came or went before it', () => {
+    const first = `tool-${PAGE_SIZE}`;
+    expect(pageOf(['new', ...list], self, nextCursor).items[0]).toBe(first);
+    expect(pageOf(list.slice(10), self, nextCursor).items[0]).toBe(first);
+    const without = list.filter((name) => name !== `tool-${PAGE_SIZE - 1}`);
+    expect(pageOf(without, self, nextCursor).items[0]).toBe(first);
+    expect(pageOf([], self, nextCursor)).toEqual({ items: [] });
+  });
+
+  it.each(['', 'x', 'bnVsbA', 'e30', 7])('is refused for the cursor %j that nobody gave', (cursor) => {
+    expect(() => pageOf(list, self, cursor)).toThrow("'cursor'");
+  });
+});
+
+it.each([
+  ['note://{name}', 'note://a', true],
+  ['note://{name}', 'other://a', false],
+  ['a://{x}/b/{y}.md', 'a://1/b/2.md', true],
+  ['a://{x}/b/{y}.md', 'a://1/c/2.md', false],
+  ['a://b{?q*}', 'a://b?q=1', true],
+  ['a://fixed', 'a://fixed', true],
+  ['a://fixed', 'a://fixed/more', false],
+  ['aba{x}aba', 'aba', false],
+])('the template %s and the URI %s: %s', (template, uri, matches) => {
+  expect(matchesTemplate(template, uri)).toBe(matches);
+});
+
+it('the schema of arguments passes as it came, unless the official clients would refuse the list for it', () => {
+  const good = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], $defs: {} };
+  expect(acceptableSchema(good)).toBe(good);
+  const anything = { type: 'object' };
+  for (const bad of [
+    null,
+    7,
+    {},
+    { type: 'string' },
+    { ...good, properties: 7 },
+    { ...good, required: [1] },
+  ]) {
+    expect(acceptableSchema(bad)).toEqual(anything);
+  }
+  expect(acceptableSchema({ type: 'object', properties: { a: true, b: false } })).toEqual({
+    type: 'object',
+    properties: { a: {}, b: { not: {} } },
+  });
+});
+
+it.each([
+  ['{"jsonrpc":"2.0","id":1,"result":{}}', { kind: 'reply', id: '1' }],
+  ['{"jsonrpc":"2.0","id":"a\\"b,","error":{}}', { kind: 'failure', id: '"a\\"b,"' }],
+  ['{"jsonrpc":"2.0","id":"é","method":"m"}', { kind: 'request', id: '"é"' }],
+  ['{"jsonrpc":"2.0","method":"m"}', undefined],
+  ['{"jsonrpc":"2.0","id":"open', undefined],
+])('the head of %s', (line, head) => {
+  expect(headOf(Buffer.from(line))).toEqual(head);
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { CallContext, McpResult } from '../../../src/fleet/fleet.js';
+import { AskingCall } from '../../../src/ipc/mcp/mcp-2026/asking-call.js';
+import { PARKED_MS, ParkedCalls } from '../../../src/ipc/mcp/suspended-calls.js';
+import { FakeClock } from '../../link/fake-clock.js';
+
+const PARAMS = { name: 't', arguments: { a: [1], b: 2 } };
+
+function parked() {
+  const clock = new FakeClock();
+  const calls = new ParkedCalls(clock);
+  const cancelled: string[] = [];
+  const call = { method: 'tools/call', params: PARAMS, cancel: (why: string) => void cancelled.push(why) };
+  return { clock, calls, call, cancelled };
+}
+
+describe('a call that waits for its client', () => {
+  it('is had once, by the request that it belongs to, whatever the order of its fields', () => {
+    const { clock, calls, call, cancelled } = parked();
+    const token = calls.park(call)!;
+    const same = { arguments: { b: 2, a: [1] }, name: 't', _meta: { progressToken: 9 } };
+    expect(() => calls.take(token, 'prompts/get', same)).toThrow('another request');
+    expect(() => calls.take(token, 'tools/call', { ...same, name: 'u' })).toThrow('another request');
+    expect(calls.take(token, 'tools/call', same)).toBe(call);
+    expect(() => calls.take(token, 'tools/call', same)).toThrow('none that waits here');
+    expect(clock.pending).toBe(0);
+    expect(cancelled).toEqual([]);
+  });
+
+  it('gets a token that nobody can guess and nobody else has', () => {
+    const { calls, call } = parked();
+    const tokens = Array.from({ length: 100 }, () => calls.park(call));
+    expect(new Set(tokens).size).toBe(100);
+    expect(tokens.every((token) => Buffer.from(token!, 'base64url').length >= 16)).toBe(true);
+  });
+
+  it('is cancelled when nobody comes back for it, or when its client left', () => {
+    const { clock, calls, call, cancelled } = parked();
+    const token = calls.park(call)!;
+    clock.advance(PARKED_MS - 1);
+    expect(cancelled).toEqual([]);
+    clock.advance(1);
+    expect(cancelled).toEqual(['nobody answered what the server asked']);
+    expect(() => calls.take(token, 'tools/call', PARAMS)).toThrow('none that waits here');
+    calls.park(call);
+    calls.close();
+    expect(cancelled).toHaveLength(2);
+    expect([calls.size, clock.pending]).toEqual([0, 0]);
+  });
+
+  it('is one of a thousand at most', () => {
+    const { calls, call } = parked();
+    for (let count = 0; count < 1000; count += 1) calls.park(call);
+    expect(calls.park(call)).toBeUndefined();
+  });
+});
+
+describe('a call that asks', () => {
+  function asking() {
+    const parked = new ParkedCalls<AskingCall>(new FakeClock());
+    let context: CallContext = {};
+    let finish: (result: McpResult) => void = () => undefined;
+    const call = new AskingCall({
+      ...{ method: 'tools/call', params: PARAMS, parked, wantsProgress: true },
+      capabilities: { elicitation: {} },
+      begin: (given) => {
+        context = given;
+        return new Promise((resolve, reject) => {
+          finish = resolve;
+          given.signal!.addEventListener('abort', () => reject(given.signal!.reason));
+        });
+      },
+    });
+    const steps: unknown[] = [];
+    const leg = () => ({
+      signal: new AbortController().signal,
+      progress: (progress: unknown) => void steps.push(progress),
+    });
+    const ask = (message: string, signal = new AbortController().signal) =>
+      context.onRequest!('elicitation/create', { message }, signal);
+    return {
+      call,
+      parked,
+      leg,
+      ask,
+      steps,
+      context: () => context,
+      finish: (result: McpResult) => finish(result),
+    };
+  }
+
+  it('tells all that is asked at once, and what is asked in between with the next request', async () => {
+    const { call, leg, ask, finish } = asking();
+    const run = call.run(leg());
+    const answers = [ask('one'), ask('two')];
+    const { inputRequests } = await run;
+    expect(inputRequests).toEqual({
+      'question-1': { method: 'elicitation/create', params: { message: 'one' } },
+      'question-2': { method: 'elicitation/create', params: { message: 'two' } },
+    });
+    const late = ask('three');
+    call.answer({ 'question-1': { action: 'accept' }, 'question-9': { action: 'decline' } });
+    expect(await answers[0]).toEqual({ action: 'accept' });
+    expect(Object.keys((await call.run(leg())).inputRequests as object)).toEqual([
+      'question-2',
+      'question-3',
+    ]);
+    call.answer({ 'question-2': { action: 'cancel' }, 'question-3': { action: 'accept' } });
+    expect(await Promise.all([answers[1], late])).toEqual([{ action: 'cancel' }, { action: 'accept' }]);
+    const last = call.run(leg());
+    finish({ content: [] });
+    expect(await last).toEqual({ content: [] });
+  });
+
+  it('forgets a question that its server took back', async () => {
+    const { call, leg, ask, finish } = asking();
+    const run = call.run(leg());
+    const taken = new AbortController();
+    const answer = ask('never mind', taken.signal).catch(() => 'taken back');
+    taken.abort();
+    expect(await answer).toBe('taken back');
+    finish({ content: [] });
+    expect(await run).toEqual({ content: [] });
+  });
+
+  it('keeps its outcome for whoever comes back, and progress only for who is there', async () => {
+    const { call, leg, ask, steps, context, finish } = asking();
+    const run = call.run(leg());
+    context().onProgress!({ progress: 1 });
+    void ask('one').catch(() => undefined);
+    await run;
+    context().onProgress!({ progress: 2 });
+    finish({ content: ['done'] });
+    expect(await call.run(leg())).toEqual({ content: ['done'] });
+    expect(steps).toEqual([{ progress: 1 }]);
+  });
+
+  it('leaves no question open when it is cancelled: it may be that of another call', async () => {
+    const { call, leg, ask } = asking();
+    const run = call.run(leg());
+    const answer = ask('one');
+    await run;
+    call.cancel('nobody answered');
+    await expect(answer).rejects.toThrow('nobody answered');
+    await expect(ask('two')).rejects.toThrow('nobody answered');
+  });
+
+  it('is cancelled with the request that waits for it', async () => {
+    const { call, context, leg } = asking();
+    const request = new AbortController();
+    const run = call.run({ ...leg(), signal: request.signal });
+    request.abort();
+    await expect(run).rejects.toThrow('took it back');
+    expect(context().signal!.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../../support/herd.js';
+import { serveHttp } from '../http/served.js';
+import { RawClient } from '../support.js';
+
+const STATUS = '{"jsonrpc":"2.0","id":1,"method":"fleet/status"}\n';
+const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+async function whole(client: RawClient): Promise<string> {
+  await client.closed;
+  return client.lines.join('\n');
+}
+
+describe('the front door', () => {
+  it.each(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH'])('%s is HTTP', async (method) => {
+    const { path } = await serveHttp();
+    const client = await RawClient.open(path);
+    await client.write(HEALTH.replace('GET', method));
+    expect(await whole(client)).toMatch(/^HTTP\/1\.1 \d+ /);
+  });
+
+  it.each([
+    ['a message', STATUS],
+    ['a message after an empty line', `\n${STATUS}`],
+    ['a message after a word of HTTP in small letters', `get /\n${STATUS}`],
+    ['a message after what only begins like HTTP', `GETTING\nPOS\nDELET\n${STATUS}`],
+    ['a message after a method without a space', `GET\n${STATUS}`],
+  ])('%s is not', async (_, text) => {
+    const { path } = await serveHttp();
+    const client = await RawClient.open(path);
+    await client.write(text);
+    const lines = await client.take(text.split('\n').filter(Boolean).length);
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ id: 1, result: { servers: [{}, {}] } });
+  });
+
+  it.each([
+    ['HTTP', HEALTH, 'HTTP/1.1 200 OK'],
+    ['a message', `GE${STATUS}${STATUS}`, '"servers":['],
+  ])('%s that comes a byte at a time loses none', async (_, text, found) => {
+    const { path } = await serveHttp();
+    const client = await RawClient.open(path);
+    client.socket.setNoDelay(true);
+    for (const byte of text) await client.write(byte);
+    await until(() => client.lines.some((line) => line.includes(found)));
+  });
+
+  it('a client that says nothing waits, and is heard when it speaks', async () => {
+    const { path, door, server } = await serveHttp();
+    const client = await RawClient.open(path);
+    await until(() => door.undecided === 1);
+    expect(server.connections.size).toBe(0);
+    client.ask(1, 'fleet/status');
+    expect(await client.next()).toMatchObject({ id: 1 });
+    expect([door.undecided, server.connections.size]).toEqual([0, 1]);
+  });
+
+  it('a client that closes its half has its replies, and one that never spoke is let go', async () => {
+    const { path, door, server } = await serveHttp();
+    const client = await RawClient.open(path, { allowHalfOpen: true });
+    client.socket.end(STATUS);
+    expect(await client.next()).toMatchObject({ id: 1 });
+    const silent = await RawClient.open(path, { allowHalfOpen: true });
+    silent.socket.end('GE');
+    await Promise.all([client.closed, silent.closed]);
+    await until(() => door.undecided === 0 && server.connections.size === 0);
+  });
+
+  it('when the daemon ends, those that never spoke are let go too', async () => {
+    const { path, door } = await serveHttp();
+    const client = await RawClient.open(path);
+    await until(() => door.undecided === 1);
+    door.close();
+    await client.closed;
+    expect(door.undecided).toBe(0);
+  });
+});

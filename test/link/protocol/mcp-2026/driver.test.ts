@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../../src/link/session/call.js';
+import { NOISE_MS } from '../../../support/noise.js';
+import { deferred, errorOf, openLink, specOf, textOf } from '../../support.js';
+import { remembering } from '../negotiation/remembering.js';
+
+const KEY = 'io.modelcontextprotocol';
+const modern = (changes = {}, args: string[] = []) => specOf('modern.mjs', changes, args);
+
+describe('a modern server', () => {
+  it('tells what it is, and does what a server does (FR-002)', async () => {
+    const { opened, link, tool } = openLink(modern());
+    expect(await opened).toMatchObject({
+      protocolVersion: '2026-07-28',
+      serverInfo: { name: 'modern', version: '1.0.0' },
+      capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} },
+      instructions: 'be modern',
+    });
+    expect(await tool('echo', { value: 'hi' })).toBe('hi');
+    const ttls: number[] = [];
+    const tools = await link.list('tools/list', (ttlMs) => ttls.push(ttlMs));
+    expect([tools.map(({ name }) => name).includes('confirm'), ttls]).toEqual([true, [5000]]);
+    expect((await link.list('prompts/list')).map(({ name }) => name)).toEqual(['greet']);
+    expect(
+      await link.session.call('prompts/get', { name: 'greet', arguments: { name: 'you' } }),
+    ).toMatchObject({
+      resultType: 'complete',
+      messages: [{ content: { text: 'hello you' } }],
+    });
+    expect(await link.session.call('resources/read', { uri: 'note://one' })).toMatchObject({
+      contents: [{ text: 'noted' }],
+    });
+  });
+
+  it('is told with every request who asks, what for and how (FR-011)', async () => {
+    const roots = [{ uri: 'file:///work', name: 'work' }];
+    const { link } = openLink(modern({ roots, config: { level: 3 } }), {
+      clientInfo: { name: 'toolherd', version: '1.2.3' },
+      logLevel: 'warning',
+    });
+    const request = async (ask?: () => Promise<Record<string, unknown>>) => {
+      const settled = deferred<Outcome>();
+      const params = { name: 'request', arguments: {}, _meta: { mine: 1 } };
+      link.session.send({ method: 'tools/call', params }, { settle: settled.resolve, ask });
+      const outcome = await settled.promise;
+      return JSON.parse(outcome.ok ? textOf(outcome.result) : '');
+    };
+    expect(await request()).toEqual({
+      envelope: {
+        [`${KEY}/protocolVersion`]: '2026-07-28',
+        [`${KEY}/clientInfo`]: { name: 'toolherd', version: '1.2.3' },
+        [`${KEY}/clientCapabilities`]: { roots: expect.anything() },
+        [`${KEY}/logLevel`]: 'warning',
+      },
+      _meta: { mine: 1, 'toolherd/config': { level: 3 } },
+    });
+    // where an agent can be asked, the server may
+    const { envelope } = await request(async () => ({}));
+    expect(Object.keys(envelope[`${KEY}/clientCapabilities`]).sort()).toEqual([
+      'elicitation',
+      'roots',
+      'sampling',
+    ]);
+  });
+
+  it('says how far it is, and what it thinks', async () => {
+    const { link, notifications, opened } = openLink(modern(), { logLevel: 'info' });
+    await opened;
+    const progress: unknown[] = [];
+    const onProgress = (value: unknown) => progress.push(value);
+    await link.session.call('tools/call', { name: 'progress', arguments: { times: 3 } }, { onProgress });
+    expect(progress).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3 })));
+    for (const level of ['debug', 'warning']) {
+      await link.session.call('tools/call', { name: 'log', arguments: { level, value: level } });
+    }
+    expect(notifications.filter(({ method }) => method === 'notifications/message')).toMatchObject([
+      { params: { level: 'warning', data: 'warning' } },
+    ]);
+  });
+
+  it('lives as long as it answers server/discover; there is no ping', async () => {
+    const { link, opened, tool } = openLink(modern());
+    await opened;
+    await link.ping(5000);
+    const pid = Number(await tool('pid'));
+    process.kill(pid, 'SIGSTOP');
+    expect(await errorOf(link.ping(200))).toMatchObject({ type: 'MCPTimeoutError' });
+    process.kill(pid, 'SIGCONT');
+    await link.ping(5000);
+  });
+
+  it('tells that its tools changed, because it is listened to', async () => {
+    const { tool, notifications, opened } = openLink(modern());
+    await opened;
+    await tool('change');
+    expect(notifications.map(({ method }) => method)).toEqual(['notifications/tools/list_changed']);
+  });
+
+  it('that is killed in mid-call fails the call at once, as sent (P1)', async () => {
+    const { link, tool, opened, ended } = openLink(modern());
+    await opened;
+    const others = [errorOf(tool('wait')), errorOf(tool('wait'))];
+    const startedAt = performance.now();
+    expect(await errorOf(tool('kill'))).toMatchObject({
+      type: 'ServerCrashedError',
+      sent: true,
+      retryable: false,
+    });
+    for (const error of await Promise.all(others))
+      expect(error).toMatchObject({ type: 'ServerCrashedError' });
+    expect(performance.now() - startedAt).toBeLessThan(1000 + NOISE_MS);
+    expect(await ended).toMatchObject({ cause: 'exit', signal: 'SIGKILL' });
+    expect(await errorOf(link.ping(1000))).toMatchObject({ type: 'MCPConnectionError' });
+  });
+});
+
+describe('a listening that ends while the server lives', () => {
+  it('begins again, and what may have changed meanwhile is told', async () => {
+    const { opened, notifications, logs, logged } = openLink(specOf('discovers.mjs', {}, ['drops']), {
+      era: remembering('modern'),
+    });
+    await opened;
+    await logged(/listens/);
+    logs.length = 0;
+    await logged(/listens {"toolsListChanged":true}/);
+    logs.length = 0;
+    await logged(/listens/);
+    expect(notifications[0]).toEqual({ method: 'notifications/tools/list_changed', params: undefined });
+    expect(notifications.every(({ method }) => !method.includes('acknowledged'))).toBe(true);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Ask, CallHandle, Outcome } from '../../../../src/link/session/call.js';
+import type { JsonObject } from '../../../../src/link/session/message.js';
+import { deferred, openLink, specOf, textOf } from '../../support.js';
+
+function stage(changes = {}) {
+  const { link, opened } = openLink(specOf('modern.mjs', changes));
+  const call = (name: string, args: JsonObject, ask?: Ask) => {
+    const settled = deferred<Outcome>();
+    const params = { name, arguments: args };
+    const handle = link.session.send({ method: 'tools/call', params }, { settle: settled.resolve, ask });
+    return { handle: handle as CallHandle, outcome: settled.promise };
+  };
+  const say = async (...args: Parameters<typeof call>) => {
+    const outcome = await call(...args).outcome;
+    return outcome.ok ? textOf(outcome.result) : outcome.error;
+  };
+  return { link, opened, call, say };
+}
+
+const yes = { action: 'accept', content: { yes: true } };
+
+describe('what a modern server wants to know', () => {
+  it('is asked of the agent whose call it is, and the call goes on with the answer and its state', async () => {
+    const { say } = stage();
+    const asked: unknown[] = [];
+    const ask: Ask = async (method, params) => {
+      asked.push([method, params?.message]);
+      return yes;
+    };
+    expect(await say('confirm', { rounds: 3 }, ask)).toBe('round 3: {"yes":true}');
+    expect(asked).toEqual(Array(3).fill(['elicitation/create', 'are you sure?']));
+  });
+
+  it('is answered all at once: sampling by the agent, roots from the config', async () => {
+    const roots = [{ uri: 'file:///work', name: 'work' }];
+    const { say } = stage({ roots });
+    const thought = { role: 'assistant', content: { type: 'text', text: 'hm' }, model: 'm' };
+    const ask: Ask = async () => thought;
+    expect(JSON.parse(String(await say('ponder', {}, ask)))).toEqual({ thought, roots: { roots } });
+  });
+
+  it('is asked ten times at most', async () => {
+    const { say } = stage();
+    let times = 0;
+    const ask: Ask = async () => {
+      times += 1;
+      return yes;
+    };
+    expect(await say('confirm', { rounds: 10 }, ask)).toContain('round 10');
+    times = 0;
+    expect(await say('confirm', { rounds: 11 }, ask)).toMatchObject({
+      type: 'MCPProtocolError',
+      sent: true,
+      message: expect.stringContaining('it asked for more 10 times already'),
+    });
+    expect(times).toBe(10);
+  });
+
+  it('fails the call, with the remedy, where nobody can be asked', async () => {
+    const { say } = stage();
+    expect(await say('confirm', {})).toMatchObject({
+      type: 'MCPProtocolError',
+      sent: true,
+      rpc: { code: -32021 },
+      why: expect.stringContaining('elicitation'),
+      fix: 'call it from an agent that can answer',
+    });
+  });
+
+  it('fails the call with what was wanted and why it was not answered', async () => {
+    const { say } = stage();
+    const ask: Ask = () => Promise.reject(new Error('the person has left'));
+    expect(await say('confirm', {}, ask)).toMatchObject({
+      type: 'MCPProtocolError',
+      message: 'modern: tools/call waits for elicitation/create ("are you sure?"), which was not answered',
+      why: 'the person has left',
+      fix: 'call it from an agent that can answer',
+    });
+  });
+
+  it('is not wanted any more when the call is cancelled: whoever is asked is told', async () => {
+    const { call } = stage();
+    const asked = deferred<AbortSignal>();
+    const ask: Ask = (_method, _params, signal) => {
+      asked.resolve(signal);
+      return new Promise(() => {});
+    };
+    const { handle, outcome } = call('confirm', {}, ask);
+    const signal = await asked.promise;
+    expect(signal.aborted).toBe(false);
+    handle.cancel('never mind');
+    expect(await outcome).toMatchObject({ error: { type: 'CancelledError' } });
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('a server that dies while somebody is asked fails the call, and nobody is asked any more (P1)', async () => {
+    const { call, link } = stage();
+    const asked = deferred<AbortSignal>();
+    const ask: Ask = (_method, _params, signal) => {
+      asked.resolve(signal);
+      return new Promise(() => {});
+    };
+    const { outcome } = call('confirm', {}, ask);
+    const signal = await asked.promise;
+    process.kill(Number(link.pids[0]), 'SIGKILL');
+    expect(await outcome).toMatchObject({ error: { type: 'ServerCrashedError', sent: true } });
+    expect(signal.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { Listenings } from '../../../../src/link/protocol/mcp-2026/subscriptions.js';
+import type { JsonObject } from '../../../../src/link/session/message.js';
+import { MCPProtocolError } from '../../../../src/shared/call-errors.js';
+import { FakeClock } from '../../fake-clock.js';
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const ID = 'io.modelcontextprotocol/subscriptionId';
+const URI = 'note://one';
+
+function listening() {
+  const clock = new FakeClock();
+  const sent: JsonObject[] = [];
+  const cancelled: number[] = [];
+  const told: unknown[] = [];
+  const ends: { resolve(): void; reject(error: Error): void }[] = [];
+  const listenings = new Listenings({
+    name: 'it',
+    clock,
+    send: (method, params) => {
+      sent.push({ method, ...params });
+      const reply = new Promise<JsonObject>((resolve, reject) => {
+        ends.push({ resolve: () => resolve({}), reject });
+      });
+      reply.catch(() => undefined);
+      return { id: sent.length, reply };
+    },
+    cancel: (id) => cancelled.push(id),
+    notify: (method, params) => told.push([method, params]),
+  });
+  const acknowledge = (id: number, notifications: object, meta: object = { [ID]: id }) =>
+    listenings.receive({ method: ACKNOWLEDGED, params: { notifications, _meta: meta } });
+  return { clock, listenings, sent, cancelled, told, ends, acknowledge };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a resource of a modern server', () => {
+  it('is listened for with a request of its own, until that is taken back', async () => {
+    const { listenings, sent, cancelled, acknowledge, clock } = listening();
+    listenings.listenToLists({ tools: { listChanged: true }, prompts: {} });
+    const watch = listenings.watch(URI);
+    expect(sent).toEqual([
+      { method: 'subscriptions/listen', notifications: { toolsListChanged: true } },
+      { method: 'subscriptions/listen', notifications: { resourceSubscriptions: [URI] } },
+    ]);
+    acknowledge(1, { toolsListChanged: true });
+    acknowledge(2, { resourceSubscriptions: [URI] });
+    const unwatch = await watch;
+    await unwatch();
+    await unwatch();
+    expect(cancelled).toEqual([2]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('that the server does not listen for, refuses or is silent about, is refused', async () => {
+    const { listenings, acknowledge, ends, clock, cancelled } = listening();
+    const dropped = listenings.watch(URI);
+    acknowledge(1, {});
+    await expect(dropped).rejects.toThrow('does not tell when note://one changes');
+    const refused = listenings.watch(URI);
+    ends[1]!.reject(new MCPProtocolError('no', { rpc: { code: -32603, message: 'full' } }));
+    await expect(refused).rejects.toThrow('no');
+    const silent = listenings.watch(URI);
+    clock.advance(30_000);
+    await expect(silent).rejects.toThrow('no answer to subscriptions/listen');
+    const late = listenings.watch(URI);
+    listenings.stop();
+    await expect(late).rejects.toThrow('is gone');
+    expect(cancelled).toEqual([1, 3]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is listened for again when that has ended, and may have changed meanwhile', async () => {
+    const { listenings, acknowledge, ends, clock, sent, told, cancelled } = listening();
+    const watch = listenings.watch(URI);
+    // one that does not say which is meant is for whoever waits
+    acknowledge(1, { resourceSubscriptions: [URI] }, {});
+    const unwatch = await watch;
+    ends[0]!.resolve();
+    await turn();
+    clock.advance(500);
+    expect(sent).toHaveLength(2);
+    expect(told).toEqual([]);
+    acknowledge(2, { resourceSubscriptions: [URI] });
+    expect(told).toEqual([['notifications/resources/updated', { uri: URI }]]);
+    listenings.receive({ method: 'notifications/cancelled', params: { requestId: 2 } });
+    await unwatch();
+    clock.advance(60_000);
+    expect([sent.length, cancelled]).toEqual([2, []]);
+  });
+});

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Verdicts } from '../../../../src/link/protocol/negotiation/era-cache.js';
+import { makeFolder } from '../../../support/folder.js';
+import { FakeClock } from '../../fake-clock.js';
+
+const DAY_MS = 86_400_000;
+
+function stage(content?: string) {
+  const file = join(makeFolder(), 'cache', 'eras.json');
+  const clock = new FakeClock();
+  const open = () => new Verdicts(file, clock);
+  if (content !== undefined) {
+    const verdicts = open();
+    verdicts.of('x').keep('legacy');
+    verdicts.close();
+    writeFileSync(file, content);
+  }
+  return { file, clock, open };
+}
+
+describe('verdicts', () => {
+  it('outlive the daemon, with their date', () => {
+    const { file, clock, open } = stage();
+    const verdicts = open();
+    verdicts.of('a').keep('legacy');
+    verdicts.of('b').keep('modern');
+    expect([verdicts.of('a').recall(), verdicts.of('c').recall()]).toEqual(['legacy', undefined]);
+    verdicts.close();
+    const at = new Date(clock.now()).toISOString();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      version: 1,
+      verdicts: { a: { era: 'legacy', at }, b: { era: 'modern', at } },
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(file, '..'))).toEqual(['eras.json']);
+    expect([open().of('a').recall(), open().of('b').recall()]).toEqual(['legacy', 'modern']);
+  });
+
+  it('of many servers that start together are written once', () => {
+    const { file, clock, open } = stage();
+    const verdicts = open();
+    for (let server = 0; server < 100; server += 1) verdicts.of(`${server}`).keep('legacy');
+    expect(clock.armed).toBe(1);
+    clock.advance(1000);
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).verdicts)).toHaveLength(100);
+  });
+
+  it('of legacy hold for seven days, while the daemon runs and after it', () => {
+    const { clock, open } = stage();
+    const verdicts = open();
+    verdicts.of('a').keep('legacy');
+    verdicts.of('b').keep('modern');
+    clock.advance(7 * DAY_MS - 1);
+    expect(verdicts.of('a').recall()).toBe('legacy');
+    clock.advance(1);
+    expect([verdicts.of('a').recall(), verdicts.of('b').recall()]).toEqual([undefined, 'modern']);
+    expect([open().of('a').recall(), open().of('b').recall()]).toEqual([undefined, 'modern']);
+  });
+
+  it('that are presumed or forgotten do not reach the disk', () => {
+    const { open } = stage();
+    const verdicts = open();
+    verdicts.of('a').presume('legacy');
+    verdicts.of('b').keep('modern');
+    verdicts.of('b').forget();
+    expect([verdicts.of('a').recall(), verdicts.of('b').recall()]).toEqual(['legacy', undefined]);
+    verdicts.close();
+    expect([open().of('a').recall(), open().of('b').recall()]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['no JSON', '{"version": 1, "verd'],
+    ['of another version', '{"version": 2, "verdicts": {"x": {"era": "legacy", "at": "2020-01-01"}}}'],
+    ['of another shape', '{"version": 1, "verdicts": [1]}'],
+    ['full of nonsense', '{"version": 1, "verdicts": {"x": {"era": "old", "at": 1}, "y": null, "z": {}}}'],
+    ['dated in the future', '{"version": 1, "verdicts": {"x": {"era": "legacy", "at": "2999-01-01"}}}'],
+  ])('in a file that is %s are none, and the file is written anew', (_, content) => {
+    const { open } = stage(content);
+    const verdicts = open();
+    expect(verdicts.of('x').recall()).toBeUndefined();
+    verdicts.of('x').keep('modern');
+    verdicts.close();
+    expect(open().of('x').recall()).toBe('modern');
+  });
+
+  it('in a file that cannot be written still hold for this daemon', () => {
+    const clock = new FakeClock();
+    const folder = makeFolder({ 'a-file': '' });
+    const verdicts = new Verdicts(join(folder, 'a-file', 'eras.json'), clock);
+    verdicts.of('a').keep('legacy');
+    clock.advance(1000);
+    expect(verdicts.of('a').recall()).toBe('legacy');
+  });
+});

@@ -1,0 +1,18 @@
+import type { Era, EraMemory } from '../../../../src/link/protocol/negotiation/era-cache.js';
+
+/** The memory of one server, and everything it was ever told. */
+export function remembering(era?: Era): EraMemory & { told: string[] } {
+  let known = era;
+  const told: string[] = [];
+  const tell = (what: string, next: Era | undefined) => {
+    told.push(next === undefined ? what : `${what} ${next}`);
+    known = next;
+  };
+  return {
+    told,
+    recall: () => known,
+    keep: (next) => tell('keep', next),
+    presume: (next) => tell('presume', next),
+    forget: () => tell('forget', undefined),
+  };
+}

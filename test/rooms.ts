@@ -1,0 +1,186 @@
+/**
+ * The folders of src, in order of dependence: a room imports code only from the rooms it names, and its subfolders import
+ * code only from those that stand before them. Types may come from anywhere in the rooms of `imports` and `types`.
+ * test/architecture.test.ts enforces the list; the table in docs/ARCHITECTURE.md is made from it.
+ */
+export interface Room {
+  name: string;
+  does: string;
+  /** Rooms whose code it may use. */
+  imports: readonly string[];
+  /** Rooms of which it may use only types. */
+  types?: readonly string[];
+  /** Packages, and `node` for Node's own modules. */
+  packages?: readonly string[];
+  /** Of which it may use only types. */
+  typePackages?: readonly string[];
+  /** Subfolders in order of dependence, each with what it does. `.` stands for the files of the room itself. */
+  inside?: readonly (readonly [folder: string, does: string])[];
+}
+
+export const ROOMS: readonly Room[] = [
+  {
+    name: 'shared',
+    does: 'what every room may use: errors, clock, paths, names of MCP, near-miss suggestions, removal of secrets',
+    imports: [],
+    packages: ['node'],
+    inside: [
+      ['.', ''],
+      ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
+    ],
+  },
+  {
+    name: 'fleet',
+    does: 'the contract: everything that can be asked of a herd, with its types, events and texts',
+    imports: ['shared'],
+  },
+  {
+    name: 'machines',
+    does: 'the statecharts of server and keeper, and the restart policy; pure',
+    imports: [],
+    packages: ['xstate'],
+  },
+  {
+    name: 'testing',
+    does: 'a simulated world and clock for model tests of the machines',
+    imports: ['machines'],
+    packages: ['xstate'],
+  },
+  {
+    name: 'config',
+    does: 'files to specs: load, trust, watch',
+    imports: ['shared', 'machines'],
+    packages: ['node', 'zod', 'yaml', 'dotenv', 'jsonc-parser'],
+    inside: [
+      ['parse', 'text to a document with positions; limits on its size and depth; problems'],
+      ['schema', 'fields, shapes and settings of both files; the resolved spec'],
+      ['variables', '`${VAR}`, env files, the redactor'],
+      ['entry', 'one entry: its rules, its command, its environment, plugins'],
+      ['edit', 'changes to a file that keep its comments'],
+      ['.', ''],
+    ],
+  },
+  {
+    name: 'link',
+    does: 'the connection to one incarnation of a server',
+    imports: ['shared'],
+    types: ['machines', 'config'],
+    packages: ['node', 'ws', '@modelcontextprotocol/sdk', '@modelcontextprotocol/client'],
+    inside: [
+      ['process', 'process groups: stop sequence, table, watchdog, ledger, clean-up after a dead daemon'],
+      ['session/raw', 'large replies as bytes: checked while they arrive, never parsed'],
+      ['session', 'calls in flight: ids, timeouts, replies, cancellation'],
+      ['auth', 'OAuth: tokens, renewal, the browser callback'],
+      ['protocol', 'what both eras of MCP share: lists, requests of servers, the driver interface'],
+      ['protocol/mcp-2025', 'MCP up to 2025-11-25'],
+      ['protocol/mcp-2026', 'MCP from 2026-07-28'],
+      ['protocol/negotiation', 'finds out which era a server speaks; puts session and driver together'],
+      ['stdio', 'a server as a child process'],
+      ['remote', 'a server over HTTP, SSE or WebSocket'],
+      ['.', ''],
+    ],
+  },
+  {
+    name: 'supervisor',
+    does: 'the herd: keeps servers running and routes calls to them',
+    imports: ['shared', 'fleet', 'machines', 'link'],
+    types: ['config'],
+    packages: ['node', 'xstate'],
+    inside: [
+      ['.', ''],
+      ['memory', 'memory budgets: measure, restart, evict'],
+      ['events', 'event bus, journal, messages of servers, records of calls'],
+      ['catalog', 'what servers offer, and under which public names'],
+      ['pins', 'compares tools with what they were'],
+      ['server', 'one configured server: replicas, transient processes, gates, permits'],
+      ['calls', 'requests to the herd: routing, fan-out, results'],
+      ['herd', 'all servers, and the views of them'],
+    ],
+  },
+  {
+    name: 'ipc',
+    does: 'the herd over a socket',
+    imports: ['shared', 'fleet'],
+    packages: ['node'],
+    inside: [
+      ['jsonrpc', 'one JSON-RPC connection over any stream: requests both ways, write queue, errors'],
+      ['socket', 'the Unix socket: path, lock, owner, first bytes'],
+      ['mcp', 'MCP towards agents: sessions, lists, notifications'],
+      ['mcp/mcp-2026', 'MCP 2026-07-28 towards agents'],
+      ['http', 'streamable HTTP on the socket and on TCP'],
+      ['server', '`fleet/*` and MCP methods of one connection'],
+      ['client', 'a `Fleet` over the socket'],
+    ],
+  },
+  {
+    name: 'log',
+    does: 'log files and their rotation; the audit file',
+    imports: ['shared'],
+    packages: ['node', 'pino'],
+  },
+  {
+    name: 'daemon',
+    does: 'puts config, supervisor, link, ipc and log together',
+    imports: ['shared', 'fleet', 'config', 'link', 'supervisor', 'ipc', 'log'],
+    packages: ['node'],
+  },
+  {
+    name: 'library',
+    does: 'what scripts import: `connect` and `openFleet`',
+    imports: ['shared', 'fleet', 'config', 'ipc', 'link', 'daemon'],
+    packages: ['node'],
+  },
+  {
+    name: 'integrations',
+    does: 'config files of other programs: finds, imports and edits their MCP servers',
+    imports: ['shared', 'config'],
+    packages: ['node', 'jsonc-parser', 'smol-toml'],
+    inside: [
+      ['programs', 'one file a program: where its config is and how it writes a server'],
+      ['.', ''],
+    ],
+  },
+  {
+    name: 'registry',
+    does: 'the official MCP registry: search, versions, entries to install',
+    imports: ['shared', 'config'],
+    packages: ['node'],
+  },
+  {
+    name: 'bin',
+    does: 'entry points of the command and the daemon; loads bundles with their compiled code',
+    imports: ['shared'],
+    packages: ['node'],
+  },
+  {
+    name: 'cli',
+    does: 'the command',
+    imports: ['shared', 'fleet', 'machines', 'config', 'ipc', 'log', 'integrations', 'registry', 'bin'],
+    packages: ['node', 'execa'],
+    typePackages: ['xstate'],
+    inside: [
+      ['ui', 'output, tables, colours, prompts'],
+      ['core', 'what a command is: arguments, durations, exit codes, errors'],
+      ['daemon', 'connects to the daemon, or starts it'],
+      ['commands/servers', 'status, why, logs, start, stop, …'],
+      ['commands/tools', 'tools, call, prompts, resources, …'],
+      ['.', ''],
+      ['commands/registry', 'search, show'],
+      ['commands/config', 'add, remove, list, validate, schema'],
+      ['commands/daemon/doctor', 'the checks of doctor'],
+      ['commands/daemon/service', 'systemd and launchd'],
+      ['commands/daemon', 'up, down, reload, doctor, service'],
+      ['commands/agents/bridge', 'lines between an agent and the socket'],
+      ['commands/agents', 'attach, detach, bridge'],
+      ['commands/import', 'import'],
+      ['commands/trust', 'allow, revoke, auth, pins'],
+      ['commands/help/completion', 'shell completion'],
+      ['commands/help', 'help, version, completion'],
+    ],
+  },
+  {
+    name: '.',
+    does: 'the public API: index.ts and client.ts',
+    imports: ['shared', 'fleet', 'config', 'ipc', 'library'],
+  },
+];

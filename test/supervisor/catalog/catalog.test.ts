@@ -1,0 +1,337 @@
+import { describe, expect, test } from 'vitest';
+import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { CatalogEvent } from '../../../src/fleet/fleet.js';
+import type { CatalogStore } from '../../../src/supervisor/catalog/catalog-store.js';
+import type { Lists } from '../../../src/supervisor/catalog/lists.js';
+import type { Manners } from '../fake-link.js';
+import { PinMemory, tool } from '../pins/world.js';
+import { settled, spec, World } from '../world.js';
+
+const schema = { type: 'object' };
+const tools = (...names: string[]): Manners => ({
+  opens: true,
+  answers: true,
+  lists: { 'tools/list': names.map((name) => ({ name, inputSchema: schema })) },
+});
+
+/** What is kept from one herd to the next. */
+class Memory implements CatalogStore {
+  readonly kept = new Map<string, string>();
+  saves = 0;
+  load = (identity: string): Lists | undefined => {
+    const text = this.kept.get(identity);
+    return text === undefined ? undefined : JSON.parse(text);
+  };
+  save = (identity: string, lists: Lists): void => {
+    this.saves += 1;
+    this.kept.set(identity, JSON.stringify(lists));
+  };
+  seen = async () => undefined;
+}
+
+function stage(manners: Manners, changes: Partial<StdioSpec> = {}, catalogs = new Memory()) {
+  const world = new World();
+  world.manners = () => manners;
+  const herd = world.herd({ catalogs });
+  herd.apply([spec(changes)]);
+  const events: CatalogEvent[] = [];
+  herd.subscribe(['catalog'], (event) => void events.push(event));
+  const names = async (refresh = false) => (await herd.tools('srv', refresh)).tools.map(({ name }) => name);
+  const call = (tool: string, more = {}) => herd.call({ server: 'srv', tool, ...more });
+  return { world, herd, events, names, call, catalogs };
+}
+
+/** A second life, in which the server would offer something else. */
+async function afterwards(before: Manners, now: Manners, changes: Partial<StdioSpec> = {}) {
+  const first = stage(before, changes);
+  await first.names();
+  return stage(now, changes, first.catalogs);
+}
+
+describe('what a server offered in an earlier life', () => {
+  test('answers without starting it; fresh ones are asked for, and the difference is told', async () => {
+    const { world, names, events, herd } = await afterwards(tools('a', 'b'), tools('b', 'c'));
+    expect([await names(), world.links.length]).toEqual([['a', 'b'], 0]);
+    expect(herd.status()[0]?.tools).toBe(2);
+    expect((await herd.tools()).tools[0]?.cached).toBe(true);
+    expect(await names(true)).toEqual(['b', 'c']);
+    expect((await herd.tools()).tools[0]).not.toHaveProperty('cached');
+    expect(events).toEqual([
+      {
+        topic: 'catalog',
+        server: 'srv',
+        list: 'tools',
+        count: 2,
+        added: ['c'],
+        removed: ['a'],
+        changed: [],
+        at: new Date(0).toISOString(),
+      },
+    ]);
+  });
+
+  test('is what it still offers: nothing is told, nothing is written again', async () => {
+    const { names, events, catalogs } = await afterwards(tools('a'), tools('a'));
+    await names(true);
+    expect([events, catalogs.saves]).toEqual([[], 1]);
+  });
+
+  test('is replaced by the next start, whoever wanted that', async () => {
+    const { call, events, names } = await afterwards(tools('a'), tools('a', 'b'));
+    await call('a');
+    await settled();
+    expect(events.map(({ added }) => added)).toEqual([['b']]);
+    expect(await names()).toEqual(['a', 'b']);
+  });
+
+  test('belongs to what it was started with: one of another command has none', async () => {
+    const first = stage(tools('a'));
+    await first.names();
+    const { world, names } = stage(tools('b'), { args: ['other'] }, first.catalogs);
+    expect([await names(), world.links.length]).toEqual([['b'], 1]);
+  });
+
+  test('is remembered list by list: one that could not be read is unknown, the others are cached', async () => {
+    const bad: Manners = {
+      opens: true,
+      lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] },
+    };
+    const { world, names, herd } = await afterwards(bad, tools('a'));
+    expect(herd.status()[0]?.lists).toEqual({
+      tools: { freshness: 'unknown' },
+      prompts: { freshness: 'cached' },
+      resources: { freshness: 'cached' },
+      templates: { freshness: 'cached' },
+    });
+    const { prompts, missing } = await herd.prompts();
+    expect([prompts, missing]).toMatchObject([[{ name: 'p', cached: true }], []]);
+    expect(world.links).toHaveLength(0);
+    expect([await names(), world.links.length]).toEqual([['a'], 1]);
+  });
+
+  test('is compared with what was pinned, although another list is not remembered', async () => {
+    const store = new PinMemory();
+    const pins = { store, policy: () => 'enforce' as const };
+    const catalogs = new Memory();
+    const offering = (description: string, prompts: Error | []): Manners => ({
+      opens: true,
+      answers: true,
+      lists: { 'tools/list': [tool('a', description)], 'prompts/list': prompts },
+    });
+    const lives = [offering('old', new Error('no')), offering('evil', new Error('no')), offering('evil', [])];
+    const herds = [];
+    for (const manners of lives) {
+      const world = new World();
+      world.manners = () => manners;
+      const herd = world.herd({ catalogs, pins });
+      herd.apply([spec()]);
+      herds.push({ world, herd });
+      if (herds.length < 3) await herd.tools('srv', true);
+    }
+    const { world, herd } = herds[2]!;
+    expect((await herd.tools()).tools).toMatchObject([
+      { name: 'a', cached: true, blocked: expect.any(String) },
+    ]);
+    expect(world.links).toHaveLength(0);
+  });
+
+  test('stays marked as cached while the server does not answer, and is told as old if it cannot start', async () => {
+    const { world, herd } = await afterwards(tools('a'), {}, { maxRestarts: 0 });
+    const refreshing = herd.tools('srv', true);
+    await settled();
+    expect((await herd.tools(undefined, false, 'none')).tools).toMatchObject([{ name: 'a', cached: true }]);
+    world.newest.goes({ kind: 'error', cause: 'exit', message: 'srv: exited with code 1', code: 1 });
+    const { tools: listed, missing } = await refreshing;
+    expect(listed).toMatchObject([{ name: 'a', cached: true }]);
+    const reason = expect.stringMatching(
+      /^toolherd no longer starts it: exited with code 1; what it last listed is shown$/,
+    );
+    expect(missing).toEqual([{ server: 'srv', list: 'tools', reason }]);
+  });
+
+  test('does not decide that a tool is not there: the server is asked first', async () => {
+    const { world, call } = await afterwards(tools('a'), tools('b'));
+    expect((await call('b')).success).toBe(true);
+    expect(world.newest.calls.map(({ params }) => params.name)).toEqual(['b']);
+    expect((await call('a')).error).toMatchObject({ type: 'MCPToolNotFoundError', fix: "did you mean 'b'?" });
+  });
+
+  test('a call that runs out of time while the server is asked was not sent', async () => {
+    const { world, call } = await afterwards(tools('a'), {});
+    const calling = call('b', { timeout_ms: 500 });
+    await settled();
+    await world.passes(500);
+    expect((await calling).error).toMatchObject({ type: 'MCPTimeoutError', sent: false, retryable: true });
+  });
+
+  test('a call that is taken back while the server is asked was not sent', async () => {
+    const { herd } = await afterwards(tools('a'), {});
+    const abort = new AbortController();
+    const calling = herd.call({ server: 'srv', tool: 'b' }, { signal: abort.signal });
+    await settled();
+    abort.abort();
+    expect((await calling).error).toMatchObject({ type: 'CancelledError', sent: false });
+  });
+
+  test('a tool that the config hides stays hidden, and nothing is started for it', async () => {
+    const hidden = { tools: { allow: ['*'], deny: ['rm'] } };
+    const { world, call } = await afterwards(tools('a', 'rm'), tools('a', 'rm'), hidden);
+    expect((await call('rm')).error?.type).toBe('MCPToolNotFoundError');
+    expect(world.links).toEqual([]);
+  });
+
+  test('of a transient server is checked by the first process that comes', async () => {
+    const { world, call, events } = await afterwards(tools('a'), tools('a', 'b'), { lifecycle: 'transient' });
+    await call('a');
+    await settled();
+    expect([world.links[0]?.reads.length, events.map(({ added }) => added)]).toEqual([4, [['b']]]);
+    await call('a');
+    expect(world.links.at(-1)?.reads).toEqual([]);
+  });
+});
+
+describe('FR-016: lists that have changed', () => {
+  test('only those that the server names are read again; a wish for all of them means all', async () => {
+    const { world, names } = stage(tools('a'));
+    await names();
+    const { reads } = world.newest;
+    reads.length = 0;
+    world.newest.says('notifications/resources/list_changed');
+    await world.passes(100);
+    expect(reads).toEqual(['resources/list', 'resources/templates/list']);
+    reads.length = 0;
+    world.newest.says('notifications/prompts/list_changed');
+    const fresh = names(true);
+    await fresh;
+    expect(reads).toHaveLength(4);
+  });
+
+  test('a tool that was announced can be called before the lists are read again', async () => {
+    const { world, names, call } = stage(tools('a'));
+    await names();
+    world.newest.manners = tools('a', 'b');
+    world.newest.says('notifications/tools/list_changed');
+    expect((await call('b')).success).toBe(true);
+  });
+
+  test('one that could not be read again is still in doubt: what it now has can be called', async () => {
+    const { world, names, call } = stage(tools('a'));
+    await names();
+    world.newest.manners = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
+    world.newest.says('notifications/tools/list_changed');
+    await world.passes(100);
+    expect((await call('b')).success).toBe(true);
+    expect(await names()).toEqual(['a']);
+  });
+
+  test('one that is not wanted is in no doubt', async () => {
+    const { world, call } = stage(tools('a'), { lifecycle: 'transient', loadPrompts: false });
+    await call('a');
+    world.newest.says('notifications/prompts/list_changed');
+    await settled();
+    await call('a');
+    await call('a');
+    expect(world.links.at(-1)?.reads).toEqual([]);
+  });
+
+  test('a transient process that says so and goes leaves it to the next to look', async () => {
+    const { world, names, call, events } = stage(tools('a'), { lifecycle: 'transient' });
+    await names();
+    events.length = 0;
+    world.manners = () => ({ ...tools('a', 'b'), answers: false });
+    const calling = call('a');
+    await settled();
+    world.newest.says('notifications/tools/list_changed');
+    world.newest.answers();
+    await calling;
+    await settled();
+    world.manners = () => tools('a', 'b');
+    await call('a');
+    await settled();
+    expect(events.map(({ added }) => added)).toEqual([['b']]);
+  });
+
+  test('a definition that is another under the same name is told as changed', async () => {
+    const { world, names, events } = stage(tools('a'));
+    await names();
+    events.length = 0;
+    world.newest.manners = {
+      ...tools(),
+      lists: { 'tools/list': [{ name: 'a', description: 'new', inputSchema: schema }] },
+    };
+    world.newest.says('notifications/tools/list_changed');
+    await world.passes(100);
+    expect(events).toMatchObject([{ list: 'tools', count: 1, added: [], removed: [], changed: ['a'] }]);
+  });
+});
+
+describe('FR-016: a config that changes', () => {
+  test('a server that is taken out takes along what it offered, and that is told', async () => {
+    const { herd, names, events } = stage(tools('a', 'b'));
+    await names();
+    events.length = 0;
+    herd.apply([spec()]);
+    expect(events).toEqual([]);
+    herd.apply([]);
+    expect(events).toMatchObject([
+      { server: 'srv', list: 'tools', count: 0, added: [], removed: ['a', 'b'] },
+    ]);
+  });
+
+  test('one that is started with something else offers nothing until it is asked, or what it last did', async () => {
+    const { herd, names, events, world } = stage(tools('a', 'b'));
+    await names();
+    events.length = 0;
+    world.manners = () => tools('b', 'c');
+    herd.apply([spec({ args: ['other'] })]);
+    await settled();
+    await names();
+    herd.apply([spec()]);
+    expect(events.map(({ added, removed }) => [added, removed])).toEqual([
+      [[], ['a', 'b']],
+      [['b', 'c'], []],
+      [['a'], ['c']],
+    ]);
+  });
+});
+
+describe('a list that its server says is good for a while', () => {
+  test('is not asked for again before, is after, and is shown as it is when nobody can be asked', async () => {
+    const { world, names, herd } = stage({ ...tools('a'), ttlMs: 1000 });
+    await names();
+    world.newest.manners = { ...tools('b'), ttlMs: 1000 };
+    await world.passes(900);
+    expect(await names()).toEqual(['a']);
+    await world.passes(100);
+    expect(await names()).toEqual(['b']);
+    await herd.order('stop', { all: true }, true);
+    await world.passes(5000);
+    expect([await names(), world.links.length]).toEqual([['b'], 1]);
+  });
+});
+
+describe('a list of the herd', () => {
+  test('waits for list_wait, not for a start; one server that is named is waited for', async () => {
+    const { world, herd } = stage({}, { startTimeoutMs: 30_000 });
+    const answered: string[] = [];
+    void herd.tools().then(({ missing }) => answered.push(`herd ${missing[0]?.reason}`));
+    void herd.tools('srv').then(() => answered.push('server'));
+    await settled();
+    await world.passes(1900);
+    expect(answered).toEqual([]);
+    await world.passes(200);
+    expect(answered).toEqual(['herd has been starting for 2 s']);
+    await world.passes(27_000);
+    expect(answered).toHaveLength(1);
+    await world.passes(1000);
+    expect(answered).toHaveLength(2);
+  });
+
+  test('does without a server that is taken out of the config while it is waited for', async () => {
+    const { herd } = stage({});
+    const listing = herd.tools();
+    await settled();
+    herd.apply([]);
+    expect(await listing).toEqual({ tools: [], missing: [] });
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { JsonObject } from '../../../src/link/session/message.js';
+import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
+import type { Manners } from '../fake-link.js';
+import { settled, spec, World } from '../world.js';
+
+const failing: Manners = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
+const listing = (...names: string[]): Manners => ({
+  opens: true,
+  answers: true,
+  lists: { 'tools/list': names.map((name) => ({ name, inputSchema: {} })) },
+});
+
+async function stage(changes: Partial<StdioSpec> = {}, manners = failing) {
+  const world = new World();
+  world.manners = () => manners;
+  const server = new ConfiguredServer(spec(changes), 1, world.surroundings(), Promise.resolve());
+  await server.readLists();
+  const tools = () => server.catalog.states.get('tools')!;
+  /** How often its tools were asked for since the last look. */
+  const asked = () => {
+    const { length } = world.newest.reads.filter((method) => method === 'tools/list');
+    world.newest.reads.length = 0;
+    return length;
+  };
+  return { world, server, tools, asked };
+}
+
+describe('a list that could not be read', () => {
+  test('is read again after 1 s, then twice as long each time, up to 60 s', async () => {
+    const { world, tools, asked } = await stage();
+    expect([asked(), tools().freshness, tools().reason]).toEqual([1, 'failed', 'too busy']);
+    for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      expect(tools().nextTryAt).toBe(world.clock.now() + seconds * 1000);
+      await world.passes(seconds * 1000 - 1);
+      expect(asked()).toBe(0);
+      await world.passes(1);
+      expect(asked()).toBe(1);
+    }
+  });
+
+  test('alone: lists that are known are not read with it', async () => {
+    const { world } = await stage();
+    world.newest.reads.length = 0;
+    await world.passes(1000);
+    expect(world.newest.reads).toEqual(['tools/list']);
+  });
+
+  test('and then can be is fresh; a later failure begins with 1 s again', async () => {
+    const { world, server, tools } = await stage();
+    await world.passes(1000);
+    world.newest.manners = listing('a');
+    await world.passes(2000);
+    expect([tools().freshness, tools().reason, server.catalog.lists.tools]).toMatchObject([
+      'fresh',
+      undefined,
+      [{ name: 'a' }],
+    ]);
+    world.newest.manners = failing;
+    await server.readLists({ refresh: true });
+    expect([tools().freshness, tools().nextTryAt]).toEqual(['stale', world.clock.now() + 1000]);
+    expect(server.catalog.lists.tools).toMatchObject([{ name: 'a' }]);
+  });
+
+  test('is not waited for while the next try is to come; refresh asks at once', async () => {
+    const { world, server, asked } = await stage();
+    asked();
+    await server.readLists();
+    expect(asked()).toBe(0);
+    world.newest.manners = listing('a');
+    expect((await server.readLists({ refresh: true })).tools).toMatchObject([{ name: 'a' }]);
+  });
+
+  test('is not read again by a server that is gone, and is by the next process', async () => {
+    const { world, server, tools } = await stage();
+    server.stop();
+    await settled();
+    // before the next try would have been due
+    expect([tools().freshness, tools().nextTryAt, world.clock.pending]).toEqual(['failed', undefined, 0]);
+    world.manners = () => listing('a');
+    server.start();
+    await settled();
+    expect(tools().freshness).toBe('fresh');
+  });
+
+  test('is read again by a process that crashed and came back, not by the old one', async () => {
+    const { world, tools } = await stage();
+    const [first] = world.links;
+    world.manners = () => listing('a');
+    first?.crashes();
+    await world.passes(500);
+    expect([world.links.length, tools().freshness]).toEqual([2, 'fresh']);
+    await world.passes(60_000);
+    expect(world.links.flatMap(({ reads }) => reads)).toHaveLength(8);
+  });
+
+  test('of one of several replicas is read again by any that runs', async () => {
+    const { world, server, tools } = await stage({ replicas: 2 });
+    server.start();
+    await settled();
+    world.links[0]?.goes({ kind: 'disconnected', reason: 'ended', killed: false });
+    await settled();
+    world.links[1]!.manners = listing('a');
+    await world.passes(60_000);
+    expect(tools().freshness).toBe('fresh');
+  });
+
+  test('does not keep the process that was started to read it', async () => {
+    const { world, server, tools } = await stage({ lifecycle: 'transient' });
+    await world.passes(1000);
+    expect([world.alive, world.clock.pending, tools().freshness]).toEqual([[], 0, 'failed']);
+    world.manners = () => listing('a');
+    expect((await server.readLists()).tools).toMatchObject([{ name: 'a' }]);
+    await world.passes(100);
+    expect([world.alive, world.links.length]).toEqual([[], 2]);
+  });
+
+  test('is read again by a spare that waits', async () => {
+    const { world, tools } = await stage({ lifecycle: 'transient', spares: 1 });
+    const [spare] = world.alive;
+    spare!.manners = listing('a');
+    await world.passes(1000);
+    expect([tools().freshness, world.links.length, spare?.isAlive]).toEqual(['fresh', 1, true]);
+  });
+});
+
+describe('a list that is no longer good, and cannot be read again', () => {
+  test('is tried again with backoff; a request for it neither waits nor brings the next try forward', async () => {
+    const { world, server, tools, asked } = await stage({}, { ...listing('a'), ttlMs: 1000 });
+    await world.passes(1000);
+    world.newest.manners = failing;
+    asked();
+    expect((await server.readLists({ list: 'tools' })).tools).toMatchObject([{ name: 'a' }]);
+    const nextTryAt = world.clock.now() + 1000;
+    expect([asked(), tools().freshness, tools().nextTryAt]).toEqual([1, 'stale', nextTryAt]);
+    await server.readLists({ list: 'tools' });
+    expect([asked(), tools().nextTryAt]).toEqual([0, nextTryAt]);
+    await world.passes(1000);
+    expect([asked(), tools().nextTryAt]).toEqual([1, world.clock.now() + 2000]);
+  });
+});
+
+describe('a list that changes while it is read', () => {
+  test.each([{}, { lifecycle: 'transient' as const }, { lifecycle: 'transient' as const, spares: 1 }])(
+    'a refresh is answered by a reading that began after it (%o)',
+    async (changes) => {
+      const { world, server } = await stage(changes, listing('a'));
+      await world.passes(100);
+      let answer: (tools: JsonObject[]) => void = () => {};
+      const slow = new Promise<JsonObject[]>((resolve) => {
+        answer = resolve;
+      });
+      const slowly: Manners = { opens: true, lists: { 'tools/list': slow } };
+      world.manners = () => slowly;
+      world.newest.manners = slowly;
+      const first = server.readLists({ refresh: true });
+      await settled();
+      world.manners = () => listing('new');
+      world.newest.manners = listing('new');
+      const second = server.readLists({ refresh: true });
+      answer([{ name: 'old', inputSchema: {} }]);
+      expect((await first).tools).toMatchObject([{ name: 'old' }]);
+      expect((await second).tools).toMatchObject([{ name: 'new' }]);
+    },
+  );
+
+  test('is read once more: what was read is not what it is', async () => {
+    const { world, server, tools } = await stage({}, listing('old'));
+    let answer: (tools: JsonObject[]) => void = () => {};
+    const slow = new Promise<JsonObject[]>((resolve) => {
+      answer = resolve;
+    });
+    world.newest.manners = { lists: { 'tools/list': slow } };
+    const reading = server.readLists({ refresh: true });
+    await settled();
+    world.newest.says('notifications/tools/list_changed');
+    answer([{ name: 'older', inputSchema: {} }]);
+    await reading;
+    expect(tools().freshness).toBe('stale');
+    world.newest.manners = listing('new');
+    await world.passes(100);
+    expect([tools().freshness, server.catalog.lists.tools]).toMatchObject(['fresh', [{ name: 'new' }]]);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import { readLists } from '../../../src/supervisor/catalog/lists.js';
+import { FakeLink, type Manners } from '../fake-link.js';
+import { EVERY_LIST, spec, World } from '../world.js';
+
+async function read(changes: Partial<StdioSpec>, offered: Manners['lists']) {
+  const on = { opened: () => {}, notification: () => {}, ended: () => {} };
+  const link = new FakeLink(spec(changes), 1, on, new World().clock, { lists: offered ?? {} });
+  const { order: _, failures, ...lists } = await readLists(link, spec(changes), EVERY_LIST);
+  return { lists, failures, reads: link.reads };
+}
+
+describe('reading the lists of a server', () => {
+  test('FR-013 FR-014: all of them', async () => {
+    const { lists, failures } = await read(
+      {},
+      { 'tools/list': [{ name: 'a' }], 'prompts/list': [{ name: 'b' }] },
+    );
+    expect(lists).toEqual({ tools: [{ name: 'a' }], prompts: [{ name: 'b' }], resources: [], templates: [] });
+    expect(failures).toBeUndefined();
+  });
+
+  test('FR-013 FR-014: what is not wanted is not asked for, and nobody knows it', async () => {
+    const { lists, reads } = await read({ loadTools: false, loadPrompts: false }, {});
+    expect([lists.tools, lists.prompts]).toEqual([undefined, undefined]);
+    expect(reads).toEqual(['resources/list', 'resources/templates/list']);
+  });
+
+  test('one that cannot be read is not empty but unknown, with the reason; the others are still of use', async () => {
+    const { lists, failures } = await read(
+      {},
+      { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'b' }] },
+    );
+    expect(lists).toEqual({ tools: undefined, prompts: [{ name: 'b' }], resources: [], templates: [] });
+    expect(failures).toEqual({ tools: 'no' });
+  });
+});

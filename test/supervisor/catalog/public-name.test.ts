@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { exposedName, exposedNames } from '../../../src/supervisor/catalog/public-name.js';
+
+describe('the name of a tool in the whole herd', () => {
+  test('is server__tool', () => {
+    expect(exposedName('github', 'create_issue')).toBe('github__create_issue');
+  });
+
+  test('FR-015: keeps letters, digits, _ . and -; every other character becomes -', () => {
+    expect(exposedName('my server', 'a/b:c')).toBe('my-server__a-b-c');
+    expect(exposedName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
+    expect(exposedName('ä', '\n"\u0000')).toBe('-__---');
+  });
+
+  test('has 64 characters at most; a hash keeps long ones apart', () => {
+    const tool = 'x'.repeat(59);
+    expect(exposedName('abc', tool)).toBe(`abc__${tool}`);
+    const long = exposedName('abcd', tool);
+    expect(long).toHaveLength(64);
+    expect(long).toMatch(/^abcd__x{49}-[0-9a-f]{8}$/);
+    expect(exposedName('abcd', `${tool}1`)).not.toBe(exposedName('abcd', `${tool}2`));
+  });
+
+  test('is the same on every start', () => {
+    expect(exposedName('a'.repeat(60), 'tool')).toBe(`${'a'.repeat(55)}-5312e995`);
+    expect(
+      exposedNames([
+        { server: 'a', name: 'b__c' },
+        { server: 'a__b', name: 'c' },
+      ]),
+    ).toEqual(['a__b__c-01b8a75b', 'a__b__c-a92700ce']);
+  });
+
+  test('a collision gives each its hash, in whatever order they are listed, and touches no other', () => {
+    const tools = [
+      { server: 'a b', name: 'x' },
+      { server: 'a-b', name: 'x' },
+      { server: 'c', name: 'x' },
+    ];
+    const names = exposedNames(tools);
+    expect(names.slice(0, 2)).toEqual([
+      expect.stringMatching(/^a-b__x-[0-9a-f]{8}$/),
+      expect.stringMatching(/^a-b__x-/),
+    ]);
+    expect(names[2]).toBe('c__x');
+    expect(exposedNames([...tools].reverse())).toEqual([...names].reverse());
+  });
+
+  test('long ones that collide are still 64 characters at most', () => {
+    const name = 'y'.repeat(59);
+    const names = exposedNames([
+      { server: 'a b', name },
+      { server: 'a-b', name },
+    ]);
+    expect(new Set(names).size).toBe(2);
+    for (const one of names) expect(one).toHaveLength(64);
+  });
+
+  test('a tool that is called like another one with its hash does not take its name', () => {
+    const tools = [
+      { server: 'a', name: 'b__c' },
+      { server: 'a__b', name: 'c' },
+    ];
+    const [, hashed] = exposedNames(tools);
+    const names = exposedNames([...tools, { server: 'a', name: hashed!.slice('a__'.length) }]);
+    expect(names[1]).toBe(hashed);
+    expect(new Set(names).size).toBe(3);
+  });
+
+  test('whatever servers and tools are called: safe characters, 64 at most, no two the same', () => {
+    const word = fc.string({
+      unit: fc.constantFrom('a', '_', '-', ' ', '.', '/', 'é', '😀'),
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.record({ server: word, name: word }), { selector: JSON.stringify, maxLength: 20 }),
+        (tools) => {
+          const names = exposedNames(tools);
+          expect(new Set(names).size).toBe(tools.length);
+          for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_.-]{1,64}$/);
+        },
+      ),
+      { seed: 20261116, numRuns: 300 },
+    );
+  });
+
+  test('a tool is never called as one of another server could be, whether that one is known or not', () => {
+    const servers = ['git', 'git__hub', 'git_', 'a b', 'a-b', 'x'.repeat(60)];
+    const nameOf = (server: string, name: string) => exposedNames([{ server, name }], servers)[0];
+    expect(nameOf('git', 'hub__push')).toMatch(/^git__hub__push-[0-9a-f]{8}$/);
+    expect(nameOf('git', '_push')).toMatch(/^git___push-[0-9a-f]{8}$/);
+    expect(nameOf('a b', 'c')).toMatch(/^a-b__c-[0-9a-f]{8}$/);
+    expect(nameOf('a-b', 'c')).not.toBe(nameOf('a b', 'c'));
+    expect(nameOf('git__hub', 'push')).toBe('git__hub__push');
+    expect(nameOf('git', 'push')).toBe('git__push');
+  });
+});

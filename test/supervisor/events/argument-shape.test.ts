@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shapeText } from '../../../src/supervisor/events/argument-shape.js';
+import { CleanNames } from '../../../src/supervisor/events/clean-names.js';
+
+const names = () => new CleanNames((text) => text.replaceAll('hunter2', '[PASSWORD]'));
+const shapeOf = (value: unknown) => JSON.parse(shapeText(value, names())) as unknown;
+
+describe('the shape of arguments', () => {
+  it('has their names and types', () => {
+    const given = {
+      path: '/etc',
+      depth: 3,
+      all: true,
+      none: null,
+      tags: ['a', 2],
+      empty: [],
+      in: { a: [{}] },
+    };
+    expect(shapeOf(given)).toEqual({
+      ...{ path: 'string', depth: 'number', all: 'boolean', none: 'null' },
+      ...{ tags: ['string'], empty: [], in: { a: ['object'] } },
+    });
+    expect(['x', [1], null].map(shapeOf)).toEqual(['string', ['number'], 'null']);
+  });
+
+  it.each([
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
+    '0123456789abcdef',
+    'somebody@example.com',
+    '/home/me/diary.txt',
+    'a whole sentence',
+    'x'.repeat(33),
+    'a"b',
+    'line\nbreak',
+    '__proto__',
+    '42',
+    '',
+  ])('a key that may be data is not shown: %j', (key) => {
+    const given = JSON.parse(`{"a":1,${JSON.stringify(key)}:"x"}`) as unknown;
+    expect(shapeOf(given)).toEqual({ a: 'number', '*': 'string' });
+  });
+
+  it('a key that is a secret is taken out', () => {
+    expect(shapeOf({ hunter2: 1 })).toEqual({ '[PASSWORD]': 'number' });
+  });
+
+  it('is bounded, however many and deep they are', () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, { a: { b: 1 } }]));
+    expect(shapeText(many, names()).length).toBeLessThan(3000);
+    expect(shapeOf(many)).toHaveProperty('*', 'object');
+    const deep = JSON.parse(`${'{"a":'.repeat(900)}1${'}'.repeat(900)}`) as unknown;
+    expect(shapeOf(deep)).toEqual({ a: { a: { a: 'object' } } });
+    const wide = Array.from({ length: 20 }, () => many);
+    expect(shapeText({ a: wide, b: wide, c: many }, names()).length).toBeLessThan(3000);
+  });
+
+  it('X1: no value is in it, whatever the arguments are', () => {
+    const value = fc.stringMatching(/^[a-z]{10}$/).map((text) => `!${text}!`);
+    const { object } = fc.letrec<{ object: unknown }>((tie) => ({
+      object: fc.dictionary(
+        fc.oneof(fc.string(), fc.constantFrom('path', 'id')),
+        fc.oneof({ maxDepth: 4 }, value, fc.array(value), tie('object')),
+      ),
+    }));
+    fc.assert(
+      fc.property(object, (given) => {
+        const text = shapeText(given, names());
+        expect(() => JSON.parse(text)).not.toThrow();
+        expect(text).not.toMatch(/![a-z]{10}!/);
+      }),
+      { numRuns: 500, seed: 1 },
+    );
+  });
+});
+
+describe('names that are written down', () => {
+  it('are cut off where they are longer than any name', () => {
+    expect(names().json('x'.repeat(257))).toBe('"(257 characters)"');
+    expect(names().json('x'.repeat(256))).toContain('xxx');
+    expect([names().json(null), names().json(undefined)]).toEqual(['null', 'null']);
+  });
+
+  it('are looked at again after a while: what is a secret may change', () => {
+    let secret = 'nothing';
+    const some = new CleanNames((text) => text.replaceAll(secret, '[SECRET]'));
+    some.tick(0);
+    expect([some.json('abc'), some.argument('abc')]).toEqual(['"abc"', '"abc"']);
+    secret = 'abc';
+    some.tick(999);
+    expect(some.json('abc')).toBe('"abc"');
+    some.tick(1000);
+    expect([some.json('abc'), some.argument('abc')]).toEqual(['"[SECRET]"', '"[SECRET]"']);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/fleet/fleet.js';
+import { RawOutcome } from '../../../src/link/session/raw/raw-outcome.js';
+import { type MCPError, MCPTimeoutError } from '../../../src/shared/call-errors.js';
+import { RawJson } from '../../../src/shared/framing/raw-json.js';
+import { callerText, callText, type EndedCall, factsOf } from '../../../src/supervisor/events/call-event.js';
+import { CleanNames } from '../../../src/supervisor/events/clean-names.js';
+
+const at = '2026-01-01T00:00:00.000Z';
+const HERE: Caller = { via: 'library', client: null, agent: null };
+const HOSTILE = 'a"\n\u2028\\ \ud800';
+
+function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
+  const request = { method: 'tools/call', params: { name: 't', arguments: {} } };
+  const outcome = { ok: true as const, result: {} };
+  const ended = { request, outcome, elapsedMs: 1, incarnation: 1, ...call };
+  const names = new CleanNames((name) => name);
+  const who = callerText(call.request?.caller, from, names);
+  const text = callText(server, factsOf(ended), { who, at, names });
+  expect(text).not.toContain('\n');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+describe('what is told of a call', () => {
+  it('is sound JSON, whatever somebody calls himself or what he calls', () => {
+    const from = { via: 'http', client: { name: HOSTILE, version: HOSTILE }, agent: HOSTILE } as const;
+    const request = { method: 'tools/call', params: { name: HOSTILE }, caller: HOSTILE, requestId: HOSTILE };
+    expect(eventOf({ request }, from, HOSTILE)).toMatchObject({
+      ...{ server: HOSTILE, tool: HOSTILE, caller: HOSTILE, request_id: HOSTILE, agent: HOSTILE },
+      client: { name: HOSTILE, version: HOSTILE },
+      arguments: null,
+    });
+  });
+
+  it.each([
+    [0, 0],
+    [0.004, 0],
+    [1.005, 1],
+    [12.3456, 12.35],
+    [99.999, 100],
+    [7_200_000.5, 7_200_000.5],
+    [-1, 0],
+  ])('%d ms are written as %d', (elapsedMs, duration_ms) => {
+    expect(eventOf({ elapsedMs }).duration_ms).toBeCloseTo(duration_ms, 2);
+  });
+
+  it('a resource is not named: its URI is what was asked', () => {
+    const request = { method: 'resources/read', params: { uri: 'file:///secret', arguments: { a: 1 } } };
+    expect(eventOf({ request })).toMatchObject({ method: 'resources/read', tool: null, arguments: null });
+    expect(JSON.stringify(eventOf({ request }))).not.toContain('secret');
+  });
+
+  it('how it ended: as a result has it', () => {
+    const error = new MCPTimeoutError('no reply', { sent: true });
+    expect(eventOf({ outcome: { ok: false, error } })).toMatchObject({
+      ...{ ok: false, error: 'MCPTimeoutError', sent: true, bytes: null },
+    });
+    const failed = { ok: true as const, result: { isError: true }, bytes: 7 };
+    expect(eventOf({ outcome: failed })).toMatchObject({ ok: false, error: 'MCPToolError', bytes: 7 });
+    const request = { method: 'prompts/get', params: { name: 'p', arguments: { a: '1' } } };
+    expect(eventOf({ request, outcome: failed })).toMatchObject({ ok: true, arguments: { a: 'string' } });
+  });
+
+  it('is known without the result, which need not be held for it', () => {
+    const outcome = { ok: true as const, result: { content: ['large'] }, bytes: 7 };
+    const request = { method: 'tools/call', params: { name: 't' } };
+    const facts = factsOf({ request, outcome, elapsedMs: 1, incarnation: 1 });
+    expect(JSON.stringify(facts)).not.toContain('large');
+  });
+
+  it('is sound also of a fault of our own, which is no error of MCP', () => {
+    const error = new TypeError('x is not a function') as unknown as MCPError;
+    expect(eventOf({ outcome: { ok: false, error } })).toMatchObject({
+      ...{ ok: false, error: 'InternalError', sent: false },
+    });
+  });
+
+  it('a result that passed as bytes is not parsed for it, whatever is in it', () => {
+    const raw = new RawJson([Buffer.from('{ nobody parses this')]);
+    expect(eventOf({ outcome: new RawOutcome(raw, true) })).toMatchObject({ ok: false, bytes: 20 });
+    expect(eventOf({ outcome: new RawOutcome(raw, undefined) })).toMatchObject({ ok: true, bytes: 20 });
+  });
+});

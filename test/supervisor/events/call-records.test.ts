@@ -1,0 +1,147 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { CallEvent, Caller } from '../../../src/fleet/fleet.js';
+import { systemClock } from '../../../src/shared/clock.js';
+import { CallRecords } from '../../../src/supervisor/events/call-records.js';
+import { until } from '../../support/herd.js';
+
+const ENDED = {
+  request: { method: 'tools/call', params: { name: 't', arguments: {} }, caller: 'c1' },
+  outcome: { ok: true as const, result: {} },
+  elapsedMs: 1,
+  incarnation: 1,
+};
+
+function stage({ isHeard = false, isAudited = true } = {}) {
+  const written: CallEvent[] = [];
+  const told: CallEvent[] = [];
+  const who: Caller = { via: 'socket', client: { name: 'early', version: null }, agent: null };
+  const faults: string[] = [];
+  const redacting = { redact: (text: string) => text };
+  const time = { now: systemClock.now() };
+  const records = new CallRecords(
+    {
+      warn: (text) => void faults.push(text),
+      clock: { ...systemClock, now: () => time.now },
+      redact: <T>(value: T) => redacting.redact(String(value)) as T,
+      callerOf: () => who,
+      ...(isAudited && { audit: (text: string) => void written.push(JSON.parse(text)) }),
+    },
+    { isHeard: () => isHeard, tell: (_server, _slot, describe) => void told.push(describe()) },
+  );
+  return { records, written, told, who, faults, redacting, time };
+}
+
+describe('the record of a call', () => {
+  it('is no work of the turn in which it ends, and is there a moment later', async () => {
+    const { records, written } = stage();
+    records.add('s', 's', ENDED);
+    expect(written).toEqual([]);
+    await until(() => written.length === 1);
+    expect(written[0]).toMatchObject({ server: 's', tool: 't', ok: true });
+  });
+
+  it('is told in the next turn to whoever listens', async () => {
+    const { records, told } = stage({ isHeard: true, isAudited: false });
+    records.add('s', 's', ENDED);
+    expect(told).toEqual([]);
+    await setImmediate();
+    expect(told).toMatchObject([{ server: 's', tool: 't' }]);
+  });
+
+  it('does not wait for a time when many have ended', async () => {
+    const { records, written } = stage();
+    for (let count = 0; count < 100; count += 1) records.add('s', 's', ENDED);
+    await setImmediate();
+    expect(written).toHaveLength(100);
+  });
+
+  it('is there at once for whoever ends it all, and only once', async () => {
+    const { records, written } = stage();
+    records.add('s', 's', ENDED);
+    records.flush();
+    expect(written).toHaveLength(1);
+    records.flush();
+    records.add('s', 's', ENDED);
+    await until(() => written.length === 2);
+  });
+
+  it('has the name that its caller had, be it another one by then', () => {
+    const { records, written, who } = stage();
+    records.add('s', 's', ENDED);
+    who.client = { name: 'late', version: null };
+    records.flush();
+    expect(written[0]?.client?.name).toBe('early');
+  });
+
+  it('has its own caller, also where those before it say nothing of who they are', () => {
+    const { records, written, who } = stage();
+    who.client = null;
+    for (const caller of ['c1', 'c2', 'c2', 'c1'])
+      records.add('s', 's', { ...ENDED, request: { ...ENDED.request, caller } });
+    records.flush();
+    expect(written.map(({ caller }) => caller)).toEqual(['c1', 'c2', 'c2', 'c1']);
+  });
+
+  it('has its own caller, also where the one before it could not be put into words', () => {
+    const { records, written, redacting } = stage();
+    const of = (caller: string) => ({ ...ENDED, request: { ...ENDED.request, caller } });
+    records.add('s', 's', of('c1'));
+    records.flush();
+    redacting.redact = (text) => {
+      if (text === 'c2') throw new Error('it cannot be redacted');
+      return text;
+    };
+    records.add('s', 's', of('c2'));
+    records.flush();
+    redacting.redact = (text) => text;
+    records.add('s', 's', of('c2'));
+    records.flush();
+    expect(written.map(({ caller }) => caller)).toEqual(['c1', 'c2']);
+  });
+
+  it('does not have the name of its caller a second after that became a secret', () => {
+    const { records, written, redacting, time } = stage();
+    records.add('s', 's', ENDED);
+    records.flush();
+    redacting.redact = (text) => text.replaceAll('early', '[REDACTED]');
+    time.now += 1000;
+    records.add('s', 's', ENDED);
+    records.flush();
+    expect(written.map(({ client }) => client?.name)).toEqual(['early', '[REDACTED]']);
+  });
+
+  it('that cannot be made costs no other, nor the process', () => {
+    const { records, written, faults } = stage();
+    const broken = {
+      ok: true as const,
+      get result(): never {
+        throw new Error('it says what nobody may see');
+      },
+    };
+    records.add('a', 'a', ENDED);
+    records.add('broken', 'broken', { ...ENDED, outcome: broken });
+    const unshaped = {
+      get deep(): never {
+        throw new Error('nor this');
+      },
+    };
+    const request = { method: 'tools/call', params: { name: 't', arguments: unshaped } };
+    records.add('odd', 'odd', { ...ENDED, request });
+    records.add('b', 'b', ENDED);
+    records.flush();
+    expect(written.map(({ server }) => server)).toEqual(['a', 'b']);
+    expect(faults).toEqual(
+      ['broken', 'odd'].map(
+        (name) => `a fault in toolherd itself: a call of ${name} was not recorded: Error`,
+      ),
+    );
+  });
+
+  it('is not even begun where nobody writes or listens', async () => {
+    const { records, told, written } = stage({ isAudited: false });
+    records.add('s', 's', ENDED);
+    records.flush();
+    expect([told, written]).toEqual([[], []]);
+  });
+});

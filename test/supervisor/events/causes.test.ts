@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { disconnected, failed } from '../../../src/machines/ending.js';
+import { stateName, topName } from '../../../src/machines/state-name.js';
+import { describeCause } from '../../../src/supervisor/events/causes.js';
+
+describe('what brought a server where it is', () => {
+  test.each([
+    [{ type: 'stop' }, 'told to stop'],
+    [{ type: 'call.waiting' }, 'a call came'],
+    [{ type: 'link.failed', failure: { message: 'the handshake was refused' } }, 'the handshake was refused'],
+    [{ type: 'link.exited', message: 'srv: exited with code 7' }, 'srv: exited with code 7'],
+    [{ type: 'link.hung', message: 'no answer to ping' }, 'no answer to ping'],
+    [{ type: 'link.closed', killed: false }, 'closed, nothing of it is left'],
+    [{ type: 'xstate.after.startTimeout.server.connecting.opening' }, 'no answer to initialize in time'],
+    [{ type: 'xstate.after.discoverTimeout.x' }, 'its lists took too long to read'],
+    [{ type: 'xstate.after.closeTimeout.x' }, 'it did not go when asked'],
+    [{ type: 'xstate.after.idleTimeout.x' }, 'nobody called it for its idle time'],
+    [{ type: 'xstate.after.backoff.keeper.waiting' }, 'the time of the next try came'],
+    [
+      { type: 'xstate.after.hold.keeper.waiting.holding' },
+      'the last try is long enough ago for a call to make the next one',
+    ],
+    [{ type: 'xstate.after.other.x' }, 'a timer'],
+    [
+      { type: 'xstate.done.actor.server.1', output: failed({ cause: 'exit', message: 'it died' }) },
+      'it died',
+    ],
+    [
+      { type: 'xstate.done.actor.server.1', output: disconnected('idle') },
+      'nobody called it for its idle time',
+    ],
+    [{ type: 'xstate.done.actor.server.1', output: disconnected('stopped') }, 'it was stopped'],
+    [{ type: 'xstate.done.actor.server.1' }, 'it was ended'],
+    [{ type: 'xstate.error.actor.server.1', error: new Error('x') }, 'a fault in toolherd itself'],
+    [{ type: 'unheard.of' }, 'unheard.of'],
+  ])('%o', (event, words) => {
+    expect(describeCause(event)).toBe(words);
+  });
+});
+
+test('the name of a state, and of the one above it', () => {
+  expect(stateName('idle')).toBe('idle');
+  expect(stateName({ connected: { closing: 'asking' } })).toBe('connected.closing.asking');
+  expect([topName('connected.closing.asking'), topName('idle')]).toEqual(['connected', 'idle']);
+});

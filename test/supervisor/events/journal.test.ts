@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import type { JournalEntry, StateEvent } from '../../../src/fleet/fleet.js';
+import { settled, spec, World } from '../world.js';
+
+const story = (entries: readonly JournalEntry[]) =>
+  entries.map(
+    ({ chart, incarnation, from, to, cause }) => `${chart} ${incarnation}: ${from} → ${to} (${cause})`,
+  );
+
+function stage(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T): T => value) {
+  const world = new World();
+  world.manners = () => ({ opens: true });
+  const herd = world.herd({ redact });
+  herd.apply([spec(changes)]);
+  const events: StateEvent[] = [];
+  herd.subscribe(['state'], (event) => events.push(event));
+  const journal = () => herd.inspect('srv').journal;
+  return { world, herd, journal, events };
+}
+
+describe('the journal', () => {
+  test('tells the story of a server in the order in which it happened, each step with its cause', async () => {
+    const { world, herd, journal } = stage();
+    expect(journal()).toEqual([]);
+    await herd.order('start', { servers: ['srv'] }, true);
+    await settled();
+    world.newest.crashes(7);
+    await settled();
+    await herd.order('stop', { servers: ['srv'] }, true);
+    expect(story(journal())).toEqual([
+      'keeper 1: idle → running.starting.queued (told to start)',
+      'server 1:  → created (a new incarnation)',
+      'keeper 1: running.starting.queued → running.starting.connecting (it is its turn to start)',
+      'server 1: created → connecting.opening (it is its turn to start)',
+      'server 1: connecting.opening → connected.discovering (the handshake is done)',
+      'keeper 1: running.starting.connecting → running.up (the handshake is done)',
+      'server 1: connected.discovering → connected.serving (its lists were read)',
+      'server 1: connected.serving → error (srv: exited with code 7)',
+      'keeper 2: running.up → running.starting.queued (srv: exited with code 7)',
+      'server 2:  → created (a new incarnation)',
+      'keeper 2: running.starting.queued → running.starting.connecting (it is its turn to start)',
+      'server 2: created → connecting.opening (it is its turn to start)',
+      'server 2: connecting.opening → connected.discovering (the handshake is done)',
+      'keeper 2: running.starting.connecting → running.up (the handshake is done)',
+      'server 2: connected.discovering → connected.serving (its lists were read)',
+      'keeper 2: running.up → running.stopping (told to stop)',
+      'server 2: connected.serving → connected.closing.asking (told to stop)',
+      'server 2: connected.closing.asking → disconnected (closed, nothing of it is left)',
+      'keeper 2: running.stopping → stopped (it was stopped)',
+    ]);
+  });
+
+  test('is bounded: the latest two hundred steps', async () => {
+    const { world, herd, journal } = stage({ restart: 'never' });
+    for (let round = 0; round < 40; round += 1) {
+      await herd.order('start', { servers: ['srv'] }, true);
+      world.newest.crashes(round + 1);
+      await settled();
+    }
+    expect(journal().length).toBe(200);
+    expect(journal().at(-1)).toMatchObject({
+      chart: 'keeper',
+      to: 'idle',
+      cause: 'srv: exited with code 40',
+    });
+  });
+
+  test('X1: is redacted', async () => {
+    const hide = <T>(value: T): T =>
+      JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[PASSWORD]')) as T;
+    const { world, herd, journal, events } = stage({ restart: 'never' }, hide);
+    await herd.order('start', { servers: ['srv'] }, true);
+    world.newest.goes({ kind: 'error', cause: 'protocol', message: 'bad password hunter2' });
+    await settled();
+    expect(story(journal()).filter((line) => line.includes('[PASSWORD]')).length).toBeGreaterThan(0);
+    expect(JSON.stringify([journal(), events, herd.status()])).not.toContain('hunter2');
+  });
+
+  test('transient processes have their story too', async () => {
+    const { world, herd, journal, events } = stage({ lifecycle: 'transient' });
+    void herd.call({ server: 'srv', tool: 'x' });
+    await settled();
+    world.newest.answers();
+    await settled();
+    expect(story(journal())).toEqual([
+      'server 1:  → created (a new incarnation)',
+      'server 1: created → connecting.opening (it is its turn to start)',
+      'server 1: connecting.opening → connected.discovering (the handshake is done)',
+      'server 1: connected.discovering → connected.serving (its lists were read)',
+      'server 1: connected.serving → connected.closing.asking (told to stop)',
+      'server 1: connected.closing.asking → disconnected (closed, nothing of it is left)',
+    ]);
+    expect(events.at(-1)).toMatchObject({ state: 'disconnected', detail: 'idle' });
+  });
+
+  test('a server of a strange name is not mistaken for another', async () => {
+    const world = new World();
+    const herd = world.herd();
+    const names = ['a', 'a@1', 'a@1#0', 'a@1.1', 'server.1'];
+    herd.apply(names.map((name) => spec({ name })));
+    await herd.order('start', { servers: ['a@1#0'] });
+    await settled();
+    expect(names.filter((name) => herd.inspect(name).journal.length > 0)).toEqual(['a@1#0']);
+  });
+
+  test('forgets a server that is configured no more, when nothing is left of it', async () => {
+    const { world, herd, journal } = stage();
+    await herd.order('start', { servers: ['srv'] }, true);
+    herd.apply([]);
+    await settled();
+    expect(world.alive).toEqual([]);
+    herd.apply([spec({ enabled: false })]);
+    expect(journal()).toEqual([]);
+    expect(herd.status(['srv'])[0]?.since).toBe(new Date(0).toISOString());
+  });
+});
+
+describe('since when', () => {
+  test('it is in its state: steps inside a state do not count', async () => {
+    const { world, herd } = stage();
+    await herd.order('start', { servers: ['srv'] }, true);
+    await settled();
+    world.clock.advance(60_000);
+    world.newest.says('notifications/tools/list_changed');
+    await world.passes(100);
+    expect(herd.status()[0]?.since).toBe(new Date(0).toISOString());
+    world.newest.crashes();
+    await settled();
+    expect(herd.status()[0]?.since).toBe(new Date(60_100).toISOString());
+  });
+});
+
+describe('whoever listens', () => {
+  test('hears of every state once it is reached, in order, with the state and detail that follow', async () => {
+    const { world, herd, events } = stage();
+    await herd.order('start', { servers: ['srv'] }, true);
+    await settled();
+    world.newest.crashes();
+    await settled();
+    const states = events.map(({ incarnation, state, detail }) => `${incarnation} ${state} ${detail}`);
+    expect(states.filter((state, index) => state !== states[index - 1])).toEqual([
+      '1 created running',
+      '1 connecting running',
+      '1 connected running',
+      '1 error running',
+      '2 error running',
+      '2 created running',
+      '2 connecting running',
+      '2 connected running',
+    ]);
+    expect(events.find(({ state }) => state === 'error')?.cause).toBe('srv: exited with code 1');
+  });
+
+  test('and throws does not hurt the herd, nor the others who listen', async () => {
+    const { world, herd, events } = stage();
+    const end = herd.subscribe(['state'], () => {
+      throw new Error('my own fault');
+    });
+    await herd.order('start', { servers: ['srv'] }, true);
+    await settled();
+    expect([herd.status()[0]?.state, events.length > 3]).toEqual(['connected', true]);
+    expect(world.logs[0]).toContain('a listener failed: Error: my own fault');
+    end();
+    world.logs.length = 0;
+    world.newest.crashes();
+    await settled();
+    expect(world.logs).toEqual([]);
+  });
+
+  test('a listener hears of the others no more when it has ended', async () => {
+    const { herd } = stage();
+    const heard: StateEvent[] = [];
+    const end = herd.subscribe(['state'], (event) => heard.push(event));
+    end();
+    await herd.order('start', { servers: ['srv'] }, true);
+    expect(heard).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import type { ServerSpec, StdioSpec } from '../../../src/config/schema/spec.js';
+import { Pool } from '../../../src/supervisor/herd/server-pool.js';
+import type { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
+import { settled, spec, World } from '../world.js';
+
+const named = (name: string, changes: Partial<StdioSpec> = {}) => spec({ name, ...changes });
+const OWN = named('own', { sharing: 'per-agent', start: 'eager' });
+
+function stage() {
+  const world = new World();
+  world.manners = () => ({ opens: true, goes: 'never' });
+  return { world, herd: world.herd() };
+}
+
+describe('a view of one agent', () => {
+  test('I1: a changed config: the new server starts when nothing is left of the old, and goes on with its story', async () => {
+    const { world, herd } = stage();
+    const shared = (args: string[]) => [named('a', { start: 'eager', args }), OWN];
+    herd.apply(shared([]));
+    const [one, two] = [herd.fork('one', 'one'), herd.fork('two', 'two')];
+    await settled();
+    const [old] = world.links.filter((link) => link.spec.name === 'a');
+    const begun = () => world.links.filter((link) => link.spec.name === 'a').length;
+    expect(begun()).toBe(1);
+    herd.apply(shared(['new']));
+    await settled();
+    expect([begun(), old?.orders]).toEqual([1, ['close']]);
+    old?.isBuried();
+    await settled();
+    expect(begun()).toBe(2);
+    const pids = [herd, one, two].map((view) => view.status(['a'])[0]?.pids);
+    expect(new Set(pids.map(String)).size).toBe(1);
+    expect(herd.inspect('a').journal.filter(({ to }) => to === 'connecting.opening')).toHaveLength(2);
+  });
+
+  test('no two calls have one request id, whichever view they came by', async () => {
+    const { herd } = stage();
+    herd.apply([OWN]);
+    const views = [herd, herd.fork('one', 'one'), herd.open('/red/agent.yaml', [])];
+    const calls = views.map((view) => view.call({ server: 'nobody', tool: 'x' }, {}));
+    const ids = (await Promise.all(calls)).map(({ metadata }) => metadata.request_id);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('that comes into being while the herd shuts down starts nothing', async () => {
+    const { world, herd } = stage();
+    herd.apply([named('a', { start: 'eager' }), OWN]);
+    await settled();
+    const before = world.links.length;
+    void herd.shutdown(1000, async () => undefined);
+    expect(() => herd.fork('late', 'late')).toThrow('shutting down');
+    expect(() => herd.open('/late/agent.yaml', [named('late', { start: 'eager' })])).toThrow('shutting down');
+    await settled();
+    expect(world.links).toHaveLength(before);
+    expect(herd.status().map(({ name }) => name)).toEqual(['a', 'own']);
+  });
+
+  test('shows a shared server as its own files have it, not as those of whoever had it first', () => {
+    const { herd } = stage();
+    const from = (file: string): ServerSpec => ({
+      ...named('a'),
+      origin: { scope: 'agent', file, line: 1, column: 1 },
+    });
+    const [red, blue] = ['/red/agent.yaml', '/blue/agent.yaml'].map((file) => herd.open(file, [from(file)]));
+    expect(red?.inspect('a').spec.origin).toMatchObject({ file: '/red/agent.yaml' });
+    expect(blue?.inspect('a').spec.origin).toMatchObject({ file: '/blue/agent.yaml' });
+    expect(blue?.specOf('a').origin.file).toBe('/blue/agent.yaml');
+    const green = herd.open('/green/agent.yaml', [named('a')]);
+    const owners = [red, blue, green].map((view) => view?.status()[0]?.agent);
+    expect(owners).toEqual(['/red/agent.yaml', '/blue/agent.yaml', null]);
+    expect(herd.status()).toHaveLength(1);
+  });
+});
+
+test('a slot is free when nothing is left of any server that had it', async () => {
+  const gone: (() => void)[] = [];
+  const forgotten: string[] = [];
+  const pool = new Pool({
+    create: (one, slot, predecessor) => {
+      const over = new Promise<void>((resolve) => gone.push(resolve));
+      const retire = () => Promise.all([over, predecessor]).then(() => undefined);
+      return { spec: one, slot, retire } as unknown as ConfiguredServer;
+    },
+    forgotten: (slot) => forgotten.push(slot),
+  });
+  const holder = (id: string) => ({ id, isOneAgent: false });
+  const predecessor = Promise.resolve();
+  const take = (one: ServerSpec, id: string) =>
+    pool.take({ spec: one, holder: holder(id), predecessor }).server;
+  const [red, blue] = [holder('red'), holder('blue')];
+  const first = pool.take({ spec: named('a'), holder: red, predecessor }).server;
+  void pool.giveBack(first, red);
+  const second = pool.take({ spec: named('a'), holder: blue, predecessor }).server;
+  void pool.giveBack(second, blue);
+  const third = take(named('a', { args: ['other'] }), 'green');
+  expect(new Set([first, second, third].map(({ slot }) => slot)).size).toBe(3);
+  gone[1]?.();
+  await settled();
+  expect(forgotten).toEqual([]);
+  gone[0]?.();
+  await settled();
+  expect(forgotten.sort()).toEqual([first.slot, second.slot].sort());
+});

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import type { HttpSpec, StdioSpec } from '../../../src/config/schema/spec.js';
+import { Pool } from '../../../src/supervisor/herd/server-pool.js';
+import { Members } from '../../../src/supervisor/herd/view-servers.js';
+import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
+import type { Manners } from '../fake-link.js';
+import { settled, spec, World } from '../world.js';
+
+function stage(manners: Manners = { opens: true }) {
+  const world = new World();
+  world.manners = () => ({ lists: { 'tools/list': [{ name: 'x' }] }, ...manners });
+  const herd = world.herd();
+  return { world, herd };
+}
+
+const named = (name: string, changes: Partial<StdioSpec> = {}) => spec({ name, ...changes });
+const remote = (name: string) => ({ ...named(name), transport: 'http', headers: {} }) as unknown as HttpSpec;
+
+describe('a changed config', () => {
+  test('only what changed is touched', async () => {
+    const { world, herd } = stage();
+    expect(herd.apply(['a', 'b', 'c'].map((name) => named(name, { start: 'eager' })))).toEqual({
+      added: ['a', 'b', 'c'],
+      removed: [],
+      changed: [],
+      unchanged: [],
+    });
+    await settled();
+    const before = herd.status().map(({ pids }) => pids);
+    const next = [
+      named('d'),
+      named('b', { start: 'eager', args: ['x'] }),
+      named('a', { start: 'eager' }),
+      remote('e'),
+    ];
+    expect(herd.apply(next, true)).toEqual({
+      added: ['d', 'e'],
+      removed: ['c'],
+      changed: ['b'],
+      unchanged: ['a'],
+    });
+    expect(herd.status().map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    herd.apply(next);
+    await settled();
+    expect(herd.status().map(({ name }) => name)).toEqual(['d', 'b', 'a', 'e']);
+    expect(herd.status(['a'])[0]?.pids).toEqual(before[0]);
+    expect(herd.status(['b'])[0]?.pids).not.toEqual(before[1]);
+    // the new one is asked what it offers
+    expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['a', 'd', 'b']);
+    expect(herd.apply(next)).toMatchObject({ unchanged: ['d', 'b', 'a', 'e'], changed: [] });
+  });
+
+  test('I1: the new one starts when nothing is left of the old; its calls wait', async () => {
+    const { world, herd } = stage({ opens: true, goes: 'never' });
+    herd.apply([named('a', { start: 'eager' })]);
+    await settled();
+    herd.apply([named('a', { start: 'eager', args: ['new'] })]);
+    const calling = herd.call({ server: 'a', tool: 'x' });
+    await settled();
+    expect([world.links.length, world.links[0]?.orders]).toEqual([1, ['close']]);
+    world.links[0]?.isBuried();
+    await settled();
+    expect([world.links.length, world.newest.spec.args]).toEqual([2, ['new']]);
+    world.newest.answers();
+    expect((await calling).success).toBe(true);
+  });
+
+  test('I1: changed again while the old one is still going: the third waits for the first', async () => {
+    const { world, herd } = stage({ opens: true, goes: 'never' });
+    herd.apply([named('a', { start: 'eager' })]);
+    await settled();
+    for (const arg of ['two', 'three']) {
+      herd.apply([named('a', { start: 'eager', args: [arg] })]);
+      await settled();
+    }
+    expect(world.links.length).toBe(1);
+    world.links[0]?.isBuried();
+    await settled();
+    expect(world.links.map(({ spec: { args } }) => args.at(-1))).toEqual([
+      expect.stringContaining('srv'),
+      'three',
+    ]);
+  });
+
+  test('I1: taken out and put back while it is still going: it waits', async () => {
+    for (const between of [[], [remote('a')]]) {
+      const { world, herd } = stage({ opens: true, goes: 'never' });
+      herd.apply([named('a', { start: 'eager' })]);
+      await settled();
+      herd.apply(between);
+      herd.apply([named('a', { start: 'eager' })]);
+      await settled();
+      expect(world.links.length).toBe(1);
+      world.links[0]?.isBuried();
+      await settled();
+      expect(world.alive.length).toBe(1);
+    }
+  });
+
+  test('I1: from a singleton to a transient one, and back', async () => {
+    const { world, herd } = stage({ opens: true, goes: 'never' });
+    herd.apply([named('a', { start: 'eager' })]);
+    await settled();
+    herd.apply([named('a', { lifecycle: 'transient', spares: 1 })]);
+    await settled();
+    expect(world.links.length).toBe(1);
+    world.links[0]?.isBuried();
+    await settled();
+    expect(world.alive.length).toBe(1);
+    herd.apply([named('a', { start: 'eager' })]);
+    await settled();
+    expect(world.links.length).toBe(2);
+    world.links[1]?.isBuried();
+    await settled();
+    expect([world.links.length, world.alive.length]).toEqual([3, 1]);
+  });
+
+  test('I2: calls that wait for the old one are told that a repeat may succeed', async () => {
+    const { world, herd } = stage({});
+    herd.apply([named('a')]);
+    const calling = herd.call({ server: 'a', tool: 'x' });
+    await settled();
+    herd.apply([named('a', { args: ['new'] })]);
+    expect((await calling).error).toMatchObject({
+      type: 'ServerUnavailableError',
+      retryable: true,
+      sent: false,
+    });
+    expect(world.alive).toEqual([]);
+  });
+
+  test('I2: calls that wait between two tries of the old one are told as well', async () => {
+    const { world, herd } = stage();
+    herd.apply([named('a')]);
+    await herd.order('start', { all: true }, true);
+    for (let count = 0; count < 2; count += 1) {
+      world.newest.crashes();
+      await settled();
+    }
+    const calling = herd.call({ server: 'a', tool: 'x' });
+    expect(herd.status()[0]?.detail).toBe('waiting');
+    herd.apply([]);
+    expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+  });
+
+  test('a call in flight may still be answered by the old one', async () => {
+    const { world, herd } = stage({ opens: true, goes: 'never' });
+    herd.apply([named('a')]);
+    const calling = herd.call({ server: 'a', tool: 'x' });
+    await settled();
+    herd.apply([named('a', { args: ['new'] })]);
+    world.links[0]?.answers();
+    expect(await calling).toMatchObject({ success: true, metadata: { incarnation: 1 } });
+  });
+
+  test('a server that is disabled goes; enabled again it comes back', async () => {
+    const { world, herd } = stage();
+    for (const changes of [{}, { lifecycle: 'transient', spares: 1 }] as Partial<StdioSpec>[]) {
+      herd.apply([named('a', { ...changes, start: 'eager' })]);
+      await settled();
+      herd.apply([named('a', { ...changes, enabled: false, start: 'eager' })]);
+      await settled();
+      expect([world.alive, herd.status()[0]?.detail]).toEqual([[], 'disabled']);
+      herd.apply([named('a', { ...changes, start: 'eager' })]);
+      await settled();
+      expect(world.alive.length).toBe(1);
+    }
+  });
+
+  test('a hundred changes leave nothing behind but the last', async () => {
+    const { world, herd } = stage();
+    for (let round = 0; round < 100; round += 1) {
+      herd.apply([named('a', { start: 'eager', args: [String(round)] })]);
+      if (round % 3 === 0) await settled();
+    }
+    await settled();
+    expect(world.alive.map(({ spec: { args } }) => args)).toEqual([['99']]);
+    herd.apply([]);
+    await settled();
+    expect([world.alive, world.clock.pending]).toEqual([[], 0]);
+  });
+});
+
+describe('shutdown', () => {
+  const kill = (world: World) => async () => {
+    for (const link of world.alive) link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
+  };
+
+  test('I6 FR-024 FR-025: stops all at once and tells who went by themselves and who had to be killed', async () => {
+    const { world, herd } = stage();
+    herd.apply([
+      named('a', { start: 'eager' }),
+      named('b', { start: 'eager' }),
+      named('c'),
+      named('d', { lifecycle: 'transient', spares: 2 }),
+    ]);
+    await settled();
+    world.links.find(({ spec: { name } }) => name === 'b')!.manners = { goes: 'killed' };
+    const ending = herd.shutdown(60_000, async () => expect.unreachable('nothing was late'));
+    await settled();
+    await world.passes(9_100);
+    expect(await ending).toEqual({ stopped: ['a', 'd'], killed: ['b'] });
+    expect([world.alive, world.clock.pending]).toEqual([[], 0]);
+  });
+
+  test('I6: what still runs when the grace is over is killed, and told as killed', async () => {
+    const { world, herd } = stage({ opens: true, goes: 'never' });
+    herd.apply([named('a', { start: 'eager' }), named('b', { lifecycle: 'transient', spares: 1 })]);
+    await settled();
+    world.links[0]!.manners = {};
+    const ending = herd.shutdown(500, kill(world));
+    await world.passes(600);
+    expect(await ending).toEqual({ stopped: ['a'], killed: ['b'] });
+  });
+
+  test('I6: waits for those that a changed config has sent away, too', async () => {
+    const { world, herd } = stage({ opens: true, goes: 'never' });
+    herd.apply([named('a', { start: 'eager' })]);
+    await settled();
+    herd.apply([]);
+    let isOver = false;
+    void herd.shutdown(60_000, kill(world)).then(() => {
+      isOver = true;
+    });
+    await settled();
+    expect(isOver).toBe(false);
+    world.links[0]?.isBuried();
+    await settled();
+    expect(isOver).toBe(true);
+  });
+
+  test('I2: whoever waits is told, in whatever state the server is', async () => {
+    const { world, herd } = stage({});
+    herd.apply([named('a'), named('b'), named('c', { lifecycle: 'transient', maxInFlight: 1 })]);
+    const calls = [herd.call({ server: 'a', tool: 'x' })];
+    await herd.order('start', { servers: ['b'] });
+    await settled();
+    for (let count = 0; count < 2; count += 1) {
+      const link = world.alive.find(({ spec: { name } }) => name === 'b');
+      link?.opens();
+      link?.crashes();
+      await settled();
+    }
+    expect(herd.status(['b'])[0]?.detail).toBe('waiting');
+    calls.push(...['b', 'c', 'c'].map((server) => herd.call({ server, tool: 'x' })));
+    await settled();
+    const ending = herd.shutdown(1000, kill(world));
+    for (const { error } of await Promise.all(calls))
+      expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+    await ending;
+  });
+
+  test('I6: nothing starts any more: no call, no order, no config', async () => {
+    const { world, herd } = stage();
+    herd.apply([named('a'), named('b', { lifecycle: 'transient', spares: 1 })]);
+    await settled();
+    await herd.shutdown(1000, kill(world));
+    const { length } = world.links;
+    for (const server of ['a', 'b']) expect((await herd.call({ server, tool: 'x' })).success).toBe(false);
+    await expect(herd.order('start', { all: true })).rejects.toMatchObject({
+      type: 'ServerUnavailableError',
+    });
+    expect(() => herd.apply([named('c', { start: 'eager' })])).toThrow('shutting down');
+    await herd.tools();
+    await settled();
+    expect([world.links.length, world.alive]).toEqual([length, []]);
+  });
+});
+
+test('who has gone is forgotten, and nobody before', async () => {
+  const world = new World();
+  world.manners = () => ({ opens: true, goes: 'never' });
+  const around = world.surroundings();
+  const forgotten: string[] = [];
+  const pool = new Pool({
+    create: (one, slot, predecessor) =>
+      new ConfiguredServer(one, world.links.length + 1, { ...around, slot }, predecessor),
+    forgotten: (slot) => forgotten.push(slot),
+  });
+  const members = new Members({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
+  members.letGo([named('a', { start: 'eager' })])();
+  await settled();
+  members.letGo([])();
+  await settled();
+  expect([pool.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
+  world.newest.isBuried();
+  await settled();
+  expect([pool.leaving.length, forgotten, around.children()]).toEqual([0, ['a'], []]);
+});

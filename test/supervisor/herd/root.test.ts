@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { assign, createActor, createMachine, fromCallback } from 'xstate';
+import { type RootReport, rootMachine } from '../../../src/supervisor/herd/root.js';
+
+/** Breaks when it is told to. */
+const fragile = createMachine({
+  types: {} as { context: { heard: number } },
+  context: { heard: 0 },
+  on: {
+    hear: { actions: assign({ heard: ({ context }) => context.heard + 1 }) },
+    break: {
+      actions: () => {
+        throw new Error('a bug');
+      },
+    },
+  },
+});
+
+function stage() {
+  const root = createActor(rootMachine).start();
+  const broke: RootReport[] = [];
+  root.on('child.broke', (report) => broke.push(report));
+  const keep = (id: string) => {
+    root.send({ type: 'keep', id, logic: fragile, input: undefined });
+    return root.getSnapshot().context.children.get(id)!;
+  };
+  return { root, broke, keep };
+}
+
+describe('the root of the herd', () => {
+  test('a child that breaks is reported, and does not break the others', () => {
+    const { root, broke, keep } = stage();
+    const [a, b] = [keep('a'), keep('b')];
+    a.send({ type: 'break' });
+    expect(broke).toEqual([{ type: 'child.broke', id: 'a', error: new Error('a bug') }]);
+    b.send({ type: 'hear' });
+    expect((b.getSnapshot() as { context: { heard: number } }).context.heard).toBe(1);
+    expect(root.getSnapshot().status).toBe('active');
+    expect(keep('c').getSnapshot()).toMatchObject({ status: 'active' });
+  });
+
+  test('a child that breaks in its beginning is no worse', () => {
+    const { root, broke } = stage();
+    const logic = fromCallback(() => {
+      throw new Error('at once');
+    });
+    root.send({ type: 'keep', id: 'x', logic, input: undefined });
+    expect([broke.length, root.getSnapshot().status]).toEqual([1, 'active']);
+  });
+
+  test('what is released is forgotten, a broken one too; what never was is no matter', () => {
+    const { root, keep } = stage();
+    keep('a').send({ type: 'break' });
+    keep('b');
+    for (const id of ['a', 'b', 'never']) root.send({ type: 'release', id });
+    const { context, children } = root.getSnapshot();
+    expect([[...context.children], Object.keys(children)]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { GroupMemory } from '../../../src/supervisor/memory/rss.js';
+
+const MIB = 2 ** 20;
+/** Those who were forked a moment ago have yet to become what they run. */
+const SETTLED = { timeout: 10_000, interval: 20 };
+const SLEEPERS = 'pids=; for n in 1 2 3 4 5 6 7 8; do sleep 1000 & pids="$pids $!"; done';
+
+/** A process that leads a group of its own; `next` lets it read a line and waits for what it prints. */
+async function group(script: string) {
+  const child = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
+  onTestFinished(async () => {
+    process.kill(-child.pid!, 'SIGKILL');
+    await once(child, 'exit');
+  });
+  await once(child.stdout, 'data');
+  const next = () => {
+    child.stdin.write('\n');
+    return once(child.stdout, 'data');
+  };
+  return { leader: child.pid!, next };
+}
+
+function stage() {
+  const time = { ms: 1000 };
+  const { of } = new GroupMemory(() => time.ms);
+  return { time, of };
+}
+
+describe.runIf(process.platform === 'linux')('the memory of process groups', () => {
+  test('is that of all their members, by the leader', async () => {
+    const { leader: alone } = await group('echo ready; exec sleep 1000');
+    const { leader: many } = await group(`${SLEEPERS}; echo ready; wait`);
+    await vi.waitFor(() => {
+      const memory = stage().of([alone, many]);
+      expect([...memory!.keys()]).toEqual([alone, many]);
+      expect(memory!.get(alone)).toBeGreaterThan(0.2 * MIB);
+      expect(memory!.get(alone)).toBeLessThan(20 * MIB);
+      expect(memory!.get(many)).toBeGreaterThan(memory!.get(alone)! * 4);
+      expect(memory!.get(many)).toBeLessThan(100 * MIB);
+    }, SETTLED);
+  });
+
+  test('is counted in bytes, whatever the size of a page', () => {
+    const mine = stage().of([process.pid])!.get(process.pid)!;
+    const rss = process.memoryUsage.rss();
+    expect(mine).toBeGreaterThan(rss * 0.7);
+    // others of this group may be there as well
+    expect(mine).toBeGreaterThan(10 * MIB);
+  });
+
+  test('whoever comes and goes later is seen at the next look', async () => {
+    const { leader, next } = await group(
+      `echo ready; read -r x; ${SLEEPERS}; echo came; read -r x; kill $pids; wait; echo went; read -r x`,
+    );
+    const { of, time } = stage();
+    const bytes = () => of([leader])!.get(leader)!;
+    const alone = bytes();
+    await next();
+    // a look a moment later is not worth another
+    expect(bytes()).toBeLessThan(alone * 2);
+    // one that has only just come has next to no memory yet
+    await vi.waitFor(() => {
+      time.ms += 1000;
+      expect(bytes()).toBeGreaterThan(alone * 3);
+    }, SETTLED);
+    await next();
+    expect(bytes()).toBeLessThan(alone * 2);
+  });
+
+  test('of none is none, and of one that is gone nothing', () => {
+    const { of } = stage();
+    expect(of([])).toEqual(new Map());
+    expect(of([2 ** 22 + 1])).toEqual(new Map());
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { failed } from '../../../src/machines/ending.js';
+import { stopped } from '../../../src/supervisor/errors.js';
+import { type KeeperDetail, refusalOf, type Waited } from '../../../src/supervisor/server/refusal.js';
+
+const lastError = failed({ cause: 'exit', message: 'srv: exited with code 1' });
+const none = {
+  nextRetryAt: undefined,
+  callableAt: undefined,
+  quarantineReason: undefined,
+  connectedAt: undefined,
+};
+const farewell = stopped('srv');
+
+const refusal = (
+  detail: KeeperDetail,
+  context: Partial<Waited['context']> = {},
+  more: Partial<Omit<Waited, 'context'>> = {},
+) =>
+  refusalOf({
+    name: 'srv',
+    detail,
+    isCallable: false,
+    lastError,
+    context: { ...none, ...context },
+    now: 1000,
+    farewell,
+    ...more,
+  });
+
+describe('who may wait for a session', () => {
+  test('whoever calls a server that rests, starts or runs', () => {
+    expect([refusal('idle'), refusal('running')]).toEqual([undefined, undefined]);
+  });
+
+  test('whoever calls one that crashed and comes back', () => {
+    expect(refusal('waiting', { connectedAt: 5, nextRetryAt: 2000 })).toBeUndefined();
+  });
+
+  test('a caller whose call makes the next try', () => {
+    expect(refusal('waiting', { nextRetryAt: 2000 }, { isCallable: true })).toBeUndefined();
+  });
+
+  test('a caller that comes too soon is told when a call makes the next try, and what is to be mended', () => {
+    const wrong = failed({ cause: 'protocol', message: 'srv: HTTP 404', fix: "check 'url' of srv" });
+    expect(
+      refusal('waiting', { nextRetryAt: 301_000, callableAt: 9_400 }, { lastError: wrong }),
+    ).toMatchObject({
+      message: 'srv: could not be started; the next try is in 300.0 s, or with a call in 8.4 s',
+      why: 'srv: HTTP 404',
+      fix: "check 'url' of srv",
+      retryable: true,
+    });
+    expect(refusal('waiting', { nextRetryAt: 2000, callableAt: 9_400 })?.message).toMatch(/is in 1\.0 s$/);
+  });
+
+  test('nobody else: each is told why, and when the next try is', () => {
+    expect(refusal('waiting', { nextRetryAt: 3540 })).toMatchObject({
+      message: 'srv: could not be started; the next try is in 2.5 s',
+      why: 'srv: exited with code 1',
+      retryable: true,
+      sent: false,
+    });
+    expect(refusal('waiting', { nextRetryAt: 1 })?.message).toContain('in 0.0 s');
+    expect(refusal('quarantined', { quarantineReason: '5 restarts in 60 s' })).toMatchObject({
+      message: 'srv: is quarantined (5 restarts in 60 s)',
+      why: 'srv: exited with code 1',
+      fix: 'mend the cause; then: toolherd reset srv',
+      retryable: false,
+    });
+    expect(refusal('needs_auth')?.message).toBe('srv: needs an authorisation');
+    expect(refusal('stopped')).toBe(farewell);
+  });
+});

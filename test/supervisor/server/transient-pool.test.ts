@@ -1,0 +1,622 @@
+import { describe, expect, test } from 'vitest';
+import type { AnyActorRef } from 'xstate';
+import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { Lists } from '../../../src/supervisor/catalog/lists.js';
+import { stopped } from '../../../src/supervisor/errors.js';
+import { Permits } from '../../../src/supervisor/server/permits.js';
+import type { Surroundings } from '../../../src/supervisor/server/server-deps.js';
+import { Transients } from '../../../src/supervisor/server/transient-pool.js';
+import { failure, type Manners } from '../fake-link.js';
+import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
+
+const GOODBYE = stopped('srv');
+/** Does all that a good server does by itself. */
+const GOOD: Manners = { opens: true, answers: true };
+
+interface Options {
+  spec?: Partial<StdioSpec>;
+  manners?: Manners;
+  around?: Partial<Surroundings>;
+  predecessor?: Promise<unknown>;
+}
+
+function stage({
+  spec: changes = {},
+  manners = {},
+  around = {},
+  predecessor = Promise.resolve(),
+}: Options = {}) {
+  const world = new World();
+  world.manners = () => manners;
+  const surroundings = world.surroundings(around);
+  const actors: AnyActorRef[] = [];
+  const keep: Surroundings['keep'] = (...child) => {
+    const actor = surroundings.keep(...child);
+    actors.push(actor);
+    return actor;
+  };
+  const state = { listed: [] as Lists[], wantsLists: false, left: [] as boolean[] };
+  const on = {
+    listed: (lists: Lists) => {
+      state.listed.push(lists);
+      state.wantsLists = false;
+    },
+    wantsLists: () => state.wantsLists,
+    toRead: (isAllWanted: boolean) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
+    left: (isTold: boolean) => state.left.push(isTold),
+  };
+  const transients = new Transients(
+    'srv@1',
+    spec({ lifecycle: 'transient', ...changes }),
+    { ...surroundings, keep },
+    on,
+    predecessor,
+  );
+  const callers: Caller[] = [];
+  const call = (mark = 'x', timeoutMs?: number) => {
+    const caller = new Caller();
+    callers.push(caller);
+    return Object.assign(caller, { handle: transients.send(request(mark, timeoutMs), caller) });
+  };
+  /** I9, as far as processes count that could still take a call. */
+  const check = () => {
+    const taking = world.links.filter(({ isAlive, session }) => isAlive && session.state === 'open').length;
+    const unsettled = callers.filter(({ isSettled }) => !isSettled).length;
+    if (taking > unsettled + (changes.spares ?? 0))
+      throw new Error(`I9: ${taking} processes for ${unsettled} calls`);
+  };
+  return { world, transients, call, state, check, actors, children: surroundings.children };
+}
+
+describe('a transient server', () => {
+  test('I9 FR-024 FR-025: a fresh process for each call, gone after it', async () => {
+    const { world, call, check, transients, children } = stage({ manners: GOOD });
+    const callers = ['a', 'b', 'c'].map((mark) => call(mark));
+    check();
+    await settled();
+    check();
+    await settled();
+    expect(callers.map(({ routes }) => routes)).toEqual([[1], [2], [3]]);
+    expect(callers.every(({ result }) => result !== undefined)).toBe(true);
+    expect(world.links.map(({ calls, orders, life }) => [calls.length, orders, life])).toEqual(
+      Array(3).fill([1, ['close'], 'gone']),
+    );
+    expect([transients.detail, transients.pids, children()]).toEqual(['idle', [], []]);
+    expect(new Set(world.links.map(({ pid }) => pid)).size).toBe(3);
+  });
+
+  test('has no process while nobody calls', async () => {
+    const { world, transients } = stage();
+    transients.start();
+    await settled();
+    expect([world.links, transients.detail]).toEqual([[], 'idle']);
+  });
+
+  test('I2: a crash in mid-call is told with sent: true, and shown as what it was', async () => {
+    const { world, call, transients } = stage({ manners: { opens: true } });
+    const caller = call();
+    await settled();
+    world.clock.advance(77);
+    world.newest.crashes(7);
+    await settled();
+    expect(caller.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
+    expect(transients.lastError).toMatchObject({ cause: 'exit', code: 7 });
+    expect([transients.failedAt, transients.newest?.state]).toEqual([77, 'error']);
+  });
+
+  test('I2: a start that fails is told with the cause and sent: false', async () => {
+    const { world, call } = stage();
+    const caller = call();
+    await settled();
+    world.newest.goes(failure('srv', { message: 'srv: no such command' }));
+    await settled();
+    expect(caller.error).toMatchObject({ message: 'srv: no such command', sent: false });
+  });
+
+  test('an opening that throws is a failed start; nothing is left of it', async () => {
+    const { world, call, children, transients } = stage({ around: { permits: new Permits(1) } });
+    world.throws = new Error('out of luck');
+    expect([call(), call()].map(({ isSettled }) => isSettled)).toEqual([false, false]);
+    await settled();
+    expect([children(), transients.lastError?.cause]).toEqual([[], 'bug']);
+    world.throws = undefined;
+    call();
+    await settled();
+    expect(world.links.length).toBe(1);
+  });
+});
+
+describe('a caller that breaks when it is told', () => {
+  const broken = {
+    settle: () => {
+      throw new Error('out of order');
+    },
+  };
+
+  test('is told of in the log; the process of its call goes all the same', async () => {
+    const { world, transients, children } = stage({ manners: GOOD });
+    transients.send(request('x'), broken);
+    await settled();
+    await settled();
+    expect([world.newest.life, children(), transients.detail]).toEqual(['gone', [], 'idle']);
+    expect(world.logs.join()).toContain('out of order');
+  });
+
+  test('before its process was there: nothing is left either, and the next call has its own', async () => {
+    const { world, call, transients, children } = stage();
+    transients.send(request('x'), broken);
+    await settled();
+    world.newest.goes(failure('srv', { message: 'srv: no such command' }));
+    await settled();
+    expect([children(), transients.lastError?.message]).toEqual([[], 'srv: no such command']);
+    world.manners = () => GOOD;
+    const caller = call();
+    await settled();
+    await settled();
+    expect([caller.result !== undefined, children()]).toEqual([true, []]);
+    expect(world.logs.join()).toContain('out of order');
+  });
+});
+
+describe('taking a transient call back', () => {
+  test('before its process has shaken hands: the process goes, nothing is written', async () => {
+    const { world, call } = stage();
+    const caller = call();
+    await settled();
+    caller.handle?.cancel('enough');
+    caller.handle?.cancel();
+    await settled();
+    expect(caller.error).toMatchObject({ type: 'CancelledError', sent: false });
+    expect([world.newest.life, world.newest.calls]).toEqual(['gone', []]);
+  });
+
+  test('while its process waits for its turn: none is started', async () => {
+    const { world, call, children } = stage({ around: { permits: new Permits(0) } });
+    const caller = call();
+    await settled();
+    caller.handle?.cancel();
+    await settled();
+    expect([caller.error.type, world.links, children()]).toEqual(['CancelledError', [], []]);
+  });
+
+  test('after it was sent: the server is told, and the process goes', async () => {
+    const { world, call } = stage({ manners: { opens: true } });
+    const caller = call();
+    await settled();
+    caller.handle?.cancel();
+    await settled();
+    expect(caller.error).toMatchObject({ type: 'CancelledError', sent: true });
+    expect(world.newest.written.map(({ method }) => method)).toEqual([
+      'tools/call',
+      'notifications/cancelled',
+    ]);
+    expect(world.newest.life).toBe('gone');
+  });
+
+  test('while it waits for a place: it leaves the line, and the next one has the place', async () => {
+    const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
+    call('a');
+    const second = call('b');
+    const third = call('c');
+    second.handle?.cancel();
+    await settled();
+    world.newest.answers();
+    await settled();
+    expect(second.error).toMatchObject({ type: 'CancelledError', sent: false });
+    expect([world.links.length, third.routes]).toEqual([2, [2]]);
+  });
+});
+
+describe('the timeout that a caller set', () => {
+  test('counts while the process starts', async () => {
+    const { world, call } = stage();
+    const caller = call('a', 1000);
+    await settled();
+    await world.passes(1100);
+    expect(caller.error).toMatchObject({ type: 'MCPTimeoutError', sent: false });
+    expect(world.newest.life).toBe('gone');
+  });
+
+  test('counts while it waits for a place', async () => {
+    const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
+    call('a');
+    const caller = call('b', 1000);
+    await settled();
+    await world.passes(1100);
+    expect(caller.error).toMatchObject({ type: 'MCPTimeoutError', sent: false });
+    expect(world.links.length).toBe(1);
+  });
+});
+
+describe('max_in_flight', () => {
+  test('I9: more calls wait in order; each place that is free is given on', async () => {
+    const { world, call, check } = stage({ spec: { maxInFlight: 2 }, manners: { opens: true } });
+    const callers = ['a', 'b', 'c', 'd'].map((mark) => call(mark));
+    await settled();
+    check();
+    expect(world.links.length).toBe(2);
+    world.links[1]?.answers();
+    await settled();
+    check();
+    expect(callers.map(({ routes }) => routes)).toEqual([[1], [2], [3], []]);
+    world.links[0]?.answers();
+    world.links[2]?.answers();
+    await settled();
+    expect(callers.map(({ routes }) => routes)).toEqual([[1], [2], [3], [4]]);
+  });
+
+  test('a process that is on its way out keeps its place until it is gone', async () => {
+    const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true, goes: 'never' } });
+    call('a');
+    call('b');
+    await settled();
+    world.newest.answers();
+    await settled();
+    expect([world.links.length, world.newest.orders]).toEqual([1, ['close']]);
+    world.newest.isBuried();
+    await settled();
+    expect(world.links.length).toBe(2);
+  });
+
+  test('the end of a spare gives no place that is not there', async () => {
+    const { world, call, transients } = stage({
+      spec: { maxInFlight: 1, spares: 1 },
+      manners: { opens: true },
+    });
+    transients.start();
+    await settled();
+    call('a');
+    const second = call('b');
+    world.clock.advance(50);
+    await settled();
+    const spare = world.links.find(({ calls }) => calls.length === 0)!;
+    spare.crashes();
+    await settled();
+    expect([second.isSettled, second.routes]).toEqual([false, []]);
+    expect(world.links.filter(({ calls }) => calls.length > 0).length).toBe(1);
+  });
+
+  test('the ten thousand and first that waits is refused', () => {
+    const { call } = stage({ spec: { maxInFlight: 1 } });
+    call();
+    for (let count = 0; count < 10_000; count += 1) call();
+    expect(call().error.type).toBe('OverloadedError');
+  });
+});
+
+describe('spares', () => {
+  test('I9: wait with their handshake done; a call takes one at once and it is replaced', async () => {
+    const { world, call, transients, check } = stage({ spec: { spares: 2 }, manners: { opens: true } });
+    transients.start();
+    await settled();
+    check();
+    expect(world.alive.length).toBe(2);
+    const caller = call();
+    expect([caller.routes, world.links[0]?.calls.length]).toEqual([[1], 1]);
+    await settled();
+    // starting another would keep this call waiting
+    expect(world.alive.length).toBe(2);
+    world.clock.advance(50);
+    await settled();
+    check();
+    expect(world.alive.length).toBe(3);
+    world.links[0]?.answers();
+    await settled();
+    check();
+    expect(world.alive.length).toBe(2);
+  });
+
+  test('P11: give their turn to start to the next when they wait', async () => {
+    const { world, transients } = stage({ spec: { spares: 2 }, around: { permits: new Permits(1) } });
+    transients.start();
+    await settled();
+    expect(world.links.length).toBe(1);
+    world.newest.opens();
+    await settled();
+    expect(world.links.length).toBe(2);
+  });
+
+  test('one that waits is taken before one that is still starting', async () => {
+    const { world, call, transients } = stage({ spec: { spares: 2 } });
+    transients.start();
+    await settled();
+    world.links[1]?.opens();
+    expect(call().routes).toEqual([2]);
+  });
+
+  test('one that is still starting is taken before another is started', async () => {
+    const { world, call, transients } = stage({ spec: { spares: 1 } });
+    transients.start();
+    await settled();
+    const caller = call();
+    world.links[0]?.opens();
+    expect(caller.routes).toEqual([1]);
+  });
+
+  test('one that has died is not taken, though its end was not told yet', async () => {
+    const { world, call, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+    transients.start();
+    await settled();
+    world.newest.dies();
+    const caller = call();
+    await settled();
+    expect([caller.isSettled, caller.routes]).toEqual([false, [2]]);
+  });
+
+  test('P9: a failing one is tried again later and later, not at once', async () => {
+    const { world, transients } = stage({ spec: { spares: 1 } });
+    transients.start();
+    const tries: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      await settled();
+      tries.push(world.clock.now());
+      world.newest.goes(failure('srv'));
+      await settled();
+      const before = world.links.length;
+      while (world.links.length === before) {
+        world.clock.advance(50);
+        await settled();
+      }
+    }
+    expect(tries).toEqual([0, 500, 1500, 3500, 7500]);
+  });
+
+  test('P9: one that shakes hands and dies is no better: neither crash nor clean exit makes a loop', async () => {
+    for (const code of [1, 0]) {
+      const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+      transients.start();
+      await settled();
+      world.newest.crashes(code);
+      await settled();
+      expect(world.links.length).toBe(1);
+      await world.passes(500);
+      expect(world.links.length).toBe(2);
+      world.newest.crashes(code);
+      await world.passes(600);
+      expect(world.links.length).toBe(2);
+    }
+  });
+
+  test('P10: one whose command is missing is not tried again until somebody asks', async () => {
+    const { world, transients, call } = stage({ spec: { spares: 1 } });
+    transients.start();
+    await settled();
+    world.newest.goes(failure('srv', { permanent: true }));
+    await settled();
+    expect(world.clock.pending).toBe(0);
+    call();
+    await settled();
+    expect(world.links.length).toBeGreaterThan(1);
+  });
+
+  test('a call that went well forgives: the next failure begins with the shortest wait', async () => {
+    const { world, transients, call } = stage({ spec: { spares: 1 } });
+    transients.start();
+    await settled();
+    world.newest.goes(failure('srv'));
+    await world.passes(500);
+    world.newest.goes(failure('srv'));
+    await settled();
+    call();
+    await settled();
+    world.newest.opens();
+    world.newest.answers();
+    await world.passes(1000);
+    const { length } = world.links;
+    world.newest.goes(failure('srv'));
+    await world.passes(500);
+    expect(world.links.length).toBe(length + 1);
+  });
+
+  test('reset tries again at once', async () => {
+    const { world, transients } = stage({ spec: { spares: 1 } });
+    transients.start();
+    await settled();
+    world.newest.goes(failure('srv'));
+    await settled();
+    transients.reset();
+    await settled();
+    expect([world.links.length, world.clock.pending]).toEqual([2, 1]);
+  });
+
+  test('whenDecided: every spare waits, or is known not to', async () => {
+    const { world, transients } = stage({ spec: { spares: 2 } });
+    transients.start();
+    let decided = false;
+    void transients.whenDecided().then(() => {
+      decided = true;
+    });
+    await settled();
+    world.links[0]?.opens();
+    await settled();
+    expect(decided).toBe(false);
+    world.links[1]?.goes(failure('srv'));
+    await settled();
+    expect(decided).toBe(true);
+  });
+});
+
+describe('stopping a transient server', () => {
+  test('I2 I6: ends its spares, tells those who wait for a place and those who wait for a start, and takes no more', async () => {
+    const { world, transients, call } = stage({ spec: { spares: 1, maxInFlight: 2 } });
+    transients.start();
+    await settled();
+    world.newest.opens();
+    const sent = call('a');
+    const held = call('b');
+    const queued = call('c');
+    await settled();
+    transients.stop(GOODBYE);
+    await transients.whenGone();
+    expect(sent.error.sent).toBe(true);
+    expect(held.error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+    expect(queued.error).toBe(GOODBYE);
+    expect(call().error).toBe(GOODBYE);
+    expect([world.alive, transients.detail, world.clock.pending]).toEqual([[], 'stopped', 0]);
+  });
+
+  test('start after a stop brings the spares back, also when a next try was planned', async () => {
+    const { world, transients } = stage({ spec: { spares: 1 } });
+    transients.start();
+    await settled();
+    world.newest.goes(failure('srv'));
+    await settled();
+    transients.stop(GOODBYE);
+    transients.start();
+    await settled();
+    expect([world.links.length, world.alive.length]).toEqual([2, 1]);
+  });
+
+  test('tells how each process went, for the last stop only', async () => {
+    const { world, transients, call } = stage({
+      spec: { spares: 2 },
+      manners: { opens: true, answers: true },
+    });
+    transients.start();
+    for (let count = 0; count < 3; count += 1) call();
+    await settled();
+    await settled();
+    expect(transients.lastStops).toEqual([]);
+    for (const link of world.alive) link.manners = { goes: 'killed' };
+    transients.stop(GOODBYE);
+    await settled();
+    for (const link of world.alive) link.close('kill');
+    await transients.whenGone();
+    expect(transients.lastStops).toEqual(
+      Array(2).fill({ kind: 'disconnected', reason: 'stopped', killed: true }),
+    );
+  });
+});
+
+describe('restarting a transient server', () => {
+  test('replaces what runs by fresh processes', async () => {
+    const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+    transients.start();
+    await settled();
+    transients.restart();
+    await settled();
+    expect(world.links.map(({ life }) => life)).toEqual(['gone', 'open']);
+  });
+
+  test('I6: a stop that follows wins, also while the old processes are still going', async () => {
+    const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true, goes: 'never' } });
+    transients.start();
+    await settled();
+    transients.restart();
+    await settled();
+    transients.stop(GOODBYE);
+    for (const link of world.links) link.isBuried();
+    await transients.whenGone();
+    await settled();
+    expect([world.alive, transients.detail]).toEqual([[], 'stopped']);
+  });
+
+  test('of those that wait for their turn ends, and does not go round in circles', async () => {
+    const { world, transients, children } = stage({
+      spec: { spares: 3 },
+      around: { permits: new Permits(0) },
+    });
+    transients.start();
+    await settled();
+    transients.restart();
+    await settled();
+    expect([world.links, children().length]).toEqual([[], 3]);
+  });
+});
+
+describe('the lists of a transient server', () => {
+  test('are read by a process that stays only if a spare is wanted', async () => {
+    for (const spares of [0, 1]) {
+      const { world, transients, state } = stage({ spec: { spares }, manners: { opens: true } });
+      state.wantsLists = true;
+      expect(transients.discover()).toBe(true);
+      await settled();
+      expect([state.listed.length, world.alive.length]).toEqual([1, spares]);
+    }
+  });
+
+  test('are read again by spares that wait', async () => {
+    const { world, transients, state } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+    transients.start();
+    await settled();
+    expect(state.listed.length).toBe(0);
+    state.wantsLists = true;
+    transients.discover();
+    await settled();
+    expect([state.listed.length, world.links.length]).toEqual([1, 1]);
+  });
+
+  test('I9: a process that was started for them goes when another has brought them first', async () => {
+    const { world, transients, state, call } = stage();
+    state.wantsLists = true;
+    call();
+    await settled();
+    transients.discover();
+    await settled();
+    world.links[0]?.opens();
+    await settled();
+    expect(state.listed.length).toBe(1);
+    world.links[1]?.opens();
+    await settled();
+    expect(world.links[1]?.life).toBe('gone');
+  });
+
+  test('cannot be had from one that was stopped, and its end is told as it was', async () => {
+    const { world, transients, state, call } = stage();
+    call();
+    await settled();
+    world.newest.goes(failure('srv'));
+    await settled();
+    transients.stop(GOODBYE);
+    expect([transients.discover(), state.left]).toEqual([false, [false]]);
+  });
+});
+
+describe('a transient server whose config has changed', () => {
+  test('I1: starts nothing before its predecessor is gone', async () => {
+    let gone = () => {};
+    const predecessor = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const { world, call } = stage({ predecessor, manners: GOOD });
+    const caller = call();
+    await settled();
+    expect(world.links).toEqual([]);
+    gone();
+    await settled();
+    expect(caller.result).toBeDefined();
+  });
+});
+
+describe('a bug of ours in one process', () => {
+  test('I5: kills that process and touches no other', async () => {
+    const { world, call, transients, children, actors } = stage({ manners: { opens: true, goes: 'killed' } });
+    const broken = call('a');
+    const other = call('b');
+    await settled();
+    const [first, second] = world.links;
+    actors[0]?.send(TRAP);
+    await settled();
+    expect([first?.orders, second?.orders, first?.life]).toEqual([['kill'], [], 'gone']);
+    expect(broken.error).toMatchObject({ sent: true });
+    expect([other.isSettled, children().length, transients.lastError?.cause]).toEqual([false, 1, 'bug']);
+  });
+});
+
+test('three hundred calls leave nothing behind', async () => {
+  const { world, call, transients, children } = stage({ manners: GOOD });
+  for (let round = 0; round < 15; round += 1) {
+    for (let count = 0; count < 20; count += 1) call();
+    await settled();
+    world.links.length = 0;
+  }
+  await transients.whenGone();
+  const left = [
+    children(),
+    world.clock.pending,
+    transients.lastStops,
+    transients.pids,
+    transients.incarnation,
+  ];
+  expect(left).toEqual([[], 0, [], [], 300]);
+});
