@@ -11,7 +11,7 @@ import { serveFleet } from '../src/ipc/server/socket-server.js';
 import type { Link } from '../src/link/link.js';
 import { Session } from '../src/link/session/session.js';
 import { encodingOf } from '../src/link/stdio/encoding.js';
-import { Input } from '../src/link/stdio/stdin-writer.js';
+import { StdinWriter } from '../src/link/stdio/stdin-writer.js';
 import { Framer } from '../src/shared/framing/framer.js';
 import type { OpenLink } from '../src/supervisor/server/link-actor.js';
 import { HELLO } from './supervisor/fake-link.js';
@@ -39,7 +39,7 @@ async function stage({ isBusy = false } = {}) {
   });
   let framer: Framer | undefined;
   const open: OpenLink = ({ name, maxInFlight }, incarnation, on): Link => {
-    const input = new Input(stdin, encodingOf('utf-8'), {
+    const input = new StdinWriter(stdin, encodingOf('utf-8'), {
       drained: () => session.resume(),
       broken: () => undefined,
     });

@@ -1,5 +1,5 @@
 /** Every verb and a line about it. The verb itself is a file of verbs/, loaded when it is called. */
-export const VERBS: Readonly<Record<string, string>> = {
+export const COMMANDS: Readonly<Record<string, string>> = {
   up: 'start the daemon',
   down: 'stop every server and the daemon',
   status: 'show the herd',

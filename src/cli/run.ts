@@ -2,10 +2,10 @@ import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
 import { didYouMean } from '../shared/near-miss.js';
 import { findPaths } from '../shared/paths.js';
-import { VERBS } from './commands.js';
-import { type Call, UsageError, type Verb } from './core/command.js';
+import { COMMANDS } from './commands.js';
+import { type Command, type CommandContext, UsageError } from './core/command.js';
 import { EXIT } from './core/exit-codes.js';
-import { findVerb, parseCommandLine, splitAtDashes } from './core/parse-argv.js';
+import { findCommand, parseCommandLine, splitAtDashes } from './core/parse-argv.js';
 import type { OpenFleet } from './daemon/connect.js';
 import { createOutput, type Output } from './ui/output.js';
 
@@ -20,7 +20,7 @@ const streams = {
 
 /** Runs the command: finds the verb, loads it, and turns what went wrong into words and an exit status. */
 async function main(argv: readonly string[]): Promise<number> {
-  const { name, rest } = findVerb(argv);
+  const { name, rest } = findCommand(argv);
   const { words } = splitAtDashes(argv);
   const quiet = words.includes('-q') || words.includes('--quiet');
   const color = !words.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
@@ -28,8 +28,8 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     return await runVerb(name ?? (rest.includes('--version') ? 'version' : 'help'), rest, output);
   } catch (error) {
-    const { explainFailure } = loadBundle<typeof import('./core/report-error.js')>('failure');
-    return explainFailure(error, output, process.env);
+    const { reportError } = loadBundle<typeof import('./core/report-error.js')>('failure');
+    return reportError(error, output, process.env);
   }
 }
 
@@ -48,22 +48,27 @@ async function runVerb(name: string, rest: string[], output: Output): Promise<nu
 }
 
 /** What is used most is in the same bundle, and set up when it is called: every further file costs a millisecond. */
-const AT_HAND: Readonly<Record<string, () => Promise<{ verb: Verb }>>> = {
+const AT_HAND: Readonly<Record<string, () => Promise<{ verb: Command }>>> = {
   call: () => import('./commands/tools/call.js'),
   status: () => import('./commands/servers/status.js'),
 };
 
-async function loadVerb(name: string): Promise<Verb> {
+async function loadVerb(name: string): Promise<Command> {
   if (Object.hasOwn(AT_HAND, name)) return (await AT_HAND[name]!()).verb;
-  if (Object.hasOwn(VERBS, name)) return loadBundle<{ verb: Verb }>(name).verb;
-  const near = didYouMean(name, Object.keys(VERBS));
+  if (Object.hasOwn(COMMANDS, name)) return loadBundle<{ verb: Command }>(name).verb;
+  const near = didYouMean(name, Object.keys(COMMANDS));
   const fix = near === '' ? "see 'toolherd help'" : `${near} See 'toolherd help'`;
   throw new UsageError(`unknown command '${name}'`, fix);
 }
 
-function callFor(args: readonly string[], flags: Call['flags'], output: Output, open: OpenFleet[]): Call {
+function callFor(
+  args: readonly string[],
+  flags: CommandContext['flags'],
+  output: Output,
+  open: OpenFleet[],
+): CommandContext {
   const userHome = homedir();
-  const call: Call = {
+  const call: CommandContext = {
     args,
     flags,
     output,
@@ -71,9 +76,9 @@ function callFor(args: readonly string[], flags: Call['flags'], output: Output, 
     environment: process.env,
     userHome,
     cwd: whereWeAre(),
-    async fleet({ autostart = true, outlook = 'agent', onLost } = {}) {
+    async fleet({ autostart = true, viewMode = 'agent', onLost } = {}) {
       const { openFleet } = await import('./daemon/connect.js');
-      const connection = await openFleet(call, autostart, outlook);
+      const connection = await openFleet(call, autostart, viewMode);
       open.push(connection);
       if (onLost !== undefined) void connection.closed.then(onLost);
       return connection.fleet;

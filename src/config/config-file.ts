@@ -1,12 +1,12 @@
 import { readEntry } from './entry/entry.js';
-import type { Draft, FileContext, Report } from './entry/parsed-entry.js';
+import type { FileContext, ParsedEntry, Report } from './entry/parsed-entry.js';
 import { warnUnmeasured } from './entry/unmeasured.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import type { Path } from './parse/problem.js';
 import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js';
 import { quoteName } from './schema/shape-problems.js';
 import type { Settings } from './schema/spec.js';
-import { uniqueDrafts } from './schema/unique.js';
+import { uniqueEntries } from './schema/unique.js';
 
 /** config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
@@ -14,7 +14,7 @@ export function readConfigFile(
   folder: string,
   report: Report,
   warn: Report,
-): { settings: Settings; drafts: Draft[] } {
+): { settings: Settings; drafts: ParsedEntry[] } {
   const top = topOf(document, report);
   if (top === undefined) return { settings: defaultSettings(), drafts: [] };
   for (const key of Object.keys(top)) {
@@ -48,7 +48,7 @@ export function readAgentFile(
   context: FileContext,
   report: Report,
   warn: Report,
-): Draft[] {
+): ParsedEntry[] {
   const top = topOf(document, report);
   if (top === undefined) return [];
   const items = listOf(document, top, 'tools', report).map((item, index) => {
@@ -78,11 +78,11 @@ function readEntries(
   context: FileContext,
   report: Report,
   warn: Report,
-): Draft[] {
+): ParsedEntry[] {
   const drafts = items.flatMap((item, index) =>
     item === undefined ? [] : (readEntry(document, [...path, index], item, context, report, warn) ?? []),
   );
-  return uniqueDrafts(drafts, report, warn);
+  return uniqueEntries(drafts, report, warn);
 }
 
 /** An empty file is an empty herd. */

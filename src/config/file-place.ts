@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
  * The name under which a file is allowed: where it stands, not where a link leads. A file that is only linked to runs in
  * the folder of the link, so a project could otherwise borrow the permission of another one's file.
  */
-export function placeOf(path: string): string {
+export function trustedPath(path: string): string {
   const full = resolve(path);
   try {
     return join(realpathSync(dirname(full)), basename(full));
@@ -20,7 +20,7 @@ export function placeOf(path: string): string {
  * either: what it leads to was put elsewhere.
  */
 export function isOwnFile(ownFolder: string, path: string): boolean {
-  const place = placeOf(path);
+  const place = trustedPath(path);
   try {
     if (dirname(place) !== realpathSync(ownFolder)) return false;
     return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true;

@@ -1,18 +1,18 @@
 import { dirname, resolve } from 'node:path';
 import { readAgentFile, readConfigFile } from './config-file.js';
 import { readEntry } from './entry/entry.js';
-import { type Launch, planLaunch } from './entry/launch-command.js';
-import type { Draft, FileContext, Report } from './entry/parsed-entry.js';
-import { disabledSpec, findUnset, misconfiguredSpec, resolveDraft } from './entry/resolve.js';
+import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
+import type { FileContext, ParsedEntry, Report } from './entry/parsed-entry.js';
+import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entry/resolve.js';
 import { isOwnFile } from './file-place.js';
 import type { SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { ConfigError, configError, type Problem } from './parse/problem.js';
-import { FileFault, readSmallFile } from './parse/read-file.js';
+import { FileReadError, readSmallFile } from './parse/read-file.js';
 import { defaultSettings } from './schema/settings.js';
 import type { ServerSpec, Settings } from './schema/spec.js';
 import type { Planned } from './trust.js';
-import type { Outside, Reader } from './variables/expander.js';
+import type { LoadEnvironment, Reader } from './variables/expander.js';
 import { Redactor } from './variables/redactor.js';
 import type { Use } from './variables/variables.js';
 
@@ -30,7 +30,7 @@ export interface LoadOptions {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   /** See Outside. */
-  variables?: Outside['variables'];
+  variables?: LoadEnvironment['variables'];
   /**
    * Default `command`. For a `daemon` an entry of the global file that cannot be resolved does not fail the load: it
    * becomes a misconfigured server, and the others run.
@@ -58,7 +58,7 @@ export interface Loaded {
 export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  const misconfigured = new Map<Draft, Problem[]>();
+  const misconfigured = new Map<ParsedEntry, Problem[]>();
   const report: Report = (problem) => void problems.push(problem);
   const reportOf: ReportOf = (draft) => {
     if (options.reader !== 'daemon' || draft.context.scope !== 'global') return report;
@@ -97,7 +97,7 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
 }
 
 /** Where the problems of one entry go. */
-type ReportOf = (draft: Draft) => Report;
+type ReportOf = (draft: ParsedEntry) => Report;
 
 /** Reads one source document or entry that was handed over by the user (`register`). */
 export async function loadEntry(
@@ -131,7 +131,7 @@ function readGlobal(
   options: LoadOptions,
   report: Report,
   warn: Report,
-): { settings: Settings; drafts: Draft[] } {
+): { settings: Settings; drafts: ParsedEntry[] } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
   if (document === undefined) return { settings: defaultSettings(), drafts: [] };
   return readConfigFile(document, folderOf(options.configFile), report, warn);
@@ -141,7 +141,7 @@ interface AgentFile {
   file: string;
   text: string;
   isOwn: boolean;
-  drafts: Draft[];
+  drafts: ParsedEntry[];
 }
 
 function readAgent(
@@ -165,7 +165,7 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
     return parseYaml(file, readSmallFile(file));
   } catch (error) {
     if (error instanceof ConfigError) error.problems.forEach(report);
-    else if (!(error instanceof FileFault)) throw error;
+    else if (!(error instanceof FileReadError)) throw error;
     else if (isRequired || !error.isMissing) {
       report({
         type: 'ConfigError',
@@ -182,11 +182,11 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
 }
 
 /** Disabled and broken entries are not planned: nothing that they name is read. */
-function plan(drafts: readonly Draft[], reportOf: ReportOf): Planned[] {
+function plan(drafts: readonly ParsedEntry[], reportOf: ReportOf): Planned[] {
   return drafts.map((draft): Planned => {
     const isRemote = draft.transport !== 'stdio';
     if (isRemote || draft.isBroken || draft.fields.enabled === false) return { draft, launch: undefined };
-    const launch = planLaunch(draft, reportOf(draft));
+    const launch = launchCommand(draft, reportOf(draft));
     draft.isBroken = launch === undefined;
     return { draft, launch };
   });
@@ -212,7 +212,7 @@ async function trustRefusal(
 }
 
 interface Resolved {
-  draft: Draft;
+  draft: ParsedEntry;
   /** Undefined for an entry that is broken: its problems were reported. */
   spec: ServerSpec | undefined;
 }
@@ -224,7 +224,7 @@ async function resolveAll(
 ): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: Use[] }> {
   const redactor = new Redactor();
   const uses = new Map<string, Use>();
-  const outside: Outside = {
+  const outside: LoadEnvironment = {
     environment: options.environment,
     userHome: options.userHome,
     redactor,
@@ -240,13 +240,13 @@ async function resolveAll(
 }
 
 async function resolveOne(
-  draft: Draft,
-  launch: Launch | undefined,
-  outside: Outside,
+  draft: ParsedEntry,
+  launch: LaunchCommand | undefined,
+  outside: LoadEnvironment,
   report: Report,
 ): Promise<ServerSpec | undefined> {
   if (draft.fields.enabled === false) return disabledSpec(draft, outside.redactor);
-  if (!draft.isBroken) return resolveDraft(draft, launch, outside, report);
+  if (!draft.isBroken) return resolveEntry(draft, launch, outside, report);
   await findUnset(draft, outside, report);
   return undefined;
 }
@@ -262,7 +262,7 @@ function inOrder(problems: readonly Problem[]): Problem[] {
   );
 }
 
-const isOf = (drafts: readonly Draft[]) => (planned: Planned) => drafts.includes(planned.draft);
+const isOf = (drafts: readonly ParsedEntry[]) => (planned: Planned) => drafts.includes(planned.draft);
 
 /** The folder that the user sees: a linked file is at home where the link is. */
 function folderOf(file: string): string {

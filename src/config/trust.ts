@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { ToolherdError } from '../shared/errors.js';
 import { shellWord } from '../shared/shell-word.js';
 import { writeFileAtomically } from './edit/write-file.js';
-import type { Launch } from './entry/launch-command.js';
-import type { Draft } from './entry/parsed-entry.js';
+import type { LaunchCommand } from './entry/launch-command.js';
+import type { ParsedEntry } from './entry/parsed-entry.js';
 import { stringMap } from './entry/parsed-entry.js';
-import { takenVariables } from './entry/referenced-variables.js';
-import { placeOf } from './file-place.js';
+import { referencedVariables } from './entry/referenced-variables.js';
+import { trustedPath } from './file-place.js';
 import type { DataMap } from './parse/document.js';
 import { isMap } from './parse/document.js';
 import { parseJson } from './parse/parse-json.js';
-import { FileFault, readSmallFile } from './parse/read-file.js';
+import { FileReadError, readSmallFile } from './parse/read-file.js';
 import { readEnvFile } from './variables/env-file.js';
 
 /** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
@@ -35,7 +35,7 @@ export interface Pin {
   envNames: Record<string, string[]>;
 }
 
-export type TrustVerdict = 'allowed' | 'never' | 'changed';
+export type TrustCheck = 'allowed' | 'never' | 'changed';
 
 /** Nothing of the file was started, connected, expanded or read further. */
 export class TrustRequiredError extends ToolherdError {
@@ -72,9 +72,9 @@ export class AgentFileRefusedError extends ToolherdError {
 }
 
 export interface Planned {
-  draft: Draft;
+  draft: ParsedEntry;
   /** Undefined for remote servers. */
-  launch: Launch | undefined;
+  launch: LaunchCommand | undefined;
 }
 
 export function wouldRun({ draft, launch }: Planned): WouldRun {
@@ -82,7 +82,7 @@ export function wouldRun({ draft, launch }: Planned): WouldRun {
   const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
   const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
   const args = launch?.args.map(({ text }) => text) ?? [];
-  const variables = takenVariables(draft, args);
+  const variables = referencedVariables(draft, args);
   const rest = {
     env,
     ...(variables.length === 0 ? {} : { variables }),
@@ -117,7 +117,7 @@ async function envNames(planned: readonly Planned[]): Promise<Record<string, str
       names[path] = Object.keys(await readEnvFile(draft.context.folder, path)).sort();
     } catch (error) {
       // A missing envFile is reported when the file is loaded; until it exists it has no names.
-      if (!(error instanceof FileFault)) throw error;
+      if (!(error instanceof FileReadError)) throw error;
       names[path] = [];
     }
   }
@@ -142,8 +142,8 @@ export class TrustStore {
   }
 
   /** Compares content first: the envFiles of a file that was not allowed are not even opened. */
-  async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustVerdict> {
-    const pin = this.#read()[placeOf(path)];
+  async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustCheck> {
+    const pin = this.#read()[trustedPath(path)];
     if (!isMap(pin)) return 'never';
     const now = contentPin(text, planned);
     if (pin.sha256 !== now.sha256 || !same(pin.manifests, now.manifests)) return 'changed';
@@ -151,12 +151,12 @@ export class TrustStore {
   }
 
   async allow(path: string, pin: Pin): Promise<void> {
-    await this.#write({ ...this.#read(), [placeOf(path)]: { ...pin } });
+    await this.#write({ ...this.#read(), [trustedPath(path)]: { ...pin } });
   }
 
   /** False when the file had not been allowed. A file that is gone can still be revoked. */
   async revoke(path: string): Promise<boolean> {
-    const { [placeOf(path)]: pin, ...rest } = this.#read();
+    const { [trustedPath(path)]: pin, ...rest } = this.#read();
     if (pin !== undefined) await this.#write(rest);
     return pin !== undefined;
   }
@@ -166,7 +166,7 @@ export class TrustStore {
     try {
       text = readSmallFile(this.#file);
     } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
+      if (!(error instanceof FileReadError)) throw error;
       if (error.isMissing) return Object.create(null);
       throw new ToolherdError(`The list of allowed files cannot be read`, {
         why: error.message,

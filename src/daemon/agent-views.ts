@@ -1,4 +1,4 @@
-import { placeOf } from '../config/file-place.js';
+import { trustedPath } from '../config/file-place.js';
 import type { Loaded, LoadOptions } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
 import { lossOf } from '../config/parse/read-file.js';
@@ -7,20 +7,20 @@ import { AgentFileRefusedError, TrustRequiredError } from '../config/trust.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet } from '../fleet/fleet.js';
-import type { AgentFiles, OwnFleet } from '../ipc/server/fleet-provider.js';
+import type { AgentFiles, ConnectionView } from '../ipc/server/fleet-provider.js';
 import type { Clock } from '../shared/clock.js';
-import { inTurn } from '../shared/serialize.js';
+import { serialize } from '../shared/serialize.js';
 import { shellWord } from '../shared/shell-word.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
-import { type ConfigPlace, readAllowedConfig, readHerdConfig, rereadHerdConfig } from './config-source.js';
+import { type ConfigSource, readAllowedConfig, readHerdConfig, rereadHerdConfig } from './config-source.js';
 
 /** Why servers of an agent's file may not run any more. */
 type Withdrawal = Extract<Unusable, { detail: 'not_allowed' }>;
 
-export interface AgentsOptions {
+export interface AgentViewsOptions {
   herd: Herd;
-  place: ConfigPlace;
+  place: ConfigSource;
   clock: Clock;
   log(text: string): void;
   /** Hears what must not be shown. */
@@ -67,12 +67,12 @@ type Standing = { is: 'in use' | 'overdue' | 'withdrawn' } | { is: 'missing'; ti
  * The views of the herd: of each agent's file one, which its connections share, and for a connection one of its own
  * where the config has `per-agent` servers. What only a file has is kept for a while when nobody uses it.
  */
-export class Agents {
-  readonly #options: AgentsOptions;
+export class AgentViews {
+  readonly #options: AgentViewsOptions;
   readonly #files = new Map<string, AgentFile>();
-  readonly #inTurn = inTurn();
+  readonly #inTurn = serialize();
 
-  constructor(options: AgentsOptions) {
+  constructor(options: AgentViewsOptions) {
     this.#options = options;
   }
 
@@ -80,11 +80,11 @@ export class Agents {
     return [...this.#files.values()].map(({ view }) => view);
   }
 
-  own(caller: string, toFleet: ToFleet): OwnFleet {
+  own(caller: string, toFleet: ToFleet): ConnectionView {
     return this.#ownOf(this.#options.herd, caller, null, toFleet, () => undefined);
   }
 
-  async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<OwnFleet> {
+  async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<ConnectionView> {
     const agent = await this.#inTurn(() => this.#open(file, files));
     agent.connections += 1;
     this.#options.clock.clearTimeout(agent.timer);
@@ -98,12 +98,12 @@ export class Agents {
   }
 
   /** Somebody came who stands in no file. */
-  guestCame(spec: ServerSpec): void {
+  serverAdded(spec: ServerSpec): void {
     for (const { view } of this.#files.values()) if (!view.knows(spec.name)) view.add(spec);
   }
 
   /** Somebody came or went who stands in no file. */
-  guestsChanged(): void {
+  serversChanged(): void {
     for (const agent of this.#files.values()) this.#apply(agent, agent.loaded);
   }
 
@@ -111,7 +111,13 @@ export class Agents {
     for (const agent of this.#files.values()) this.#forget(agent);
   }
 
-  #ownOf(base: HerdView, caller: string, agent: string | null, toFleet: ToFleet, left: () => void): OwnFleet {
+  #ownOf(
+    base: HerdView,
+    caller: string,
+    agent: string | null,
+    toFleet: ToFleet,
+    left: () => void,
+  ): ConnectionView {
     const shared = toFleet(base);
     let own: { view: HerdView; fleet: Fleet } | undefined;
     let state: 'open' | 'closed' = 'open';
@@ -145,7 +151,7 @@ export class Agents {
 
   /** Read anew each time: it may have changed, or its permission may be gone, since somebody last looked. */
   async #open(path: string, files: AgentFiles): Promise<AgentFile> {
-    const file = placeOf(path);
+    const file = trustedPath(path);
     const read = files === 'allowed' ? readAllowedConfig : readHerdConfig;
     const loaded = await read(this.#options.place, file);
     // the error repeats the client's path, so it does not show where links lead

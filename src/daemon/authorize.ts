@@ -29,7 +29,7 @@ export function authorizing(herd: HerdView, authorizations: Authorizations) {
 }
 
 /** A server that was let in has nothing to be blamed for any more, and is wanted by whoever has it. */
-export function letIn(views: readonly HerdView[], granted: RemoteSpec): void {
+export function restartAuthorized(views: readonly HerdView[], granted: RemoteSpec): void {
   const selection = { servers: [granted.name] };
   const isGranted = (spec: ServerSpec) => 'url' in spec && recordKey(spec) === recordKey(granted);
   for (const view of views.filter(({ specs }) => specs.some(isGranted))) {

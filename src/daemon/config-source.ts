@@ -8,7 +8,7 @@ import { stampOf } from '../config/watch.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Paths } from '../shared/paths.js';
 
-export interface ConfigPlace {
+export interface ConfigSource {
   file: string;
   /** Named by the user: then it has to be there. */
   isRequired: boolean;
@@ -23,7 +23,7 @@ export interface ConfigPlace {
 
 /** Reads the global config as it is now, and an agent's file over it. Throws a ConfigError with every problem. */
 export function readHerdConfig(
-  place: ConfigPlace,
+  place: ConfigSource,
   agentFile = place.agentFile,
   exempt: LoadOptions['exempt'] = 'as-set',
 ): Promise<Loaded> {
@@ -46,7 +46,7 @@ export function readHerdConfig(
  * whatever `security.trust` says. Undefined for every other file; one that was never allowed is not even looked for.
  * `agentFile`: as `placeOf` has it.
  */
-export async function readAllowedConfig(place: ConfigPlace, agentFile: string): Promise<Loaded | undefined> {
+export async function readAllowedConfig(place: ConfigSource, agentFile: string): Promise<Loaded | undefined> {
   try {
     const isKnown = new TrustStore(place.paths.trustFile).has(agentFile);
     return isKnown ? await readHerdConfig(place, agentFile, 'none') : undefined;
@@ -66,7 +66,7 @@ const PAUSE_MS = 50;
  * stop every server.
  */
 export async function rereadHerdConfig(
-  place: ConfigPlace,
+  place: ConfigSource,
   agentFile?: string,
   exempt?: LoadOptions['exempt'],
 ): Promise<Loaded> {
@@ -84,7 +84,7 @@ export async function rereadHerdConfig(
 }
 
 async function readFull(
-  place: ConfigPlace,
+  place: ConfigSource,
   agentFile: string | undefined,
   exempt: LoadOptions['exempt'],
 ): Promise<Loaded> {

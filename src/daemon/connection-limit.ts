@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../ipc/jsonrpc/clock.js';
 import { toErrorObject } from '../ipc/jsonrpc/error-codes.js';
 import { Descriptors } from '../ipc/socket/descriptors.js';
-import { turnAway } from '../ipc/socket/refuse-connection.js';
+import { refuseConnection } from '../ipc/socket/refuse-connection.js';
 import { OverloadedError } from '../shared/call-errors.js';
 
-export interface DoormanOptions {
+export interface ConnectionLimitOptions {
   enter(socket: Socket): void;
   /** Anybody can come to this door, so whoever is turned away there is told nothing. */
   isPublic?: boolean;
@@ -20,7 +20,7 @@ const MOST_TURNED_AWAY = 4;
 const TELL_MS = 60_000;
 
 /** Lets connections in while there are files left for what is more important: servers, logs, the ledger. */
-export function doorman(options: DoormanOptions) {
+export function limitConnections(options: ConnectionLimitOptions) {
   const { enter, isPublic = false, warn, clock, descriptors = new Descriptors() } = options;
   let turnedAway = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ export function doorman(options: DoormanOptions) {
       return;
     }
     turnedAway += 1;
-    turnAway(
+    refuseConnection(
       socket,
       toErrorObject(error)!,
       () => {

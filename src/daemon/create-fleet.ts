@@ -23,7 +23,7 @@ export interface FleetSource {
 }
 
 /** A view of the herd as the world knows it. */
-export function fleetOf(view: HerdView, source: FleetSource): Fleet {
+export function createFleet(view: HerdView, source: FleetSource): Fleet {
   return {
     status: async (names) => ({ servers: view.status(names), daemon: source.daemon() }),
     start: (selection, wait) => view.order('start', selection, wait),

@@ -8,12 +8,12 @@ import { Lifecycle } from '../ipc/server/lifecycle.js';
 import { serveFleet } from '../ipc/server/socket-server.js';
 import { claimSocket } from '../ipc/socket/socket-owner.js';
 import { VERSION } from '../shared/version.js';
-import { type ConfigPlace, readHerdConfig } from './config-source.js';
-import { doorman } from './connection-limit.js';
-import { openHousehold } from './herd-runtime.js';
+import { type ConfigSource, readHerdConfig } from './config-source.js';
+import { limitConnections } from './connection-limit.js';
+import { openHerdRuntime } from './herd-runtime.js';
 import { openHttp } from './http.js';
 
-export interface DaemonOptions extends ConfigPlace {
+export interface DaemonOptions extends ConfigSource {
   socket: string;
   /** The daemon that has the socket is asked to end first. */
   replace: boolean;
@@ -42,7 +42,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const identity = { pid: process.pid, started_at: new Date().toISOString() };
   const callers = new Callers();
   const lifecycle = new Lifecycle();
-  const household = await openHousehold({
+  const runtime = await openHerdRuntime({
     ...options,
     loaded,
     identity: {
@@ -58,7 +58,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     callerOf: (caller) => callers.of(caller),
     onSettings: (settings) => http.configure(settings),
   });
-  const { logs, reload } = household;
+  const { logs, reload } = runtime;
   const log = logs.daemon;
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -70,13 +70,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await http.close();
     await server.close();
     // The claim goes last: the next daemon must not begin while this one still has processes.
-    await household.close();
+    await runtime.close();
     owner.close();
     log.info('ended');
     logs.close();
     end();
   };
-  const server = serveFleet(household.views, {
+  const server = serveFleet(runtime.views, {
     identity: { version: VERSION, ...identity },
     callers,
     lifecycle,
@@ -85,15 +85,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
   });
-  const { fleet } = household.views.own('http');
+  const { fleet } = runtime.views.own('http');
   const { stateFolder } = options.paths;
   const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
-  const guardDoor = (enter: (socket: Socket) => void) => doorman({ ...atDoor, enter, isPublic: true });
+  const guardDoor = (enter: (socket: Socket) => void) =>
+    limitConnections({ ...atDoor, enter, isPublic: true });
   const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
-  household.begin();
+  runtime.begin();
   const unwatch = watchConfig(options.file, () => void reload());
   const owner = await claim.listen({
-    onConnection: doorman({ ...atDoor, enter: http.enter }),
+    onConnection: limitConnections({ ...atDoor, enter: http.enter }),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);
@@ -104,7 +105,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       'stopping; another signal (Ctrl-C) in a second or later ends the daemon at once, and its servers within seconds',
     );
     server.announce({ reason: 'shutdown' });
-    void household.shutdown().then(server.shutDown);
+    void runtime.shutdown().then(server.shutDown);
   };
   return { servers: loaded.servers.length, reload, stop, ended };
 }

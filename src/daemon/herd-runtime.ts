@@ -4,34 +4,34 @@ import type { Loaded } from '../config/load.js';
 import type { ServerSpec, Settings } from '../config/schema/spec.js';
 import { Redactor } from '../config/variables/redactor.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
-import type { Views } from '../ipc/server/fleet-provider.js';
+import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { LinkLog } from '../link/link.js';
 import { openLink } from '../link/open-link.js';
-import { Verdicts } from '../link/protocol/negotiation/era-cache.js';
+import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import { systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/log-levels.js';
-import { inTurn } from '../shared/serialize.js';
+import { serialize } from '../shared/serialize.js';
 import { VERSION } from '../shared/version.js';
 import { ResultFiles } from '../supervisor/calls/result-files.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';
-import { nameOfSlot } from '../supervisor/herd/server-key.js';
+import { nameOfKey } from '../supervisor/herd/server-key.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
 import { identityOf } from '../supervisor/spec-identity.js';
-import { Agents } from './agent-views.js';
-import { letIn } from './authorize.js';
-import { type ConfigPlace, rereadHerdConfig } from './config-source.js';
-import { type FleetSource, fleetOf } from './create-fleet.js';
-import { atLastMoment } from './on-process-exit.js';
+import { AgentViews } from './agent-views.js';
+import { restartAuthorized } from './authorize.js';
+import { type ConfigSource, rereadHerdConfig } from './config-source.js';
+import { createFleet, type FleetSource } from './create-fleet.js';
+import { onProcessExit } from './on-process-exit.js';
 import { openProcesses } from './processes.js';
-import { logsOf } from './read-server-logs.js';
-import { Registered } from './runtime-servers.js';
+import { readServerLogs } from './read-server-logs.js';
+import { RuntimeServers } from './runtime-servers.js';
 
-export interface HouseholdOptions extends ConfigPlace {
+export interface HerdRuntimeOptions extends ConfigSource {
   loaded: Loaded;
   /** What `status` says of who keeps the herd. */
   identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'closing' | 'socket' | 'http'>;
@@ -44,8 +44,8 @@ export interface HouseholdOptions extends ConfigPlace {
 }
 
 /** A herd with everything that it needs: what the daemon keeps. */
-export interface Household {
-  views: Views;
+export interface HerdRuntime {
+  views: FleetProvider;
   logs: Logs;
   /** The servers of the config begin their lives. */
   begin(): void;
@@ -58,7 +58,7 @@ export interface Household {
 
 const GRACE_MS = 10_000;
 
-export async function openHousehold(options: HouseholdOptions): Promise<Household> {
+export async function openHerdRuntime(options: HerdRuntimeOptions): Promise<HerdRuntime> {
   const clock = systemClock;
   const { paths, loaded } = options;
   let { settings } = loaded;
@@ -77,9 +77,9 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     file: paths.authFile,
     clock,
     log: warn,
-    granted: (spec) => letIn([herd, ...agents.views], spec),
+    granted: (spec) => restartAuthorized([herd, ...agents.views], spec),
   });
-  const eras = new Verdicts(join(paths.cacheFolder, 'eras.json'), clock);
+  const eras = new EraCache(join(paths.cacheFolder, 'eras.json'), clock);
   let configError: string | null = null;
 
   const resultFiles = new ResultFiles({
@@ -106,14 +106,14 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     },
     keepText: (text) => resultFiles.keep(text),
     redactSaid: (spec, value) => redact(declaredIn(spec).redactDeep(value)),
-    log: (slot, text) =>
-      logs.server(nameOfSlot(slot)).warn({ source: 'toolherd', of: herd.logMarkAt(slot) }, text),
-    said: ({ slot, incarnation, level, logger, text }) =>
+    log: (key, text) =>
+      logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: herd.logMarkAt(key) }, text),
+    said: ({ key, incarnation, level, logger, text }) =>
       logs
-        .server(nameOfSlot(slot))
-        [level]({ source: 'mcp', incarnation, ...(logger && { logger }), of: herd.logMarkAt(slot) }, text),
-    open(spec, incarnation, on, slot) {
-      const of = herd.logMarkAt(slot);
+        .server(nameOfKey(key))
+        [level]({ source: 'mcp', incarnation, ...(logger && { logger }), of: herd.logMarkAt(key) }, text),
+    open(spec, incarnation, on, key) {
+      const of = herd.logMarkAt(key);
       const deps = {
         clock,
         table: processes.table,
@@ -127,7 +127,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
         era: eras.of(identityOf(spec)),
         log: (line: LinkLog) => {
           logs.server(spec.name).info({ source: line.source, incarnation, of }, line.text);
-          herd.printed(slot, incarnation, line);
+          herd.printed(key, incarnation, line);
         },
       };
       return openLink(spec, deps, on);
@@ -139,16 +139,16 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
       `${name} is not passed on to servers: its url holds a user name or a password. Put that into the file of the program (~/.npmrc, ~/.netrc), or declare ${name} in 'env' of the servers that need it`,
     );
   }
-  const registered: Registered = new Registered({
+  const registered: RuntimeServers = new RuntimeServers({
     herd,
     place: options,
     settings: () => settings,
-    came: (spec) => agents.guestCame(spec),
-    went: () => agents.guestsChanged(),
+    came: (spec) => agents.serverAdded(spec),
+    went: () => agents.serversChanged(),
     learn,
   });
   const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);
-  const agents = new Agents({ herd, place: options, clock, log: warn, learn, withGuests });
+  const agents = new AgentViews({ herd, place: options, clock, log: warn, learn, withGuests });
   // last, since it has something to say where an earlier daemon left something, and all that is said is redacted
   const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
 
@@ -165,7 +165,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     registered.yieldTo(next.servers);
     const isPinChanged = settings.security.pin !== next.settings.security.pin;
     settings = next.settings;
-    if (isPinChanged) herd.vetAgain();
+    if (isPinChanged) herd.recheckPins();
     herd.limitMemory(settings.daemon.maxRss);
     configError = null;
     await options.onSettings?.(settings);
@@ -174,7 +174,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     await agents.reload();
     return report;
   };
-  const turn = inTurn();
+  const turn = serialize();
   const apply = (isDryRun = false) => turn(() => applyNow(isDryRun));
   const reload = async (): Promise<void> => {
     try {
@@ -195,7 +195,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     herd.flushRecords();
     audit.close();
   };
-  const forgetLastMoment = atLastMoment(writeRecords);
+  const forgetLastMoment = onProcessExit(writeRecords);
 
   const source: FleetSource = {
     daemon: () => ({
@@ -209,7 +209,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
     }),
     authorizations,
     reload: apply,
-    logs: (view, params) => logsOf(view, paths.logFolder, params),
+    logs: (view, params) => readServerLogs(view, paths.logFolder, params),
     register: (document, folder) => registered.add(document, folder),
     unregister: (name) => registered.remove(name),
     shutdown,
@@ -217,8 +217,9 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
 
   return {
     views: {
-      own: (caller) => agents.own(caller, (view) => fleetOf(view, source)),
-      ofAgent: (caller, file, files) => agents.ofAgent(caller, file, files, (view) => fleetOf(view, source)),
+      own: (caller) => agents.own(caller, (view) => createFleet(view, source)),
+      ofAgent: (caller, file, files) =>
+        agents.ofAgent(caller, file, files, (view) => createFleet(view, source)),
     },
     logs,
     begin() {
@@ -239,7 +240,7 @@ export async function openHousehold(options: HouseholdOptions): Promise<Househol
   };
 }
 
-function openLogs({ paths, loaded, echo }: HouseholdOptions, redact: (text: string) => string): Logs {
+function openLogs({ paths, loaded, echo }: HerdRuntimeOptions, redact: (text: string) => string): Logs {
   const { logLevel: level, logMaxBytes: maxBytes } = loaded.settings.daemon;
   return new Logs({ folder: paths.logFolder, level, maxBytes, redact, echo });
 }

@@ -9,7 +9,7 @@ const actAll = (): void => {
  * Does this when the process ends without having closed what it opened: a second Ctrl-C, an error that nobody caught, a
  * `process.exit()` in a program that has a herd. Until the way back is taken.
  */
-export function atLastMoment(act: () => void): () => void {
+export function onProcessExit(act: () => void): () => void {
   if (acts.size === 0) process.on('exit', actAll);
   acts.add(act);
   return () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { reap } from '../link/process/clean-up.js';
+import { cleanUpAfterDeadDaemon } from '../link/process/clean-up.js';
 import { Ledger } from '../link/process/ledger.js';
 import { ProcessTable } from '../link/process/table.js';
 import { Watchdog } from '../link/process/watchdog.js';
@@ -24,7 +24,7 @@ export async function openProcesses(
   log: (text: string) => void,
 ): Promise<Processes> {
   mkdirSync(dirname(ledgerFile), { recursive: true, mode: 0o700 });
-  const { names, pids, containers, unread } = await reap(ledgerFile, clock);
+  const { names, pids, containers, unread } = await cleanUpAfterDeadDaemon(ledgerFile, clock);
   if (unread !== undefined) {
     log(
       `the ledger ${ledgerFile} could not be read whole: ${unread}. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,

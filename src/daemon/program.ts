@@ -10,7 +10,7 @@ import { printable } from '../shared/control-characters.js';
 import { findPaths } from '../shared/paths.js';
 import { API_VERSION } from '../shared/version.js';
 import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
-import { compileSooner } from './tune-v8.js';
+import { tuneV8 } from './tune-v8.js';
 
 /**
  * The daemon's program. `toolherd up` runs it in a process in the background, to which it says once, on a pipe, whether
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     reader: 'daemon',
     echo: flags.foreground ? new LogEcho(withoutWaiting(process.stdout)) : undefined,
   });
-  compileSooner();
+  tuneV8();
   // It must not keep the folder busy that it was started from.
   process.chdir('/');
   obeySignals(daemon);

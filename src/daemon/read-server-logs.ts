@@ -8,7 +8,7 @@ const USUAL = 100;
 const MOST = 1000;
 
 /** What is in the logs of the servers that a view has; of others with the same names nothing. */
-export async function logsOf(
+export async function readServerLogs(
   view: HerdView,
   folder: string,
   { server, tail = USUAL, since, level = 'trace' }: LogParams = {},

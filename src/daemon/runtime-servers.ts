@@ -7,13 +7,13 @@ import type { ServerSpec, Settings } from '../config/schema/spec.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import type { ServerStatus } from '../fleet/fleet.js';
 import { OverloadedError } from '../shared/call-errors.js';
-import { inTurn } from '../shared/serialize.js';
+import { serialize } from '../shared/serialize.js';
 import type { Herd } from '../supervisor/herd/herd.js';
-import type { ConfigPlace } from './config-source.js';
+import type { ConfigSource } from './config-source.js';
 
-export interface RegisteredOptions {
+export interface RuntimeServersOptions {
   herd: Herd;
-  place: ConfigPlace;
+  place: ConfigSource;
   settings(): Settings;
   /** Somebody came, and has a place behind all others. */
   came(spec: ServerSpec): void;
@@ -34,13 +34,13 @@ const SOURCE = 'fleet/register';
  * Servers that were handed over by a user and stand in no file: they live until unregistered or the herd ends. They come
  * and go one by one, and between two of them everybody else is served: a thousand may be handed over at once.
  */
-export class Registered {
-  readonly #options: RegisteredOptions;
-  readonly #guests = new Map<string, ServerSpec>();
-  readonly #inTurn = inTurn();
+export class RuntimeServers {
+  readonly #options: RuntimeServersOptions;
+  readonly #servers = new Map<string, ServerSpec>();
+  readonly #inTurn = serialize();
   readonly #waiting = { count: 0, characters: 0 };
 
-  constructor(options: RegisteredOptions) {
+  constructor(options: RuntimeServersOptions) {
     this.#options = options;
   }
 
@@ -81,11 +81,11 @@ export class Registered {
     if (herd.knows(spec.name)) throw inTheWay(herd.specOf(spec.name), `'${spec.name}' is there already`);
     // before it starts: it may say its secrets at once
     learn(redactor);
-    this.#guests.set(spec.name, spec);
+    this.#servers.set(spec.name, spec);
     try {
       herd.add(spec);
     } catch (error) {
-      this.#guests.delete(spec.name);
+      this.#servers.delete(spec.name);
       throw error;
     }
     this.#options.came(spec);
@@ -95,10 +95,10 @@ export class Registered {
   #remove(name: string): ServerStatus[] {
     const { herd } = this.#options;
     const spec = herd.specOf(name);
-    if (!this.#guests.has(name)) throw inTheWay(spec, `'${name}' was not registered: it is in the config`);
+    if (!this.#servers.has(name)) throw inTheWay(spec, `'${name}' was not registered: it is in the config`);
     const last = herd.status([name]);
     herd.apply(herd.specs.filter((other) => other.name !== name));
-    this.#guests.delete(name);
+    this.#servers.delete(name);
     this.#options.went();
     return last;
   }
@@ -106,12 +106,12 @@ export class Registered {
   /** What the config says, and the registered ones after it. A name that the config has is the config's. */
   with(specs: readonly ServerSpec[]): ServerSpec[] {
     const names = new Set(specs.map(({ name }) => name));
-    return [...specs, ...[...this.#guests.values()].filter(({ name }) => !names.has(name))];
+    return [...specs, ...[...this.#servers.values()].filter(({ name }) => !names.has(name))];
   }
 
   /** From now on these are in the config. */
   yieldTo(specs: readonly ServerSpec[]): void {
-    for (const { name } of specs) this.#guests.delete(name);
+    for (const { name } of specs) this.#servers.delete(name);
   }
 }
 

@@ -12,7 +12,7 @@ const FIRST_WITHOUT = 22;
 const BEGINNING_MS = 1000;
 
 /** For a process that lives long, when it has begun. */
-export function compileSooner(): void {
+export function tuneV8(): void {
   if (Number.parseInt(process.versions.node, 10) >= FIRST_WITHOUT) return;
   setTimeout(() => setFlagsFromString(`--interrupt-budget=${WORK_UNTIL_FAST}`), BEGINNING_MS).unref();
 }

@@ -6,10 +6,10 @@ import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
 import { readText } from './client-file.js';
 import { isOurBridge } from './find-servers.js';
-import { putJson, takeJson } from './json-entry.js';
+import { removeJson, setJson } from './json-entry.js';
 import type { Client, Program } from './programs/client.js';
 import { parseDocument } from './read-document.js';
-import { putToml, takeToml } from './toml-entry.js';
+import { removeToml, setToml } from './toml-entry.js';
 
 /** The name under which a client knows the herd. */
 const ENTRY_NAME = 'toolherd';
@@ -98,7 +98,7 @@ export function isAttached(client: Client, file: string): boolean {
 }
 
 /** The entry as it stands in a file that holds nothing else. */
-export function spelled(client: Client, entry: unknown): string {
+export function formatEntry(client: Client, entry: unknown): string {
   return put(client, '', entry).trimEnd();
 }
 
@@ -140,14 +140,14 @@ function isOurs(entry: unknown): boolean {
 
 function put(client: Client, text: string, entry: unknown): string {
   return client.format === 'toml'
-    ? putToml(text, client.keys, ENTRY_NAME, entry)
-    : putJson(text, client.keys, ENTRY_NAME, entry);
+    ? setToml(text, client.keys, ENTRY_NAME, entry)
+    : setJson(text, client.keys, ENTRY_NAME, entry);
 }
 
 function take(client: Client, text: string): string {
   return client.format === 'toml'
-    ? takeToml(text, client.keys, ENTRY_NAME)
-    : takeJson(text, client.keys, ENTRY_NAME);
+    ? removeToml(text, client.keys, ENTRY_NAME)
+    : removeJson(text, client.keys, ENTRY_NAME);
 }
 
 function entryIn(client: Client, file: string, text: string): unknown {
@@ -174,7 +174,7 @@ function assertOnlyEntry(client: Client, file: string, before: string, after: st
     fix:
       entry === undefined
         ? `take '${[...client.keys, ENTRY_NAME].join('.')}' out by hand`
-        : `write it by hand:\n${spelled(client, entry)}`,
+        : `write it by hand:\n${formatEntry(client, entry)}`,
   });
 }
 

@@ -27,7 +27,7 @@ const WITHIN =
  * Takes the secrets of an entry out: what stood in the clear becomes `${NAME}`. One hand holds the names of a whole
  * import, so that two servers with different values for one name do not end up with the same.
  */
-export class SecretTaker {
+export class SecretExtractor {
   readonly #values = new Map<string, string>();
 
   take(entry: Entry): { entry: Entry; secrets: Secret[] } {

@@ -3,11 +3,11 @@ import { isMap } from '../config/parse/document.js';
 import { formatPath } from '../config/parse/problem.js';
 import { ToolherdError } from '../shared/errors.js';
 import { readText } from './client-file.js';
-import { type Secret, SecretTaker } from './extract-secrets.js';
-import { refusalOf, settleEntry } from './normalize-entry.js';
+import { type Secret, SecretExtractor } from './extract-secrets.js';
+import { normalizeEntry, refusalOf } from './normalize-entry.js';
 import type { Client, Machine, Scope } from './programs/client.js';
 import type { Entry } from './programs/fields.js';
-import { type Around, literal } from './programs/references.js';
+import { literal, type ReferenceContext } from './programs/references.js';
 import { parseDocument } from './read-document.js';
 
 /** A server of a client, in our spelling. */
@@ -56,14 +56,14 @@ export interface Search {
 /** Reads the files of clients. Nothing in them is expanded, and no value of a secret goes any further. */
 export function findServers(search: Search): Findings {
   const findings: Findings = { servers: [], broken: [], files: [] };
-  const taker = new SecretTaker();
+  const extractor = new SecretExtractor();
   for (const client of search.clients) {
     for (const file of filesOf(client, search)) {
       try {
         const text = readText(file);
         if (text === undefined) continue;
         findings.files.push(file);
-        findings.servers.push(...serversOf(client, file, text, search, taker));
+        findings.servers.push(...serversOf(client, file, text, search, extractor));
       } catch (error) {
         if (!(error instanceof ToolherdError)) throw error;
         const { message, why, fix } = error;
@@ -83,7 +83,7 @@ function serversOf(
   file: string,
   text: string,
   search: Search,
-  taker: SecretTaker,
+  extractor: SecretExtractor,
 ): FoundServer[] {
   const document = parseDocument(client.format, file, text);
   const ways = [{ keys: client.keys, isOfProject: search.scope === 'project' }];
@@ -98,7 +98,7 @@ function serversOf(
           ? dirname(file)
           : search.machine.home;
       return {
-        ...serverOf(client, name, raw, search, { isOfProject, base }, taker),
+        ...serverOf(client, name, raw, search, { isOfProject, base }, extractor),
         client,
         file,
         path,
@@ -128,14 +128,14 @@ function serverOf(
   raw: unknown,
   { folder, targetFolder }: Search,
   { isOfProject, base }: { isOfProject: boolean; base: string },
-  taker: SecretTaker,
+  extractor: SecretExtractor,
 ): Pick<FoundServer, 'entry' | 'homeless' | 'remarks' | 'secrets' | 'refusal'> {
   const nothing = { entry: { name }, homeless: [], remarks: [], secrets: [] };
   if (name === '') return { ...nothing, refusal: 'it has no name' };
   if (!isMap(raw)) return { ...nothing, refusal: 'it is not a map of fields' };
   const remarks = new Set<string>();
   const isAtHome = isOfProject && folder === targetFolder;
-  const around: Around = {
+  const context: ReferenceContext = {
     get workspace() {
       if (isOfProject && !isAtHome) return literal(folder);
       if (!isOfProject) remarks.add(`\${workspaceFolder} means ${targetFolder} here`);
@@ -144,27 +144,27 @@ function serverOf(
     basename: isOfProject ? basename(folder) : undefined,
     remark: (text) => void remarks.add(text),
   };
-  const { entry, homeless } = translated(client, raw, around);
+  const { entry, homeless } = translated(client, raw, context);
   const origin = {
     name,
     title: client.title,
     folder: base,
     belongsToFolder: isOfProject && !isAtHome,
   };
-  const settled = taker.take(settleEntry(entry, origin));
+  const settled = extractor.take(normalizeEntry(entry, origin));
   return { ...settled, homeless, remarks: [...remarks], refusal: refusalOf(settled.entry) };
 }
 
 function translated(
   { fields, references }: Client,
   raw: Record<string, unknown>,
-  around: Around,
+  context: ReferenceContext,
 ): { entry: Entry; homeless: string[] } {
   const entry: Entry = {};
   const homeless = Object.keys(raw).filter((name) => !Object.hasOwn(fields, name));
   for (const [name, put] of Object.entries(fields)) {
     const value = Object.hasOwn(raw, name) ? (raw[name] ?? undefined) : undefined;
-    if (value !== undefined && !put(entry, value, (text) => references(text, around))) homeless.push(name);
+    if (value !== undefined && !put(entry, value, (text) => references(text, context))) homeless.push(name);
   }
   return { entry, homeless };
 }

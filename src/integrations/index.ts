@@ -11,7 +11,7 @@ import { vscode } from './programs/vscode.js';
 import { windsurf } from './programs/windsurf.js';
 import { zed } from './programs/zed.js';
 
-export { attachClient, detachClient, isAttached, spelled } from './attach.js';
+export { attachClient, detachClient, formatEntry, isAttached } from './attach.js';
 export {
   type BrokenFile,
   type Findings,

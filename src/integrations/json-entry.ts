@@ -15,7 +15,7 @@ interface Splice {
  * The text with `entry` under `keys` and `name`; whatever else stands in it stays byte for byte. jsonc-parser could
  * do this too, but it lays out anew what shares a line with the change.
  */
-export function putJson(text: string, keys: readonly string[], name: string, entry: unknown): string {
+export function setJson(text: string, keys: readonly string[], name: string, entry: unknown): string {
   const root = text.trim() === '' ? undefined : parseTree(text, [], { allowTrailingComma: true });
   if (root === undefined) return `${JSON.stringify(nested([...keys, name], entry), null, 2)}\n`;
   const path = [...keys, name];
@@ -36,7 +36,7 @@ export function putJson(text: string, keys: readonly string[], name: string, ent
 }
 
 /** The text without the entry; an object that held nothing else stays, empty. */
-export function takeJson(text: string, keys: readonly string[], name: string): string {
+export function removeJson(text: string, keys: readonly string[], name: string): string {
   const root = parseTree(text, [], { allowTrailingComma: true });
   const property = root === undefined ? undefined : findNodeAtLocation(root, [...keys, name])?.parent;
   const home = property?.parent;

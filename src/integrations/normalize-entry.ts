@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 /** Our entry made whole: what a client leaves unsaid, and paths that start in a folder other than ours. */
-export function settleEntry(entry: Entry, { name, title, folder, belongsToFolder }: Origin): Entry {
+export function normalizeEntry(entry: Entry, { name, title, folder, belongsToFolder }: Origin): Entry {
   const {
     transport = transportOf(entry),
     command,

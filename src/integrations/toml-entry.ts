@@ -4,15 +4,15 @@ import { stringify } from 'smol-toml';
  * TOML is edited by its lines: a table of its own at the end of the file, taken out again from its header to the last
  * line that is its own. Whether the result says what it should is checked by reading it (see attach.ts).
  */
-export function putToml(text: string, keys: readonly string[], name: string, entry: unknown): string {
-  const without = takeToml(text, keys, name);
+export function setToml(text: string, keys: readonly string[], name: string, entry: unknown): string {
+  const without = removeToml(text, keys, name);
   const lines = stringify({ [rootOf(keys)]: { [name]: entry } }).trim();
   const apart = without === '' || /\n\r?\n$/.test(without) ? '' : without.endsWith('\n') ? '\n' : '\n\n';
   const block = `${apart}${lines}\n`;
   return without + (text.includes('\r\n') ? block.replaceAll('\n', '\r\n') : block);
 }
 
-export function takeToml(text: string, keys: readonly string[], name: string): string {
+export function removeToml(text: string, keys: readonly string[], name: string): string {
   const lines = text.split(/(?<=\n)/);
   const table = `${rootOf(keys)}.${name}`;
   const isOurs = (line: string) => `${headerOf(line)}.`.startsWith(`${table}.`);

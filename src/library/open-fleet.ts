@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { placeOf } from '../config/file-place.js';
-import { type ConfigPlace, readHerdConfig } from '../daemon/config-source.js';
-import { openHousehold } from '../daemon/herd-runtime.js';
-import { Outlook } from '../ipc/server/connection-fleet.js';
+import { trustedPath } from '../config/file-place.js';
+import { type ConfigSource, readHerdConfig } from '../daemon/config-source.js';
+import { openHerdRuntime } from '../daemon/herd-runtime.js';
+import { ConnectionFleet } from '../ipc/server/connection-fleet.js';
 import { findPaths } from '../shared/paths.js';
 import type { FleetHandle } from './api.js';
 import { fleetHandle } from './fleet-handle.js';
@@ -24,27 +24,27 @@ const CALLER = 'this process';
 export async function openFleet({ config, agent }: OpenOptions = {}): Promise<FleetHandle> {
   const userHome = homedir();
   const paths = findPaths(process.env, userHome);
-  const place: ConfigPlace = {
+  const place: ConfigSource = {
     file: config === undefined ? paths.configFile : resolve(config),
     isRequired: config !== undefined,
     paths,
     environment: { ...process.env },
     userHome,
-    agentFile: agent === undefined ? undefined : placeOf(resolve(agent)),
+    agentFile: agent === undefined ? undefined : trustedPath(resolve(agent)),
   };
   // first of all: what is wrong with the files leaves nothing behind
   const loaded = await readHerdConfig(place);
   const state = await makeOwnState(paths);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
-  const household = await openHousehold({ ...place, paths: state.paths, loaded, identity });
+  const runtime = await openHerdRuntime({ ...place, paths: state.paths, loaded, identity });
   const close = async () => {
-    await household.shutdown();
-    await household.close();
-    household.logs.close();
+    await runtime.shutdown();
+    await runtime.close();
+    runtime.logs.close();
     state.remove();
   };
-  household.begin();
+  runtime.begin();
   // as a connection of the daemon has it
-  const outlook = new Outlook(household.views, CALLER);
+  const outlook = new ConnectionFleet(runtime.views, CALLER);
   return fleetHandle(localFleet(outlook.fleet), close);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { reap } from '../link/process/clean-up.js';
+import { cleanUpAfterDeadDaemon } from '../link/process/clean-up.js';
 import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
 import { isAlive } from '../shared/is-alive.js';
@@ -44,7 +44,7 @@ async function tidy(all: string): Promise<void> {
   for (const name of list(all)) {
     if (isAlive(Number.parseInt(name, 10))) continue;
     const folder = join(all, name);
-    await reap(join(folder, 'ledger'), systemClock);
+    await cleanUpAfterDeadDaemon(join(folder, 'ledger'), systemClock);
     rmSync(folder, { recursive: true, force: true });
   }
 }

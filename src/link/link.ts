@@ -1,5 +1,5 @@
 import type { Ending } from '../machines/ending.js';
-import type { Rung } from './process/stop-sequence.js';
+import type { StopStep } from './process/stop-sequence.js';
 import type { ListMethod } from './protocol/list.js';
 import type { JsonObject } from './session/message.js';
 import type { Session } from './session/session.js';
@@ -54,5 +54,5 @@ export interface Link {
    * Ends it: no new calls, then the ladder from this rung on. Calls in flight may still be answered until the process
    * has gone. A later order can only climb. `ended` tells the result.
    */
-  close(from?: Rung): void;
+  close(from?: StopStep): void;
 }

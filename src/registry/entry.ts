@@ -1,20 +1,20 @@
-import type { Offer } from './install-option.js';
+import type { InstallOption } from './install-option.js';
 import type { RegistryServer } from './server.js';
 
 /** The entry for a server, its fields in the order in which people write them. `env` is what the user gave. */
 export function entryOf(
   server: RegistryServer,
-  offer: Offer,
+  option: InstallOption,
   name: string,
   env: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  const { command, args, url, headers } = offer.fields;
-  const environment = { ...offer.fields.env, ...env };
+  const { command, args, url, headers } = option.fields;
+  const environment = { ...option.fields.env, ...env };
   return {
     name,
     description: oneLine(server.description) || oneLine(server.title ?? '') || server.name,
-    server: offer.server,
-    transport: offer.transport,
+    server: option.server,
+    transport: option.transport,
     command,
     args,
     url,

@@ -2,7 +2,7 @@ import { escapeDollars } from '../config/entry/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
 
 /** A variable of the user's that an entry asks for. */
-export interface Need {
+export interface Requirement {
   name: string;
   description: string | undefined;
   isSecret: boolean;
@@ -10,30 +10,34 @@ export interface Need {
   isOptional: boolean;
 }
 
-export interface Filled {
+export interface Expanded {
   text: string;
-  needs: Need[];
+  needs: Requirement[];
 }
 
 /**
  * The registry's `Bearer {token}` as `Bearer ${NAME}`, the name made by `nameOf('token')`. What is known already is filled
  * in, what has a default keeps it, and a dollar sign of the publisher's stays one.
  */
-export function fillIn(template: string, input: DataMap, nameOf: (variable: string) => string): Filled {
+export function expandTemplate(
+  template: string,
+  input: DataMap,
+  nameOf: (variable: string) => string,
+): Expanded {
   const variables = isMap(input.variables) ? input.variables : {};
-  const needs: Need[] = [];
+  const needs: Requirement[] = [];
   const text = escapeDollars(template).replaceAll(/\{([\w-]+)\}/g, (_, variable: string) => {
     const own = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
     const about = isMap(own) ? own : {};
     if (typeof about.value === 'string') return escapeDollars(about.value);
     const reference = refer(nameOf(variable), about.default);
-    needs.push(needOf(nameOf(variable), isMap(own) ? own : input, reference.isOptional));
+    needs.push(requirementOf(nameOf(variable), isMap(own) ? own : input, reference.isOptional));
     return reference.text;
   });
   return { text, needs };
 }
 
-export function needOf(name: string, about: DataMap, isOptional: boolean): Need {
+export function requirementOf(name: string, about: DataMap, isOptional: boolean): Requirement {
   return {
     name,
     description: typeof about.description === 'string' ? about.description : undefined,

@@ -1,7 +1,7 @@
 import { RegistryTimeoutError, RegistryUnreachableError } from './errors.js';
 
 /** What asking needs of the world; a test gives its own. */
-export interface Asking {
+export interface HttpOptions {
   fetch: typeof fetch;
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
   /** From 0 to 1. */
@@ -27,7 +27,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Asks until there is an answer, with longer and longer pauses. Throws a RegistryUnreachableError. */
-export async function ask(url: URL, tries: number, asking: Asking): Promise<Answer> {
+export async function getWithRetries(url: URL, tries: number, asking: HttpOptions): Promise<Answer> {
   for (let count = 1; ; count++) {
     const outcome = await tryOnce(url, asking);
     if ('kind' in outcome) return outcome;
@@ -42,7 +42,7 @@ export async function ask(url: URL, tries: number, asking: Asking): Promise<Answ
   }
 }
 
-async function tryOnce(url: URL, { fetch, tryMs, signal }: Asking): Promise<Answer | Failure> {
+async function tryOnce(url: URL, { fetch, tryMs, signal }: HttpOptions): Promise<Answer | Failure> {
   const late = AbortSignal.timeout(tryMs);
   try {
     const response = await fetch(url, {

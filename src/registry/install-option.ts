@@ -1,7 +1,7 @@
-import type { Need } from './expand-template.js';
+import type { Requirement } from './expand-template.js';
 
 /** One way to run or reach a server, as the fields of an entry. */
-export interface Offer {
+export interface InstallOption {
   /** What it is a package of, or how it is reached: `npm`, `pypi`, `oci`, `http`, `sse`. */
   kind: string;
   transport: 'stdio' | 'http' | 'sse';
@@ -15,16 +15,16 @@ export interface Offer {
     url?: string;
     headers?: Record<string, string>;
   };
-  needs: Need[];
+  needs: Requirement[];
 }
 
 /** A way that is not to be gone here, and why. */
-export interface Refused {
+export interface UnsupportedOption {
   kind: string;
   server: string;
   refused: string;
 }
 
-export function isOffer(one: Offer | Refused): one is Offer {
+export function isInstallable(one: InstallOption | UnsupportedOption): one is InstallOption {
   return !('refused' in one);
 }

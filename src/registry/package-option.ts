@@ -2,11 +2,11 @@ import { withEnvironmentNames } from '../config/entry/docker.js';
 import { registryCommand, registryType, runnerOf } from '../config/entry/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
 import { parseReferences } from '../config/variables/variables.js';
-import { fillIn, type Need, needOf, refer, variableName } from './expand-template.js';
-import type { Offer, Refused } from './install-option.js';
+import { expandTemplate, type Requirement, refer, requirementOf, variableName } from './expand-template.js';
+import type { InstallOption, UnsupportedOption } from './install-option.js';
 
 /** How a package of the registry is run here. */
-export function packageOffer(pack: DataMap): Offer | Refused {
+export function packageOption(pack: DataMap): InstallOption | UnsupportedOption {
   const kind = registryType(pack) ?? 'unknown';
   const server = typeof pack.identifier === 'string' ? pack.identifier : '';
   const refused = whyRefused(pack, kind, server);
@@ -30,15 +30,15 @@ function whyRefused(pack: DataMap, kind: string, server: string): string | undef
   return `its transport is ${transport}: start it yourself, then: toolherd add NAME --url URL`;
 }
 
-function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Need[] } {
+function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Requirement[] } {
   const list = pack.environmentVariables ?? pack.environment_variables;
   const env: Record<string, string> = {};
-  const needs: Need[] = [];
+  const needs: Requirement[] = [];
   for (const variable of Array.isArray(list) ? list.filter(isMap) : []) {
     const { name, value } = variable;
     if (typeof name !== 'string' || name === '') continue;
     if (typeof value === 'string' && value !== '') {
-      const filled = fillIn(value, variable, variableName);
+      const filled = expandTemplate(value, variable, variableName);
       env[name] = filled.text;
       needs.push(...filled.needs);
       continue;
@@ -48,19 +48,19 @@ function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Nee
     // Unset it would fail the load: what the server can do without must not stop it.
     const { text, isOptional } = refer(asked, variable.default ?? (isRequired ? undefined : ''));
     env[name] = text;
-    needs.push(needOf(asked, variable, isOptional));
+    needs.push(requirementOf(asked, variable, isOptional));
   }
   return { env, needs };
 }
 
 /** What the arguments ask for beyond the environment. */
-function askedIn(texts: readonly string[], known: readonly Need[], pack: DataMap): Need[] {
+function askedIn(texts: readonly string[], known: readonly Requirement[], pack: DataMap): Requirement[] {
   const names = texts.flatMap(parseReferences).flatMap((part) => {
     return part.kind === 'variable' && part.fallback === undefined ? [part.name] : [];
   });
   const fresh = [...new Set(names)].filter((name) => known.every((need) => need.name !== name));
   const abouts = argumentAbouts(pack);
-  return fresh.map((name) => needOf(name, abouts.get(name) ?? {}, false));
+  return fresh.map((name) => requirementOf(name, abouts.get(name) ?? {}, false));
 }
 
 /** What is said of the inputs among the arguments, by the name that each is asked for under. */

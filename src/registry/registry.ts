@@ -1,16 +1,16 @@
 import { isMap } from '../config/parse/document.js';
 import { AnswerCache, type Kept } from './cache.js';
 import { RegistryNotFoundError, RegistryUnreachableError } from './errors.js';
-import { type Asking, ask } from './get-with-retries.js';
+import { getWithRetries, type HttpOptions } from './get-with-retries.js';
 import { readServer } from './read-server.js';
 import type { RegistryServer } from './server.js';
-import { foldVersions } from './versions.js';
+import { latestOfEach } from './versions.js';
 
 export interface RegistryOptions {
   /** With the version of the API: `https://…/v0.1`. */
   base: string;
   cacheFolder: string;
-  asking: Asking;
+  asking: HttpOptions;
   now(): number;
 }
 
@@ -61,7 +61,7 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
   const get = async (url: URL, isUsable: (body: unknown) => boolean): Promise<Page | undefined> => {
     const kept = cache.find(url);
     try {
-      const answer = await ask(url, kept === undefined ? TRIES : TRIES_WITH_CACHE, asking);
+      const answer = await getWithRetries(url, kept === undefined ? TRIES : TRIES_WITH_CACHE, asking);
       if (answer.kind === 'not-found') return undefined;
       const body: unknown = JSON.parse(answer.body);
       if (!isUsable(body)) throw noRegistry(url);
@@ -115,7 +115,7 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
         if (found.servers.length > 0 || cursor !== undefined) throw error;
         const wanted = query.toLowerCase();
         const memory = fromMemory(error, (known) =>
-          present(foldVersions(known.filter(({ name }) => name.toLowerCase().includes(wanted)))).slice(
+          present(latestOfEach(known.filter(({ name }) => name.toLowerCase().includes(wanted)))).slice(
             0,
             limit,
           ),
@@ -139,7 +139,7 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
         const { servers, ...memory } = fromMemory(error, (known) => {
           const all = known.filter((server) => server.name === name);
           return version === LATEST
-            ? foldVersions(all)
+            ? latestOfEach(all)
             : all.filter((one) => one.version === version).slice(0, 1);
         });
         return { server: servers[0]!, ...memory };
@@ -157,7 +157,7 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
 
 function addPage(found: Found, { body, kept, offline }: Page): void {
   const { servers, skipped, nextCursor } = readPage(body);
-  found.servers = present(foldVersions([...found.servers, ...servers]));
+  found.servers = present(latestOfEach([...found.servers, ...servers]));
   found.skipped.push(...skipped);
   // a cursor that leads back to itself would lead round for ever
   found.nextCursor = nextCursor === found.nextCursor ? undefined : nextCursor;

@@ -1,6 +1,13 @@
 import { type DataMap, isMap } from '../config/parse/document.js';
-import { type Filled, fillIn, type Need, needOf, refer, variableName } from './expand-template.js';
-import type { Offer, Refused } from './install-option.js';
+import {
+  type Expanded,
+  expandTemplate,
+  type Requirement,
+  refer,
+  requirementOf,
+  variableName,
+} from './expand-template.js';
+import type { InstallOption, UnsupportedOption } from './install-option.js';
 
 const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = {
   'streamable-http': 'http',
@@ -10,15 +17,15 @@ const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = {
 };
 
 /** How a remote of the registry is reached. Its variables are named after the server: `{token}` → `${NAME_TOKEN}`. */
-export function remoteOffer(remote: DataMap, shortName: string): Offer | Refused {
+export function remoteOption(remote: DataMap, shortName: string): InstallOption | UnsupportedOption {
   const type = String(remote.type ?? remote.transport_type ?? 'unknown');
   const transport = Object.hasOwn(TRANSPORTS, type) ? TRANSPORTS[type] : undefined;
   const server = typeof remote.url === 'string' ? remote.url : '';
   if (transport === undefined) return { kind: type, server, refused: `there is no transport ${type} here` };
   if (server === '') return { kind: transport, server, refused: 'it has no url' };
   const nameOf = (variable: string) => variableName(shortName, variable);
-  const url = fillIn(server, remote, nameOf);
-  const needs: Need[] = [...url.needs];
+  const url = expandTemplate(server, remote, nameOf);
+  const needs: Requirement[] = [...url.needs];
   const headers: Record<string, string> = {};
   for (const header of Array.isArray(remote.headers) ? remote.headers.filter(isMap) : []) {
     const filled = typeof header.name === 'string' ? headerText(header, header.name, nameOf) : undefined;
@@ -31,13 +38,17 @@ export function remoteOffer(remote: DataMap, shortName: string): Offer | Refused
 }
 
 /** Undefined for a header that may be left out: sent with nothing in it, it would be a wrong one. */
-function headerText(header: DataMap, name: string, nameOf: (variable: string) => string): Filled | undefined {
+function headerText(
+  header: DataMap,
+  name: string,
+  nameOf: (variable: string) => string,
+): Expanded | undefined {
   const isRequired = header.isRequired ?? header.is_required;
   if (typeof header.value === 'string' && header.value !== '') {
-    const filled = fillIn(header.value, header, nameOf);
+    const filled = expandTemplate(header.value, header, nameOf);
     return isRequired === false && filled.needs.some((need) => !need.isOptional) ? undefined : filled;
   }
   if (isRequired !== true && typeof header.default !== 'string') return undefined;
   const { text, isOptional } = refer(nameOf(name), header.default);
-  return { text, needs: [needOf(nameOf(name), header, isOptional)] };
+  return { text, needs: [requirementOf(nameOf(name), header, isOptional)] };
 }

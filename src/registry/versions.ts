@@ -1,7 +1,7 @@
 import type { RegistryServer } from './server.js';
 
 /** Every server once, in the version that counts, in the order in which they were first named. */
-export function foldVersions(servers: readonly RegistryServer[]): RegistryServer[] {
+export function latestOfEach(servers: readonly RegistryServer[]): RegistryServer[] {
   const byName = new Map<string, RegistryServer>();
   for (const server of servers) {
     const other = byName.get(server.name);

@@ -2,7 +2,7 @@
  * The names of protocol 2026-07-28 that both sides of the house speak: src/link towards servers, src/ipc towards clients.
  * A test holds them against the SDK's own.
  */
-export const MODERN_VERSION = '2026-07-28';
+export const MCP_2026_VERSION = '2026-07-28';
 
 export const PROTOCOL_VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 export const CLIENT_INFO_KEY = 'io.modelcontextprotocol/clientInfo';

@@ -178,7 +178,7 @@ const NOT_FOUND = {
 };
 
 /** No server of the herd has it, as far as is known: those that are `missing` may have it. */
-export function nobodyHas(
+export function noServerHas(
   list: keyof typeof NOT_FOUND,
   name: string,
   names: readonly string[],

@@ -1,17 +1,17 @@
 import type { Backoff } from '../machines/policy.js';
 import { backoffMs } from '../machines/policy.js';
-import type { Surroundings } from './server/server-deps.js';
+import type { ServerDeps } from './server/server-deps.js';
 
 /** The next try of something that failed: later each time, until it is forgiven. */
 export class RetryTimer {
-  readonly #around: Pick<Surroundings, 'clock' | 'random'>;
+  readonly #deps: Pick<ServerDeps, 'clock' | 'random'>;
   readonly #backoff: Backoff;
   #failures = 0;
   #timer: unknown;
   #dueAt: number | undefined;
 
-  constructor(around: Pick<Surroundings, 'clock' | 'random'>, backoff: Backoff) {
-    this.#around = around;
+  constructor(deps: Pick<ServerDeps, 'clock' | 'random'>, backoff: Backoff) {
+    this.#deps = deps;
     this.#backoff = backoff;
   }
 
@@ -27,7 +27,7 @@ export class RetryTimer {
   /** One more failure. While a try is to come, it is the next for this one too. */
   set(retry: () => void): void {
     if (this.isSet) return;
-    const { clock, random } = this.#around;
+    const { clock, random } = this.#deps;
     this.#failures += 1;
     const delayMs = backoffMs(this.#failures, this.#backoff, random());
     this.#dueAt = clock.now() + delayMs;
@@ -38,7 +38,7 @@ export class RetryTimer {
   }
 
   clear(): void {
-    this.#around.clock.clearTimeout(this.#timer);
+    this.#deps.clock.clearTimeout(this.#timer);
     this.#dueAt = undefined;
   }
 

@@ -20,7 +20,7 @@ function hashOf({ origin: _, ...rest }: ServerSpec): string {
  * A spec as `inspect` shows it: declared values are hidden by their place, known secrets wherever they stand, and those of
  * the arguments and the url by their look.
  */
-export function visibleSpec(spec: ServerSpec, redact: <T>(value: T) => T): Record<string, unknown> {
+export function redactedSpec(spec: ServerSpec, redact: <T>(value: T) => T): Record<string, unknown> {
   const hidden = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.keys(values).map((name) => [name, HIDDEN]));
   const headers = 'headers' in spec ? { headers: hidden(spec.headers) } : {};

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { VERBS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { command, config, fixturePath, server } from '../faults/config.js';
 import { COMMAND, type Outcome, toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
@@ -128,7 +128,7 @@ describe('what the verbs print', () => {
 
   it('every verb has a schema, or tests of its own', () => {
     const known = [...Object.keys(SCHEMAS), ...ELSEWHERE];
-    expect(Object.keys(VERBS).filter((verb) => !known.includes(verb))).toEqual([]);
+    expect(Object.keys(COMMANDS).filter((verb) => !known.includes(verb))).toEqual([]);
   });
 
   it('what goes on and on is a line of JSON each: events and logs -f', async () => {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 
@@ -9,14 +9,14 @@ describe('the command', () => {
     const cwd = makeFolder();
     const bare = await toolherd([], { cwd });
     expect(bare.status).toBe(0);
-    for (const name of Object.keys(VERBS)) expect(bare.stdout).toContain(`\n  ${name} `);
+    for (const name of Object.keys(COMMANDS)) expect(bare.stdout).toContain(`\n  ${name} `);
     expect((await toolherd(['--help'], { cwd })).stdout).toBe(bare.stdout);
     expect((await toolherd(['help'], { cwd })).stdout).toBe(bare.stdout);
   });
 
   it('every verb explains itself with an example, the same way by help and by --help', async () => {
     const cwd = makeFolder();
-    for (const name of Object.keys(VERBS).filter((verb) => verb !== 'help')) {
+    for (const name of Object.keys(COMMANDS).filter((verb) => verb !== 'help')) {
       const { stdout, status } = await toolherd(['help', name], { cwd });
       expect(stdout).toContain(`Usage: toolherd ${name}`);
       expect(stdout).toContain(`  toolherd ${name}`);

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { statusTable } from '../../src/cli/commands/servers/status-table.js';
 import { createOutput } from '../../src/cli/ui/output.js';
-import { progressLine } from '../../src/cli/ui/progress-bar.js';
+import { progressBar } from '../../src/cli/ui/progress-bar.js';
 import { table } from '../../src/cli/ui/table.js';
-import { fitted, widthOf } from '../../src/cli/ui/text.js';
+import { truncate, widthOf } from '../../src/cli/ui/text.js';
 import type { ServerStatus } from '../../src/fleet/fleet.js';
 import { config, server } from '../faults/config.js';
 import { COMMAND, toolherd } from '../support/command.js';
@@ -71,7 +71,7 @@ describe('a line of progress', () => {
     [{ progress: 3, total: 0 }, '3'],
     [{ message: 'soon' }, 'soon'],
   ])('%o is %s', (progress, line) => {
-    expect(progressLine(progress)).toBe(line);
+    expect(progressBar(progress)).toBe(line);
   });
 });
 
@@ -90,7 +90,7 @@ describe('a table', () => {
         ],
       ),
     ).toBe('A     B\n你好  x\nabcd  y');
-    expect([widthOf('e\u0301'), widthOf('🙂'), fitted('你好你好', 5)]).toEqual([1, 2, '你好…']);
+    expect([widthOf('e\u0301'), widthOf('🙂'), truncate('你好你好', 5)]).toEqual([1, 2, '你好…']);
   });
 
   it('is cut where the terminal ends', () => {

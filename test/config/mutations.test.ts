@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAgentFile, readConfigFile } from '../../src/config/config-file.js';
-import { planLaunch } from '../../src/config/entry/launch-command.js';
-import { resolveDraft } from '../../src/config/entry/resolve.js';
+import { launchCommand } from '../../src/config/entry/launch-command.js';
+import { resolveEntry } from '../../src/config/entry/resolve.js';
 import { fileSchema } from '../../src/config/json-schema.js';
 import { loadConfig } from '../../src/config/load.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
@@ -87,9 +87,9 @@ async function loadText(kind: Kind, text: string): Promise<void> {
   };
   for (const draft of drafts) {
     if (draft.isBroken || draft.fields.enabled === false) continue;
-    const launch = draft.transport === 'stdio' ? planLaunch(draft, report) : undefined;
+    const launch = draft.transport === 'stdio' ? launchCommand(draft, report) : undefined;
     if (draft.transport !== 'stdio' || launch !== undefined)
-      await resolveDraft(draft, launch, outside, report);
+      await resolveEntry(draft, launch, outside, report);
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.js';
-import { authorizing, letIn } from '../../src/daemon/authorize.js';
+import { authorizing, restartAuthorized } from '../../src/daemon/authorize.js';
 import { Authorizations } from '../../src/link/auth/authorizations.js';
 import { openLink } from '../../src/link/open-link.js';
 import { ProcessTable } from '../../src/link/process/table.js';
@@ -30,7 +30,7 @@ export async function openHerd(url: string) {
     file: join(folder, 'auth.json'),
     clock,
     log,
-    granted: (name) => letIn([herd], name),
+    granted: (name) => restartAuthorized([herd], name),
   });
   const table = new ProcessTable({ daemonId: 'conformance', clock });
   const herd = new Herd({

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/schema/spec.js';
 import { makePin, TrustStore } from '../../src/config/trust.js';
-import { Agents, MISSING_GRACE_MS } from '../../src/daemon/agent-views.js';
+import { AgentViews, MISSING_GRACE_MS } from '../../src/daemon/agent-views.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
 import type { Fleet } from '../../src/fleet/fleet.js';
 import { findPaths } from '../../src/shared/paths.js';
@@ -15,7 +15,7 @@ const AGENT = 'tools:\n  - {name: red, description: x, type: mcp, server: x, com
 const LINGER_MS = 1000;
 
 /** The servers of the only view there is. */
-const shownIn = (agents: Agents) => agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
+const shownIn = (agents: AgentViews) => agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
 
 type Started = Awaited<ReturnType<typeof start>>;
 
@@ -41,7 +41,7 @@ async function start({ global = 'version: "1.0"\n', guests = [] as ServerSpec[] 
     environment: {},
     userHome: folder,
   };
-  const agents = new Agents({
+  const agents = new AgentViews({
     herd,
     place,
     clock: world.clock,
@@ -81,7 +81,7 @@ it('X3: of a revoked file nothing runs, whoever is registered afterwards', async
   await revoke();
   await agents.reload();
   guests.push(spec({ name: 'guest' }));
-  agents.guestsChanged();
+  agents.serversChanged();
   world.links[0]?.isBuried();
   await settled();
   expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['guest']);

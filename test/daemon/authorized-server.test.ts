@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { RemoteSpec } from '../../src/config/schema/spec.js';
-import { letIn } from '../../src/daemon/authorize.js';
+import { restartAuthorized } from '../../src/daemon/authorize.js';
 import type { HerdView } from '../../src/supervisor/herd/herd-view.js';
 
 const GUARDED = { name: 'guarded', transport: 'http', url: 'https://example.com/mcp' } as RemoteSpec;
@@ -19,7 +19,7 @@ it('another server of the same name, in the view of another agent, is not starte
     view('local', [local]),
     view('none', []),
   ];
-  letIn(views, GUARDED);
+  restartAuthorized(views, GUARDED);
   await new Promise((resolve) => setImmediate(resolve));
   expect(orders).toEqual(['same reset', 'same start']);
 });
@@ -35,7 +35,7 @@ it('a server that is authorised while the herd is shut down fells nobody', async
     if (what === 'start') throw new Error('shutting down');
     return [];
   };
-  letIn([{ order, specs: [GUARDED] } as unknown as HerdView], GUARDED);
+  restartAuthorized([{ order, specs: [GUARDED] } as unknown as HerdView], GUARDED);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect([orders, faults]).toEqual([['reset', 'start'], []]);
 });

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { doorman } from '../../src/daemon/connection-limit.js';
+import { limitConnections } from '../../src/daemon/connection-limit.js';
 import { systemClock } from '../../src/ipc/jsonrpc/clock.js';
 import { Descriptors } from '../../src/ipc/socket/descriptors.js';
 import { makeFolder } from '../support/folder.js';
@@ -18,7 +18,7 @@ async function stage(limit: number, isPublic = false) {
   };
   const server = createServer(
     { allowHalfOpen: true },
-    doorman({
+    limitConnections({
       enter,
       isPublic,
       warn: (warning) => state.warnings.push(warning),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import type { ServerSpec } from '../../src/config/schema/spec.js';
-import { Registered, type RegisteredOptions } from '../../src/daemon/runtime-servers.js';
+import { RuntimeServers, type RuntimeServersOptions } from '../../src/daemon/runtime-servers.js';
 import type { CatalogStore } from '../../src/supervisor/catalog/catalog-store.js';
 import { config, server } from '../faults/config.js';
 import { LineClient } from '../ipc/mcp/support.js';
@@ -12,10 +12,15 @@ import { startHerd, until } from '../support/herd.js';
 
 const entry = (name: string) => ({ name, description: 'd', server: 's', command: 'npx', args: ['-y', name] });
 
-async function start(options: Partial<RegisteredOptions> = {}, catalogs?: CatalogStore) {
+async function start(options: Partial<RuntimeServersOptions> = {}, catalogs?: CatalogStore) {
   const folder = makeFolder({ 'config.yaml': 'version: "1.0"\n' });
   const file = join(folder, 'config.yaml');
-  const place = { file, isRequired: true, environment: {}, userHome: folder } as RegisteredOptions['place'];
+  const place = {
+    file,
+    isRequired: true,
+    environment: {},
+    userHome: folder,
+  } as RuntimeServersOptions['place'];
   const { settings } = await loadConfig({
     ...place,
     configFile: file,
@@ -24,7 +29,7 @@ async function start(options: Partial<RegisteredOptions> = {}, catalogs?: Catalo
   });
   const herd = new World().herd(catalogs && { catalogs });
   const came: string[] = [];
-  const registered = new Registered({
+  const registered = new RuntimeServers({
     herd,
     place,
     settings: () => settings,

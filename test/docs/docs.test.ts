@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { FIELDS } from '../../src/config/schema/fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/error-codes.js';
@@ -85,6 +85,6 @@ describe('the docs', () => {
 
   it('every verb is in the changelog', () => {
     const text = read('CHANGELOG.md');
-    expect(Object.keys(VERBS).filter((verb) => !text.includes(verb))).toEqual([]);
+    expect(Object.keys(COMMANDS).filter((verb) => !text.includes(verb))).toEqual([]);
   });
 });

@@ -6,10 +6,10 @@ import { assertOneItemChanged } from '../../src/config/edit/assert-one-entry-cha
 import {
   addEntry,
   allowCommand,
-  applySplice,
+  applyEdit,
   findEntries,
   removeEntry,
-  type Splice,
+  type TextEdit,
 } from '../../src/config/edit/index.js';
 import { loadConfig } from '../../src/config/load.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
@@ -82,8 +82,8 @@ async function withinTwoSeconds<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** As every edit of a file is made: over the net. */
-function netted(text: string, splice: Splice): string {
-  const after = applySplice(text, splice);
+function netted(text: string, splice: TextEdit): string {
+  const after = applyEdit(text, splice);
   assertOneItemChanged(text, after);
   return after;
 }
@@ -143,7 +143,7 @@ describe('L3: whatever stands in a config', () => {
           expect(now).toEqual([...((then ?? []) as unknown[]), entry]);
           const last = findEntries(added, 'mcp_servers').length - 1;
           if (lengthOf(then) > 0)
-            expect(applySplice(added, removeEntry(added, 'mcp_servers', last))).toBe(text);
+            expect(applyEdit(added, removeEntry(added, 'mcp_servers', last))).toBe(text);
           const removed = attempt(() => netted(added, removeEntry(added, 'mcp_servers', which % (last + 1))));
           if (removed !== undefined) expect(lengthOf(readAs(removed)?.mcp_servers)).toBe(last);
           const allowed = attempt(() => allowCommand(text, 'bun'));

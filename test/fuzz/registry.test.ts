@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addEntry, applySplice } from '../../src/config/edit/index.js';
+import { addEntry, applyEdit } from '../../src/config/edit/index.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
 import { ConfigError } from '../../src/config/parse/problem.js';
 import { parseReferences } from '../../src/config/variables/variables.js';
 import {
   entryOf,
-  isOffer,
-  type Offer,
-  offersOf,
+  type InstallOption,
+  installOptions,
+  isInstallable,
   openRegistry,
   type RegistryServer,
   shortNameOf,
@@ -76,7 +76,7 @@ const textsOf = (value: unknown): string[] =>
       : [];
 
 /** What a stranger published may not do: run something else, ask for what nobody is told of, break the file. */
-function expectHarmless(server: RegistryServer, offer: Offer): void {
+function expectHarmless(server: RegistryServer, offer: InstallOption): void {
   const { command, args = [], ...others } = offer.fields;
   if (offer.transport === 'stdio') expect(['npx', 'uvx', 'docker']).toContain(command);
   else expect(command).toBeUndefined();
@@ -92,7 +92,7 @@ function expectHarmless(server: RegistryServer, offer: Offer): void {
     ),
   );
   const before = '# mine\ntools:\n  - {name: a, type: other} # stays\nz: 1\n';
-  const after = applySplice(before, addEntry(before, 'tools', entry));
+  const after = applyEdit(before, addEntry(before, 'tools', entry));
   try {
     expect(parseYaml('f', after).value).toEqual({ tools: [{ name: 'a', type: 'other' }, entry], z: 1 });
   } catch (error) {
@@ -117,7 +117,7 @@ describe('L3: whatever a registry says', () => {
           const server = readServer(item);
           if ('problem' in server) return;
           expect(server.name).not.toMatch(/\p{Cc}/u);
-          for (const offer of offersOf(server, shortNameOf(server.name)).filter(isOffer)) {
+          for (const offer of installOptions(server, shortNameOf(server.name)).filter(isInstallable)) {
             offered += 1;
             expectHarmless(server, offer);
           }

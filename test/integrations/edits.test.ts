@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { putJson, takeJson } from '../../src/integrations/json-entry.js';
-import { putToml, takeToml } from '../../src/integrations/toml-entry.js';
+import { removeJson, setJson } from '../../src/integrations/json-entry.js';
+import { removeToml, setToml } from '../../src/integrations/toml-entry.js';
 
 const ENTRY = { command: 'node', args: ['x', 'bridge'] };
-const put = (text: string) => putJson(text, ['mcpServers'], 'toolherd', ENTRY);
-const take = (text: string) => takeJson(text, ['mcpServers'], 'toolherd');
+const put = (text: string) => setJson(text, ['mcpServers'], 'toolherd', ENTRY);
+const take = (text: string) => removeJson(text, ['mcpServers'], 'toolherd');
 
 /** The parser mends what it can: here nothing may need it. */
 function parseJson(text: string) {
@@ -63,7 +63,7 @@ describe('an entry in JSON', () => {
 
   it('an older one is replaced where it stands, on one line where the others are', () => {
     const text = '{"mcpServers":{"a":1, "toolherd": {"command":"x"}}}\n';
-    expect(putJson(text, ['mcpServers'], 'toolherd', { command: 'y' })).toBe(text.replace('"x"', '"y"'));
+    expect(setJson(text, ['mcpServers'], 'toolherd', { command: 'y' })).toBe(text.replace('"x"', '"y"'));
   });
 
   it('an older one is replaced where it stands', () => {
@@ -103,7 +103,7 @@ const TOMLS: Record<string, string> = {
 };
 
 describe('an entry in TOML', () => {
-  const putIn = (text: string, entry: object = ENTRY) => putToml(text, ['mcp_servers'], 'toolherd', entry);
+  const putIn = (text: string, entry: object = ENTRY) => setToml(text, ['mcp_servers'], 'toolherd', entry);
 
   it.each(Object.entries(TOMLS))('is put in and taken out, and nothing else changes: %s', (_, text) => {
     const there = putIn(text);
@@ -112,17 +112,17 @@ describe('an entry in TOML', () => {
       JSON.stringify(ENTRY),
     );
     expect(putIn(there)).toBe(there);
-    expect(takeToml(there, ['mcp_servers'], 'toolherd').trimEnd()).toBe(text.trimEnd());
+    expect(removeToml(there, ['mcp_servers'], 'toolherd').trimEnd()).toBe(text.trimEnd());
   });
 
   it('goes with its tables, and leaves the comments of the next', () => {
     const text = `${putIn('', { ...ENTRY, env: { A: 'b' } })}\n# the next\n[next]\nx = 1\n`;
     expect(text).toContain('[mcp_servers.toolherd.env]');
-    expect(takeToml(text, ['mcp_servers'], 'toolherd')).toBe('\n# the next\n[next]\nx = 1\n');
+    expect(removeToml(text, ['mcp_servers'], 'toolherd')).toBe('\n# the next\n[next]\nx = 1\n');
   });
 
   it('a server whose name begins with ours is another', () => {
     const text = '[mcp_servers.toolherd-old]\ncommand = "x"\n';
-    expect(takeToml(text, ['mcp_servers'], 'toolherd')).toBe(text);
+    expect(removeToml(text, ['mcp_servers'], 'toolherd')).toBe(text);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SecretTaker } from '../../src/integrations/extract-secrets.js';
+import { SecretExtractor } from '../../src/integrations/extract-secrets.js';
 
-const take = (entry: Record<string, unknown>) => new SecretTaker().take({ name: 'my server', ...entry });
+const take = (entry: Record<string, unknown>) => new SecretExtractor().take({ name: 'my server', ...entry });
 
 describe('a secret in the clear', () => {
   it('in the environment becomes the variable of its name', () => {
@@ -132,7 +132,7 @@ describe('a secret in the clear', () => {
   });
 
   it('of two servers with one name for different values, the second gets a name of its own', () => {
-    const taker = new SecretTaker();
+    const taker = new SecretExtractor();
     const variable = (name: string, value: string) =>
       taker.take({ name, env: { TOKEN: value } }).secrets[0]?.variable;
     expect([variable('a', '1aaaaa'), variable('b', '2bbbbb'), variable('c', '1aaaaa')]).toEqual([

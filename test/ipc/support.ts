@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Fleet } from '../../src/fleet/fleet.js';
 import type { Clock } from '../../src/ipc/jsonrpc/clock.js';
 import { type FleetServerOptions, serveFleet } from '../../src/ipc/server/socket-server.js';
-import { claimSocket, type SocketTrouble } from '../../src/ipc/socket/socket-owner.js';
+import { claimSocket, type SocketProblem } from '../../src/ipc/socket/socket-owner.js';
 import { makeFolder } from '../support/folder.js';
 
 /** Time that stands still until it is told to go on. */
@@ -64,7 +64,7 @@ export function socketPlace(): string {
 /** A herd on a real socket; gone when the test ends. */
 export async function serve(fleet: Fleet, options: FleetServerOptions = {}) {
   const path = socketPlace();
-  const troubles: SocketTrouble[] = [];
+  const troubles: SocketProblem[] = [];
   const server = serveFleet(fleet, options);
   const claim = await claimSocket(path);
   const owner = await claim.listen({

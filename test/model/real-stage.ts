@@ -5,7 +5,7 @@ import type { ServerMachine } from '../../src/machines/index.js';
 import { stopped } from '../../src/supervisor/errors.js';
 import { rootMachine } from '../../src/supervisor/herd/root.js';
 import { Permits } from '../../src/supervisor/server/permits.js';
-import { Stall } from '../../src/supervisor/server/replica.js';
+import { Replica } from '../../src/supervisor/server/replica.js';
 import { stateName } from '../../src/testing/index.js';
 import { alive } from '../link/support.js';
 import { Caller, EVERY_LIST } from '../supervisor/world.js';
@@ -26,7 +26,7 @@ export class RealStage {
   readonly world = new RealWorld();
   readonly permits = new Permits(1);
   readonly callers: Caller[] = [];
-  readonly stall: Stall;
+  readonly stall: Replica;
   readonly #spec: StdioSpec;
   readonly #walked: (edge: string) => void;
   readonly #last = new WeakMap<AnyActorRef, string>();
@@ -56,7 +56,7 @@ export class RealStage {
       clock,
       inspect: (inspection) => this.#inspect(inspection),
     }).start();
-    this.stall = new Stall(
+    this.stall = new Replica(
       'real@1#0',
       this.#spec,
       {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dockerReach } from '../../src/cli/commands/config/docker-host-access.js';
+import { dockerHostAccess } from '../../src/cli/commands/config/docker-host-access.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
 import { patientAsking } from './asking.js';
@@ -57,7 +57,7 @@ describe('an answer of the registry that is up to something', () => {
     [['run', '--mount', 'type=bind,src=/,dst=/x', 'image'], ['--mount type=bind,src=/,dst=/x']],
     [['run', '--volume=/var/run/docker.sock:/s', 'image'], ['--volume=/var/run/docker.sock:/s']],
   ])('what a container is given of the machine: %j', (args, reach) => {
-    expect(dockerReach(args)).toEqual(reach);
+    expect(dockerHostAccess(args)).toEqual(reach);
   });
 
   it('cannot turn the lines of the file around for the person who reads it', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  chooseOffer,
+  chooseOption,
   entryOf,
-  offersOf,
+  installOptions,
   type RegistryServer,
   shortNameOf,
 } from '../../src/registry/index.js';
@@ -17,12 +17,12 @@ function read({ server, status }: Published): RegistryServer {
 function entry(published: Published, transport?: 'stdio' | 'http' | 'sse', env: Record<string, string> = {}) {
   const server = read(published);
   const name = shortNameOf(server.name);
-  return JSON.parse(JSON.stringify(entryOf(server, chooseOffer(server, name, transport), name, env)));
+  return JSON.parse(JSON.stringify(entryOf(server, chooseOption(server, name, transport), name, env)));
 }
 
 function needs(published: Published, transport?: 'stdio' | 'http' | 'sse') {
   const server = read(published);
-  return chooseOffer(server, shortNameOf(server.name), transport).needs;
+  return chooseOption(server, shortNameOf(server.name), transport).needs;
 }
 
 function pack(more: Record<string, unknown>): Published {
@@ -199,7 +199,7 @@ describe('a remote becomes an entry', () => {
 
   it('its variables are named after the name that it gets', () => {
     const server = read(shapes.github);
-    expect(chooseOffer(server, 'work', 'http').fields.headers).toEqual({
+    expect(chooseOption(server, 'work', 'http').fields.headers).toEqual({
       Authorization: 'Bearer ${WORK_TOKEN}',
     });
   });
@@ -237,7 +237,7 @@ describe('what cannot be added', () => {
   it('a package that cannot be run does not hide one that can', () => {
     const server = read(shapes.context7);
     server.packages.unshift({ registryType: 'nuget', identifier: 'X', transport: { type: 'stdio' } }, {});
-    expect(offersOf(server).map(({ kind }) => kind)).toEqual(['nuget', 'unknown', 'npm', 'http']);
-    expect(chooseOffer(server, 'x', undefined).kind).toBe('npm');
+    expect(installOptions(server).map(({ kind }) => kind)).toEqual(['nuget', 'unknown', 'npm', 'http']);
+    expect(chooseOption(server, 'x', undefined).kind).toBe('npm');
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRegistry, type RegistryServer } from '../../src/registry/index.js';
 import { readServer } from '../../src/registry/read-server.js';
-import { compareVersions, foldVersions } from '../../src/registry/versions.js';
+import { compareVersions, latestOfEach } from '../../src/registry/versions.js';
 import { makeFolder } from '../support/folder.js';
 import { patientAsking } from './asking.js';
 import { type Published, startRegistry } from './server.js';
@@ -46,7 +46,7 @@ describe('search', () => {
     ]);
     expect(server.requests[0]).toBe('/v0.1/servers?search=example&limit=10&version=latest');
     const unsorted = [...all].reverse().map(({ server: one }) => readServer(one) as RegistryServer);
-    expect(foldVersions(unsorted).map(({ version }) => version)).toEqual(['1.0.0', '1.10.0']);
+    expect(latestOfEach(unsorted).map(({ version }) => version)).toEqual(['1.0.0', '1.10.0']);
   });
 
   it('one bad entry is skipped and named, the others are there', async () => {

@@ -1,9 +1,9 @@
 /** A link without a process: it does what its test makes it do, and keeps account of what it was given. */
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
-import type { Rung } from '../../src/link/process/stop-sequence.js';
+import type { StopStep } from '../../src/link/process/stop-sequence.js';
 import type { ListMethod } from '../../src/link/protocol/list.js';
-import { callErrorFor } from '../../src/link/session/ending-error.js';
+import { endingError } from '../../src/link/session/ending-error.js';
 import type { JsonObject } from '../../src/link/session/message.js';
 import { Session } from '../../src/link/session/session.js';
 import type { Ending, Failed } from '../../src/machines/ending.js';
@@ -49,7 +49,7 @@ export class FakeLink implements Link {
   readonly pid = ++lastPid;
   readonly written: Written[] = [];
   /** Every order to close it. */
-  readonly orders: Rung[] = [];
+  readonly orders: StopStep[] = [];
   /** How often each list was read. */
   readonly reads: ListMethod[] = [];
   /** Resources of which it is to tell that they changed. */
@@ -116,7 +116,7 @@ export class FakeLink implements Link {
     return async () => void this.watched.splice(this.watched.indexOf(uri), 1);
   }
 
-  close(from: Rung = 'close'): void {
+  close(from: StopStep = 'close'): void {
     this.orders.push(from);
     this.session.seal();
     const { goes = 'asked' } = this.manners;
@@ -149,7 +149,7 @@ export class FakeLink implements Link {
     if (!this.isAlive) return;
     this.#ending ??= crash(this.spec.name, code);
     this.life = 'dead';
-    this.session.close((sent) => callErrorFor(this.spec.name, this.#ending!, sent));
+    this.session.close((sent) => endingError(this.spec.name, this.#ending!, sent));
   }
 
   /** All of it is gone. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpSpec } from '../../src/config/schema/spec.js';
-import { identityOf, visibleSpec } from '../../src/supervisor/spec-identity.js';
+import { identityOf, redactedSpec } from '../../src/supervisor/spec-identity.js';
 import { spec } from './world.js';
 
 const redact = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[PASSWORD]')) as T;
 
 describe('a spec as it is shown', () => {
   test('X1: names of env stay, no value does; known secrets are taken out wherever they stand', () => {
-    const shown = visibleSpec(
+    const shown = redactedSpec(
       spec({
         env: { TOKEN: 'abc', URL: 'http://hunter2@host' },
         args: ['--key', 'hunter2'],
@@ -21,10 +21,10 @@ describe('a spec as it is shown', () => {
   });
 
   test('X1: nor does a secret that stands in the arguments or the url in the clear', () => {
-    const stdio = visibleSpec(spec({ args: ['--config', '{"apiKey":"canary1"}'] }), redact);
+    const stdio = redactedSpec(spec({ args: ['--config', '{"apiKey":"canary1"}'] }), redact);
     expect(stdio.args).toEqual(['--config', '{"apiKey":"[hidden]"}']);
     const remote = { ...spec(), transport: 'http', url: 'https://h/x?key=canary1', headers: {} };
-    const shown = visibleSpec(remote as unknown as HttpSpec, redact);
+    const shown = redactedSpec(remote as unknown as HttpSpec, redact);
     expect(shown.url).toBe('https://h/x?key=[hidden]');
   });
 
@@ -35,9 +35,9 @@ describe('a spec as it is shown', () => {
       url: 'https://x',
       headers: { Authorization: 'Bearer abc' },
     };
-    const shown = visibleSpec(remote as unknown as HttpSpec, redact);
+    const shown = redactedSpec(remote as unknown as HttpSpec, redact);
     expect(shown.headers).toEqual({ Authorization: '[hidden]' });
-    expect(visibleSpec(spec(), redact)).not.toHaveProperty('headers');
+    expect(redactedSpec(spec(), redact)).not.toHaveProperty('headers');
   });
 });
 

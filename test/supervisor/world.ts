@@ -7,7 +7,7 @@ import { Herd, type HerdOptions } from '../../src/supervisor/herd/herd.js';
 import { rootMachine } from '../../src/supervisor/herd/root.js';
 import type { OpenLink } from '../../src/supervisor/server/link-actor.js';
 import { Permits } from '../../src/supervisor/server/permits.js';
-import type { Surroundings } from '../../src/supervisor/server/server-deps.js';
+import type { ServerDeps } from '../../src/supervisor/server/server-deps.js';
 import { VirtualClock } from '../../src/testing/index.js';
 import { specOf } from '../link/spec.js';
 import { FakeLink, type Manners } from './fake-link.js';
@@ -79,9 +79,9 @@ export class World {
   }
 
   /** What a server of a herd is given. */
-  surroundings(changes: Partial<Surroundings> = {}) {
+  surroundings(changes: Partial<ServerDeps> = {}) {
     const root = createActor(rootMachine, { clock: this.clock }).start();
-    const around: Surroundings = {
+    const around: ServerDeps = {
       clock: this.clock,
       random: () => 0.5,
       permits: new Permits(100),

@@ -1,7 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Paths } from '../../shared/paths.js';
-import type { Outlook } from '../daemon/connect.js';
+import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
 
 /** The flags that every verb understands. */
@@ -23,7 +23,7 @@ export const GLOBAL_OPTIONS = {
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** Everything a verb may use; it reads no process globals of its own. */
-export interface Call {
+export interface CommandContext {
   args: readonly string[];
   /** The words behind `--`, for a verb that takes a command. */
   command?: readonly string[] | undefined;
@@ -34,9 +34,9 @@ export interface Call {
   userHome: string;
   cwd: string;
   /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
-  fleet(options?: { autostart?: boolean; outlook?: Outlook; onLost?: () => void }): Promise<Fleet>;
+  fleet(options?: { autostart?: boolean; viewMode?: ViewMode; onLost?: () => void }): Promise<Fleet>;
   /** Throws a UsageError that names the near miss. */
-  loadVerb(name: string): Promise<Verb>;
+  loadVerb(name: string): Promise<Command>;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */
   isInteractive(): boolean;
   /** Asks a yes-or-no question on the terminal. */
@@ -44,7 +44,7 @@ export interface Call {
 }
 
 /** One verb of the command: its help teaches by example. */
-export interface Verb {
+export interface Command {
   usage: string;
   about: string;
   help: string;
@@ -54,7 +54,7 @@ export interface Verb {
   /** What stands behind `--` is a command, not more arguments. */
   takesCommand?: boolean;
   /** Answers with the exit status. */
-  run(call: Call): Promise<number>;
+  run(call: CommandContext): Promise<number>;
 }
 
 /** The command line makes no sense. */

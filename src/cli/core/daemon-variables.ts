@@ -1,25 +1,28 @@
 import type { ConfigProblem, ReloadReport } from '../../fleet/fleet.js';
-import { oneLine } from '../ui/text.js';
-import type { Call } from './command.js';
+import { singleLine } from '../ui/text.js';
+import type { CommandContext } from './command.js';
 
-export type Environment = Call['environment'];
+export type Environment = CommandContext['environment'];
 
 /**
  * Problems of a config, seen from this command. A daemon keeps the environment of the command that started it, so a
  * variable may be set here and not there: such a problem says so, and what to do about it.
  */
-export function seenFromHere<P extends ConfigProblem>(problems: readonly P[], environment: Environment): P[] {
+export function withCallerVariables<P extends ConfigProblem>(
+  problems: readonly P[],
+  environment: Environment,
+): P[] {
   return problems.map((problem) => {
     const { variable } = problem;
     if (variable === undefined || !Object.hasOwn(environment, variable)) return problem;
-    return { ...problem, ...onlyHere(variable) };
+    return { ...problem, ...onlyCallerHas(variable) };
   });
 }
 
 export const NOT_IN_DAEMON = 'but not in the environment that the daemon was started with';
 
 /** `why` and `fix` for a variable that this command has and the daemon has not. */
-export function onlyHere(variable: string): { why: string; fix: string } {
+export function onlyCallerHas(variable: string): { why: string; fix: string } {
   return {
     why: `${variable} is set in this shell, ${NOT_IN_DAEMON}`,
     fix: `run "toolherd up --replace" in this shell, or put ${variable} into an envFile`,
@@ -29,7 +32,7 @@ export function onlyHere(variable: string): { why: string; fix: string } {
 /** What is wrong, where, and why where that is known. */
 export function problemLine({ message, file, line, column, why }: ConfigProblem): string {
   const where = `${message}, at ${file}:${line}:${column}`;
-  return oneLine(why === undefined ? where : `${where}; ${why}`);
+  return singleLine(why === undefined ? where : `${where}; ${why}`);
 }
 
 /** What is wrong with the entry of one server, in one line. */
@@ -38,8 +41,8 @@ export function misconfiguredLine(
   problems: readonly ConfigProblem[],
   environment: Environment,
 ): string {
-  const found = seenFromHere(problems, environment);
-  return oneLine(
+  const found = withCallerVariables(problems, environment);
+  return singleLine(
     `${server}: ${found.map((problem) => `${problemLine(problem)}; fix: ${problem.fix}`).join('; ')}`,
   );
 }
@@ -48,12 +51,12 @@ type Misconfigured = NonNullable<ReloadReport['misconfigured']>;
 
 /** Warns of servers whose entry cannot be resolved, and gives them for the JSON. */
 export function noteMisconfigured(
-  { output, environment }: Call,
+  { output, environment }: CommandContext,
   servers: Misconfigured,
 ): Pick<ReloadReport, 'misconfigured'> {
   for (const { server, problems } of servers)
     output.note(`warning: ${misconfiguredLine(server, problems, environment)}`);
   if (servers.length === 0) return {};
-  const seen = servers.map((one) => ({ ...one, problems: seenFromHere(one.problems, environment) }));
+  const seen = servers.map((one) => ({ ...one, problems: withCallerVariables(one.problems, environment) }));
   return { misconfigured: seen };
 }

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../../shared/near-miss.js';
-import { type Flags, GLOBAL_OPTIONS, UsageError, type Verb } from './command.js';
+import { type Command, type Flags, GLOBAL_OPTIONS, UsageError } from './command.js';
 
 /** The first word that is no flag is the verb. */
-export function findVerb(argv: readonly string[]): { name: string | undefined; rest: string[] } {
+export function findCommand(argv: readonly string[]): { name: string | undefined; rest: string[] } {
   if (hasNoFlags(argv)) return { name: argv[0], rest: argv.slice(1) };
   const { tokens } = parseArgs({
     args: [...argv],
@@ -21,7 +21,7 @@ export function findVerb(argv: readonly string[]): { name: string | undefined; r
 export function parseCommandLine(
   rest: readonly string[],
   name: string,
-  verb: Verb,
+  verb: Command,
 ): { args: string[]; flags: Flags; command: readonly string[] | undefined } {
   const options = { ...GLOBAL_OPTIONS, ...verb.options };
   const { words, command } =
@@ -55,7 +55,7 @@ export function splitAtDashes(words: readonly string[]): {
   return { words: words.slice(0, dashes), command: words.slice(dashes + 1) };
 }
 
-function explain(error: Error, name: string, verb: Verb, known: readonly string[]): UsageError {
+function explain(error: Error, name: string, verb: Command, known: readonly string[]): UsageError {
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? '';
   const near = didYouMean(option.replace(/^--/, ''), known).replace("'", "'--");
   const usage = `usage: toolherd ${verb.usage}`;

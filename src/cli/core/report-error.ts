@@ -4,11 +4,11 @@ import type { ConfigProblem } from '../../fleet/fleet.js';
 import type { Output } from '../ui/output.js';
 import { quoted } from '../ui/text.js';
 import { describeWouldRun, wouldRunJson } from '../ui/trust-preview.js';
-import { type Environment, seenFromHere } from './daemon-variables.js';
+import { type Environment, withCallerVariables } from './daemon-variables.js';
 import { EXIT } from './exit-codes.js';
 
 /** Says what happened, why, where and how to fix it, and answers with the exit status. */
-export function explainFailure(error: unknown, output: Output, environment: Environment): number {
+export function reportError(error: unknown, output: Output, environment: Environment): number {
   const { type, message, why, fix, status, problems, ...more } = describe(error, environment);
   output.json({ ok: false, error: { type, message, why, fix, problems, ...more } });
   if (output.isJson) return status;
@@ -34,7 +34,7 @@ export function problemText(problems: readonly ConfigProblem[], level: 'error' |
 export function configProblems(error: unknown, environment: Environment): ConfigProblem[] | undefined {
   if (!isOf<ConfigError & FromDaemon>(error, 'ConfigError', 'MCPConfigError')) return undefined;
   const problems = error.data?.problems ?? error.problems;
-  return problems && seenFromHere(problems, environment);
+  return problems && withCallerVariables(problems, environment);
 }
 
 interface Description {

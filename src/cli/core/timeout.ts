@@ -1,4 +1,4 @@
-import type { Call } from './command.js';
+import type { CommandContext } from './command.js';
 import { parseDuration } from './duration.js';
 
 /** What --timeout allows was not enough. */
@@ -9,7 +9,7 @@ class TimedOutError extends Error {
 }
 
 /** Waits as long as --timeout says. The work itself is not taken back. */
-export async function within<T>({ flags: { timeout } }: Call, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>({ flags: { timeout } }: CommandContext, work: Promise<T>): Promise<T> {
   if (typeof timeout !== 'string') return work;
   const ms = parseDuration(timeout);
   let timer: NodeJS.Timeout | undefined;

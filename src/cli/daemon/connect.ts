@@ -7,9 +7,9 @@ import { connectSocket, openSocket } from '../../ipc/socket/connect-socket.js';
 import { firstAnswer } from '../../ipc/socket/first-answer.js';
 import { findSocketPath } from '../../ipc/socket/socket-path.js';
 import { VERSION } from '../../shared/version.js';
-import type { Call } from '../core/command.js';
+import type { CommandContext } from '../core/command.js';
 import { agentFileOf } from '../core/config-paths.js';
-import { within } from '../core/timeout.js';
+import { withTimeout } from '../core/timeout.js';
 
 const CLIENT = { name: 'toolherd', version: VERSION };
 
@@ -25,7 +25,7 @@ export interface OpenFleet {
   close(): void;
 }
 
-export function socketOf({ flags, environment, paths }: Call): string {
+export function socketOf({ flags, environment, paths }: CommandContext): string {
   const flag = typeof flags.socket === 'string' ? flags.socket : undefined;
   return findSocketPath({ flag, environment, stateFolder: paths.stateFolder });
 }
@@ -34,17 +34,21 @@ export function socketOf({ flags, environment, paths }: Call): string {
  * Which herd a verb is about: `agent`, that of the agent's file where there is one, which has to be allowed; `if
  * allowed`, the same without the file where that was only found and not named; `herd`, the global one.
  */
-export type Outlook = 'agent' | 'if allowed' | 'herd';
+export type ViewMode = 'agent' | 'if allowed' | 'herd';
 
 /** Connects to the daemon. Where it does not run, or is ending, and may be started, one is. */
-export async function openFleet(call: Call, autostart: boolean, outlook: Outlook): Promise<OpenFleet> {
-  const agent = outlook === 'herd' ? undefined : agentFileOf(call);
+export async function openFleet(
+  call: CommandContext,
+  autostart: boolean,
+  viewMode: ViewMode,
+): Promise<OpenFleet> {
+  const agent = viewMode === 'herd' ? undefined : agentFileOf(call);
   return orStart(call, autostart, async () => {
     const { peer, first, ...opened } = await open(socketOf(call));
     const hello = (file: string | undefined) =>
       first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
     try {
-      const { daemon } = await within(call, seeing(call, agent, outlook, hello));
+      const { daemon } = await withTimeout(call, helloWithFallback(call, agent, viewMode, hello));
       noteVersion(call, daemon.version);
       return { opened, close: opened.close, isEnding: Boolean(daemon.closing) };
     } catch (error) {
@@ -55,7 +59,7 @@ export async function openFleet(call: Call, autostart: boolean, outlook: Outlook
 }
 
 /** A daemon goes on as it is when the command is updated: said once in each run. */
-function noteVersion({ output }: Call, version: string): void {
+function noteVersion({ output }: CommandContext, version: string): void {
   if (!isOlder(version, VERSION)) return;
   output.note(
     `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace`,
@@ -70,16 +74,16 @@ function isOlder(one: string, other: string): boolean {
 }
 
 /** Says hello with the file; without it, and with a word about it, where it was not asked for and may not be used. */
-export async function seeing(
-  call: Call,
+export async function helloWithFallback(
+  call: CommandContext,
   agent: string | undefined,
-  outlook: Outlook,
+  viewMode: ViewMode,
   hello: (file: string | undefined) => Promise<Hello>,
 ): Promise<Hello> {
   try {
     return await hello(agent);
   } catch (error) {
-    const isOptional = outlook === 'if allowed' && call.flags.agent === undefined;
+    const isOptional = viewMode === 'if allowed' && call.flags.agent === undefined;
     const reason = isOptional ? refusalOf(call, error, agent) : undefined;
     if (reason === undefined) throw error;
     call.output.note(reason);
@@ -88,7 +92,11 @@ export async function seeing(
 }
 
 /** Why an agent's file cannot be used; undefined for an error that is about something else. */
-function refusalOf({ environment }: Call, error: unknown, agent: string | undefined): string | undefined {
+function refusalOf(
+  { environment }: CommandContext,
+  error: unknown,
+  agent: string | undefined,
+): string | undefined {
   const { type, message } = error as { type?: string; message: string };
   if (type === 'TrustRequiredError') return `warning: left out: ${message} (see 'toolherd allow')`;
   const { configProblems, problemText } = loadBundle<typeof import('../core/report-error.js')>('failure');
@@ -98,7 +106,7 @@ function refusalOf({ environment }: Call, error: unknown, agent: string | undefi
 
 /** The same, and no more than the connection. `greet`: what a daemon that is just going does not answer any more. */
 export async function openDaemon(
-  call: Call,
+  call: CommandContext,
   autostart: boolean,
   greet: (socket: Socket) => Promise<Hello>,
 ): Promise<Socket> {
@@ -123,7 +131,11 @@ interface Greeted<T> {
   isEnding: boolean;
 }
 
-async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise<Greeted<T>>): Promise<T> {
+async function orStart<T>(
+  call: CommandContext,
+  autostart: boolean,
+  connect: () => Promise<Greeted<T>>,
+): Promise<T> {
   const mayStart = autostart && call.flags['no-autostart'] !== true;
   try {
     const { opened, close, isEnding } = await connect();
@@ -134,7 +146,7 @@ async function orStart<T>(call: Call, autostart: boolean, connect: () => Promise
   }
   call.output.note('starting the daemon …');
   // in a separate bundle: starting a process needs modules that most calls do without
-  await loadBundle<typeof import('./ensure-daemon.js')>('start-or-find').startOrFind(call);
+  await loadBundle<typeof import('./ensure-daemon.js')>('start-or-find').ensureDaemon(call);
   return (await connect()).opened;
 }
 

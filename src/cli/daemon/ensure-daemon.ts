@@ -1,7 +1,7 @@
 import type { DaemonStatus } from '../../fleet/fleet.js';
-import type { Call } from '../core/command.js';
+import type { CommandContext } from '../core/command.js';
 import { socketOf } from './connect.js';
-import { isEnding, isServing, lookForDaemon, untilEnded } from './find-daemon.js';
+import { isEnding, isServing, lookForDaemon, waitForDaemonExit } from './find-daemon.js';
 import { DaemonStartError, type Started, startDaemon } from './start.js';
 
 /** How long to try where a daemon has the lock and neither serves nor says that it is ending; and one look at it. */
@@ -13,13 +13,15 @@ const LOOK_MS = 1000;
  * lock a little longer than it lives, another command may start one in the same moment, and a successor waits for the
  * daemon that it replaces; so both are tried until one succeeds.
  */
-export async function startOrFind(call: Call): Promise<{ started: Started } | { found: DaemonStatus }> {
+export async function ensureDaemon(
+  call: CommandContext,
+): Promise<{ started: Started } | { found: DaemonStatus }> {
   let absentMs = 0;
   for (let deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
     const found = await lookForDaemon(call, absentMs);
     if (isServing(found)) return { found };
     if (isEnding(found)) {
-      await untilEnded(call, found);
+      await waitForDaemonExit(call, found);
       deadline = Date.now() + PATIENCE_MS;
       continue;
     }

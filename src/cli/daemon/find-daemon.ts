@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
-import type { Call } from '../core/command.js';
+import type { CommandContext } from '../core/command.js';
 import { parseDuration } from '../core/duration.js';
 import { open, socketOf } from './connect.js';
 
@@ -18,7 +18,7 @@ class StillEndingError extends ToolherdError {
 }
 
 /** One look at the socket. `absentMs`: how long to try again while nothing listens there. */
-export async function lookForDaemon(call: Call, absentMs = 0): Promise<Found> {
+export async function lookForDaemon(call: CommandContext, absentMs = 0): Promise<Found> {
   try {
     const { fleet, close, first } = await open(socketOf(call), absentMs);
     const { daemon } = await first(fleet.status([]));
@@ -41,17 +41,17 @@ export function isEnding(found: Found): found is DaemonStatus {
 }
 
 /** The daemon that serves; undefined where none does. One that is ending is waited for. */
-export async function findDaemon(call: Call): Promise<DaemonStatus | undefined> {
+export async function findDaemon(call: CommandContext): Promise<DaemonStatus | undefined> {
   for (;;) {
     const found = await lookForDaemon(call);
     if (isServing(found)) return found;
     if (!isEnding(found)) return undefined;
-    await untilEnded(call, found);
+    await waitForDaemonExit(call, found);
   }
 }
 
 /** Waits until a daemon has given its socket up, or another one serves there. At most as long as --timeout says. */
-export async function untilEnded(call: Call, { pid }: DaemonStatus): Promise<void> {
+export async function waitForDaemonExit(call: CommandContext, { pid }: DaemonStatus): Promise<void> {
   const { flags, output } = call;
   const timeoutMs = typeof flags.timeout === 'string' ? parseDuration(flags.timeout) : ENDING_MS;
   const patienceMs = Math.min(timeoutMs, ENDING_MS);

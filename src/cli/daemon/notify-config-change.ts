@@ -1,9 +1,9 @@
-import type { Call } from '../core/command.js';
+import type { CommandContext } from '../core/command.js';
 
 /** What is allowed has changed: a daemon that runs is to look at once. */
-export async function tellOfTrust(call: Call): Promise<void> {
+export async function notifyConfigChange(call: CommandContext): Promise<void> {
   try {
-    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
     await fleet.reload();
   } catch (error) {
     const { type, message } = error as { type?: string; message: string };

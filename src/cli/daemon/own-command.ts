@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
-import type { Call } from '../core/command.js';
+import type { CommandContext } from '../core/command.js';
 
 /** The command's own program, beside which every verb lies. */
 const MAIN = 'main.cjs';
@@ -10,7 +10,7 @@ const MAIN = 'main.cjs';
  * another PATH than a shell, and with a version manager neither is on it. A name on our own PATH that leads to the
  * same file is the better path: it outlives an update.
  */
-export function ownCommand({ environment }: Pick<Call, 'environment'>): [string, string] {
+export function ownCommand({ environment }: Pick<CommandContext, 'environment'>): [string, string] {
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'));
   return [
     onPath(folders, basename(process.execPath), process.execPath),

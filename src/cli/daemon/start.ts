@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ToolherdError } from '../../shared/errors.js';
-import type { Call } from '../core/command.js';
-import { within } from '../core/timeout.js';
+import type { CommandContext } from '../core/command.js';
+import { withTimeout } from '../core/timeout.js';
 
 const TICK_MS = 1000;
 
@@ -29,7 +29,7 @@ export class DaemonStartError extends ToolherdError {
 export const DAEMON = 'daemon.cjs';
 
 /** The arguments with which the daemon finds the same files as this call. */
-export function daemonArguments({ flags }: Call, { replace }: StartOptions = {}): string[] {
+export function daemonArguments({ flags }: CommandContext, { replace }: StartOptions = {}): string[] {
   const pass = (name: 'config' | 'socket') =>
     typeof flags[name] === 'string' ? [`--${name}`, flags[name]] : [];
   return [join(__dirname, DAEMON), ...pass('config'), ...pass('socket'), ...(replace ? ['--replace'] : [])];
@@ -41,7 +41,7 @@ export interface StartOptions {
 }
 
 /** Without the mark of another daemon's child: started from inside a server, it would be taken for one and killed. */
-function daemonEnvironment({ environment }: Call): Record<string, string | undefined> {
+function daemonEnvironment({ environment }: CommandContext): Record<string, string | undefined> {
   const { TOOLHERD_COOKIE: _, ...rest } = environment;
   return rest;
 }
@@ -52,14 +52,14 @@ export interface Started {
 }
 
 /** The old daemon may take long to end: a person sees what is waited for, and --timeout ends the wait. */
-async function whileReplacing(call: Call, started: Promise<void>): Promise<void> {
+async function whileReplacing(call: CommandContext, started: Promise<void>): Promise<void> {
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     call.output.progress(`waiting for the old daemon to end, ${seconds}s`);
   }, TICK_MS);
   try {
-    await within(call, started);
+    await withTimeout(call, started);
   } finally {
     clearInterval(timer);
     call.output.progress(undefined);
@@ -67,7 +67,7 @@ async function whileReplacing(call: Call, started: Promise<void>): Promise<void>
 }
 
 /** Starts the daemon in the background, and resolves when its socket serves. */
-export async function startDaemon(call: Call, options?: StartOptions): Promise<Started> {
+export async function startDaemon(call: CommandContext, options?: StartOptions): Promise<Started> {
   const child = spawn(process.execPath, daemonArguments(call, options), {
     cwd: call.cwd,
     env: daemonEnvironment(call),

@@ -3,7 +3,7 @@ import { hideInFile } from '../../shared/hide-secrets.js';
 const CONTEXT = 3;
 
 /** One change of a text as `diff -u` would show it, without the secrets in it. */
-export function textDiff(file: string, before: string, after: string): string {
+export function lineDiff(file: string, before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;

@@ -1,5 +1,5 @@
 import { API_VERSION } from '../../shared/version.js';
-import { escaped, fitted, oneLine, printable } from './text.js';
+import { escaped, printable, singleLine, truncate } from './text.js';
 
 /** Data goes to stdout, everything else to stderr; nothing that a file or a server says reaches a terminal raw. */
 export interface Output {
@@ -86,7 +86,7 @@ export function createOutput(
       if (flags.quiet || (text === undefined && !isInProgress) || !streams.stderr.isTTY) return;
       isInProgress = text !== undefined;
       const columns = (streams.stderr.columns ?? 80) - 1;
-      streams.stderr.write(`${CLEAR_LINE}${fitted(printable(oneLine(text ?? '')), columns)}`);
+      streams.stderr.write(`${CLEAR_LINE}${truncate(printable(singleLine(text ?? '')), columns)}`);
     },
     error: toError,
     draw(text, paint) {
@@ -101,7 +101,7 @@ export function createOutput(
       const lines = printable(text)
         .split('\n')
         .slice(0, rows)
-        .map((line) => `${painted(fitted(line, columns), paint)}\u001B[K`);
+        .map((line) => `${painted(truncate(line, columns), paint)}\u001B[K`);
       streams.stdout.write(`${isDrawn ? '' : ENTER}\u001B[H${lines.join('\n')}\u001B[J`);
       isDrawn = true;
     },

@@ -1,7 +1,7 @@
 const LENGTH = 20;
 
 /** How far a call is, in a line: a bar where the server says of how much. */
-export function progressLine({ progress, total, message }: Record<string, unknown>): string {
+export function progressBar({ progress, total, message }: Record<string, unknown>): string {
   const words = typeof message === 'string' ? ` ${message}` : '';
   if (typeof progress !== 'number') return words.trim();
   if (typeof total !== 'number' || !(total > 0)) return `${progress}${words}`;

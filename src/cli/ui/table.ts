@@ -1,4 +1,4 @@
-import { fitted, oneLine, widthOf } from './text.js';
+import { singleLine, truncate, widthOf } from './text.js';
 
 /** Columns that line up, as wide as their widest cell; the last one is not padded. A line that is longer than `columns` is cut. */
 export function table(
@@ -6,7 +6,7 @@ export function table(
   rows: readonly (readonly string[])[],
   columns = Number.POSITIVE_INFINITY,
 ): string {
-  const lines = [header, ...rows].map((cells) => cells.map(oneLine));
+  const lines = [header, ...rows].map((cells) => cells.map(singleLine));
   const widths = header.map((_, column) =>
     lines.reduce((most, cells) => Math.max(most, widthOf(cells[column] ?? '')), 0),
   );
@@ -17,7 +17,7 @@ export function table(
       )
       .join('  ')
       .trimEnd();
-  return lines.map((cells) => fitted(line(cells), columns)).join('\n');
+  return lines.map((cells) => truncate(line(cells), columns)).join('\n');
 }
 
 export function ago(iso: string, now: number): string {

@@ -1,7 +1,7 @@
 export { escaped, printable } from '../../shared/control-characters.js';
 
 /** For a place that has one line: what a server calls itself must not look like a line of ours. */
-export function oneLine(text: string): string {
+export function singleLine(text: string): string {
   return text.replaceAll(/[\n\t]/g, '\uFFFD');
 }
 
@@ -18,7 +18,7 @@ export function widthOf(text: string): number {
 }
 
 /** As much of a text as fits, with a mark where it was cut. */
-export function fitted(text: string, columns: number): string {
+export function truncate(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let shown = '';
   let left = columns - 1;

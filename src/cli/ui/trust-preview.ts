@@ -1,5 +1,5 @@
 import type { WouldRun } from '../../config/trust.js';
-import { visible } from './visible.js';
+import { escapeInvisible } from './visible.js';
 
 /** What a person reads before saying yes, or after being told no. Nothing that the file says can look like our own words. */
 export function describeWouldRun(file: string, list: readonly WouldRun[]): string {
@@ -11,8 +11,8 @@ export function describeWouldRun(file: string, list: readonly WouldRun[]): strin
     ...(variables === undefined ? [] : [`    takes        ${variables.join(', ')}`]),
     ...(envFile === undefined ? [] : [`    reads        ${envFile}`]),
   ]);
-  const shown = lines.length === 0 ? ['  run nothing'] : lines.map(visible);
-  return [`${visible(file)} would, each time it is used:`, ...shown].join('\n');
+  const shown = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
+  return [`${escapeInvisible(file)} would, each time it is used:`, ...shown].join('\n');
 }
 
 /** The stable form for scripts. */

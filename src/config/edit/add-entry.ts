@@ -1,7 +1,7 @@
 import type { CST } from 'yaml';
 import { appendToBlock, dashColumnOf } from './block-list.js';
 import { uneditable } from './edit-error.js';
-import { contentSpan, leavesOf, type Span } from './flat-tokens.js';
+import { contentSpan, flatTokens, type Span } from './flat-tokens.js';
 import { appendToFlow, closingBracket, isEmptyFlow } from './flow-list.js';
 import { flowStyleOf } from './flow-style.js';
 import { detectIndentation } from './indentation.js';
@@ -19,13 +19,13 @@ import {
 import { type Head, type ListKey, locateList } from './locate.js';
 import { parseTokens } from './parse.js';
 import { printFlow, printFlowPair, printItem, printPair } from './print.js';
-import { cutLines, insertLines, joinSplices, type Splice } from './text-edit.js';
+import { cutLines, insertLines, joinEdits, type TextEdit } from './text-edit.js';
 
 /** A new config.yaml says which version of the format it is written in. */
 const CONFIG_VERSION = '1.0';
 
 /** The change that appends `entry` to the list, creating the list where there is none. */
-export function addEntry(text: string, key: ListKey, entry: Record<string, unknown>): Splice {
+export function addEntry(text: string, key: ListKey, entry: Record<string, unknown>): TextEdit {
   const document = parseTokens(text);
   const root = document.contents?.srcToken;
   const rootFlow = root?.type === 'flow-collection' ? [root] : [];
@@ -63,7 +63,12 @@ function keysFor(key: ListKey, entry: Record<string, unknown>, isNew: boolean): 
   return isNew && key === 'mcp_servers' ? [['version', CONFIG_VERSION], list] : [list];
 }
 
-function addFirstKey(text: string, contentEnd: number, key: ListKey, entry: Record<string, unknown>): Splice {
+function addFirstKey(
+  text: string,
+  contentEnd: number,
+  key: ListKey,
+  entry: Record<string, unknown>,
+): TextEdit {
   const begin = endOfComments(text, lineAfter(text, contentEnd), 0);
   const lines = keysFor(key, entry, true).flatMap(([name, value]) =>
     printPair(name, value, 0, detectIndentation(text, [])),
@@ -84,7 +89,7 @@ function addKey(
   root: CST.BlockMap | CST.FlowCollection,
   key: ListKey,
   entry: Record<string, unknown>,
-): Splice {
+): TextEdit {
   const indentation = detectIndentation(text, [root]);
   if (root.type === 'flow-collection') {
     const style = flowStyleOf(text, [root]);
@@ -92,7 +97,7 @@ function addKey(
     const printed = pairs.map(([name, value]) => printFlowPair(name, value, style)).join(', ');
     return appendToFlow(text, root, printed, indentation.step);
   }
-  const { start, end } = contentSpan(leavesOf(root)) ?? { start: root.offset, end: root.offset };
+  const { start, end } = contentSpan(flatTokens(root)) ?? { start: root.offset, end: root.offset };
   const column = start - lineStart(text, start);
   const lines = printPair(key, [entry], column, indentation);
   const below = lineAfter(text, end);
@@ -107,17 +112,17 @@ function startBlock(
   value: Span | undefined,
   entry: Record<string, unknown>,
   root: CST.Token | undefined,
-): Splice {
+): TextEdit {
   const indentation = detectIndentation(text, [root]);
   const lines = printItem(entry, head.column + indentation.listOffset, indentation);
   const offset = endOfComments(text, lineAfter(text, (value ?? head).end), head.column + 1);
   const splices = [insertLines(text, offset, lines)];
   if (value !== undefined) splices.push(cutValue(text, value, offset));
-  return joinSplices(text, splices);
+  return joinEdits(text, splices);
 }
 
 /** Leaves neither an empty line nor a space too many, and a comment beside the value where it was. */
-function cutValue(text: string, value: Span, limit: number): Splice {
+function cutValue(text: string, value: Span, limit: number): TextEdit {
   const { start, end } = value;
   if (!isFirstOnLine(text, start)) return { start: skipSpacesBack(text, start), end, insert: '' };
   const alone = isBlank(text.slice(end, lineEnd(text, end)));

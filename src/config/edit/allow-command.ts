@@ -8,13 +8,13 @@ import { detectIndentation } from './indentation.js';
 import { columnOf, lineStart } from './lines.js';
 import { parseTokens, parseValues } from './parse.js';
 import { printFlow, printItem } from './print.js';
-import { applySplice, insertLines, type Splice } from './text-edit.js';
+import { applyEdit, insertLines, type TextEdit } from './text-edit.js';
 
 const PLAIN = { json: false, padding: false };
 
 /** The text of a config.yaml in which `security.allowed_commands` has one command more. */
 export function allowCommand(text: string, command: string): string {
-  const after = applySplice(text, spliceFor(text, command));
+  const after = applyEdit(text, spliceFor(text, command));
   if (saysOneMore(text, after, command)) return after;
   throw uneditable(
     text,
@@ -24,7 +24,7 @@ export function allowCommand(text: string, command: string): string {
   );
 }
 
-function spliceFor(text: string, command: string): Splice {
+function spliceFor(text: string, command: string): TextEdit {
   const root = parseTokens(text).contents;
   const atEnd = (...lines: string[]) => insertLines(text, text.length, lines);
   const printed = printFlow(command, PLAIN);

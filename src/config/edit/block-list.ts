@@ -1,5 +1,5 @@
 import type { CST } from 'yaml';
-import { contentSpan, type Leaf, leavesOfItem, type Span } from './flat-tokens.js';
+import { contentSpan, type FlatToken, flatTokensOfItem, type Span } from './flat-tokens.js';
 import {
   endOfBlankLines,
   endOfComments,
@@ -10,7 +10,7 @@ import {
   startOfBlankLines,
 } from './lines.js';
 import type { Head } from './locate.js';
-import { cutLines, insertLines, joinSplices, type Splice } from './text-edit.js';
+import { cutLines, insertLines, joinEdits, type TextEdit } from './text-edit.js';
 
 /**
  * A list of `- …` lines. An item owns its own lines: from its dash through the comments that are indented deeper than
@@ -29,7 +29,7 @@ interface BlockItem extends Span {
 
 function itemsOf(text: string, list: CST.BlockSequence): BlockItem[] {
   return list.items.flatMap((item) => {
-    const leaves = leavesOfItem(item);
+    const leaves = flatTokensOfItem(item);
     const span = contentSpan(leaves);
     if (span === undefined) return [];
     const start = lineStart(text, span.start);
@@ -40,7 +40,7 @@ function itemsOf(text: string, list: CST.BlockSequence): BlockItem[] {
   });
 }
 
-function endsInKeptScalar(text: string, leaves: readonly Leaf[]): boolean {
+function endsInKeptScalar(text: string, leaves: readonly FlatToken[]): boolean {
   const index = leaves.findLastIndex((leaf) => leaf.type === 'block-scalar-header');
   const header = leaves[index];
   if (header === undefined || !text.slice(header.start, header.end).includes('+')) return false;
@@ -52,7 +52,7 @@ export function dashColumnOf(text: string, list: CST.BlockSequence): number {
 }
 
 /** Appends below the last item and below the comments that are still the list's: those deeper than its key. */
-export function appendToBlock(text: string, { head, list }: BlockList, lines: readonly string[]): Splice {
+export function appendToBlock(text: string, { head, list }: BlockList, lines: readonly string[]): TextEdit {
   const items = itemsOf(text, list);
   const last = items.at(-1);
   const beforeLast = items.at(-2);
@@ -64,13 +64,17 @@ export function appendToBlock(text: string, { head, list }: BlockList, lines: re
 }
 
 /** Returns undefined when there is no such item. */
-export function removeFromBlock(text: string, { head, list }: BlockList, index: number): Splice | undefined {
+export function removeFromBlock(
+  text: string,
+  { head, list }: BlockList,
+  index: number,
+): TextEdit | undefined {
   const items = itemsOf(text, list);
   const item = items[index];
   if (item === undefined) return undefined;
   if (items.length === 1) {
     const empty = { start: head.end, end: head.end, insert: ' []' };
-    return joinSplices(text, [empty, cutLines(text, item.start, item.end)]);
+    return joinEdits(text, [empty, cutLines(text, item.start, item.end)]);
   }
   const { start, end } = withBlankLines(text, lineAfter(text, head.end), items, index);
   const previous = items[index - 1];

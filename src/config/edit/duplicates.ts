@@ -4,7 +4,7 @@ export interface EntryName {
   registryName?: string | undefined;
 }
 
-export type DuplicateVerdict<Existing extends EntryName = EntryName> =
+export type DuplicateCheck<Existing extends EntryName = EntryName> =
   /** Nothing in the way. */
   | { kind: 'free' }
   /** The same server is there: nothing to write. */
@@ -21,7 +21,7 @@ export type DuplicateVerdict<Existing extends EntryName = EntryName> =
 export function duplicateOf<Existing extends EntryName>(
   existing: readonly Existing[],
   candidate: { name: string; registryName?: string | undefined },
-): DuplicateVerdict<Existing> {
+): DuplicateCheck<Existing> {
   const { name, registryName } = candidate;
   const fromRegistry = isFromRegistry(candidate);
   const sameServer = fromRegistry && existing.find((entry) => entry.registryName === registryName);

@@ -4,13 +4,13 @@ import { assertOneItemChanged } from './assert-one-entry-changed.js';
 import { type Disk, hasCode } from './disk.js';
 import { nameFile } from './edit-error.js';
 import { parseValues } from './parse.js';
-import { applySplice, type Splice } from './text-edit.js';
+import { applyEdit, type TextEdit } from './text-edit.js';
 import { writeFileAtomically } from './write-file.js';
 
 export interface EditedFile {
   before: string;
   after: string;
-  splice: Splice;
+  splice: TextEdit;
 }
 
 export interface EditOptions {
@@ -25,7 +25,7 @@ export interface EditOptions {
  */
 export async function editFile(
   path: string,
-  edit: (text: string) => Splice,
+  edit: (text: string) => TextEdit,
   validate: (text: string) => void | Promise<void>,
   { disk = nodeFs, dryRun = false }: EditOptions = {},
 ): Promise<EditedFile> {
@@ -35,7 +35,7 @@ export async function editFile(
     parseValues(before);
     if (bytes !== null) await validate(before);
     const splice = edit(before);
-    const after = applySplice(before, splice);
+    const after = applyEdit(before, splice);
     assertOneItemChanged(before, after);
     await validate(after);
     if (!dryRun) await writeFileAtomically(path, after, { expected: bytes, disk });

@@ -2,7 +2,7 @@ import type { CST } from 'yaml';
 import { isBlank } from './lines.js';
 
 /** A piece of source text the parser does not divide further. Leaves in order are the text, nothing left out. */
-export interface Leaf {
+export interface FlatToken {
   type: CST.Token['type'];
   start: number;
   end: number;
@@ -13,36 +13,36 @@ export interface Span {
   end: number;
 }
 
-export function leavesOf(token: CST.Token | null | undefined): Leaf[] {
+export function flatTokens(token: CST.Token | null | undefined): FlatToken[] {
   if (token === null || token === undefined) return [];
   switch (token.type) {
     case 'block-map':
     case 'block-seq':
-      return token.items.flatMap((item: CST.CollectionItem) => leavesOfItem(item));
+      return token.items.flatMap((item: CST.CollectionItem) => flatTokensOfItem(item));
     case 'flow-collection':
       return [
-        ...leavesOf(token.start),
-        ...token.items.flatMap((item) => leavesOfItem(item)),
-        ...token.end.flatMap((end) => leavesOf(end)),
+        ...flatTokens(token.start),
+        ...token.items.flatMap((item) => flatTokensOfItem(item)),
+        ...token.end.flatMap((end) => flatTokens(end)),
       ];
     case 'block-scalar': {
-      const header = token.props.flatMap((part) => leavesOf(part));
+      const header = token.props.flatMap((part) => flatTokens(part));
       const start = header.at(-1)?.end ?? token.offset;
       // Where there is no text, the parser gives it the blank line below; unless it keeps them, that is nobody's.
       const type = isBlank(token.source) && !keepsBreaks(token) ? 'newline' : token.type;
       return [...header, { type, start, end: start + token.source.length }];
     }
     case 'document':
-      return [...token.start, token.value, ...(token.end ?? [])].flatMap((part) => leavesOf(part));
+      return [...token.start, token.value, ...(token.end ?? [])].flatMap((part) => flatTokens(part));
     default: {
       const leaf = { type: token.type, start: token.offset, end: token.offset + token.source.length };
-      return 'end' in token ? [leaf, ...(token.end ?? []).flatMap((end) => leavesOf(end))] : [leaf];
+      return 'end' in token ? [leaf, ...(token.end ?? []).flatMap((end) => flatTokens(end))] : [leaf];
     }
   }
 }
 
-export function leavesOfItem(item: CST.CollectionItem): Leaf[] {
-  return [...item.start, item.key, ...(item.sep ?? []), item.value].flatMap((part) => leavesOf(part));
+export function flatTokensOfItem(item: CST.CollectionItem): FlatToken[] {
+  return [...item.start, item.key, ...(item.sep ?? []), item.value].flatMap((part) => flatTokens(part));
 }
 
 function keepsBreaks({ props }: CST.BlockScalar): boolean {
@@ -50,12 +50,12 @@ function keepsBreaks({ props }: CST.BlockScalar): boolean {
 }
 
 /** Spaces, line breaks and comments say nothing; an empty block scalar has no text. */
-function isContent(leaf: Leaf): boolean {
+function isContent(leaf: FlatToken): boolean {
   return !['space', 'newline', 'comment', 'comma'].includes(leaf.type) && leaf.end > leaf.start;
 }
 
 /** From the first to the last leaf that means something; undefined when none does. A closing comma is not part of it. */
-export function contentSpan(leaves: readonly Leaf[]): Span | undefined {
+export function contentSpan(leaves: readonly FlatToken[]): Span | undefined {
   const first = leaves.find(isContent);
   const last = leaves.findLast(isContent);
   return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end };

@@ -1,5 +1,5 @@
 import type { CST } from 'yaml';
-import { contentSpan, leavesOf, leavesOfItem, type Span } from './flat-tokens.js';
+import { contentSpan, flatTokens, flatTokensOfItem, type Span } from './flat-tokens.js';
 import {
   isBlank,
   isFirstOnLine,
@@ -10,7 +10,7 @@ import {
   skipSpaces,
   skipSpacesBack,
 } from './lines.js';
-import { joinSplices, type Splice } from './text-edit.js';
+import { joinEdits, type TextEdit } from './text-edit.js';
 
 /** One entry of `[…]` or `{…}` with the comma behind it, which may stand lines below. */
 interface FlowItem extends Span {
@@ -20,7 +20,7 @@ interface FlowItem extends Span {
 function itemsOf(collection: CST.FlowCollection): FlowItem[] {
   const items: FlowItem[] = [];
   for (const item of collection.items) {
-    const leaves = leavesOfItem(item);
+    const leaves = flatTokensOfItem(item);
     const comma = item.start.find((part) => part.type === 'comma');
     const previous = items.at(-1);
     if (comma !== undefined && previous !== undefined) {
@@ -47,7 +47,7 @@ export function appendToFlow(
   collection: CST.FlowCollection,
   printed: string,
   step: number,
-): Splice {
+): TextEdit {
   const last = itemsOf(collection).at(-1);
   if (last === undefined) return fillFlow(text, collection, printed, step);
   if (!isFirstOnLine(text, last.start)) {
@@ -62,10 +62,10 @@ export function appendToFlow(
     ? { start: below, end: below, insert: insert + lineBreak }
     : { start: end, end, insert: lineBreak + insert };
   if (last.comma !== undefined) return added;
-  return joinSplices(text, [{ start: last.end, end: last.end, insert: ',' }, added]);
+  return joinEdits(text, [{ start: last.end, end: last.end, insert: ',' }, added]);
 }
 
-function fillFlow(text: string, collection: CST.FlowCollection, printed: string, step: number): Splice {
+function fillFlow(text: string, collection: CST.FlowCollection, printed: string, step: number): TextEdit {
   const open = collection.offset + 1;
   const close = closingBracket(collection);
   if (!isFirstOnLine(text, close)) return { start: open, end: close, insert: printed };
@@ -76,7 +76,7 @@ function fillFlow(text: string, collection: CST.FlowCollection, printed: string,
 
 /** Where the comment on the line of `offset` ends, when one comes next; else `offset`. */
 function endOfComment(text: string, collection: CST.FlowCollection, offset: number): number {
-  const comment = leavesOf(collection).find((leaf) => leaf.type === 'comment' && leaf.start >= offset);
+  const comment = flatTokens(collection).find((leaf) => leaf.type === 'comment' && leaf.start >= offset);
   const next = comment !== undefined && isBlankWithin(text, offset, comment.start);
   return next ? comment.end : offset;
 }
@@ -90,7 +90,7 @@ export function removeFromFlow(
   text: string,
   collection: CST.FlowCollection,
   index: number,
-): Splice | undefined {
+): TextEdit | undefined {
   const items = itemsOf(collection);
   const item = items[index];
   if (item === undefined) return undefined;
@@ -103,7 +103,7 @@ export function removeFromFlow(
   const whole = { start: item.start, end: (comma ?? item).end };
   const side = index === items.length - 1 ? 'last' : index === 0 ? 'first' : 'middle';
   cuts.push(withSurroundings(text, collection, whole, side));
-  return joinSplices(
+  return joinEdits(
     text,
     cuts.map((cut) => ({ ...cut, insert: '' })),
   );
@@ -132,6 +132,6 @@ function withSurroundings(
 /** Where the line above ends; a comment there would swallow what comes next, so then it is `start` as it was. */
 function endOfLineAbove(text: string, collection: CST.FlowCollection, start: number): number {
   const above = lineEnd(text, lineStart(text, lineStart(text, start) - 1));
-  const isComment = leavesOf(collection).some((leaf) => leaf.type === 'comment' && leaf.end === above);
+  const isComment = flatTokens(collection).some((leaf) => leaf.type === 'comment' && leaf.end === above);
   return isComment ? start : above;
 }

@@ -1,6 +1,6 @@
 import { type CST, type Document, isMap, isScalar, type Pair } from 'yaml';
 import { uneditable } from './edit-error.js';
-import { contentSpan, leavesOf, leavesOfItem, type Span } from './flat-tokens.js';
+import { contentSpan, flatTokens, flatTokensOfItem, type Span } from './flat-tokens.js';
 import { columnOf, lineStart } from './lines.js';
 
 /** The key of the list: `tools` in an agent.yaml, `mcp_servers` in a config.yaml. */
@@ -43,7 +43,7 @@ export function locateList(text: string, document: Document.Parsed, key: ListKey
 
 function placeOf(text: string, key: ListKey, pair: Pair, inFlow: boolean): ListPlace {
   const item = pair.srcToken;
-  const span = item === undefined ? undefined : contentSpan(leavesOfItem(withoutValue(item)));
+  const span = item === undefined ? undefined : contentSpan(flatTokensOfItem(withoutValue(item)));
   if (item?.sep === undefined || span === undefined || 'explicitKey' in item) {
     throw uneditable(text, startOf(pair), `'${key}' is not written as '${key}:'`, BY_HAND);
   }
@@ -55,7 +55,7 @@ function placeOf(text: string, key: ListKey, pair: Pair, inFlow: boolean): ListP
     return { kind: 'flow', head, list: value, inFlow };
   }
   if (isScalar(pair.value) && pair.value.value === null) {
-    return { kind: 'no-value', head, value: contentSpan(leavesOf(value)), inFlow };
+    return { kind: 'no-value', head, value: contentSpan(flatTokens(value)), inFlow };
   }
   throw uneditable(text, value.offset, `'${key}' is not written as a list`, BY_HAND);
 }

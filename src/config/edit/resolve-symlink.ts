@@ -8,7 +8,7 @@ const MAX_LINKS = 40;
  * The file behind a path. Dotfile managers link config files to a repository: the link stays, its target is written,
  * even one that does not exist yet.
  */
-export async function resolveTarget(
+export async function resolveSymlink(
   path: string,
   disk: Pick<Disk, 'lstat' | 'readlink' | 'realpath'>,
 ): Promise<string> {

@@ -1,14 +1,14 @@
 import { isBlank, lineBreakOf, lineStart } from './lines.js';
 
 /** One contiguous change of a text. Offsets count UTF-16 units of the text before the change. */
-export type Splice = { start: number; end: number; insert: string };
+export type TextEdit = { start: number; end: number; insert: string };
 
-export function applySplice(text: string, splice: Splice): string {
+export function applyEdit(text: string, splice: TextEdit): string {
   return text.slice(0, splice.start) + splice.insert + text.slice(splice.end);
 }
 
 /** The change that takes `applySplice(text, splice)` back to `text`, byte for byte. */
-export function invertSplice(text: string, splice: Splice): Splice {
+export function invertEdit(text: string, splice: TextEdit): TextEdit {
   return {
     start: splice.start,
     end: splice.start + splice.insert.length,
@@ -17,7 +17,7 @@ export function invertSplice(text: string, splice: Splice): Splice {
 }
 
 /** Several changes that do not overlap, in any order, as one: what lies between them is inserted as it was. */
-export function joinSplices(text: string, splices: readonly Splice[]): Splice {
+export function joinEdits(text: string, splices: readonly TextEdit[]): TextEdit {
   const ordered = [...splices].sort((a, b) => a.start - b.start || a.end - b.end);
   const first = ordered[0];
   if (first === undefined) return { start: 0, end: 0, insert: '' };
@@ -30,7 +30,7 @@ export function joinSplices(text: string, splices: readonly Splice[]): Splice {
 }
 
 /** Whole lines put in at a line's start, or below a last line that has no line break, which then has none again. */
-export function insertLines(text: string, offset: number, lines: readonly string[]): Splice {
+export function insertLines(text: string, offset: number, lines: readonly string[]): TextEdit {
   const lineBreak = lineBreakOf(text);
   const block = lines.join(lineBreak);
   const below = offset > lineStart(text, offset);
@@ -38,7 +38,7 @@ export function insertLines(text: string, offset: number, lines: readonly string
 }
 
 /** Whole lines taken out. When they close a text without a line break, the line above closes it the same way. */
-export function cutLines(text: string, start: number, end: number): Splice {
+export function cutLines(text: string, start: number, end: number): TextEdit {
   const closing = end === text.length && !text.endsWith('\n');
   return { start: closing ? endOfLineAbove(text, start) : start, end, insert: '' };
 }

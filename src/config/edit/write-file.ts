@@ -4,7 +4,7 @@ import * as nodeFs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ToolherdError } from '../../shared/errors.js';
 import { type Disk, hasCode } from './disk.js';
-import { resolveTarget } from './resolve-symlink.js';
+import { resolveSymlink } from './resolve-symlink.js';
 
 export interface WriteOptions {
   /** What the file held when it was read, null for no file; anything else there by now and nothing is written. */
@@ -26,7 +26,7 @@ export async function writeFileAtomically(
   { expected, disk = nodeFs }: WriteOptions = {},
 ): Promise<void> {
   try {
-    const target = await resolveTarget(path, disk);
+    const target = await resolveSymlink(path, disk);
     const original = await statOf(target, disk);
     if (original === undefined) await disk.mkdir(dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
     else await assertReplaceable(path, target, original, disk);

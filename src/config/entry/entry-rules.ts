@@ -6,13 +6,13 @@ import { FIELDS, type FieldName } from '../schema/fields.js';
 import { quoteName } from '../schema/shape-problems.js';
 import { urlFault } from '../schema/url-rule.js';
 import { hasReferences, parseReferences } from '../variables/variables.js';
-import { type Draft, type Report, stringMap } from './parsed-entry.js';
+import { type ParsedEntry, type Report, stringMap } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
 const BUILT_IN_COMMANDS = ['npx', 'uvx', 'docker'] as const;
 
 /** The rules that look at more than one field, or beyond the entry. Nothing is expanded and no file is read. */
-export function checkEntry(draft: Draft, report: Report, warn: Report): void {
+export function checkEntry(draft: ParsedEntry, report: Report, warn: Report): void {
   const { document } = draft;
   const fail = (path: Path, message: string, fix: string, what: 'key' | 'value' = 'value') =>
     report(document.problem('MCPConfigError', path, message, fix, what));
@@ -38,7 +38,7 @@ export function checkEntry(draft: Draft, report: Report, warn: Report): void {
 
 type Fail = (path: Path, message: string, fix: string, what?: 'key' | 'value') => void;
 
-function checkTransport(draft: Draft, fail: Fail): void {
+function checkTransport(draft: ParsedEntry, fail: Fail): void {
   const { fields, transport, path, suspects } = draft;
   if (suspects.has('transport')) return;
   const isStdio = transport === 'stdio';
@@ -62,7 +62,7 @@ function checkTransport(draft: Draft, fail: Fail): void {
   }
 }
 
-function checkCommand(draft: Draft, fail: Fail): void {
+function checkCommand(draft: ParsedEntry, fail: Fail): void {
   const { fields, context } = draft;
   const command = fields.command;
   if (typeof command !== 'string' || draft.transport !== 'stdio') return;
@@ -78,7 +78,7 @@ function checkCommand(draft: Draft, fail: Fail): void {
   );
 }
 
-function checkCombinations(draft: Draft, fail: Fail): void {
+function checkCombinations(draft: ParsedEntry, fail: Fail): void {
   const { fields } = draft;
   const number = (field: FieldName) => (typeof fields[field] === 'number' ? fields[field] : undefined);
   if ((number('spares') ?? 0) > 0 && fields.lifecycle !== 'transient') {
@@ -138,7 +138,7 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !/[=\u0000-\u001f\u007f]/.test(name);
 }
 
-function checkNames(draft: Draft, fail: Fail): void {
+function checkNames(draft: ParsedEntry, fail: Fail): void {
   for (const name of Object.keys(stringMap(draft.fields.env))) {
     const path = draft.at('env', name);
     if (!isVariableName(name))
@@ -166,7 +166,7 @@ export function isHeaderValue(value: string): boolean {
 export const EXPANDED = ['env', 'headers', 'url', 'args', 'cwd', 'config', 'roots'] as const;
 
 /** Malformed references are found before anything is expanded, so that a file that was not allowed shows them too. */
-function checkReferences(draft: Draft, report: Report, warn: Report): void {
+function checkReferences(draft: ParsedEntry, report: Report, warn: Report): void {
   for (const field of EXPANDED) {
     eachString(draft.fields[field], draft.at(field), (text, path) => {
       const parts = parseReferences(text);

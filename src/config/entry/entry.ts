@@ -4,7 +4,7 @@ import { ENTRY, FIELDS, type FieldName, isField } from '../schema/fields.js';
 import { type ShapeProblem, shapeProblems } from '../schema/shape-problems.js';
 import type { Transport } from '../schema/spec.js';
 import { checkEntry } from './entry-rules.js';
-import type { Draft, FileContext, Report } from './parsed-entry.js';
+import type { FileContext, ParsedEntry, Report } from './parsed-entry.js';
 import { convertSource, isSourceDocument } from './source-document.js';
 import { warnUnmeasured } from './unmeasured.js';
 
@@ -16,7 +16,7 @@ export function readEntry(
   context: FileContext,
   report: Report,
   warn: Report,
-): Draft | undefined {
+): ParsedEntry | undefined {
   let failed = false;
   const fail = (problem: Problem) => {
     failed = true;
@@ -50,8 +50,8 @@ export function readEntry(
     }
     for (const field of PAIRS) leaveOut(entry, field, found);
   }
-  const fields: Draft['fields'] = entry;
-  const draft: Draft = {
+  const fields: ParsedEntry['fields'] = entry;
+  const draft: ParsedEntry = {
     document,
     path,
     context,
@@ -136,7 +136,7 @@ function settleTransport(value: Data | undefined): Transport {
   return (name ?? 'stdio') as Transport;
 }
 
-function settleEnvFile(draft: Draft, names: Partial<Record<FieldName, string>>, report: Report): void {
+function settleEnvFile(draft: ParsedEntry, names: Partial<Record<FieldName, string>>, report: Report): void {
   const { fields } = draft;
   if (fields.env_file === undefined) return;
   if (fields.envFile !== undefined) {
@@ -151,7 +151,7 @@ function settleEnvFile(draft: Draft, names: Partial<Record<FieldName, string>>, 
 }
 
 /** Entries of the first format had only `server`: an npm package with a scope is run with npx. */
-function settleLegacy(draft: Draft, warn: Report): void {
+function settleLegacy(draft: ParsedEntry, warn: Report): void {
   const { fields, server } = draft;
   const isBare =
     fields.transport === undefined && fields.command === undefined && fields.plugin_dir === undefined;

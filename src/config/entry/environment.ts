@@ -1,11 +1,11 @@
 import { looksSecret } from '../../shared/secret-name.js';
-import { FileFault } from '../parse/read-file.js';
+import { FileReadError } from '../parse/read-file.js';
 import { readEnvFile } from '../variables/env-file.js';
-import { Expander, howToSet, notFound, type Outside } from '../variables/expander.js';
+import { Expander, howToSet, type LoadEnvironment, notFound } from '../variables/expander.js';
 import { ENVIRONMENT, type VariableSource } from '../variables/variables.js';
 import { refusedName } from './entry-rules.js';
 import type { Plugin } from './manifest.js';
-import { type Draft, type Report, stringMap } from './parsed-entry.js';
+import { type ParsedEntry, type Report, stringMap } from './parsed-entry.js';
 
 export interface Environment {
   /** What the server is given: envFile, then env over it, then what its plugin declares. */
@@ -16,9 +16,9 @@ export interface Environment {
 
 /** Puts together the environment that was declared for one server. */
 export async function buildEnvironment(
-  draft: Draft,
+  draft: ParsedEntry,
   plugin: Plugin | undefined,
-  outside: Outside,
+  outside: LoadEnvironment,
   report: Report,
 ): Promise<Environment> {
   const fromFile = await envFileOf(draft, outside, report);
@@ -33,8 +33,8 @@ export async function buildEnvironment(
 }
 
 async function envFileOf(
-  draft: Draft,
-  outside: Outside,
+  draft: ParsedEntry,
+  outside: LoadEnvironment,
   report: Report,
 ): Promise<Record<string, string> | undefined> {
   const path = draft.fields.envFile;
@@ -50,7 +50,7 @@ async function envFileOf(
     }
     return values;
   } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
+    if (!(error instanceof FileReadError)) throw error;
     fail(`envFile: ${error.message}`, error.fix);
     return undefined;
   }
@@ -58,10 +58,10 @@ async function envFileOf(
 
 /** A plugin's declared variables may also come from the process: declaring them is what asks for them. */
 function addDeclared(
-  draft: Draft,
+  draft: ParsedEntry,
   plugin: Plugin,
   values: Record<string, string>,
-  outside: Outside,
+  outside: LoadEnvironment,
   report: Report,
 ): void {
   for (const { name, required, secret, fallback } of plugin.declared) {

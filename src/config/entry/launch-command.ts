@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { ConfigError, type Problem } from '../parse/problem.js';
-import { FileFault } from '../parse/read-file.js';
+import { FileReadError } from '../parse/read-file.js';
 import { RUNTIMES } from '../schema/fields.js';
 import { type Plugin, readPlugin } from './manifest.js';
-import { type Draft, strings } from './parsed-entry.js';
+import { type ParsedEntry, strings } from './parsed-entry.js';
 
 /** What a stdio server would run: the argv as written, nothing expanded. */
-export interface Launch {
+export interface LaunchCommand {
   command: string;
   args: { text: string /** Its place in `args`; none for what a manifest says. */; index?: number }[];
   /** As written; undefined: the folder of the file, or of the plugin. */
@@ -15,7 +15,10 @@ export interface Launch {
 }
 
 /** Finds out what an entry would run. A plugin's manifest is read for it; nothing else is. */
-export function planLaunch(draft: Draft, report: (problem: Problem) => void): Launch | undefined {
+export function launchCommand(
+  draft: ParsedEntry,
+  report: (problem: Problem) => void,
+): LaunchCommand | undefined {
   const own = strings(draft.fields.args).map((text, index) => ({ text, index }));
   const cwd = typeof draft.fields.cwd === 'string' ? draft.fields.cwd : undefined;
   const command = draft.fields.command as string | undefined;
@@ -30,19 +33,19 @@ export function planLaunch(draft: Draft, report: (problem: Problem) => void): La
   return { command: plugin.command, args, cwd, plugin };
 }
 
-function plan(draft: Draft, report: (problem: Problem) => void): Plugin | undefined {
+function plan(draft: ParsedEntry, report: (problem: Problem) => void): Plugin | undefined {
   try {
     return readPlugin(draft);
   } catch (error) {
     if (error instanceof ConfigError) error.problems.forEach(report);
-    else if (error instanceof FileFault) {
+    else if (error instanceof FileReadError) {
       report(draft.document.problem('MCPConfigError', draft.at('plugin_dir'), error.message, error.fix));
     } else throw error;
     return undefined;
   }
 }
 
-function isRuntimeAllowed(draft: Draft, plugin: Plugin, report: (problem: Problem) => void): boolean {
+function isRuntimeAllowed(draft: ParsedEntry, plugin: Plugin, report: (problem: Problem) => void): boolean {
   const { isOwn, allowedCommands } = draft.context;
   const allowed = [...(isOwn ? RUNTIMES : ['npx', 'uvx', 'docker']), ...allowedCommands];
   if (allowed.includes(plugin.command)) return true;
@@ -55,7 +58,7 @@ function isRuntimeAllowed(draft: Draft, plugin: Plugin, report: (problem: Proble
 }
 
 /** A path that is written with a leading ./ or ../ starts from the folder of the file. */
-export function fromFolder(draft: Draft, written: string, expanded: string): string {
+export function fromFolder(draft: ParsedEntry, written: string, expanded: string): string {
   if (!/^\.\.?(\/|$)/.test(written)) return expanded;
   return resolve(draft.context.folder, expanded);
 }

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import { parseJson } from '../parse/parse-json.js';
-import { FileFault, fileFault, readSmallFile, resolveInside } from '../parse/read-file.js';
+import { FileReadError, fileReadError, readSmallFile, resolveInside } from '../parse/read-file.js';
 import {
   type Declared,
   declaredVariables,
@@ -10,7 +10,7 @@ import {
   registryCommand,
   registryType,
 } from './package-command.js';
-import { type Draft, strings } from './parsed-entry.js';
+import { type ParsedEntry, strings } from './parsed-entry.js';
 
 /** What a plugin folder says about itself; `args` are expanded like those of an entry. */
 export interface Plugin {
@@ -24,7 +24,7 @@ export interface Plugin {
 const NAMES = ['plugin.json', 'server.json'] as const;
 
 /** Reads a plugin's manifest. Throws a FileFault or a ConfigError; runs nothing. */
-export function readPlugin(draft: Draft): Plugin {
+export function readPlugin(draft: ParsedEntry): Plugin {
   const folder = pluginFolder(draft);
   const manifest = readManifest(folder, draft.fields.manifest as string | undefined);
   const packages =
@@ -35,7 +35,7 @@ export function readPlugin(draft: Draft): Plugin {
   if (fitting === undefined) {
     const found = candidates.map(({ command }) => command).join(', ') || 'none';
     const wanted = hint === undefined ? 'that can be run over stdio' : `for runtime '${hint}'`;
-    throw new FileFault(
+    throw new FileReadError(
       `${manifest.file} has no package ${wanted} (runtimes found: ${found})`,
       hint === undefined
         ? 'give it a package with a runtime and a command'
@@ -45,14 +45,14 @@ export function readPlugin(draft: Draft): Plugin {
   return { folder, manifest, ...fitting };
 }
 
-function pluginFolder(draft: Draft): string {
+function pluginFolder(draft: ParsedEntry): string {
   const path = String(draft.fields.plugin_dir);
   const folder = resolve(draft.context.folder, path);
-  if (isLink(folder)) throw new FileFault(`${folder} is a symbolic link`, 'name the folder itself');
+  if (isLink(folder)) throw new FileReadError(`${folder} is a symbolic link`, 'name the folder itself');
   // A project may only point at plugins that came with it.
   if (draft.context.isOwn) return folder;
   if (isAbsolute(path))
-    throw new FileFault('The path leaves the folder of the file', 'use a folder inside the project');
+    throw new FileReadError('The path leaves the folder of the file', 'use a folder inside the project');
   return resolveInside(draft.context.folder, path);
 }
 
@@ -60,7 +60,7 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch (error) {
-    throw fileFault(path, error);
+    throw fileReadError(path, error);
   }
 }
 
@@ -70,10 +70,13 @@ function readManifest(folder: string, name: string | undefined): SourceDocument 
     try {
       return parseJson(join(folder, candidate), readSmallFile(resolveInside(folder, candidate)));
     } catch (error) {
-      if (!(error instanceof FileFault && error.isMissing)) throw error;
+      if (!(error instanceof FileReadError && error.isMissing)) throw error;
     }
   }
-  throw new FileFault(`${folder} has no ${tried.join(' or ')}`, 'correct plugin_dir, or add the manifest');
+  throw new FileReadError(
+    `${folder} has no ${tried.join(' or ')}`,
+    'correct plugin_dir, or add the manifest',
+  );
 }
 
 /** A package of either form; undefined where it cannot be run over stdio. */

@@ -18,7 +18,7 @@ export interface FileContext {
  * An entry whose shape is right and whose spelling is settled (aliases, nested transport, legacy form), with nothing
  * expanded and nothing read: this is as far as a file that was not allowed ever gets.
  */
-export interface Draft {
+export interface ParsedEntry {
   document: SourceDocument;
   path: Path;
   context: FileContext;

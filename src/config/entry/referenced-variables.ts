@@ -1,7 +1,7 @@
 import { type Data, isMap } from '../parse/document.js';
 import type { FieldName } from '../schema/fields.js';
 import { parseReferences } from '../variables/variables.js';
-import { type Draft, stringMap } from './parsed-entry.js';
+import { type ParsedEntry, stringMap } from './parsed-entry.js';
 
 /** In which variables are filled in, `env` aside. */
 const EXPANDED: readonly FieldName[] = ['headers', 'url', 'args', 'cwd', 'config', 'roots'];
@@ -10,7 +10,7 @@ const EXPANDED: readonly FieldName[] = ['headers', 'url', 'args', 'cwd', 'config
  * The names of the variables that an entry takes from around it, wherever in it they stand, as written: nothing is looked
  * up. `args`: those of its manifest. What it sets itself in `env` is its own.
  */
-export function takenVariables({ fields }: Draft, args: readonly string[]): string[] {
+export function referencedVariables({ fields }: ParsedEntry, args: readonly string[]): string[] {
   const env = stringMap(fields.env);
   const others = [...EXPANDED.map((field) => fields[field]), [...args]].flatMap(namesIn);
   const names = [...namesIn(env), ...others.filter((name) => !Object.hasOwn(env, name))];

@@ -5,23 +5,23 @@ import { type DataMap, isMap } from '../parse/document.js';
 import type { ConfigError, Path } from '../parse/problem.js';
 import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../schema/spec.js';
 import { urlFault } from '../schema/url-rule.js';
-import { Expander, type Outside } from '../variables/expander.js';
+import { Expander, type LoadEnvironment } from '../variables/expander.js';
 import type { Redactor } from '../variables/redactor.js';
 import { withEnvironmentNames } from './docker.js';
 import { BAD_HEADER_VALUE, EXPANDED, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type Environment } from './environment.js';
-import { fromFolder, type Launch } from './launch-command.js';
-import { type Draft, type Report, stringMap, strings } from './parsed-entry.js';
+import { fromFolder, type LaunchCommand } from './launch-command.js';
+import { type ParsedEntry, type Report, stringMap, strings } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
 /** Linux refuses a longer single argument or variable. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
 /** Turns a draft into the spec of a server: variables filled in, files read, defaults set. Reports what is wrong. */
-export async function resolveDraft(
-  draft: Draft,
-  launch: Launch | undefined,
-  outside: Outside,
+export async function resolveEntry(
+  draft: ParsedEntry,
+  launch: LaunchCommand | undefined,
+  outside: LoadEnvironment,
   report: Report,
 ): Promise<ServerSpec> {
   const environment = await buildEnvironment(draft, launch?.plugin, outside, report);
@@ -39,7 +39,7 @@ export async function resolveDraft(
 }
 
 /** Looks at the variables of an entry that is broken elsewhere, so that all its problems are seen at once. */
-export async function findUnset(draft: Draft, outside: Outside, report: Report): Promise<void> {
+export async function findUnset(draft: ParsedEntry, outside: LoadEnvironment, report: Report): Promise<void> {
   const { sources } = await buildEnvironment(draft, undefined, outside, report);
   const expander = new Expander(draft, outside, sources, report);
   for (const field of EXPANDED) {
@@ -48,7 +48,7 @@ export async function findUnset(draft: Draft, outside: Outside, report: Report):
 }
 
 /** The spec of an entry that is switched off: nothing in it is expanded or read. */
-export function disabledSpec(draft: Draft, redactor: Redactor): ServerSpec {
+export function disabledSpec(draft: ParsedEntry, redactor: Redactor): ServerSpec {
   const { fields } = draft;
   // Its spec is shown like any other, and a secret may stand in it in plain text.
   for (const [name, value] of Object.entries(stringMap(fields.headers))) redactor.add(name, value);
@@ -72,7 +72,7 @@ export function disabledSpec(draft: Draft, redactor: Redactor): ServerSpec {
 
 /** The spec of an entry that cannot be resolved: shown as it is written, and never run. */
 export function misconfiguredSpec(
-  draft: Draft,
+  draft: ParsedEntry,
   { type, problems }: ConfigError,
   redactor: Redactor,
 ): ServerSpec {
@@ -86,7 +86,7 @@ const ms = (value: unknown, seconds: number) =>
   Math.round((typeof value === 'number' ? value : seconds) * 1000);
 const or = <T>(value: unknown, fallback: T): T => (value === undefined ? fallback : (value as T));
 
-function commonSpec(draft: Draft) {
+function commonSpec(draft: ParsedEntry) {
   const { fields, document, context } = draft;
   const ping = isMap(fields.ping) ? fields.ping : {};
   const tools = isMap(fields.tools) ? fields.tools : {};
@@ -116,7 +116,7 @@ function commonSpec(draft: Draft) {
   };
 }
 
-function stdioTimes(draft: Draft) {
+function stdioTimes(draft: ParsedEntry) {
   const { fields } = draft;
   const stop = isMap(fields.stop) ? fields.stop : {};
   return {
@@ -131,8 +131,8 @@ function stdioTimes(draft: Draft) {
 }
 
 function stdioSpec(
-  draft: Draft,
-  launch: Launch,
+  draft: ParsedEntry,
+  launch: LaunchCommand,
   common: Common,
   environment: Environment,
   expander: Expander,
@@ -159,7 +159,7 @@ function stdioSpec(
   return spec;
 }
 
-function remoteTimes(draft: Draft) {
+function remoteTimes(draft: ParsedEntry) {
   const { fields, transport } = draft;
   const timeoutMs = ms(fields.timeout, 30);
   if (transport === 'websocket') return { transport, timeoutMs };
@@ -169,10 +169,10 @@ function remoteTimes(draft: Draft) {
 }
 
 function remoteSpec(
-  draft: Draft,
+  draft: ParsedEntry,
   common: Common,
   expander: Expander,
-  outside: Outside,
+  outside: LoadEnvironment,
   report: Report,
 ): RemoteSpec {
   const { fields, transport, document } = draft;
@@ -192,7 +192,12 @@ function remoteSpec(
 }
 
 /** What is offered to the server as MCP roots: `roots`, and the directories that its config allows. */
-function rootsOf(draft: Draft, config: DataMap | undefined, expander: Expander, report: Report): Root[] {
+function rootsOf(
+  draft: ParsedEntry,
+  config: DataMap | undefined,
+  expander: Expander,
+  report: Report,
+): Root[] {
   const given = strings(draft.fields.roots).map((text, index) => {
     const path = draft.at('roots', index);
     return { text: expander.text(text, path), path };
@@ -208,7 +213,7 @@ function rootsOf(draft: Draft, config: DataMap | undefined, expander: Expander, 
   return [...roots.values()];
 }
 
-function toRoot(draft: Draft, text: string, path: Path, report: Report): Root | undefined {
+function toRoot(draft: ParsedEntry, text: string, path: Path, report: Report): Root | undefined {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     if (/^file:\/\//i.test(text) && URL.canParse(text)) {
       const uri = new URL(text);
@@ -230,7 +235,7 @@ function decodeSafely(text: string): string {
   }
 }
 
-function checkSizes(draft: Draft, spec: StdioSpec, report: Report): void {
+function checkSizes(draft: ParsedEntry, spec: StdioSpec, report: Report): void {
   const tooLong = (text: string) => Buffer.byteLength(text) > MAX_ARGUMENT_BYTES;
   const fail = (path: Path, what: string) =>
     report(

@@ -1,12 +1,15 @@
 import type { RestartPolicy } from '../../machines/policy.js';
 import { isMap } from '../parse/document.js';
-import type { Draft } from './parsed-entry.js';
+import type { ParsedEntry } from './parsed-entry.js';
 
 /**
  * The restart policy of an entry, in milliseconds, with the defaults filled in. A remote server is never given up
  * unless its entry says so: nothing of it runs here, it is only asked again, and it may be back any time.
  */
-export function restartPolicy({ fields, transport }: Pick<Draft, 'fields' | 'transport'>): RestartPolicy {
+export function restartPolicy({
+  fields,
+  transport,
+}: Pick<ParsedEntry, 'fields' | 'transport'>): RestartPolicy {
   const backoff = isMap(fields.backoff) ? fields.backoff : {};
   const ms = (value: unknown, seconds: number) =>
     Math.round((typeof value === 'number' ? value : seconds) * 1000);

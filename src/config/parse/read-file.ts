@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { LIMITS, TOO_LARGE } from './input-limits.js';
 
 /** Why a file could not be had, in words; never its content. */
-export class FileFault extends Error {
+export class FileReadError extends Error {
   readonly fix: string;
   /** The file does not exist, which some callers may live with. */
   readonly isMissing: boolean;
@@ -20,19 +20,19 @@ export function readSmallFile(path: string): string {
   try {
     descriptor = openToRead(path);
   } catch (error) {
-    throw fileFault(path, error);
+    throw fileReadError(path, error);
   }
   try {
     const { size } = checkRegular(path, descriptor);
-    if (size > LIMITS.bytes) throw new FileFault(TOO_LARGE.message, TOO_LARGE.fix);
+    if (size > LIMITS.bytes) throw new FileReadError(TOO_LARGE.message, TOO_LARGE.fix);
     const bytes = readFileSync(descriptor);
     const text = bytes.toString('utf8');
     if (text.includes('\uFFFD') && !Buffer.from(text).equals(bytes)) {
-      throw new FileFault('The file is not valid UTF-8', 'save it as UTF-8');
+      throw new FileReadError('The file is not valid UTF-8', 'save it as UTF-8');
     }
     return text;
   } catch (error) {
-    throw error instanceof FileFault ? error : fileFault(path, error);
+    throw error instanceof FileReadError ? error : fileReadError(path, error);
   } finally {
     closeSync(descriptor);
   }
@@ -49,9 +49,9 @@ export function lossOf(path: string): string | undefined {
     checkRegular(path, descriptor);
     return undefined;
   } catch (error) {
-    if (error instanceof FileFault) return error.message;
+    if (error instanceof FileReadError) return error.message;
     if (!LOST.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    const { isMissing, message } = fileFault(path, error);
+    const { isMissing, message } = fileReadError(path, error);
     return isMissing ? `${path} was deleted` : message;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -66,17 +66,17 @@ function checkRegular(path: string, descriptor: number): { size: number } {
   const stat = fstatSync(descriptor);
   if (stat.isFile()) return stat;
   const what = stat.isDirectory() ? 'a folder' : 'not a regular file';
-  throw new FileFault(`${path} is ${what}`, 'name a regular file');
+  throw new FileReadError(`${path} is ${what}`, 'name a regular file');
 }
 
 /** Why the system would not give the file. */
-export function fileFault(path: string, error: unknown): FileFault {
+export function fileReadError(path: string, error: unknown): FileReadError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new FileFault(`${path} does not exist`, 'create it, or correct the path', true);
+    return new FileReadError(`${path} does not exist`, 'create it, or correct the path', true);
   if (code === 'EACCES' || code === 'EPERM')
-    return new FileFault(`${path} may not be read (${code})`, 'check its permissions');
-  return new FileFault(`${path} could not be read (${code})`, 'check the path');
+    return new FileReadError(`${path} may not be read (${code})`, 'check its permissions');
+  return new FileReadError(`${path} could not be read (${code})`, 'check the path');
 }
 
 /** Resolves a path from a file that may not leave the file's folder, links followed. */
@@ -84,15 +84,15 @@ export function resolveInside(folder: string, path: string): string {
   const fix = `use a path inside ${folder}`;
   const full = resolve(folder, path);
   if (isAbsolute(path) || leaves(folder, full))
-    throw new FileFault('The path leaves the folder of the file', fix);
+    throw new FileReadError('The path leaves the folder of the file', fix);
   let real: string;
   try {
     real = realpathSync(full);
   } catch (error) {
-    throw fileFault(full, error);
+    throw fileReadError(full, error);
   }
   if (leaves(realpathSync(folder), real))
-    throw new FileFault('The path leaves the folder of the file by a link', fix);
+    throw new FileReadError('The path leaves the folder of the file by a link', fix);
   return real;
 }
 

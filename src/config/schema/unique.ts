@@ -1,13 +1,13 @@
-import type { Draft, Report } from '../entry/parsed-entry.js';
+import type { ParsedEntry, Report } from '../entry/parsed-entry.js';
 
 /**
  * The names of one file. A manual entry beats a registry entry of the same name, with a warning; any other
  * repetition is an error, and so is one registry server that stands there twice.
  */
-export function uniqueDrafts(drafts: readonly Draft[], report: Report, warn: Report): Draft[] {
-  const byName = new Map<string, Draft>();
-  const byRegistryName = new Map<string, Draft>();
-  const hasName = (draft: Draft) => draft.fields.name !== undefined;
+export function uniqueEntries(drafts: readonly ParsedEntry[], report: Report, warn: Report): ParsedEntry[] {
+  const byName = new Map<string, ParsedEntry>();
+  const byRegistryName = new Map<string, ParsedEntry>();
+  const hasName = (draft: ParsedEntry) => draft.fields.name !== undefined;
   for (const draft of drafts.filter(hasName)) {
     const registryName = draft.fields.registry_name as string | undefined;
     const same = registryName === undefined ? undefined : byRegistryName.get(registryName);
@@ -20,8 +20,14 @@ export function uniqueDrafts(drafts: readonly Draft[], report: Report, warn: Rep
   return drafts.filter((draft) => !hasName(draft) || byName.get(draft.name) === draft);
 }
 
-function settle(byName: Map<string, Draft>, draft: Draft, other: Draft, report: Report, warn: Report): void {
-  const isManual = (candidate: Draft) => candidate.fields.registry_name === undefined;
+function settle(
+  byName: Map<string, ParsedEntry>,
+  draft: ParsedEntry,
+  other: ParsedEntry,
+  report: Report,
+  warn: Report,
+): void {
+  const isManual = (candidate: ParsedEntry) => candidate.fields.registry_name === undefined;
   if (isManual(draft) === isManual(other)) {
     repeated(draft, other, `The name '${draft.name}'`, report);
     return;
@@ -39,7 +45,7 @@ function settle(byName: Map<string, Draft>, draft: Draft, other: Draft, report: 
   );
 }
 
-function repeated(draft: Draft, first: Draft, what: string, report: Report): void {
+function repeated(draft: ParsedEntry, first: ParsedEntry, what: string, report: Report): void {
   const { line } = first.document.place(first.path);
   const message = `${what} stands in this file twice (first in line ${line})`;
   report(

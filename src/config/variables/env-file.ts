@@ -1,10 +1,10 @@
-import { FileFault, readSmallFile, resolveInside } from '../parse/read-file.js';
+import { FileReadError, readSmallFile, resolveInside } from '../parse/read-file.js';
 
 /** Names and values of an envFile. Only dotenv's parser is used: it never expands and never runs anything. */
 export async function readEnvFile(folder: string, path: string): Promise<Record<string, string>> {
   const text = readSmallFile(resolveInside(folder, path));
   if (/^\s*(?:export\s+)?__proto__\s*[=:]/m.test(text)) {
-    throw new FileFault("The name '__proto__' cannot be used here", 'rename the variable');
+    throw new FileReadError("The name '__proto__' cannot be used here", 'rename the variable');
   }
   // Loaded when first needed: most files have no envFile, and the command should start fast.
   const { default: dotenv } = await import('dotenv');

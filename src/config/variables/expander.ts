@@ -1,12 +1,12 @@
 import { looksSecret } from '../../shared/secret-name.js';
-import type { Draft, Report } from '../entry/parsed-entry.js';
+import type { ParsedEntry, Report } from '../entry/parsed-entry.js';
 import { type Data, isMap } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 import type { Redactor } from './redactor.js';
 import { expand, type Use, type VariableSource } from './variables.js';
 
 /** What the loader is given from outside: no module here reads process.env by itself. */
-export interface Outside {
+export interface LoadEnvironment {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   redactor: Redactor;
@@ -26,15 +26,20 @@ export type Reader = 'command' | 'daemon';
 
 /** Fills in the variables of one entry and reports those that are not there. */
 export class Expander {
-  readonly #draft: Draft;
-  readonly #outside: Outside;
+  readonly #draft: ParsedEntry;
+  readonly #outside: LoadEnvironment;
   readonly #sources: readonly VariableSource[];
   readonly #report: Report;
   #known: string[] | undefined;
   /** True once something was unset: what was expanded is then not the real value. */
   isIncomplete = false;
 
-  constructor(draft: Draft, outside: Outside, sources: readonly VariableSource[], report: Report) {
+  constructor(
+    draft: ParsedEntry,
+    outside: LoadEnvironment,
+    sources: readonly VariableSource[],
+    report: Report,
+  ) {
     this.#draft = draft;
     this.#outside = outside;
     this.#sources = sources;

@@ -68,7 +68,7 @@ export interface VariableSource {
   values: Readonly<Record<string, string | undefined>>;
 }
 
-export interface Surroundings {
+export interface VariableScope {
   sources: readonly VariableSource[];
   workspaceFolder: string;
   userHome: string;
@@ -85,7 +85,7 @@ export interface Use {
 /** Fills the references in. What is unset or malformed is reported, and left out of the text. */
 export function expand(
   source: string,
-  surroundings: Surroundings,
+  surroundings: VariableScope,
 ): { text: string; uses: Use[]; malformed: string[] } {
   const uses: Use[] = [];
   const malformed: string[] = [];

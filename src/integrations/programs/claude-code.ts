@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Client, usualSpelling } from './client.js';
-import { MILLISECOND, seconds, USUAL } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS, MILLISECOND, seconds } from './fields.js';
 import { shellReferences } from './references.js';
 
 /** Read in code.claude.com/docs, "Connect Claude Code to tools via MCP". */
@@ -12,7 +12,7 @@ export const claudeCode: Client = {
   project: ['.mcp.json'],
   keys: ['mcpServers'],
   keysOfProject: (folder) => ['projects', folder, 'mcpServers'],
-  fields: { ...USUAL, timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }) },
+  fields: { ...COMMON_FIELDS, timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }) },
   references: shellReferences,
-  spell: (program) => ({ type: 'stdio', ...usualSpelling(program) }),
+  spell: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { applicationFolder } from './app-folders.js';
-import { type Client, usualSpelling } from './client.js';
-import { USUAL } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS } from './fields.js';
 import { noReferences } from './references.js';
 
 /** Read in modelcontextprotocol.io, "Connect to local MCP servers". */
@@ -12,7 +12,7 @@ export const claudeDesktop: Client = {
   user: (machine) => [join(applicationFolder(machine), 'Claude', 'claude_desktop_config.json')],
   project: [],
   keys: ['mcpServers'],
-  fields: USUAL,
+  fields: COMMON_FIELDS,
   references: noReferences,
-  spell: usualSpelling,
+  spell: commonEntry,
 };

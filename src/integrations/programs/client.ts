@@ -42,6 +42,6 @@ export interface Client {
 }
 
 /** The entry as most clients spell it. */
-export function usualSpelling({ command, args, env }: Program): Record<string, unknown> {
+export function commonEntry({ command, args, env }: Program): Record<string, unknown> {
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }

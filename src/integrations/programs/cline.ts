@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { applicationFolder } from './app-folders.js';
-import { type Client, usualSpelling } from './client.js';
-import { flag, seconds, text, USUAL } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS, flag, seconds, text } from './fields.js';
 import { editorReferences } from './references.js';
 
 const FILE = join('settings', 'cline_mcp_settings.json');
@@ -26,12 +26,12 @@ export const cline: Client = {
   project: [],
   keys: ['mcpServers'],
   fields: {
-    ...USUAL,
-    transportType: USUAL.type!,
+    ...COMMON_FIELDS,
+    transportType: COMMON_FIELDS.type!,
     description: text('description'),
     disabled: flag('enabled', { inverted: true }),
     timeout: seconds('request_timeout', { whole: true }),
   },
   references: editorReferences,
-  spell: usualSpelling,
+  spell: commonEntry,
 };

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { isMap } from '../../config/parse/document.js';
-import { type Client, usualSpelling } from './client.js';
+import { type Client, commonEntry } from './client.js';
 import {
   add,
+  COMMON_FIELDS,
   type Field,
   flag,
   isVariable,
@@ -10,7 +11,6 @@ import {
   pairs,
   seconds,
   tools,
-  USUAL,
   variables,
 } from './fields.js';
 import { noReferences } from './references.js';
@@ -38,7 +38,7 @@ export const codex: Client = {
   project: ['.codex/config.toml'],
   keys: ['mcp_servers'],
   fields: {
-    ...USUAL,
+    ...COMMON_FIELDS,
     env_vars: givenVariables,
     http_headers: pairs('headers'),
     env_http_headers: variables('headers'),
@@ -51,5 +51,5 @@ export const codex: Client = {
     disabled_tools: tools('deny'),
   },
   references: noReferences,
-  spell: usualSpelling,
+  spell: commonEntry,
 };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Client, usualSpelling } from './client.js';
-import { USUAL } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS } from './fields.js';
 import { editorReferences } from './references.js';
 
 /** Read in cursor.com/docs, "Model Context Protocol". */
@@ -11,7 +11,7 @@ export const cursor: Client = {
   user: ({ home }) => [join(home, '.cursor', 'mcp.json')],
   project: ['.cursor/mcp.json'],
   keys: ['mcpServers'],
-  fields: USUAL,
+  fields: COMMON_FIELDS,
   references: editorReferences,
-  spell: usualSpelling,
+  spell: commonEntry,
 };

@@ -108,7 +108,7 @@ export const transport: Field = (entry, value) => {
 export const nothing: Field = () => true;
 
 /** What nearly every client has. */
-export const USUAL: Fields = {
+export const COMMON_FIELDS: Fields = {
   command: text('command'),
   args: texts('args'),
   env: pairs('env'),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Client, usualSpelling } from './client.js';
-import { MILLISECOND, seconds, text, tools, USUAL, urlOf } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS, MILLISECOND, seconds, text, tools, urlOf } from './fields.js';
 import { bareReferences } from './references.js';
 
 /** Read in geminicli.com/docs, "MCP servers with Gemini CLI". */
@@ -13,8 +13,8 @@ export const gemini: Client = {
   keys: ['mcpServers'],
   fields: {
     // Before `url`, since it says how the url is reached.
-    type: USUAL.type!,
-    ...USUAL,
+    type: COMMON_FIELDS.type!,
+    ...COMMON_FIELDS,
     url: urlOf('sse'),
     httpUrl: urlOf('http'),
     description: text('description'),
@@ -23,5 +23,5 @@ export const gemini: Client = {
     excludeTools: tools('deny'),
   },
   references: bareReferences,
-  spell: usualSpelling,
+  spell: commonEntry,
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FIELDS } from '../../config/schema/fields.js';
 import type { Client } from './client.js';
-import { type Field, type Fields, nothing, USUAL } from './fields.js';
+import { COMMON_FIELDS, type Field, type Fields, nothing } from './fields.js';
 import { shellReferences } from './references.js';
 
 /** Its entries are ours, word for word. */
@@ -17,7 +17,7 @@ const ELSEWHERE = ['envFile', 'env_file'];
 
 const ours = Object.keys(FIELDS)
   .filter((name) => !ELSEWHERE.includes(name))
-  .map((name): [string, Field] => [name, USUAL[name] ?? same(name)]);
+  .map((name): [string, Field] => [name, COMMON_FIELDS[name] ?? same(name)]);
 
 /** HoloDeck's own global config, as its specification of the registry commands has it. */
 export const holodeck: Client = {

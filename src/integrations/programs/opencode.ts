@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { configFolder } from './app-folders.js';
 import type { Client } from './client.js';
-import { type Field, flag, pairs, texts, transport, USUAL } from './fields.js';
+import { COMMON_FIELDS, type Field, flag, pairs, texts, transport } from './fields.js';
 import { bracedReferences } from './references.js';
 
 /** The command and its arguments are one list. */
@@ -24,7 +24,7 @@ export const opencode: Client = {
     ['opencode.json', 'opencode.jsonc'].map((file) => join(configFolder(machine), 'opencode', file)),
   project: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
   keys: ['mcp'],
-  fields: { ...USUAL, type, command, environment: pairs('env'), enabled: flag('enabled') },
+  fields: { ...COMMON_FIELDS, type, command, environment: pairs('env'), enabled: flag('enabled') },
   references: bracedReferences,
   spell: ({ command, args, env }) => ({
     type: 'local',

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 
 /** What a reference may need to know of the place it stands in, and whom it tells what became of it. */
-export interface Around {
+export interface ReferenceContext {
   /** What stands for the folder of the project, ready to be written. */
   workspace: string;
   /** Its last part; undefined where the file belongs to no project. */
@@ -10,7 +10,7 @@ export interface Around {
 }
 
 /** A string of a client's file in our spelling: its variables as `${NAME}`, every other dollar sign as itself. */
-export type References = (source: string, around: Around) => string;
+export type References = (source: string, context: ReferenceContext) => string;
 
 /** A dollar sign that we would take for the start of a reference is doubled; so is a last one, before what follows. */
 export function literal(text: string): string {
@@ -21,9 +21,9 @@ export function literal(text: string): string {
 export const noReferences: References = (source) => literal(source);
 
 /** `${NAME}` and `${NAME:-default}`, as here. */
-export const shellReferences: References = (source, around) =>
+export const shellReferences: References = (source, context) =>
   translate(source, /\$\{([A-Za-z_]\w*)(:-[^}]*)?\}/g, ([whole, name]) =>
-    name === 'CLAUDE_PROJECT_DIR' ? around.workspace : whole,
+    name === 'CLAUDE_PROJECT_DIR' ? context.workspace : whole,
   );
 
 /** The same, and `$NAME` beside it. */
@@ -35,28 +35,29 @@ export const bareReferences: References = (source) =>
   );
 
 /** `${env:NAME}`, `${input:id}` and the names of folders, as VS Code has them and editors like it. */
-export const editorReferences: References = (source, around) =>
-  translate(source, /\$\{([^}]*)\}/g, ([whole, inside = '']) => editorReference(whole, inside, around));
+export const editorReferences: References = (source, context) =>
+  translate(source, /\$\{([^}]*)\}/g, ([whole, inside = '']) => editorReference(whole, inside, context));
 
-function editorReference(whole: string, inside: string, around: Around): string {
+function editorReference(whole: string, inside: string, context: ReferenceContext): string {
   if (inside === 'userHome') return whole;
-  if (inside === 'workspaceFolder') return around.workspace;
-  if (inside === 'workspaceFolderBasename' && around.basename !== undefined) return literal(around.basename);
+  if (inside === 'workspaceFolder') return context.workspace;
+  if (inside === 'workspaceFolderBasename' && context.basename !== undefined)
+    return literal(context.basename);
   if (inside === 'pathSeparator' || inside === '/') return '/';
   const [, kind = '', rest = ''] = /^(?:(\w+):)?(.*)$/s.exec(inside) ?? [];
   // Upper and lower case are different variables.
   if (kind === 'env' && isVariable(rest)) return `\${${rest}}`;
   const name = variableName(kind === 'file' ? basename(rest) : rest);
-  if (kind !== 'env' && kind !== '') around.remark(`\${${inside}} is the variable ${name} here`);
+  if (kind !== 'env' && kind !== '') context.remark(`\${${inside}} is the variable ${name} here`);
   return `\${${name}}`;
 }
 
 /** `{env:NAME}` and `{file:path}`. */
-export const bracedReferences: References = (source, around) =>
+export const bracedReferences: References = (source, context) =>
   translate(source, /\{(env|file):([^}]+)\}/g, ([whole, kind, rest = '']) => {
     if (kind === 'env') return `\${${isVariable(rest) ? rest : variableName(rest)}}`;
     const name = variableName(basename(rest));
-    around.remark(`${whole} is the variable ${name} here`);
+    context.remark(`${whole} is the variable ${name} here`);
     return `\${${name}}`;
   });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { applicationFolder } from './app-folders.js';
-import { type Client, usualSpelling } from './client.js';
-import { USUAL } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS } from './fields.js';
 import { editorReferences } from './references.js';
 
 /** Read in code.visualstudio.com/docs, "MCP configuration reference". */
@@ -15,7 +15,7 @@ export const vscode: Client = {
     ),
   project: ['.vscode/mcp.json'],
   keys: ['servers'],
-  fields: USUAL,
+  fields: COMMON_FIELDS,
   references: editorReferences,
-  spell: (program) => ({ type: 'stdio', ...usualSpelling(program) }),
+  spell: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Client, usualSpelling } from './client.js';
-import { flag, text, tools, USUAL } from './fields.js';
+import { type Client, commonEntry } from './client.js';
+import { COMMON_FIELDS, flag, text, tools } from './fields.js';
 import { editorReferences } from './references.js';
 
 /** Read in docs.windsurf.com, "Model Context Protocol"; Devin Desktop, as it is called now, kept the file. */
@@ -12,11 +12,11 @@ export const windsurf: Client = {
   project: [],
   keys: ['mcpServers'],
   fields: {
-    ...USUAL,
+    ...COMMON_FIELDS,
     serverUrl: text('url'),
     disabled: flag('enabled', { inverted: true }),
     disabledTools: tools('deny'),
   },
   references: editorReferences,
-  spell: usualSpelling,
+  spell: commonEntry,
 };

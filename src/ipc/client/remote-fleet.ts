@@ -21,11 +21,11 @@ import type {
   ToolResult,
 } from '../../fleet/fleet.js';
 import type { Peer } from '../jsonrpc/peer.js';
-import { Listeners } from './remote-subscriptions.js';
+import { RemoteSubscriptions } from './remote-subscriptions.js';
 
 /** The herd of the daemon at the other end. Its answers are believed: it is the user's own. */
 export function remoteFleet(peer: Peer): Fleet {
-  const listeners = new Listeners(peer);
+  const listeners = new RemoteSubscriptions(peer);
 
   const order = (verb: string) => async (selection: Selection, wait?: boolean) => {
     const answer = await peer.request(`fleet/${verb}`, { ...selection, wait });

@@ -8,7 +8,7 @@ type Progress = Record<string, unknown>;
  * Who on this side listens to what the daemon tells. The daemon is asked for a topic once, however many listen to it.
  * What a listener throws is its own fault and surfaces like that of any event listener: uncaught, and beside the rest.
  */
-export class Listeners {
+export class RemoteSubscriptions {
   readonly #peer: Peer;
   readonly #byTopic = new Map<Topic, Set<(event: FleetEvent) => void>>();
   readonly #byToken = new Map<unknown, (progress: Progress) => void>();

@@ -5,10 +5,10 @@ import { PROTOCOL_VERSIONS } from '../mcp/versions.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { MAX_BODY_BYTES, readBody } from './body.js';
 import { acceptRefusal, contentRefusal } from './content.js';
-import { isModern, refusalOf } from './mcp-2026.js';
+import { isMcp2026, refusalOf } from './mcp-2026.js';
 import { type Refusal, refuse } from './refusal.js';
-import { isPosted, readPosted } from './request-body.js';
-import type { Place } from './routes.js';
+import { isRequestBody, readRequestBody } from './request-body.js';
+import type { Scope } from './routes.js';
 import { HttpSession } from './session.js';
 import { Sessions } from './sessions.js';
 import { serveStateless } from './stateless.js';
@@ -31,13 +31,13 @@ export class Endpoint {
     this.sessions = new Sessions(options);
   }
 
-  async handle(place: Place, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(place: Scope, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = await this.#handle(place, request, response);
     if (refusal !== undefined) refuse(response, refusal);
   }
 
   async #handle(
-    place: Place,
+    place: Scope,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Refusal | undefined> {
@@ -56,7 +56,7 @@ export class Endpoint {
   }
 
   async #post(
-    place: Place,
+    place: Scope,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Refusal | undefined> {
@@ -64,23 +64,23 @@ export class Endpoint {
     const body = await readBody(request);
     if (wrong !== undefined) return wrong;
     if (body === undefined) return { status: 413, message: `a body of more than ${MAX_BODY_BYTES} bytes` };
-    const posted = readPosted(body);
-    if (!isPosted(posted)) return posted;
-    const [first] = posted.messages;
-    if (first !== undefined && !posted.isBatch && isModern(first.incoming, request.headers)) {
+    const requestBody = readRequestBody(body);
+    if (!isRequestBody(requestBody)) return requestBody;
+    const [first] = requestBody.messages;
+    if (first !== undefined && !requestBody.isBatch && isMcp2026(first.incoming, request.headers)) {
       return this.#postModern(place, first.incoming, first.line, request, response);
     }
-    const isFirst = posted.messages.some(({ incoming }) => isInitialize(incoming));
+    const isFirst = requestBody.messages.some(({ incoming }) => isInitialize(incoming));
     const session =
-      isFirst && !posted.isBatch && request.headers['mcp-session-id'] === undefined
+      isFirst && !requestBody.isBatch && request.headers['mcp-session-id'] === undefined
         ? await this.sessions.open(place)
         : this.#sessionOf(place, request);
     if (!(session instanceof HttpSession)) return { ...session, id: idOf(first?.incoming) };
-    return session.post(posted, response);
+    return session.post(requestBody, response);
   }
 
   async #postModern(
-    place: Place,
+    place: Scope,
     incoming: Incoming,
     line: string | Buffer,
     { headers }: IncomingMessage,
@@ -97,7 +97,7 @@ export class Endpoint {
     return undefined;
   }
 
-  #get(place: Place, request: IncomingMessage, response: ServerResponse): Refusal | undefined {
+  #get(place: Scope, request: IncomingMessage, response: ServerResponse): Refusal | undefined {
     const refusal = acceptRefusal(request, EVENTS_TYPE);
     if (refusal !== undefined) return refusal;
     const session = this.#sessionOf(place, request);
@@ -106,7 +106,7 @@ export class Endpoint {
     return session.listen(response, Array.isArray(last) ? last[0] : last);
   }
 
-  #delete(place: Place, request: IncomingMessage, response: ServerResponse): Refusal | undefined {
+  #delete(place: Scope, request: IncomingMessage, response: ServerResponse): Refusal | undefined {
     const session = this.#sessionOf(place, request);
     if (!(session instanceof HttpSession)) return session;
     this.sessions.close(session.id);
@@ -114,7 +114,7 @@ export class Endpoint {
     return undefined;
   }
 
-  #sessionOf(place: Place, { headers }: IncomingMessage): HttpSession | Refusal {
+  #sessionOf(place: Scope, { headers }: IncomingMessage): HttpSession | Refusal {
     const version = headers['mcp-protocol-version'];
     if (version !== undefined && !PROTOCOL_VERSIONS.some((known) => known === version)) {
       const fix = `send one of ${PROTOCOL_VERSIONS.join(', ')}`;

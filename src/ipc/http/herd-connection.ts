@@ -1,11 +1,11 @@
 import type { FleetServer } from '../server/socket-server.js';
 import { headOf, parse } from './message-head.js';
 import type { Refusal } from './refusal.js';
-import type { Place } from './routes.js';
+import type { Scope } from './routes.js';
 import { type Message, VirtualConnection } from './virtual-connection.js';
 
 export interface HerdConnectionOptions {
-  place: Place;
+  place: Scope;
   server: Pick<FleetServer, 'accept'>;
   /** Hears what comes after our own questions have been answered. */
   heard(message: Message): void;

@@ -12,7 +12,7 @@ import { healthOf } from './health.js';
 import { type Refusal, refuse, sendText } from './refusal.js';
 import { routeOf } from './routes.js';
 
-export interface HttpFaceOptions {
+export interface HttpServerOptions {
   server: Pick<FleetServer, 'accept'>;
   status(): Promise<FleetStatus>;
   clock?: Clock;
@@ -38,8 +38,8 @@ interface Door {
 const GRACE_MS = 500;
 
 /** The herd over HTTP: MCP, `/health` and `/metrics`. Where its connections come from is not its business. */
-export class HttpFace {
-  readonly #options: HttpFaceOptions;
+export class HttpServer {
+  readonly #options: HttpServerOptions;
   readonly #endpoint: Endpoint;
   readonly #sockets = new Set<Socket>();
   readonly #own: Server;
@@ -49,7 +49,7 @@ export class HttpFace {
   #answering = 0;
   #emptied: () => void = () => undefined;
 
-  constructor(options: HttpFaceOptions) {
+  constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#endpoint = new Endpoint({ server: options.server, clock: options.clock ?? systemClock });
     this.#own = this.serve(guardSocket, 'trusted');

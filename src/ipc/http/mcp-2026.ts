@@ -7,7 +7,7 @@ import type { Refusal } from './refusal.js';
  * What 2026-07-28 asks of a POST: the message says of itself which version it speaks, and headers repeat what a proxy
  * routes by. Where they disagree nobody knows which one the proxy believed, so it is refused.
  */
-export const FIRST_MODERN = '2026-07-28';
+export const FIRST_2026 = '2026-07-28';
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const HEADER_MISMATCH = -32_020;
@@ -22,8 +22,8 @@ type Headers = Pick<IncomingHttpHeaders, string>;
 type Requested = Extract<Incoming, { kind: 'request' }>;
 
 /** Whether a message is of this era: it says so itself, or its header does. The handshake is always of the other. */
-export function isModern(incoming: Incoming, headers: Headers): boolean {
-  const isHeaderModern = (headerOf(headers, 'mcp-protocol-version') ?? '') >= FIRST_MODERN;
+export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
+  const isHeaderModern = (headerOf(headers, 'mcp-protocol-version') ?? '') >= FIRST_2026;
   if (!('params' in incoming)) return isHeaderModern && incoming.kind === 'cancel';
   return isHeaderModern || metaOf(incoming.params)[VERSION_KEY] !== undefined;
 }
@@ -34,7 +34,7 @@ export function refusalOf({ id, method, params }: Requested, headers: Headers): 
   const missing = [VERSION_KEY, CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {
     const message = `Invalid params: _meta lacks ${missing.join(' and ')}`;
-    const why = `every request of ${FIRST_MODERN} says this of itself`;
+    const why = `every request of ${FIRST_2026} says this of itself`;
     return { status: 400, code: CODE.invalidParams, message, why, id };
   }
   const version = headerOf(headers, 'mcp-protocol-version');

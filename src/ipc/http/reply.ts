@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../jsonrpc/clock.js';
-import { Outbox } from '../jsonrpc/write-queue.js';
+import { WriteQueue } from '../jsonrpc/write-queue.js';
 import { type Refusal, refusalText } from './refusal.js';
 import type { Message } from './virtual-connection.js';
 
@@ -22,14 +22,14 @@ const RETRY_MS = 1000;
 export class Reply {
   readonly #response: ServerResponse;
   readonly #options: ReplyOptions;
-  readonly #outbox: Outbox;
+  readonly #queue: WriteQueue;
   #state: 'waiting' | 'events' | 'ended' = 'waiting';
   #quietTimer: unknown;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
     this.#response = response;
     this.#options = options;
-    this.#outbox = new Outbox(response, () => response.destroy(), { clock: options.clock });
+    this.#queue = new WriteQueue(response, () => response.destroy(), { clock: options.clock });
     response.on('error', () => undefined);
     response.on('close', () => this.#closed());
     // it may have been closed while nobody was here to hear of it
@@ -45,7 +45,7 @@ export class Reply {
     if (this.#state !== 'waiting' || this.#response.headersSent) return;
     const headers = { 'Content-Type': 'application/json', 'Content-Length': bytes };
     this.#response.writeHead(status, { ...headers, 'Cache-Control': 'no-store' });
-    this.#outbox.send(chunks);
+    this.#queue.send(chunks);
     this.#finish();
   }
 
@@ -74,8 +74,8 @@ export class Reply {
   event({ chunks }: Message, id?: string): void {
     this.begin();
     if (this.#state !== 'events') return;
-    this.#outbox.send(id === undefined ? 'data: ' : `id: ${id}\ndata: `);
-    this.#outbox.send(chunks);
+    this.#queue.send(id === undefined ? 'data: ' : `id: ${id}\ndata: `);
+    this.#queue.send(chunks);
     this.#send('\n\n');
   }
 
@@ -86,14 +86,14 @@ export class Reply {
   }
 
   #send(text: string): void {
-    this.#outbox.send(text);
+    this.#queue.send(text);
     this.#keepAlive();
   }
 
   #finish(): void {
     this.#state = 'ended';
     this.#options.clock.clearTimeout(this.#quietTimer);
-    this.#outbox.emptied().then(() => this.#response.end());
+    this.#queue.emptied().then(() => this.#response.end());
   }
 
   #keepAlive(): void {
@@ -104,7 +104,7 @@ export class Reply {
 
   #closed(): void {
     this.#options.clock.clearTimeout(this.#quietTimer);
-    this.#outbox.close();
+    this.#queue.close();
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#options.onLost();

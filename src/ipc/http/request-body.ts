@@ -4,12 +4,12 @@ import { CODE } from '../jsonrpc/rpc-error.js';
 import type { Refusal } from './refusal.js';
 
 /** The body of a POST, read. */
-export interface Posted {
+export interface RequestBody {
   isBatch: boolean;
-  messages: readonly PostedMessage[];
+  messages: readonly BodyMessage[];
 }
 
-export interface PostedMessage {
+export interface BodyMessage {
   incoming: Incoming;
   /** As it came, on one line. */
   line: string | Buffer;
@@ -21,7 +21,7 @@ const SPACE = 0x20;
 /** The herd as a whole is for the socket: what HTTP shows is MCP. */
 const NOT_HERE = 'fleet/';
 
-export function readPosted(body: Buffer): Posted | Refusal {
+export function readRequestBody(body: Buffer): RequestBody | Refusal {
   const line = onOneLine(body);
   const read = readLine(line);
   if (!Array.isArray(read)) return checked({ isBatch: false, messages: [{ incoming: read, line }] });
@@ -30,7 +30,7 @@ export function readPosted(body: Buffer): Posted | Refusal {
   return checked({ isBatch: true, messages });
 }
 
-export function isPosted(outcome: Posted | Refusal): outcome is Posted {
+export function isRequestBody(outcome: RequestBody | Refusal): outcome is RequestBody {
   return 'messages' in outcome;
 }
 
@@ -42,8 +42,8 @@ function onOneLine(body: Buffer): Buffer {
   return body;
 }
 
-function checked(posted: Posted): Posted | Refusal {
-  for (const { incoming } of posted.messages) {
+function checked(requestBody: RequestBody): RequestBody | Refusal {
+  for (const { incoming } of requestBody.messages) {
     if (incoming.kind === 'invalid') {
       const { code, message } = incoming.error;
       return { status: 400, code, message, id: incoming.id };
@@ -65,5 +65,5 @@ function checked(posted: Posted): Posted | Refusal {
       };
     }
   }
-  return posted;
+  return requestBody;
 }

@@ -1,14 +1,14 @@
 import type { AgentFiles } from '../server/fleet-provider.js';
 
 /** What of the herd a client of MCP sees: all of it or one server, through an agent's eyes or the user's. */
-export interface Place {
+export interface Scope {
   server: string | undefined;
   agent: string | undefined;
   /** Which agent files may be named where the request came in. */
   agentFiles: AgentFiles;
 }
 
-export type Route = { kind: 'mcp'; place: Place } | { kind: 'health' } | { kind: 'metrics' };
+export type Route = { kind: 'mcp'; place: Scope } | { kind: 'health' } | { kind: 'metrics' };
 
 const ONE_SERVER = /^\/s\/([^/]+)\/mcp$/;
 
@@ -24,7 +24,7 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
   return server === undefined ? undefined : { kind: 'mcp', place: { server, agent, agentFiles } };
 }
 
-export function isSamePlace(one: Place, other: Place): boolean {
+export function isSameScope(one: Scope, other: Scope): boolean {
   const { server, agent, agentFiles } = one;
   return server === other.server && agent === other.agent && agentFiles === other.agentFiles;
 }

@@ -4,14 +4,14 @@ import type { IdText, Incoming } from '../jsonrpc/message.js';
 import { EventLog, readEventId } from './event-log.js';
 import { headOf, parse } from './message-head.js';
 import type { Refusal } from './refusal.js';
-import type { Posted } from './request-body.js';
-import type { Place } from './routes.js';
+import type { RequestBody } from './request-body.js';
+import type { Scope } from './routes.js';
 import { Stream } from './stream.js';
 import type { Message } from './virtual-connection.js';
 
 export interface SessionOptions {
   id: string;
-  place: Place;
+  place: Scope;
   clock: Clock;
   /** To the herd. */
   say(line: string | Buffer): void;
@@ -54,7 +54,7 @@ export class HttpSession {
     return this.#options.id;
   }
 
-  get place(): Place {
+  get place(): Scope {
     return this.#options.place;
   }
 
@@ -68,7 +68,7 @@ export class HttpSession {
     return this.isBusy ? 0 : this.#options.clock.now() - this.#usedAt;
   }
 
-  post({ isBatch, messages }: Posted, response: ServerResponse): Refusal | undefined {
+  post({ isBatch, messages }: RequestBody, response: ServerResponse): Refusal | undefined {
     const incoming = messages.map((message) => message.incoming);
     const refusal = this.#refusalOf(incoming, isBatch);
     if (refusal !== undefined) return refusal;

@@ -3,7 +3,7 @@ import type { Clock } from '../jsonrpc/clock.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';
 import type { Refusal } from './refusal.js';
-import { isSamePlace, type Place } from './routes.js';
+import { isSameScope, type Scope } from './routes.js';
 import { HttpSession } from './session.js';
 
 export interface SessionsOptions {
@@ -38,7 +38,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  async open(place: Place): Promise<HttpSession | Refusal> {
+  async open(place: Scope): Promise<HttpSession | Refusal> {
     if (this.#open.size + this.#opening >= MAX_SESSIONS && !this.#makeRoom()) {
       const why = 'in each of them somebody listens or waits';
       const fix = 'end sessions with DELETE when they are not needed any more';
@@ -64,9 +64,9 @@ export class Sessions {
   }
 
   /** One that belongs to another part of the herd is as unknown as one that never was. */
-  find(id: string, place: Place): HttpSession | undefined {
+  find(id: string, place: Scope): HttpSession | undefined {
     const session = this.#open.get(id)?.session;
-    return session !== undefined && isSamePlace(session.place, place) ? session : undefined;
+    return session !== undefined && isSameScope(session.place, place) ? session : undefined;
   }
 
   close(id: string): void {

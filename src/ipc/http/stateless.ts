@@ -9,11 +9,11 @@ import { headOf, parse } from './message-head.js';
 import { asksForHeaders, paramDisagreement } from './param-headers.js';
 import type { Refusal } from './refusal.js';
 import { Reply } from './reply.js';
-import type { Place } from './routes.js';
+import type { Scope } from './routes.js';
 import type { Message } from './virtual-connection.js';
 
 export interface StatelessOptions {
-  place: Place;
+  place: Scope;
   request: Extract<Incoming, { kind: 'request' }>;
   headers: IncomingHttpHeaders;
   line: string | Buffer;

@@ -1,19 +1,19 @@
-import type { Server as HttpServer } from 'node:http';
+import type { Server as NodeHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Descriptors } from '../socket/descriptors.js';
 import { guardPort } from './guard.js';
-import type { HttpFace } from './http-server.js';
+import type { HttpServer } from './http-server.js';
 import { readToken } from './token-file.js';
 
 /** What the config says about TCP. */
-export interface PortSettings {
+export interface TcpSettings {
   host: string;
   port: number;
   token: 'auto' | 'none';
 }
 
-export interface PortOptions {
-  face: HttpFace;
+export interface TcpListenerOptions {
+  face: HttpServer;
   tokenFile: string;
   log: { info(fields: object, text: string): void; error(fields: object, text: string): void };
   /** Who stands at the door: lets connections in, or turns them away. */
@@ -21,31 +21,31 @@ export interface PortOptions {
 }
 
 /** How it went; null where the config asks for nothing. */
-export type PortStatus = { url: string | null; error: string | null } | null;
+export type TcpStatus = { url: string | null; error: string | null } | null;
 
 const MAX_CONNECTIONS = 1024;
 /** Nor more than this part of all files: anybody on this machine can connect to a port, with the token or without. */
 const MOST_FILES = 1 / 4;
 
 /** The herd on loopback TCP, while the config asks for it. What goes wrong here is told, and harms nothing else. */
-export class Port {
-  readonly #options: PortOptions;
-  #settings: PortSettings | undefined;
-  #server: { door: Server; http: HttpServer } | undefined;
-  #status: PortStatus = null;
+export class TcpListener {
+  readonly #options: TcpListenerOptions;
+  #settings: TcpSettings | undefined;
+  #server: { door: Server; http: NodeHttpServer } | undefined;
+  #status: TcpStatus = null;
   /** One after the other: a config may change while a port is being opened. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(options: PortOptions) {
+  constructor(options: TcpListenerOptions) {
     this.#options = options;
   }
 
-  get status(): PortStatus {
+  get status(): TcpStatus {
     return this.#status;
   }
 
   /** May be called again with what a changed config says. */
-  open(settings: PortSettings | undefined): Promise<void> {
+  open(settings: TcpSettings | undefined): Promise<void> {
     this.#turn = this.#turn.then(() => this.#open(settings));
     return this.#turn;
   }
@@ -54,7 +54,7 @@ export class Port {
     return this.open(undefined);
   }
 
-  async #open(settings: PortSettings | undefined): Promise<void> {
+  async #open(settings: TcpSettings | undefined): Promise<void> {
     if (this.#server !== undefined && isSame(settings, this.#settings)) return;
     this.#server?.door.close();
     this.#server?.http.close();
@@ -75,7 +75,7 @@ export class Port {
     }
   }
 
-  async #listen({ host, port, token }: PortSettings): Promise<string> {
+  async #listen({ host, port, token }: TcpSettings): Promise<string> {
     const secret = token === 'auto' ? readToken(this.#options.tokenFile) : undefined;
     const names: string[] = [];
     const http = this.#options.face.serve(guardPort(names, secret), 'allowed');
@@ -99,12 +99,12 @@ export class Port {
   }
 }
 
-function reasonOf(error: unknown, { host, port }: PortSettings): string {
+function reasonOf(error: unknown, { host, port }: TcpSettings): string {
   const { code, message, fix } = error as { code?: string; message: string; fix?: string };
   if (code === 'EADDRINUSE') return `port ${port} of ${host} is taken; choose another one, or 0 for any`;
   return [message, fix].filter(Boolean).join('; ');
 }
 
-function isSame(one: PortSettings | undefined, other: PortSettings | undefined): boolean {
+function isSame(one: TcpSettings | undefined, other: TcpSettings | undefined): boolean {
   return one?.host === other?.host && one?.port === other?.port && one?.token === other?.token;
 }

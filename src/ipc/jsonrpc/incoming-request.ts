@@ -31,15 +31,15 @@ export type Reply = (text: Text | undefined) => void;
 
 /** What one connection's requests share. */
 export interface Register {
-  running: Map<IdText, Running>;
-  notified: Set<Running>;
-  standing: Set<Running>;
+  incoming: Map<IdText, IncomingRequest>;
+  notified: Set<IncomingRequest>;
+  standing: Set<IncomingRequest>;
   /** Hears of errors that are not the other side's to know. */
   report: (error: unknown, method: string) => void;
 }
 
 /** One request of the other side, until it is answered. */
-export class Running implements RequestContext {
+export class IncomingRequest implements RequestContext {
   readonly id: IdText | undefined;
   readonly #register: Register;
   readonly #method: string;
@@ -111,10 +111,10 @@ export class Running implements RequestContext {
 
   #settle(text: Text | undefined): void {
     this.#isSettled = true;
-    const { running, notified, standing } = this.#register;
+    const { incoming, notified, standing } = this.#register;
     // first, so that the id is free when the client has its reply
     if (this.id === undefined) notified.delete(this);
-    else running.delete(this.id);
+    else incoming.delete(this.id);
     if (standing.size > 0) standing.delete(this);
     if (this.isOpen) this.#reply?.(this.isUnwanted ? undefined : text);
     this.isOpen = false;

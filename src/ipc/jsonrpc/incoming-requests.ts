@@ -1,11 +1,11 @@
 import { toErrorObject } from './error-codes.js';
-import { type Register, type Reply, type RequestContext, Running } from './incoming-request.js';
+import { IncomingRequest, type Register, type Reply, type RequestContext } from './incoming-request.js';
 import type { IdText, Incoming } from './message.js';
 import { errorText } from './reply-text.js';
 import { CODE, type ErrorObject } from './rpc-error.js';
 
 /** What a method returns that will answer through its context: the way of calls, which spares them the promises. */
-export const LATER = Symbol('later');
+export const DEFERRED = Symbol('later');
 
 export type Method = (params: unknown, context: RequestContext) => unknown;
 
@@ -19,7 +19,7 @@ const FRESH_AFTER = 1024;
  * The requests of the other side that are being answered. Each gets exactly one reply: a result, or an error. After
  * `close` nobody is answered and everything is aborted.
  */
-export class Answers {
+export class IncomingRequests {
   readonly #find: (method: string) => Method | undefined;
   readonly #register: Register;
   /** How many requests the present Map of those that run has seen. */
@@ -30,12 +30,12 @@ export class Answers {
     report: (error: unknown, method: string) => void,
   ) {
     this.#find = find;
-    this.#register = { running: new Map(), notified: new Set(), standing: new Set(), report };
+    this.#register = { incoming: new Map(), notified: new Set(), standing: new Set(), report };
   }
 
   /** How many requests wait for their reply, without those that only stand open. */
   get size(): number {
-    return this.#register.running.size - this.#register.standing.size;
+    return this.#register.incoming.size - this.#register.standing.size;
   }
 
   request({ id, method, params }: Request, reply: Reply): void {
@@ -49,55 +49,55 @@ export class Answers {
       reply(errorText(id, refusal));
       return;
     }
-    const running = new Running(this.#register, method, id, reply);
-    this.#add(id, running);
-    begin(run, params, running);
+    const incoming = new IncomingRequest(this.#register, method, id, reply);
+    this.#add(id, incoming);
+    begin(run, params, incoming);
   }
 
   /** A notification of a method that answers is run like a request whose reply nobody wants. */
   notification(method: string, params: unknown): void {
     const run = this.#find(method);
     if (run === undefined) return;
-    const running = new Running(this.#register, method);
-    this.#register.notified.add(running);
-    begin(run, params, running);
+    const incoming = new IncomingRequest(this.#register, method);
+    this.#register.notified.add(incoming);
+    begin(run, params, incoming);
   }
 
   cancel(id: IdText, wantsReply = true): void {
-    const running = this.#register.running.get(id);
-    if (running === undefined) return;
-    running.isUnwanted = !wantsReply;
-    running.cancel();
+    const incoming = this.#register.incoming.get(id);
+    if (incoming === undefined) return;
+    incoming.isUnwanted = !wantsReply;
+    incoming.cancel();
   }
 
   close(): void {
-    const { running, notified } = this.#register;
-    for (const one of [...running.values(), ...notified]) {
+    const { incoming, notified } = this.#register;
+    for (const one of [...incoming.values(), ...notified]) {
       one.isOpen = false;
       one.cancel();
     }
   }
 
   /** Now and then into a new Map: one whose entries come and go keeps what went alive (see `InFlight`). */
-  #add(id: IdText, running: Running): void {
+  #add(id: IdText, incoming: IncomingRequest): void {
     const register = this.#register;
     this.#seen += 1;
-    if (this.#seen > FRESH_AFTER + 4 * register.running.size) {
+    if (this.#seen > FRESH_AFTER + 4 * register.incoming.size) {
       this.#seen = 0;
-      register.running = new Map(register.running);
+      register.incoming = new Map(register.incoming);
     }
-    register.running.set(id, running);
+    register.incoming.set(id, incoming);
   }
 
   #refusal(id: IdText): ErrorObject | undefined {
-    const { running } = this.#register;
-    if (running.has(id)) {
+    const { incoming } = this.#register;
+    if (incoming.has(id)) {
       return {
         code: CODE.invalidRequest,
         message: `Invalid request: id ${id} is in use by a request in flight`,
       };
     }
-    if (running.size < MAX_RUNNING) return undefined;
+    if (incoming.size < MAX_RUNNING) return undefined;
     const message = `${MAX_RUNNING} requests of this connection are waiting already`;
     const why = 'a connection may not hold more';
     return toErrorObject({ type: 'OverloadedError', message, why, retryable: true });
@@ -105,20 +105,20 @@ export class Answers {
 }
 
 /** Called at once, so that requests begin in the order in which they came; what it throws is an error like any other. */
-function begin(run: Method, params: unknown, running: Running): void {
+function begin(run: Method, params: unknown, incoming: IncomingRequest): void {
   let result: unknown;
   try {
-    result = run(params, running);
+    result = run(params, incoming);
   } catch (error) {
-    running.fail(error);
+    incoming.fail(error);
     return;
   }
-  if (result === LATER) return;
-  if (!(result instanceof Promise)) running.answer(result);
+  if (result === DEFERRED) return;
+  if (!(result instanceof Promise)) incoming.answer(result);
   else {
     result.then(
-      (value) => running.answer(value),
-      (error) => running.fail(error),
+      (value) => incoming.answer(value),
+      (error) => incoming.fail(error),
     );
   }
 }

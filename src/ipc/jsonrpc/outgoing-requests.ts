@@ -5,7 +5,7 @@ import { ConnectionLostError, RemoteError } from './remote-error.js';
 import type { ErrorObject } from './rpc-error.js';
 
 /** A request that was taken back before it was sent. */
-export class CancelledError extends ToolherdError {
+export class RequestCancelledError extends ToolherdError {
   override readonly type: string = 'CancelledError';
   readonly retryable: boolean = false;
   readonly sent: boolean = false;
@@ -23,7 +23,7 @@ interface Question {
  * Our requests to the other side that wait for their reply. An abort asks the other side to cancel and then waits for
  * what it says: only it knows how far the request went.
  */
-export class Questions {
+export class OutgoingRequests {
   readonly #send: (text: string) => void;
   readonly #waiting = new Map<IdText, Question>();
   #next = 1;
@@ -39,7 +39,7 @@ export class Questions {
 
   async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
-    if (signal?.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
+    if (signal?.aborted) throw new RequestCancelledError(`${method} was cancelled before it was sent`);
     const id = this.#next++;
     const text = encode({ jsonrpc: '2.0', id, method, params });
     const cancel = () => this.#send(encode({ jsonrpc: '2.0', method: '$/cancel', params: { id } }));
@@ -64,7 +64,7 @@ export class Questions {
    */
   async askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
-    if (signal.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
+    if (signal.aborted) throw new RequestCancelledError(`${method} was cancelled before it was sent`);
     const id = `${RUN}-${this.#next++}`;
     const key = JSON.stringify(id);
     const text = encode({ jsonrpc: '2.0', id, method, params });
@@ -77,7 +77,7 @@ export class Questions {
           this.#send(
             encode({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }),
           );
-          reject(new CancelledError(`${method}: ${reason}`));
+          reject(new RequestCancelledError(`${method}: ${reason}`));
         };
         signal.addEventListener('abort', cancel, { once: true });
         this.#waiting.set(key, { resolve, reject });

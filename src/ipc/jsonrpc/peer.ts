@@ -2,12 +2,12 @@ import type { Duplex } from 'node:stream';
 import { Framer } from '../../shared/framing/framer.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Reply } from './incoming-request.js';
-import { Answers, type Method } from './incoming-requests.js';
+import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
-import { encode, Questions } from './outgoing-requests.js';
+import { encode, OutgoingRequests } from './outgoing-requests.js';
 import { errorText } from './reply-text.js';
 import { CODE } from './rpc-error.js';
-import { DEFAULT_LIMITS, Outbox, type OutboxLimits, sizeOf, type Text } from './write-queue.js';
+import { DEFAULT_LIMITS, sizeOf, type Text, WriteQueue, type WriteQueueLimits } from './write-queue.js';
 
 /**
  * One end of a JSON-RPC 2.0 connection over any duplex stream; both ends may ask. `answers` holds what the other side
@@ -23,7 +23,7 @@ export interface PeerOptions {
   maxDepth?: number;
   /** A line that cannot be read is answered with an error, or ends the connection: a client cannot know whose it was. */
   badLines?: 'answered' | 'fatal';
-  limits?: OutboxLimits;
+  limits?: WriteQueueLimits;
   /** Hears of each piece of a large text that the other side has taken. */
   spent?: ((piece: Buffer) => void) | undefined;
   clock?: Clock;
@@ -41,13 +41,13 @@ export class Peer {
   readonly closed: Promise<string>;
   readonly #stream: Duplex;
   readonly #clock: Clock;
-  readonly #limits: OutboxLimits;
+  readonly #limits: WriteQueueLimits;
   readonly #badLines: 'answered' | 'fatal';
   readonly #report: (error: unknown, method: string) => void;
   readonly #methods = new Map<string, Method>();
-  readonly #answers: Answers;
-  readonly #questions: Questions;
-  readonly #outbox: Outbox;
+  readonly #incoming: IncomingRequests;
+  readonly #outgoing: OutgoingRequests;
+  readonly #queue: WriteQueue;
   #reason: string | undefined;
   #wasDropped = false;
   #hasClosed = false;
@@ -60,10 +60,10 @@ export class Peer {
     this.#clock = clock;
     this.#badLines = badLines;
     this.#limits = limits;
-    this.#outbox = new Outbox(stream, (reason) => this.#drop(reason), { clock, limits, spent });
+    this.#queue = new WriteQueue(stream, (reason) => this.#drop(reason), { clock, limits, spent });
     this.#report = options.report ?? (() => undefined);
-    this.#answers = new Answers((method) => this.#methods.get(method), this.#report);
-    this.#questions = new Questions((text) => this.#send(text));
+    this.#incoming = new IncomingRequests((method) => this.#methods.get(method), this.#report);
+    this.#outgoing = new OutgoingRequests((text) => this.#send(text));
     const framer = new Framer(options.maxLineBytes ?? MAX_LINE_BYTES, {
       line: (bytes) => this.#read(readLine(bytes, options.maxDepth)),
       tooLong: () => this.#refuseLine(options.maxLineBytes ?? MAX_LINE_BYTES),
@@ -83,12 +83,12 @@ export class Peer {
 
   /** Requests of the other side that are being answered. */
   get running(): number {
-    return this.#answers.size;
+    return this.#incoming.size;
   }
 
   /** Bytes on their way out. */
   get queued(): number {
-    return this.#outbox.queued;
+    return this.#queue.queued;
   }
 
   /** Says how a method is answered, or a notification heard. */
@@ -97,12 +97,12 @@ export class Peer {
   }
 
   request(method: string, params?: unknown, { signal }: { signal?: AbortSignal | undefined } = {}) {
-    return this.#questions.ask(method, params, signal);
+    return this.#outgoing.ask(method, params, signal);
   }
 
   /** The same to a client of MCP, which does not answer what was cancelled. */
   askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    return this.#questions.askClient(method, params, signal);
+    return this.#outgoing.askClient(method, params, signal);
   }
 
   /** Never throws, since it is called in the middle of other people's work: what JSON cannot hold is reported. */
@@ -116,7 +116,7 @@ export class Peer {
 
   /** Settles when the other side took everything that was sent, or the connection is gone. */
   flushed(): Promise<void> {
-    return this.#outbox.emptied();
+    return this.#queue.emptied();
   }
 
   /** Ends the connection when everything sent so far was taken. */
@@ -141,7 +141,7 @@ export class Peer {
   }
 
   #send(text: Text): void {
-    this.#outbox.send(typeof text === 'string' ? `${text}\n` : [...text, NEWLINE]);
+    this.#queue.send(typeof text === 'string' ? `${text}\n` : [...text, NEWLINE]);
   }
 
   #read(incoming: Incoming | Incoming[]): void {
@@ -152,25 +152,25 @@ export class Peer {
 
   readonly #reply: Reply = (text) => {
     if (text !== undefined) this.#send(text);
-    if (this.#inputEnded && this.#answers.size === 0) this.end();
+    if (this.#inputEnded && this.#incoming.size === 0) this.end();
   };
 
   #readOne(message: Incoming, reply: Reply): void {
     switch (message.kind) {
       case 'request':
-        this.#answers.request(message, reply);
+        this.#incoming.request(message, reply);
         break;
       case 'notification':
-        this.#answers.notification(message.method, message.params);
+        this.#incoming.notification(message.method, message.params);
         break;
       case 'cancel':
-        this.#answers.cancel(message.target, message.wantsReply);
+        this.#incoming.cancel(message.target, message.wantsReply);
         break;
       case 'reply':
-        this.#questions.answered(message.id, message.result);
+        this.#outgoing.answered(message.id, message.result);
         break;
       case 'failure':
-        this.#questions.failed(message.id, message.error);
+        this.#outgoing.failed(message.id, message.error);
         break;
       case 'invalid':
         if (this.#badLines === 'fatal') this.destroy(message.error.message);
@@ -203,14 +203,14 @@ export class Peer {
 
   #inputEnd(): void {
     this.#inputEnded = true;
-    this.#questions.close('the other side ended it');
-    if (this.#answers.size === 0) this.end();
+    this.#outgoing.close('the other side ended it');
+    if (this.#incoming.size === 0) this.end();
     else this.#probeForLife();
   }
 
   #probeForLife(): void {
-    if (this.#hasClosed || this.#answers.size === 0) return;
-    if (this.#outbox.queued === 0) this.#outbox.send(' ');
+    if (this.#hasClosed || this.#incoming.size === 0) return;
+    if (this.#queue.queued === 0) this.#queue.send(' ');
     this.#probe = this.#clock.setTimeout(() => this.#probeForLife(), PROBE_MS);
   }
 
@@ -218,9 +218,9 @@ export class Peer {
     if (this.#hasClosed) return;
     this.#hasClosed = true;
     this.#clock.clearTimeout(this.#probe);
-    this.#outbox.close();
-    this.#questions.close(this.#reason ?? 'the other side closed it');
-    this.#answers.close();
+    this.#queue.close();
+    this.#outgoing.close(this.#reason ?? 'the other side closed it');
+    this.#incoming.close();
   }
 }
 

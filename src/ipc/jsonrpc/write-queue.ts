@@ -13,21 +13,21 @@ export type Text = string | readonly Buffer[];
  * more than `hardBytes` wait. Less may wait for ever: a client that is stopped in a debugger is no fault. A text that
  * alone is larger than `hardBytes` was asked for and allowed by its server's config: one such text does not count.
  */
-export interface OutboxLimits {
+export interface WriteQueueLimits {
   softBytes: number;
   hardBytes: number;
   stallMs: number;
 }
 
-export const DEFAULT_LIMITS: OutboxLimits = {
+export const DEFAULT_LIMITS: WriteQueueLimits = {
   softBytes: 16 * 2 ** 20,
   hardBytes: 128 * 2 ** 20,
   stallMs: 5000,
 };
 
-export interface OutboxOptions {
+export interface WriteQueueOptions {
   clock?: Clock;
-  limits?: OutboxLimits;
+  limits?: WriteQueueLimits;
   /** Hears of each piece that the other side has taken: nothing here looks at it again. */
   spent?: ((piece: Buffer) => void) | undefined;
 }
@@ -40,11 +40,11 @@ const ENOUGH_BYTES = 4096;
 const TURN_BYTES = 4 * SLICE_BYTES;
 const NOTHING = Buffer.alloc(0);
 
-export class Outbox {
+export class WriteQueue {
   readonly #stream: Writable;
   readonly #drop: (reason: string) => void;
   readonly #clock: Clock;
-  readonly #limits: OutboxLimits;
+  readonly #limits: WriteQueueLimits;
   readonly #spent: ((piece: Buffer) => void) | undefined;
   /** Most of what is ever sent: short texts of one tick with nothing before them, which go out as one string. */
   #short = '';
@@ -78,7 +78,7 @@ export class Outbox {
   constructor(
     stream: Writable,
     drop: (reason: string) => void,
-    { clock = systemClock, limits = DEFAULT_LIMITS, spent }: OutboxOptions = {},
+    { clock = systemClock, limits = DEFAULT_LIMITS, spent }: WriteQueueOptions = {},
   ) {
     this.#stream = stream;
     this.#drop = drop;

@@ -2,7 +2,7 @@ import type { McpResult } from '../../fleet/fleet.js';
 import { CODE } from '../jsonrpc/rpc-error.js';
 
 /** Empty where the server completes nothing. */
-export async function orNone(completing: Promise<McpResult>): Promise<McpResult> {
+export async function emptyIfUnsupported(completing: Promise<McpResult>): Promise<McpResult> {
   try {
     return await completing;
   } catch (error) {

@@ -8,20 +8,20 @@ export interface ListChangesOptions {
   clock: Clock;
   /** Whose news are wanted. */
   isShown(server: string): boolean;
-  tell(list: ListName): void;
+  notify(list: ListName): void;
 }
 
 /** A herd that starts changes its lists a dozen times; a client is told once. */
 const QUIET_MS = 100;
 
 /** Listens for lists that changed. Answers with the way to end it. */
-export function onListChanges({ fleet, clock, isShown, tell }: ListChangesOptions): () => void {
+export function onListChanges({ fleet, clock, isShown, notify }: ListChangesOptions): () => void {
   const changed = new Set<ListName>();
   let timer: unknown;
   const tellAll = () => {
     const lists = [...changed];
     changed.clear();
-    for (const list of lists) tell(list);
+    for (const list of lists) notify(list);
   };
   const end = fleet.subscribe(['catalog'], (event) => {
     if (event.topic !== 'catalog' || !isShown(event.server)) return;

@@ -9,12 +9,12 @@ export interface LogMessagesOptions {
   isAlone(): boolean;
   /** From which level on; undefined: none. */
   level(): McpLogLevel | undefined;
-  tell(message: Record<string, unknown>): void;
+  notify(message: Record<string, unknown>): void;
 }
 
 /** Listens for what servers say by MCP's log. Answers with the way to end it. */
 export function onLogMessages(options: LogMessagesOptions): () => void {
-  const { fleet, isShown, isAlone, level: least, tell } = options;
+  const { fleet, isShown, isAlone, level: least, notify } = options;
   const hear = ({ server, logger, message, data = message, mcp_level }: LogEvent) => {
     const from = least();
     // what came over stderr is for the log files
@@ -23,7 +23,7 @@ export function onLogMessages(options: LogMessagesOptions): () => void {
     if (!isAtLeast(level, from)) return;
     const own = logger === null ? {} : { logger };
     const named = { logger: logger === null ? server : `${server}/${logger}` };
-    tell({ level, ...(isAlone() ? own : named), data });
+    notify({ level, ...(isAlone() ? own : named), data });
   };
   return fleet.subscribe(['log'], (event) => {
     if (event.topic === 'log' && isShown(event.server)) hear(event);

@@ -5,7 +5,7 @@ import { onListChanges } from './list-changes.js';
 import type { McpLogLevel } from './log-levels.js';
 import { onLogMessages } from './log-messages.js';
 
-export interface NewsOptions {
+export interface McpNotificationsOptions {
   readonly fleet: Pick<Fleet, 'subscribe'>;
   readonly peer: Pick<Peer, 'notify'>;
   readonly clock: Clock;
@@ -16,28 +16,28 @@ export interface NewsOptions {
 }
 
 /** What an MCP client is told without having asked: lists that changed, and what servers log. */
-export class McpNews {
-  readonly #options: NewsOptions;
+export class McpNotifications {
+  readonly #options: McpNotificationsOptions;
   #level: McpLogLevel | undefined;
   #endLists: (() => void) | undefined;
   #endLog: (() => void) | undefined;
 
-  constructor(options: NewsOptions) {
+  constructor(options: McpNotificationsOptions) {
     this.#options = options;
   }
 
   beginLists(): void {
     const { fleet, clock, isShown, peer } = this.#options;
-    const tell = (list: string) => peer.notify(`notifications/${list}/list_changed`);
-    this.#endLists ??= onListChanges({ fleet, clock, isShown, tell });
+    const notify = (list: string) => peer.notify(`notifications/${list}/list_changed`);
+    this.#endLists ??= onListChanges({ fleet, clock, isShown, notify });
   }
 
   /** From which level on log messages are wanted. */
   beginLog(level: McpLogLevel): void {
     this.#level = level;
     const { fleet, isShown, isAlone, peer } = this.#options;
-    const tell = (message: Record<string, unknown>) => peer.notify('notifications/message', message);
-    this.#endLog ??= onLogMessages({ fleet, isShown, isAlone, level: () => this.#level, tell });
+    const notify = (message: Record<string, unknown>) => peer.notify('notifications/message', message);
+    this.#endLog ??= onLogMessages({ fleet, isShown, isAlone, level: () => this.#level, notify });
   }
 
   end(): void {

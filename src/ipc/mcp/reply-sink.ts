@@ -4,7 +4,7 @@ import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { toFailedResult } from './failures.js';
 
 /** Answers a call of MCP with what became of it. */
-export class ForwardedCall implements ForwardSink {
+export class McpReplySink implements ForwardSink {
   readonly caller: string;
   readonly onProgress: CallContext['onProgress'];
   readonly onRequest: CallContext['onRequest'];

@@ -3,17 +3,17 @@ import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
 
 /** The resources of which one connection wants to hear when they change. */
 export class ResourceSubscriptions {
-  readonly #tell: (params: Record<string, unknown>) => void;
+  readonly #notify: (params: Record<string, unknown>) => void;
   /** What is being asked for counts: it can be taken back before the server has answered. */
   readonly #ends = new Map<string, Promise<() => void>>();
 
-  constructor(tell: (params: Record<string, unknown>) => void) {
-    this.#tell = tell;
+  constructor(notify: (params: Record<string, unknown>) => void) {
+    this.#notify = notify;
   }
 
   /** Once is enough, however often it is asked for. Rejects where nobody would tell. */
   async begin(fleet: Fleet, uri: string, server: string | undefined): Promise<void> {
-    const begun = this.#ends.get(uri) ?? watch(fleet, { uri, server }, this.#tell);
+    const begun = this.#ends.get(uri) ?? watch(fleet, { uri, server }, this.#notify);
     this.#ends.set(uri, begun);
     try {
       await begun;
@@ -40,10 +40,10 @@ export class ResourceSubscriptions {
 export async function watch(
   fleet: Fleet,
   params: { uri: string; server: string | undefined },
-  tell: (params: Record<string, unknown>) => void,
+  notify: (params: Record<string, unknown>) => void,
 ): Promise<() => void> {
   if (fleet.watch === undefined) {
     throw new RpcError(CODE.methodNotFound, 'resources cannot be subscribed to here');
   }
-  return fleet.watch(params, tell);
+  return fleet.watch(params, notify);
 }

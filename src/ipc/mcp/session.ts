@@ -1,20 +1,20 @@
 import type { CallContext, Fleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../jsonrpc/clock.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
-import { LATER } from '../jsonrpc/incoming-requests.js';
+import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
-import { orNone } from './completion.js';
+import { emptyIfUnsupported } from './completion.js';
 import { toFailedResult, toRpcError } from './failures.js';
 import { LOG_LEVELS } from './log-levels.js';
-import type { AskingCall } from './mcp-2026/asking-call.js';
-import { McpNews } from './notifications.js';
-import { ForwardedCall } from './reply-sink.js';
+import type { SuspendableCall } from './mcp-2026/asking-call.js';
+import { McpNotifications } from './notifications.js';
+import { McpReplySink } from './reply-sink.js';
 import { ResourceSubscriptions } from './resource-subscriptions.js';
 import { CAPABILITIES, SERVER_INFO } from './server-info.js';
-import { ParkedCalls } from './suspended-calls.js';
+import { SuspendedCalls } from './suspended-calls.js';
 import { negotiate } from './versions.js';
 
 export interface McpSessionOptions {
@@ -26,7 +26,7 @@ export interface McpSessionOptions {
   introduce?: (client: unknown) => void;
   clock?: Clock;
   /** Where calls wait that outlive the connection, as it is for one request alone. Default: they end with it. */
-  parked?: ParkedCalls<AskingCall> | undefined;
+  suspended?: SuspendedCalls<SuspendableCall> | undefined;
 }
 
 /** What a server is told of a call that its client has taken back. */
@@ -35,21 +35,21 @@ const ABORTED = 'This operation was aborted';
 /** One connection as a client of MCP: what it can do, what it sees, and what it wants to hear. */
 export class McpSession {
   readonly #options: McpSessionOptions;
-  readonly #news: McpNews;
+  readonly #notifications: McpNotifications;
   readonly #resources: ResourceSubscriptions;
   readonly clock: Clock;
-  readonly parked: ParkedCalls<AskingCall>;
-  readonly #asking = new Set<AskingCall>();
+  readonly suspended: SuspendedCalls<SuspendableCall>;
+  readonly #asking = new Set<SuspendableCall>();
   #onRequest: CallContext['onRequest'];
   #server: string | undefined;
 
   constructor(options: McpSessionOptions) {
     this.#options = options;
-    const { fleet, peer, clock = systemClock, parked } = options;
+    const { fleet, peer, clock = systemClock, suspended } = options;
     this.clock = clock;
-    this.parked = parked ?? new ParkedCalls(clock);
+    this.suspended = suspended ?? new SuspendedCalls(clock);
     const { isShown, isAlone } = this;
-    this.#news = new McpNews({ fleet, peer, clock, isShown, isAlone });
+    this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isAlone });
     this.#resources = new ResourceSubscriptions((told) =>
       peer.notify('notifications/resources/updated', told),
     );
@@ -98,11 +98,11 @@ export class McpSession {
   }
 
   initialized(): void {
-    this.#news.beginLists();
+    this.#notifications.beginLists();
   }
 
   setLevel(params: Params): McpResult {
-    this.#news.beginLog(params.choice('level', LOG_LEVELS));
+    this.#notifications.beginLog(params.choice('level', LOG_LEVELS));
     return {};
   }
 
@@ -122,35 +122,35 @@ export class McpSession {
   }
 
   /** A call that began here and may outlive the connection. */
-  keep(call: AskingCall): AskingCall {
+  keep(call: SuspendableCall): SuspendableCall {
     this.#asking.add(call);
     void call.whenOver().then(() => this.#asking.delete(call));
     return call;
   }
 
   /** The newest call that the client waits for and can be asked on behalf of. */
-  get attended(): AskingCall | undefined {
+  get attended(): SuspendableCall | undefined {
     return [...this.#asking].findLast(({ isAttended }) => isAttended);
   }
 
   /** Resolves when nothing of this connection is with a server any more. */
   async end(): Promise<void> {
-    this.#news.end();
+    this.#notifications.end();
     this.#resources.endAll();
-    if (this.#options.parked === undefined) this.parked.close();
+    if (this.#options.suspended === undefined) this.suspended.close();
     await Promise.all([...this.#asking].map((call) => call.whenOver()));
   }
 
   /** A call of a tool. Only what was wrong with the question is an error; what became of it is a result. */
-  call(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> | typeof LATER {
+  call(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> | typeof DEFERRED {
     const { fleet, caller } = this.#options;
     const request = { server: this.#server, method: 'tools/call', params: recordOf(raw) } as const;
     const onProgress = this.#onProgress(params, context);
-    const sink = new ForwardedCall(context, caller, onProgress, this.#onRequest);
+    const sink = new McpReplySink(context, caller, onProgress, this.#onRequest);
     const handle = fleet.forward?.(request, sink);
     if (handle === undefined) return this.#ask(raw, params, context);
     context.onCancel(() => handle.cancel(ABORTED));
-    return LATER;
+    return DEFERRED;
   }
 
   async #ask(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
@@ -176,7 +176,7 @@ export class McpSession {
 
   /** Empty where the server completes nothing. */
   async complete(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
-    return orNone(this.request('completion/complete', raw, params, context));
+    return emptyIfUnsupported(this.request('completion/complete', raw, params, context));
   }
 
   #send(

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../jsonrpc/clock.js';
 import { wrong } from '../jsonrpc/params.js';
 
 /** A call whose server waits for an answer of the client. */
-export interface Parked {
+export interface SuspendedCall {
   readonly method: string;
   /** What it was made with; the client repeats it. */
   readonly params: Record<string, unknown>;
@@ -17,7 +17,7 @@ interface Place<T> {
 }
 
 /** Nobody thinks longer about a question; by default a call is given up then anyway. */
-export const PARKED_MS = 10 * 60_000;
+export const SUSPENDED_MS = 10 * 60_000;
 const MOST = 1000;
 
 /**
@@ -25,7 +25,7 @@ const MOST = 1000;
  * only a token ties to the first: it cannot be guessed, is good once, and does not last. What nobody comes back for
  * is cancelled.
  */
-export class ParkedCalls<T extends Parked = Parked> {
+export class SuspendedCalls<T extends SuspendedCall = SuspendedCall> {
   readonly #clock: Clock;
   readonly #places = new Map<string, Place<T>>();
 
@@ -38,13 +38,13 @@ export class ParkedCalls<T extends Parked = Parked> {
   }
 
   /** Undefined where too many wait already. */
-  park(call: T): string | undefined {
+  suspend(call: T): string | undefined {
     if (this.#places.size >= MOST) return undefined;
     const token = randomBytes(24).toString('base64url');
     const timer = this.#clock.setTimeout(() => {
       this.#places.delete(token);
       call.cancel('nobody answered what the server asked');
-    }, PARKED_MS);
+    }, SUSPENDED_MS);
     this.#places.set(token, { call, timer });
     return token;
   }

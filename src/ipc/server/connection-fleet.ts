@@ -1,5 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.js';
-import type { AgentFiles, OwnFleet, Views } from './fleet-provider.js';
+import type { AgentFiles, ConnectionView, FleetProvider } from './fleet-provider.js';
 
 /** What makes a connection an agent. Whoever only looks at the herd needs no servers of his own for it. */
 const ACTS: ReadonlySet<keyof Fleet> = new Set([
@@ -22,23 +22,23 @@ interface Subscription {
 }
 
 /** What one connection sees of the herd. `fleet` stays the same object when it comes to see another one. */
-export class Outlook {
+export class ConnectionFleet {
   readonly fleet: Fleet;
-  readonly #views: Views;
+  readonly #views: FleetProvider;
   readonly #caller: string;
   readonly #agentFiles: AgentFiles;
   readonly #subscriptions = new Set<Subscription>();
-  #own: OwnFleet;
+  #own: ConnectionView;
   /** What is subscribed to. */
-  #heard: Fleet;
+  #subscription: Fleet;
   #state: 'open' | 'closed' = 'open';
 
-  constructor(views: Views, caller: string, agentFiles: AgentFiles = 'trusted') {
+  constructor(views: FleetProvider, caller: string, agentFiles: AgentFiles = 'trusted') {
     this.#views = views;
     this.#caller = caller;
     this.#agentFiles = agentFiles;
     this.#own = views.own(caller);
-    this.#heard = this.#own.seen;
+    this.#subscription = this.#own.seen;
     const all = new Proxy({} as Fleet, {
       get: (_, name: keyof Fleet) => {
         if (name === 'subscribe') return this.#subscribe;
@@ -73,7 +73,7 @@ export class Outlook {
     }
     const last = this.#own;
     this.#own = next;
-    this.#hear(next.seen);
+    this.#resubscribe(next.seen);
     last.close();
   }
 
@@ -85,12 +85,12 @@ export class Outlook {
   /** It may just have got servers of its own: then those are to be heard. */
   #acting(): Fleet {
     const { fleet } = this.#own;
-    if (fleet !== this.#heard) this.#hear(fleet);
+    if (fleet !== this.#subscription) this.#resubscribe(fleet);
     return fleet;
   }
 
-  #hear(fleet: Fleet): void {
-    this.#heard = fleet;
+  #resubscribe(fleet: Fleet): void {
+    this.#subscription = fleet;
     for (const { begin } of this.#subscriptions) begin();
   }
 
@@ -99,7 +99,7 @@ export class Outlook {
     const subscription = {
       begin: () => {
         end();
-        end = this.#heard.subscribe(topics, listen);
+        end = this.#subscription.subscribe(topics, listen);
       },
       end: () => end(),
     };

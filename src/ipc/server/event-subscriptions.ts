@@ -4,14 +4,14 @@ export type Topic = FleetEvent['topic'];
 export const TOPICS: readonly Topic[] = ['state', 'log', 'catalog', 'call', 'notification'];
 
 /** What one connection wants to hear. A topic that is subscribed to again takes the new choice of servers. */
-export class Subscriptions {
+export class EventSubscriptions {
   readonly #fleet: Pick<Fleet, 'subscribe'>;
-  readonly #tell: (event: FleetEvent) => void;
+  readonly #notify: (event: FleetEvent) => void;
   readonly #ends = new Map<Topic, () => void>();
 
-  constructor(fleet: Pick<Fleet, 'subscribe'>, tell: (event: FleetEvent) => void) {
+  constructor(fleet: Pick<Fleet, 'subscribe'>, notify: (event: FleetEvent) => void) {
     this.#fleet = fleet;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   get topics(): Topic[] {
@@ -23,7 +23,7 @@ export class Subscriptions {
     for (const topic of topics) {
       this.end([topic]);
       const end = this.#fleet.subscribe([topic], (event) => {
-        if (wanted === undefined || wanted.has(event.server)) this.#tell(event);
+        if (wanted === undefined || wanted.has(event.server)) this.#notify(event);
       });
       this.#ends.set(topic, end);
     }

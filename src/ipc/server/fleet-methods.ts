@@ -8,8 +8,8 @@ import { type Params, wrong } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { McpSession } from '../mcp/session.js';
-import type { Outlook } from './connection-fleet.js';
-import { type Subscriptions, TOPICS } from './event-subscriptions.js';
+import type { ConnectionFleet } from './connection-fleet.js';
+import { type EventSubscriptions, TOPICS } from './event-subscriptions.js';
 import type { Lifecycle } from './lifecycle.js';
 import {
   broadcastParams,
@@ -37,12 +37,12 @@ export interface Connection {
   caller: string;
   fleet: Fleet;
   /** Whose herd that is. */
-  outlook: Pick<Outlook, 'agent' | 'check' | 'look'>;
+  connectionFleet: Pick<ConnectionFleet, 'agent' | 'check' | 'look'>;
   peer: Peer;
   identity: Identity;
   /** Takes down who the client says it is. */
   introduce(client: unknown): void;
-  subscriptions: Subscriptions;
+  subscriptions: EventSubscriptions;
   /** The same connection as an MCP client's. */
   mcp: Pick<McpSession, 'show'>;
   /** The daemon's. */
@@ -65,20 +65,20 @@ export type FleetMethod = (
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/hello': async (connection, params, context) => {
     const { signal } = context;
-    const { identity, outlook, mcp } = connection;
+    const { identity, connectionFleet, mcp } = connection;
     connection.introduce(params.optionalRecord('client'));
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
     // both reject where there is no such server
-    if (agent !== undefined) await untilCancelled(signal, outlook.look(agent, server));
-    else if (server !== undefined) await untilCancelled(signal, outlook.check(server));
+    if (agent !== undefined) await untilCancelled(signal, connectionFleet.look(agent, server));
+    else if (server !== undefined) await untilCancelled(signal, connectionFleet.check(server));
     mcp.show(server);
     if (params.optionalFlag('closing_notice')) context.afterReply(connection.hearClosing);
     return {
       daemon: { ...identity, closing: connection.lifecycle.why },
       api_version: API_VERSION,
-      agent: outlook.agent,
+      agent: connectionFleet.agent,
     };
   },
 

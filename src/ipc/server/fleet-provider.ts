@@ -2,7 +2,7 @@ import type { Fleet } from '../../fleet/fleet.js';
 import { wrong } from '../jsonrpc/params.js';
 
 /** The herd as one connection sees it. */
-export interface OwnFleet {
+export interface ConnectionView {
   /** For calls and lists: with `per-agent` servers of its own, which come to be when this is looked at. */
   readonly fleet: Fleet;
   /** For looking and ordering: what is there, without anything of its own if it has called nothing. */
@@ -22,15 +22,15 @@ export interface OwnFleet {
 export type AgentFiles = 'trusted' | 'allowed';
 
 /** Gives every connection its herd. `caller`: its name, which no other connection has. */
-export interface Views {
+export interface FleetProvider {
   /** The global herd. */
-  own(caller: string): OwnFleet;
+  own(caller: string): ConnectionView;
   /** What an agent's file makes of it. Rejects where that file is missing, wrong, or not allowed. */
-  ofAgent(caller: string, file: string, files: AgentFiles): Promise<OwnFleet>;
+  ofAgent(caller: string, file: string, files: AgentFiles): Promise<ConnectionView>;
 }
 
 /** A herd that everybody sees alike. */
-export function oneView(fleet: Fleet): Views {
+export function singleFleetProvider(fleet: Fleet): FleetProvider {
   const check = async (server: string) => void (await fleet.status([server]));
   return {
     own: () => ({ fleet, seen: fleet, agent: null, check, close: () => undefined }),

@@ -1,22 +1,22 @@
-import { MODERN_VERSION } from '../../shared/mcp-names.js';
+import { MCP_2026_VERSION } from '../../shared/mcp-names.js';
 import { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
 import { readEnvelope } from '../mcp/mcp-2026/envelope.js';
-import { answerModern, MODERN_METHODS } from '../mcp/mcp-2026/methods.js';
+import { answerMcp2026, MCP_2026_METHODS } from '../mcp/mcp-2026/methods.js';
 import { MCP_METHODS } from '../mcp/methods.js';
 import type { McpSession } from '../mcp/session.js';
 
 /** MCP on a connection, in both eras: each request tells by itself which one it is of. */
 export function handleMcp(peer: Peer, session: McpSession): void {
-  for (const method of new Set([...Object.keys(MCP_METHODS), ...Object.keys(MODERN_METHODS)])) {
+  for (const method of new Set([...Object.keys(MCP_METHODS), ...Object.keys(MCP_2026_METHODS)])) {
     const run = Object.hasOwn(MCP_METHODS, method) ? MCP_METHODS[method] : undefined;
     peer.handle(method, (raw, context) => {
       const params = new Params(raw);
       const envelope = readEnvelope(raw);
-      if (envelope !== undefined) return answerModern({ method, session, envelope, params, context, raw });
+      if (envelope !== undefined) return answerMcp2026({ method, session, envelope, params, context, raw });
       if (run !== undefined) return run(session, params, context, raw);
-      const message = `Invalid params: ${method} is of ${MODERN_VERSION}, and '_meta' does not say so`;
+      const message = `Invalid params: ${method} is of ${MCP_2026_VERSION}, and '_meta' does not say so`;
       throw new RpcError(CODE.invalidParams, message);
     });
   }

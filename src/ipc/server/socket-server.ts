@@ -2,24 +2,24 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CLOSING, type Closing } from '../../fleet/closing.js';
 import type { Caller, Fleet } from '../../fleet/fleet.js';
-import { blocks } from '../../shared/framing/buffer-pool.js';
+import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { VERSION } from '../../shared/version.js';
 import { type Clock, systemClock } from '../jsonrpc/clock.js';
 import { Params } from '../jsonrpc/params.js';
 import { Peer } from '../jsonrpc/peer.js';
-import type { OutboxLimits } from '../jsonrpc/write-queue.js';
-import type { AskingCall } from '../mcp/mcp-2026/asking-call.js';
+import type { WriteQueueLimits } from '../jsonrpc/write-queue.js';
+import type { SuspendableCall } from '../mcp/mcp-2026/asking-call.js';
 import { McpSession } from '../mcp/session.js';
-import { ParkedCalls } from '../mcp/suspended-calls.js';
+import { SuspendedCalls } from '../mcp/suspended-calls.js';
 import { Callers, clientOf } from './callers.js';
-import { Outlook } from './connection-fleet.js';
-import { Subscriptions } from './event-subscriptions.js';
+import { ConnectionFleet } from './connection-fleet.js';
+import { EventSubscriptions } from './event-subscriptions.js';
 import { type Connection, type Identity, METHODS } from './fleet-methods.js';
-import { type AgentFiles, oneView, type Views } from './fleet-provider.js';
+import { type AgentFiles, type FleetProvider, singleFleetProvider } from './fleet-provider.js';
 import { Lifecycle } from './lifecycle.js';
 import { handleMcp } from './mcp-methods.js';
 
-const giveBack = (piece: Buffer) => blocks.giveBack(piece);
+const giveBack = (piece: Buffer) => bufferPool.release(piece);
 
 export interface FleetServerOptions {
   identity?: Identity;
@@ -33,7 +33,7 @@ export interface FleetServerOptions {
   report?: (error: unknown, method: string) => void;
   /** Hears of clients that were dropped: which connection, and why. */
   onDropped?: (caller: string, reason: string) => void;
-  limits?: OutboxLimits;
+  limits?: WriteQueueLimits;
   clock?: Clock;
   /** Where the connections are written down, for whoever wants to know who called. */
   callers?: Callers;
@@ -61,7 +61,7 @@ export interface FleetServer {
   close(graceMs?: number): Promise<void>;
 }
 
-export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}): FleetServer {
+export function serveFleet(herd: Fleet | FleetProvider, options: FleetServerOptions = {}): FleetServer {
   const {
     clock = systemClock,
     report,
@@ -71,10 +71,10 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     lifecycle = new Lifecycle(),
   } = options;
   const identity = options.identity ?? describeProcess();
-  const views = 'own' in herd ? herd : oneView(herd);
+  const views = 'own' in herd ? herd : singleFleetProvider(herd);
   const connections = new Set<Peer>();
-  const outlooks = new Map<string, Outlook>();
-  const parked = new ParkedCalls<AskingCall>(clock);
+  const connectionFleets = new Map<string, ConnectionFleet>();
+  const suspended = new SuspendedCalls<SuspendableCall>(clock);
   /** Those that want to hear why the daemon ends. */
   const hearers = new Set<Peer>();
   let accepted = 0;
@@ -93,8 +93,8 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
   }
 
   /** What servers do for others than this agent is not its business; the global herd is everybody's. */
-  function isOf(caller: string | null, { agent }: Outlook): boolean {
-    return agent === null || outlooks.get(caller ?? '')?.agent === agent;
+  function isOf(caller: string | null, { agent }: ConnectionFleet): boolean {
+    return agent === null || connectionFleets.get(caller ?? '')?.agent === agent;
   }
 
   function accept(
@@ -106,29 +106,29 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
     const peer = new Peer(stream, { clock, spent, ...(report && { report }), ...(limits && { limits }) });
     accepted += 1;
     const caller = `connection ${accepted}`;
-    const outlook = new Outlook(views, caller, agentFiles);
-    outlooks.set(caller, outlook);
-    const { fleet } = outlook;
+    const connectionFleet = new ConnectionFleet(views, caller, agentFiles);
+    connectionFleets.set(caller, connectionFleet);
+    const { fleet } = connectionFleet;
     const who: Caller = {
       via,
       client: null,
       get agent() {
-        return outlook.agent;
+        return connectionFleet.agent;
       },
     };
     callers.join(caller, who);
     const introduce = (said: unknown) => {
       who.client = clientOf(said) ?? who.client;
     };
-    const subscriptions = new Subscriptions(fleet, (event) => {
-      if (event.topic !== 'call' || isOf(event.caller, outlook)) peer.notify('fleet/event', event);
+    const subscriptions = new EventSubscriptions(fleet, (event) => {
+      if (event.topic !== 'call' || isOf(event.caller, connectionFleet)) peer.notify('fleet/event', event);
     });
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock },
-      parked: isStateless ? parked : undefined,
+      suspended: isStateless ? suspended : undefined,
     });
     const connection: Connection = {
-      ...{ caller, fleet, outlook, peer, identity, introduce, subscriptions, mcp, lifecycle },
+      ...{ caller, fleet, connectionFleet, peer, identity, introduce, subscriptions, mcp, lifecycle },
       shutDown,
       hearClosing: () => hearClosing(peer),
       closing(why) {
@@ -150,9 +150,9 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
       subscriptions.end();
       // a call that waits for its client needs the servers of this view
       void mcp.end().then(() => {
-        outlooks.delete(caller);
+        connectionFleets.delete(caller);
         callers.leave(caller);
-        outlook.close();
+        connectionFleet.close();
       });
     });
     return peer;
@@ -160,7 +160,7 @@ export function serveFleet(herd: Fleet | Views, options: FleetServerOptions = {}
 
   async function close(graceMs = 1000): Promise<void> {
     lifecycle.close();
-    parked.close();
+    suspended.close();
     const open = [...connections];
     const timer = clock.setTimeout(() => {
       for (const peer of open) peer.destroy('the daemon ends');

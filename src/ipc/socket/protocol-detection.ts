@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Where a connection goes, once its first bytes have said what it is. */
-export interface Rooms {
+export interface ProtocolServers {
   http(socket: Socket): void;
   lines(socket: Socket): void;
 }
@@ -15,12 +15,12 @@ const HTTP_BEGINS = ['GET ', 'POST ', 'DELETE ', 'HEAD ', 'OPTIONS ', 'PUT ', 'P
  * One socket, two ways to speak on it: what begins with a method of HTTP is HTTP, everything else is lines. Whoever
  * gets the connection reads it from its first byte. A client that says nothing waits here, and costs its descriptor.
  */
-export class FrontDoor {
-  readonly #rooms: Rooms;
+export class ProtocolDetection {
+  readonly #servers: ProtocolServers;
   readonly #undecided = new Set<Socket>();
 
-  constructor(rooms: Rooms) {
-    this.#rooms = rooms;
+  constructor(servers: ProtocolServers) {
+    this.#servers = servers;
   }
 
   /** Connections of which nobody knows yet what they are. */
@@ -33,11 +33,11 @@ export class FrontDoor {
     const look = () => {
       for (let chunk = read(socket); chunk !== null; chunk = read(socket)) {
         head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-        const room = roomFor(head);
+        const room = serverFor(head);
         if (room === undefined) continue;
         leave();
         socket.unshift(head);
-        this.#rooms[room](socket);
+        this.#servers[room](socket);
         return;
       }
     };
@@ -61,7 +61,7 @@ function read(socket: Socket): Buffer | null {
 }
 
 /** Undefined while it may still become either. */
-function roomFor(head: Buffer): keyof Rooms | undefined {
+function serverFor(head: Buffer): keyof ProtocolServers | undefined {
   const fits = HTTP_BEGINS.filter((begin) => {
     const length = Math.min(begin.length, head.length);
     return head.subarray(0, length).equals(begin.subarray(0, length));

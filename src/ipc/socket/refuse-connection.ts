@@ -14,7 +14,7 @@ const HTTP = /^(GET|POST|DELETE|HEAD|OPTIONS|PUT|PATCH) /;
  * A connection that there is no room for: whatever it asks is answered with why, in the words that it speaks, and then
  * it is closed. `left`: it is gone.
  */
-export function turnAway(
+export function refuseConnection(
   socket: Socket,
   error: ErrorObject,
   left: () => void,

@@ -21,7 +21,7 @@ export interface SocketClaim {
 export interface ListenOptions {
   /** Sockets come with `allowHalfOpen`. */
   onConnection: (socket: Socket) => void;
-  onTrouble?: (trouble: SocketTrouble) => void;
+  onTrouble?: (trouble: SocketProblem) => void;
   clock?: Clock;
 }
 
@@ -32,7 +32,7 @@ export interface ListenOptions {
  * - `loosened`: somebody opened the socket or its folder to others; both are closed to them again;
  * - `refused`: a connection could not be accepted.
  */
-export interface SocketTrouble {
+export interface SocketProblem {
   kind: 'restored' | 'lost' | 'stolen' | 'loosened' | 'refused';
   message: string;
 }
@@ -217,7 +217,7 @@ export class SocketOwner {
     this.#tell(state, message);
   }
 
-  #tell(kind: SocketTrouble['kind'], message: string): void {
+  #tell(kind: SocketProblem['kind'], message: string): void {
     this.#options.onTrouble?.({ kind, message });
   }
 }

@@ -3,10 +3,10 @@ import type { Clock } from '../../shared/clock.js';
 import { groupRuns, signalGroup } from './group.js';
 import { cookieOf, procStat, startTimeOf } from './identity.js';
 import type { LedgerHeader } from './ledger.js';
-import { carriers, kill } from './marked-processes.js';
+import { kill, markedProcesses } from './marked-processes.js';
 import type { Owned } from './table.js';
 
-export interface Reaped {
+export interface CleanedUp {
   /** Names of servers of which something was left, and had to be killed. */
   names: string[];
   /** Processes that were killed. */
@@ -25,9 +25,9 @@ const ROUND_MS = 20;
  * its cookie must both be those we wrote down. Whoever carries a cookie of that daemon is ours without being in the
  * ledger: nobody else can have it. Nothing is touched while the writer of the ledger lives.
  */
-export async function reap(path: string, clock: Clock): Promise<Reaped> {
+export async function cleanUpAfterDeadDaemon(path: string, clock: Clock): Promise<CleanedUp> {
   const { header, left, unread } = read(path);
-  const reaped: Reaped = { names: [], pids: [], containers: [], unread };
+  const reaped: CleanedUp = { names: [], pids: [], containers: [], unread };
   if (header === undefined || writerLives(header)) return reaped;
   const names = new Map(left.map((owned) => [owned.cookie, owned.name]));
   const found = new Set<string>();
@@ -42,7 +42,7 @@ export async function reap(path: string, clock: Clock): Promise<Reaped> {
     found.add(name);
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    const carrying = (await carriers(`${header.daemonId}:`)).filter(({ pid }) => !spared.has(pid));
+    const carrying = (await markedProcesses(`${header.daemonId}:`)).filter(({ pid }) => !spared.has(pid));
     for (const { pid, cookie } of carrying) {
       kill(pid);
       if (!reaped.pids.includes(pid)) reaped.pids.push(pid);

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.js';
 import { pidsOfSystem } from './group.js';
 import { cookieOf } from './identity.js';
 
-export interface Carrier {
+export interface MarkedProcess {
   pid: number;
   cookie: string;
 }
@@ -17,11 +17,11 @@ const ROUND_MS = 10;
  * A process that left its group (`setsid`) still carries the cookie it was born with. Linux only: elsewhere nothing is
  * found. One scan serves everybody who asks at the same time, since fifty servers may stop at once.
  */
-export class Escapees {
+export class MarkedProcesses {
   readonly #prefix: string;
   readonly #clock: Clock;
   #running: Promise<unknown> = Promise.resolve();
-  #queued: Promise<Carrier[]> | undefined;
+  #queued: Promise<MarkedProcess[]> | undefined;
 
   constructor(daemonId: string, clock: Clock) {
     this.#prefix = `${daemonId}:`;
@@ -32,7 +32,7 @@ export class Escapees {
   async sweep(cookie: string): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round += 1) {
-      const found = (await this.#scan()).filter((carrier) => carrier.cookie === cookie);
+      const found = (await this.#scan()).filter((marked) => marked.cookie === cookie);
       if (found.length === 0) break;
       for (const { pid } of found) {
         killed.add(pid);
@@ -43,11 +43,11 @@ export class Escapees {
     return killed.size;
   }
 
-  #scan(): Promise<Carrier[]> {
+  #scan(): Promise<MarkedProcess[]> {
     // the scan that runs may be past the one who is looked for, so whoever comes now waits for the next
     this.#queued ??= this.#running.then(() => {
       this.#queued = undefined;
-      const scan = carriers(this.#prefix);
+      const scan = markedProcesses(this.#prefix);
       this.#running = scan;
       return scan;
     });
@@ -56,9 +56,9 @@ export class Escapees {
 }
 
 /** Every process but this one whose cookie begins with `prefix`. */
-export async function carriers(prefix: string): Promise<Carrier[]> {
+export async function markedProcesses(prefix: string): Promise<MarkedProcess[]> {
   if (process.platform !== 'linux') return [];
-  const found: Carrier[] = [];
+  const found: MarkedProcess[] = [];
   let looked = 0;
   for (const pid of pidsOfSystem()) {
     if (pid === process.pid) continue;

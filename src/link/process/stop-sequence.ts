@@ -1,9 +1,9 @@
 import type { Clock } from '../../shared/clock.js';
 
 /** The rungs of a stop, in the order they are climbed: end of input, TERM to the group, KILL to the group. */
-export type Rung = 'close' | 'term' | 'kill';
+export type StopStep = 'close' | 'term' | 'kill';
 
-export interface LadderWorld {
+export interface StopSequenceWorld {
   clock: Clock;
   closeInput(): void;
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
@@ -11,14 +11,14 @@ export interface LadderWorld {
   groupRuns(thorough: boolean): boolean;
 }
 
-export interface LadderEnd {
+export interface StopSequenceEnd {
   /** The leader did not go by itself and had to be killed. */
   killed: boolean;
   /** False when something of the group outlived even KILL. */
   gone: boolean;
 }
 
-const ORDER: readonly Rung[] = ['close', 'term', 'kill'];
+const ORDER: readonly StopStep[] = ['close', 'term', 'kill'];
 /** How long helpers of a process that ended by itself have between TERM and KILL. */
 const CRASH_GRACE_MS = 250;
 /** What KILL has not removed by then sits in the kernel; nothing more can be done. */
@@ -32,11 +32,11 @@ const THOROUGH_POLL_MS = 32;
  * Ends a process group. It is over only when the whole group is gone, not when its leader is: helpers that stayed get
  * TERM as soon as the leader has left, and KILL when their time is up. Orders only ever climb.
  */
-export class Ladder {
-  readonly #world: LadderWorld;
+export class StopSequence {
+  readonly #world: StopSequenceWorld;
   readonly #stop: { closeMs: number; termMs: number };
-  readonly #done: (end: LadderEnd) => void;
-  #rung: Rung | undefined;
+  readonly #done: (end: StopSequenceEnd) => void;
+  #step: StopStep | undefined;
   #timer: unknown;
   #poll: unknown;
   #pollMs = FIRST_POLL_MS;
@@ -44,41 +44,45 @@ export class Ladder {
   #killed = false;
   #over = false;
 
-  constructor(world: LadderWorld, stop: { closeMs: number; termMs: number }, done: (end: LadderEnd) => void) {
+  constructor(
+    world: StopSequenceWorld,
+    stop: { closeMs: number; termMs: number },
+    done: (end: StopSequenceEnd) => void,
+  ) {
     this.#world = world;
     this.#stop = stop;
     this.#done = done;
   }
 
   /** The rung that was reached; undefined before any order. */
-  get rung(): Rung | undefined {
-    return this.#rung;
+  get step(): StopStep | undefined {
+    return this.#step;
   }
 
   /** Goes up to this rung at once; the later ones follow in their time. */
-  begin(rung: Rung): void {
-    if (!this.#over && height(rung) > height(this.#rung)) this.#climb(rung, this.#stop.termMs);
+  begin(step: StopStep): void {
+    if (!this.#over && height(step) > height(this.#step)) this.#climb(step, this.#stop.termMs);
   }
 
   /** The leader has exited: by itself, or because of us. */
   leaderExited(): void {
     if (this.#over || this.#leaderGone) return;
     this.#leaderGone = true;
-    const asked = this.#rung;
+    const asked = this.#step;
     if (this.#check()) return;
     if (asked === undefined) this.#climb('term', Math.min(this.#stop.termMs, CRASH_GRACE_MS));
     else if (asked === 'close') this.#climb('term', this.#stop.termMs);
     this.#pollAgain();
   }
 
-  #climb(rung: Rung, termMs: number): void {
+  #climb(step: StopStep, termMs: number): void {
     const { clock } = this.#world;
     clock.clearTimeout(this.#timer);
-    if (this.#rung === undefined) this.#world.closeInput();
-    this.#rung = rung;
-    if (rung === 'close')
+    if (this.#step === undefined) this.#world.closeInput();
+    this.#step = step;
+    if (step === 'close')
       this.#timer = clock.setTimeout(() => this.#climb('term', termMs), this.#stop.closeMs);
-    else if (rung === 'term') {
+    else if (step === 'term') {
       this.#world.signal('SIGTERM');
       this.#timer = clock.setTimeout(() => this.#climb('kill', termMs), termMs);
     } else {
@@ -110,6 +114,6 @@ export class Ladder {
   }
 }
 
-function height(rung: Rung | undefined): number {
-  return rung === undefined ? -1 : ORDER.indexOf(rung);
+function height(step: StopStep | undefined): number {
+  return step === undefined ? -1 : ORDER.indexOf(step);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
 import { groupRuns, signalGroup } from './group.js';
 import { startTimeOf } from './identity.js';
-import { Escapees } from './marked-processes.js';
+import { MarkedProcesses } from './marked-processes.js';
 
 /** A process that leads a group of its own and is ours to end. */
 export interface Owned {
@@ -40,14 +40,14 @@ export class ProcessTable {
   readonly #random: () => string;
   readonly #processes = new Map<number, Owned>();
   readonly #observers = new Set<TableObserver>();
-  readonly #escapees: Escapees;
+  readonly #escapees: MarkedProcesses;
 
   constructor(options: TableOptions) {
     if (!/^[\w-]+$/.test(options.daemonId)) throw new TypeError(`not a daemon id: ${options.daemonId}`);
     this.daemonId = options.daemonId;
     this.#clock = options.clock;
     this.#random = options.random ?? (() => randomBytes(12).toString('hex'));
-    this.#escapees = new Escapees(options.daemonId, options.clock);
+    this.#escapees = new MarkedProcesses(options.daemonId, options.clock);
   }
 
   get size(): number {

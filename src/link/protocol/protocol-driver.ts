@@ -5,7 +5,7 @@ import type { JsonObject } from '../session/message.js';
  * How one era of the protocol is spoken, over whatever carries its messages: the handshake, whether the server lives,
  * and whatever it sends that belongs to no call. Calls and lists are the session's.
  */
-export interface Upstream {
+export interface ProtocolDriver {
   /** Resolves when the server has introduced itself; rejects with the reason why not. */
   open(): Promise<Opened>;
   /** A message that belongs to no call. False when it makes no sense. */
@@ -22,7 +22,7 @@ export interface Upstream {
 }
 
 /** What an upstream is given, whatever its era and whatever carries it. */
-export interface UpstreamPorts {
+export interface ProtocolDriverPorts {
   /** The server's name, for messages. */
   name: string;
   clientInfo: { name: string; version: string };
@@ -34,6 +34,6 @@ export interface UpstreamPorts {
 /** Notifications that are about a request of the upstream's own, or of the server's: nobody else understands them. */
 const ABOUT_REQUESTS = new Set(['notifications/cancelled', 'notifications/subscriptions/acknowledged']);
 
-export function isForUpstream(method: string): boolean {
+export function isForDriver(method: string): boolean {
   return ABOUT_REQUESTS.has(method);
 }

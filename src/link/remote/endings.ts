@@ -8,8 +8,8 @@ import {
   ResultTooLargeError,
 } from '../../shared/call-errors.js';
 import { authEnding } from '../auth/errors.js';
-import { callErrorFor } from '../session/ending-error.js';
-import { type Trouble, wasRefused } from './transport-failure.js';
+import { endingError } from '../session/ending-error.js';
+import { type TransportFailure, wasRefused } from './transport-failure.js';
 
 /** What a TLS connection fails for. */
 const TLS_FAULT =
@@ -20,12 +20,12 @@ const WORDS_LENGTH = 120;
 /** Where the first words are looked for: a body can be of any size, and of nothing but brackets. */
 const BODY_LENGTH = 4096;
 /** All but the one that brings its own words. */
-type Wordless = Exclude<Trouble, { kind: 'unauthorised' }>;
+type Wordless = Exclude<TransportFailure, { kind: 'unauthorised' }>;
 
 const MAY_HAVE_RUN = 'the call was with the server and may have run';
 
 /** Whom the sentences are about. */
-export interface Place {
+export interface RemoteServer {
   /** The server's. */
   name: string;
   /** As it may be shown. */
@@ -39,96 +39,96 @@ export function shownUrl(text: string): string {
 }
 
 /** How a whole link ends. `opened`: the handshake was done before. */
-export function failureOf(place: Place, trouble: Trouble, opened: boolean): Failed {
-  if (trouble.kind === 'unauthorised') return authEnding(trouble.error);
-  const message = `${place.name}: ${sentence(place, trouble)}${opened ? '' : ', before it had answered initialize'}`;
-  const failed = { kind: 'error', message, fix: fixOf(place, trouble) } as const;
-  const looksMisconfigured = couldBeWrongEntry(trouble);
-  if (isAuth(trouble)) return { ...failed, cause: 'auth', looksMisconfigured };
-  if (trouble.kind === 'refused') {
-    const { retryAfterMs } = trouble;
+export function failureOf(place: RemoteServer, failure: TransportFailure, opened: boolean): Failed {
+  if (failure.kind === 'unauthorised') return authEnding(failure.error);
+  const message = `${place.name}: ${sentence(place, failure)}${opened ? '' : ', before it had answered initialize'}`;
+  const failed = { kind: 'error', message, fix: fixOf(place, failure) } as const;
+  const looksMisconfigured = couldBeWrongEntry(failure);
+  if (isAuth(failure)) return { ...failed, cause: 'auth', looksMisconfigured };
+  if (failure.kind === 'refused') {
+    const { retryAfterMs } = failure;
     const pause = retryAfterMs === undefined ? {} : { retryAfterMs };
     return { ...failed, cause: 'protocol', looksMisconfigured, ...pause };
   }
-  if (trouble.kind === 'nonsense' || trouble.kind === 'too-large') {
+  if (failure.kind === 'nonsense' || failure.kind === 'too-large') {
     return { ...failed, cause: 'protocol', looksMisconfigured };
   }
-  if (trouble.kind === 'no-pong' || trouble.kind === 'silent') return { ...failed, cause: 'hung' };
+  if (failure.kind === 'no-pong' || failure.kind === 'silent') return { ...failed, cause: 'hung' };
   return { ...failed, cause: 'lost', looksMisconfigured };
 }
 
 /** What one call is told when its request or its reply got lost, whether or not the link lives on. */
-export function callErrorOf(place: Place, method: string, trouble: Trouble): MCPError {
-  if (trouble.kind === 'unauthorised') return trouble.error;
-  const sent = !wasRefused(trouble);
-  const message = `${place.name}: no reply to ${method}: ${sentence(place, trouble)}`;
-  const retryable = trouble.kind !== 'refused' || trouble.status === 429;
+export function callErrorOf(place: RemoteServer, method: string, failure: TransportFailure): MCPError {
+  if (failure.kind === 'unauthorised') return failure.error;
+  const sent = !wasRefused(failure);
+  const message = `${place.name}: no reply to ${method}: ${sentence(place, failure)}`;
+  const retryable = failure.kind !== 'refused' || failure.status === 429;
   const why = sent ? MAY_HAVE_RUN : 'the server did not take it, so it did not run';
-  const details = { sent, retryable, why, fix: fixOf(place, trouble) };
-  if (isAuth(trouble)) return new AuthRequiredError(message, details);
-  if (trouble.kind === 'too-large') return new ResultTooLargeError(message, details);
-  if (trouble.kind === 'silent') return new MCPTimeoutError(message, details);
-  if (trouble.kind === 'nonsense') return new MCPProtocolError(message, details);
+  const details = { sent, retryable, why, fix: fixOf(place, failure) };
+  if (isAuth(failure)) return new AuthRequiredError(message, details);
+  if (failure.kind === 'too-large') return new ResultTooLargeError(message, details);
+  if (failure.kind === 'silent') return new MCPTimeoutError(message, details);
+  if (failure.kind === 'nonsense') return new MCPProtocolError(message, details);
   return new MCPConnectionError(message, details);
 }
 
 /** What a call is told whose link came to this end. Whether the server crashed or the way to it, nobody knows. */
-export function closedErrorOf({ name }: Place, ending: Ending, sent: boolean): MCPError {
-  if (ending.kind !== 'error' || ending.cause !== 'lost' || !sent) return callErrorFor(name, ending, sent);
+export function closedErrorOf({ name }: RemoteServer, ending: Ending, sent: boolean): MCPError {
+  if (ending.kind !== 'error' || ending.cause !== 'lost' || !sent) return endingError(name, ending, sent);
   const { message, fix } = ending;
   return new MCPConnectionError(message, { sent, why: MAY_HAVE_RUN, fix });
 }
 
-export function noHandshake(place: Place, timeoutMs: number): Failed {
+export function noHandshake(place: RemoteServer, timeoutMs: number): Failed {
   const message = `${place.name}: ${place.url} gave no initialize reply in ${timeoutMs / 1000} s`;
   const fix = `check that the server runs and is reachable, or raise 'timeout' of ${place.name}`;
   return { kind: 'error', cause: 'timeout', message, fix };
 }
 
-export function badHandshake(place: Place, why: string): Failed {
+export function badHandshake(place: RemoteServer, why: string): Failed {
   const message = `${place.name}: the handshake with ${place.url} failed: ${why}`;
   return { kind: 'error', cause: 'protocol', message, fix: logs(place) };
 }
 
-function sentence(place: Place, trouble: Wordless): string {
+function sentence(place: RemoteServer, failure: Wordless): string {
   const { url } = place;
-  switch (trouble.kind) {
+  switch (failure.kind) {
     case 'unreachable':
-      return `${url} cannot be reached: ${whyUnreachable(trouble.code, trouble.message)}`;
+      return `${url} cannot be reached: ${whyUnreachable(failure.code, failure.message)}`;
     case 'refused':
-      return `${url} answered HTTP ${trouble.status}${firstWords(trouble.text)}`;
+      return `${url} answered HTTP ${failure.status}${firstWords(failure.text)}`;
     case 'forgotten':
-      return `${url} does not know our session any more (HTTP ${trouble.status})`;
+      return `${url} does not know our session any more (HTTP ${failure.status})`;
     case 'cut':
-      return `the connection to ${url} broke${trouble.code === undefined ? '' : ` (${trouble.code})`}`;
+      return `the connection to ${url} broke${failure.code === undefined ? '' : ` (${failure.code})`}`;
     case 'no-reply':
       return `${url} ended the stream of its answer without a reply`;
     case 'silent':
-      return `${url} sent nothing for ${trouble.ms / 1000} s, the sse_read_timeout`;
+      return `${url} sent nothing for ${failure.ms / 1000} s, the sse_read_timeout`;
     case 'no-pong':
-      return `${url} did not answer a WebSocket ping in ${trouble.ms / 1000} s`;
+      return `${url} did not answer a WebSocket ping in ${failure.ms / 1000} s`;
     case 'closed':
-      return `${url} closed the WebSocket with code ${trouble.code}${firstWords(trouble.reason)}`;
+      return `${url} closed the WebSocket with code ${failure.code}${firstWords(failure.reason)}`;
     case 'too-large':
-      return `${url} sent a message of ${trouble.bytes} bytes or more, which max_message_bytes does not allow`;
+      return `${url} sent a message of ${failure.bytes} bytes or more, which max_message_bytes does not allow`;
     case 'nonsense':
-      return `${url} answered with ${trouble.why}`;
+      return `${url} answered with ${failure.why}`;
   }
 }
 
-function fixOf(place: Place, trouble: Wordless): string {
-  if (isAuth(trouble)) return `check the credentials in 'headers' of ${place.name}`;
-  switch (trouble.kind) {
+function fixOf(place: RemoteServer, failure: Wordless): string {
+  if (isAuth(failure)) return `check the credentials in 'headers' of ${place.name}`;
+  switch (failure.kind) {
     case 'unreachable':
-      return fixUnreachable(place, trouble.code);
+      return fixUnreachable(place, failure.code);
     case 'refused':
-      if (trouble.status < 300 || trouble.status === 404 || trouble.status === 405) {
+      if (failure.status < 300 || failure.status === 404 || failure.status === 405) {
         return `check 'url' and 'transport' of ${place.name}: an MCP server answers at one path, in one way`;
       }
-      if (trouble.status >= 300 && trouble.status < 400) {
+      if (failure.status >= 300 && failure.status < 400) {
         return `set 'url' of ${place.name} to where it has moved; headers are not sent to another origin`;
       }
-      return trouble.status === 429 ? 'try again later' : `see the log of the server behind ${place.name}`;
+      return failure.status === 429 ? 'try again later' : `see the log of the server behind ${place.name}`;
     case 'too-large':
       return 'ask for less, or raise max_message_bytes of this server';
     case 'silent':
@@ -151,7 +151,7 @@ function whyUnreachable(code: string | undefined, message: string): string {
   return code === undefined ? message : `the connection failed (${code})`;
 }
 
-function fixUnreachable(place: Place, code: string | undefined): string {
+function fixUnreachable(place: RemoteServer, code: string | undefined): string {
   if (code === 'EPROTO') return `check 'url' of ${place.name}: does the server speak TLS at that port?`;
   if (code !== undefined && TLS_FAULT.test(code)) {
     return 'mend the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
@@ -161,17 +161,17 @@ function fixUnreachable(place: Place, code: string | undefined): string {
   return `start the server, or check 'url' of ${place.name}`;
 }
 
-function isAuth(trouble: Trouble): boolean {
-  return trouble.kind === 'refused' && (trouble.status === 401 || trouble.status === 403);
+function isAuth(failure: TransportFailure): boolean {
+  return failure.kind === 'refused' && (failure.status === 401 || failure.status === 403);
 }
 
 /** As if something else answered in place of the server: its entry is wrong, or the server is being replaced. */
-function couldBeWrongEntry(trouble: Trouble): boolean {
-  if (trouble.kind === 'unreachable') return trouble.code !== undefined && TLS_FAULT.test(trouble.code);
-  if (trouble.kind === 'refused' && isAuth(trouble)) return !trouble.asksForToken;
+function couldBeWrongEntry(failure: TransportFailure): boolean {
+  if (failure.kind === 'unreachable') return failure.code !== undefined && TLS_FAULT.test(failure.code);
+  if (failure.kind === 'refused' && isAuth(failure)) return !failure.asksForToken;
   // a success counts too: a WebSocket is refused with one, by a server of pages
-  if (trouble.kind === 'refused') return trouble.status < 400 || NO_SERVER_HERE.has(trouble.status);
-  return trouble.kind === 'nonsense';
+  if (failure.kind === 'refused') return failure.status < 400 || NO_SERVER_HERE.has(failure.status);
+  return failure.kind === 'nonsense';
 }
 
 /** Enough of a body to recognise it; a page of HTML helps nobody. */
@@ -185,6 +185,6 @@ function firstWords(text: string): string {
   return `: ${line.length > WORDS_LENGTH ? `${line.slice(0, WORDS_LENGTH)}…` : line}`;
 }
 
-function logs(place: Place): string {
+function logs(place: RemoteServer): string {
   return `see "toolherd logs ${place.name}"`;
 }

@@ -6,7 +6,7 @@ import type { OversizedLine } from '../../shared/framing/framer.js';
 import { EventGuard } from './event-guard.js';
 import { type RefusalHeaders, refusalHeaders } from './refusal-headers.js';
 import { SilenceWatch } from './silence-watch.js';
-import { codeOf, type Trouble, TroubleError } from './transport-failure.js';
+import { codeOf, TransportError, type TransportFailure } from './transport-failure.js';
 
 /** Tells a request's id to the fetch that sends it; taken out there, so no server ever sees it. */
 export const REQUEST_ID = 'x-toolherd-request-id';
@@ -28,7 +28,7 @@ export interface ExchangeEvents {
   /** A message in a stream was too large and was left out of it. */
   oversized(line: OversizedLine): void;
   /** No response came, or its body did not come to a proper end. Whoever called fetch is told as well. */
-  broke(exchange: Exchange, trouble: Trouble): void;
+  broke(exchange: Exchange, failure: TransportFailure): void;
   /** A stream of events ended properly. */
   streamEnded?(exchange: Exchange): void;
   /** Something came in on a stream of events. */
@@ -101,14 +101,14 @@ export class Exchanges {
       };
       const { id } = exchange;
       if (id !== undefined) this.#open.set(id, drop);
-      const fail = (trouble: Trouble) => {
+      const fail = (failure: TransportFailure) => {
         // once there is a response, its body tells
         if (isOver) return;
         isOver = true;
         if (signal?.aborted) reject(signal.reason);
         else {
-          this.#options.on.broke(exchange, trouble);
-          reject(new TroubleError(trouble));
+          this.#options.on.broke(exchange, failure);
+          reject(new TransportError(failure));
         }
       };
       const isConnected = connectionOf(request, isSecure);
@@ -204,10 +204,10 @@ export class Exchanges {
           watch?.stop();
           if (!exchange.isDropped) settle();
         };
-        const fail = (trouble: Trouble) =>
+        const fail = (failure: TransportFailure) =>
           end(() => {
-            on.broke(exchange, trouble);
-            controller.error(new TroubleError(trouble));
+            on.broke(exchange, failure);
+            controller.error(new TransportError(failure));
             incoming.destroy();
           });
         const stopped = () => end(() => controller.error(signal?.reason));
@@ -265,7 +265,7 @@ function connectionOf(request: ClientRequest, isSecure: boolean): () => boolean 
   return () => isConnected;
 }
 
-function troubleOf(error: Error, isConnected: boolean): Trouble {
+function troubleOf(error: Error, isConnected: boolean): TransportFailure {
   const code = codeOf(error);
   return isConnected ? { kind: 'cut', code } : { kind: 'unreachable', code, message: error.message };
 }

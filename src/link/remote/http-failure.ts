@@ -1,10 +1,10 @@
 import { InsufficientScopeError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../session/message.js';
-import { type Trouble, troubleIn } from './transport-failure.js';
+import { failureIn, type TransportFailure } from './transport-failure.js';
 
 /** What the SDK's transport means by an error. `hasSession`: the server has given us one, and may have forgotten it. */
-export function httpTrouble(error: unknown, hasSession: boolean): Trouble {
-  const known = troubleIn(error);
+export function httpFailure(error: unknown, hasSession: boolean): TransportFailure {
+  const known = failureIn(error);
   if (known !== undefined) return known;
   if (InsufficientScopeError.isInstance(error)) return { kind: 'refused', status: 403, text: error.message };
   if (SdkHttpError.isInstance(error)) {
@@ -29,8 +29,8 @@ export function replyIn(error: unknown, id: number, hasSession: boolean): JsonOb
 }
 
 /** For the log: without the server's own words, which may be a book. */
-export function briefly(trouble: Trouble): string {
-  return trouble.kind === 'refused' ? `HTTP ${trouble.status}` : trouble.kind;
+export function briefly(failure: TransportFailure): string {
+  return failure.kind === 'refused' ? `HTTP ${failure.status}` : failure.kind;
 }
 
 /** The specification says 404; server-everything says 400. */

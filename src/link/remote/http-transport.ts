@@ -9,19 +9,19 @@ import { isObject, type JsonObject } from '../session/message.js';
 import { replyIds } from '../session/reply-ids.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
-import { briefly, httpTrouble, replyIn } from './http-failure.js';
+import { briefly, httpFailure, replyIn } from './http-failure.js';
 import { type RefusalHeaders, withHeaders } from './refusal-headers.js';
-import { type Carrier, type CarrierPorts, GOODBYE_MS } from './remote-transport.js';
+import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
 import { ToolHeaders } from './tool-headers.js';
-import { endsLink, type Trouble } from './transport-failure.js';
+import { endsLink, type TransportFailure } from './transport-failure.js';
 
 /** A request that has no reply yet. */
 interface Pending {
   /** It says which protocol it speaks: from 2026-07-28 on a closed stream cancels, and nothing else. */
-  readonly isModern: boolean;
+  readonly isMcp2026: boolean;
   hasStream: boolean;
   /** Why its stream broke, where it did. */
-  trouble: Trouble | undefined;
+  failure: TransportFailure | undefined;
   /** What the headers of its response say about the next try. */
   headers: RefusalHeaders | undefined;
   /** The last event of its stream, from which on it could be taken up. */
@@ -48,9 +48,9 @@ const REOPEN_MS = 30_000;
  * Streamable HTTP on the SDK's transport, which knows what to send where and resumes what a server lets resume. Here
  * its gaps are closed: whatever happens to a request, it is told of it, once.
  */
-export class HttpCarrier implements Carrier {
+export class HttpTransport implements RemoteTransport {
   readonly #spec: HttpSpec;
-  readonly #ports: CarrierPorts;
+  readonly #ports: TransportPorts;
   readonly #exchanges: Exchanges;
   readonly #transport: StreamableHTTPClientTransport;
   readonly #pending = new Map<number, Pending>();
@@ -67,7 +67,7 @@ export class HttpCarrier implements Carrier {
   #wasCut = false;
   #gaveUp = false;
 
-  constructor(spec: HttpSpec, ports: CarrierPorts) {
+  constructor(spec: HttpSpec, ports: TransportPorts) {
     this.#spec = spec;
     this.#ports = ports;
     const { clock } = ports;
@@ -81,7 +81,7 @@ export class HttpCarrier implements Carrier {
       isWanted: (id) => this.#pending.has(id),
       on: {
         oversized: (event) => this.#oversized(event),
-        broke: (exchange, trouble) => this.#broke(exchange, trouble),
+        broke: (exchange, failure) => this.#broke(exchange, failure),
         responded: (exchange, status, isStream) => this.#responded(exchange, status, isStream),
       },
     });
@@ -127,11 +127,11 @@ export class HttpCarrier implements Carrier {
 
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
-    const isNew = isModern(message);
+    const isNew = isMcp2026(message);
     const pending: Pending = {
-      isModern: isNew,
+      isMcp2026: isNew,
       hasStream: false,
-      trouble: undefined,
+      failure: undefined,
       headers: undefined,
       lastEvent: undefined,
     };
@@ -139,7 +139,7 @@ export class HttpCarrier implements Carrier {
     if (isNew) this.#toolHeaders.asked(id, message);
     const onRequestStreamEnd = () => {
       this.#gaveUp = false;
-      this.#lose(id, pending.trouble ?? { kind: 'no-reply' });
+      this.#lose(id, pending.failure ?? { kind: 'no-reply' });
     };
     const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.of(message)) };
     const onresumptiontoken = (event: string) => this.#remember(id, pending, event);
@@ -150,7 +150,7 @@ export class HttpCarrier implements Carrier {
       },
       (error: unknown) => {
         if (this.#deliverError(id, error)) return;
-        this.#lose(id, withHeaders(pending.trouble ?? this.#troubleIn(error), pending.headers));
+        this.#lose(id, withHeaders(pending.failure ?? this.#failureIn(error), pending.headers));
       },
     );
   }
@@ -178,10 +178,10 @@ export class HttpCarrier implements Carrier {
     try {
       await this.#transport.send(message as JSONRPCMessage);
     } catch (error) {
-      const trouble = this.#troubleIn(error);
-      if (endsLink(trouble)) this.#ports.on.broke(trouble);
+      const failure = this.#failureIn(error);
+      if (endsLink(failure)) this.#ports.on.broke(failure);
       else
-        this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${briefly(trouble)}`);
+        this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${briefly(failure)}`);
     }
     this.#telling -= 1;
     if (isIntroduction) {
@@ -194,7 +194,7 @@ export class HttpCarrier implements Carrier {
     const id = isObject(message.params) ? message.params.requestId : undefined;
     const pending = typeof id === 'number' ? this.#forget(id) : undefined;
     const drop = () => typeof id === 'number' && this.#drop(id, pending);
-    if (pending?.isModern) drop();
+    if (pending?.isMcp2026) drop();
     else void this.#tell(message).then(drop);
   }
 
@@ -239,11 +239,11 @@ export class HttpCarrier implements Carrier {
     return true;
   }
 
-  #lose(id: number, trouble: Trouble): void {
+  #lose(id: number, failure: TransportFailure): void {
     const pending = this.#forget(id);
     if (pending === undefined) return;
     if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
-    this.#ports.on.lost(id, trouble);
+    this.#ports.on.lost(id, failure);
   }
 
   #oversized(event: OversizedLine): void {
@@ -266,14 +266,14 @@ export class HttpCarrier implements Carrier {
     else if (this.#hadStream) this.#ports.on.doubtful();
   }
 
-  #broke({ method, id }: Exchange, trouble: Trouble): void {
+  #broke({ method, id }: Exchange, failure: TransportFailure): void {
     if (this.#state !== 'open') return;
     const pending = id === undefined ? undefined : this.#pending.get(id);
-    if (pending !== undefined) pending.trouble = trouble;
-    if (trouble.kind === 'cut') this.#wasCut = true;
-    if (trouble.kind === 'cut' || trouble.kind === 'silent')
+    if (pending !== undefined) pending.failure = failure;
+    if (failure.kind === 'cut') this.#wasCut = true;
+    if (failure.kind === 'cut' || failure.kind === 'silent')
       this.#ports.on.doubtful(pending?.hasStream ? id : undefined);
-    else if (trouble.kind === 'unreachable' && method === 'GET') this.#ports.on.broke(trouble);
+    else if (failure.kind === 'unreachable' && method === 'GET') this.#ports.on.broke(failure);
   }
 
   #schedule(reconnect: () => void, delayMs: number): () => void {
@@ -320,7 +320,7 @@ export class HttpCarrier implements Carrier {
     const { on } = this.#ports;
     const told = this.#transport.terminateSession().catch((error: unknown) => {
       if (this.#state === 'open')
-        on.log(`the server did not end our session: ${briefly(this.#troubleIn(error))}`);
+        on.log(`the server did not end our session: ${briefly(this.#failureIn(error))}`);
     });
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
@@ -334,12 +334,12 @@ export class HttpCarrier implements Carrier {
     return this.#transport.sessionId !== undefined;
   }
 
-  #troubleIn(error: unknown): Trouble {
-    return httpTrouble(error, this.#hasSession);
+  #failureIn(error: unknown): TransportFailure {
+    return httpFailure(error, this.#hasSession);
   }
 }
 
-function isModern({ params }: JsonObject): boolean {
+function isMcp2026({ params }: JsonObject): boolean {
   const meta = isObject(params) ? params._meta : undefined;
   return isObject(meta) && typeof meta[PROTOCOL_VERSION_META_KEY] === 'string';
 }

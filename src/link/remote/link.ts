@@ -2,12 +2,17 @@ import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../link.js';
-import type { Rung } from '../process/stop-sequence.js';
+import type { StopStep } from '../process/stop-sequence.js';
 import { type ListMethod, listAll } from '../protocol/list.js';
 import type { Negotiation } from '../protocol/negotiation/negotiation.js';
-import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../protocol/negotiation/protocol-stack.js';
-import { watch } from '../protocol/negotiation/watch-resource.js';
-import { isForUpstream } from '../protocol/protocol-driver.js';
+import {
+  createProtocolStack,
+  type ProtocolDeps,
+  type ProtocolStack,
+  reasonOf,
+} from '../protocol/negotiation/protocol-stack.js';
+import { watchResource } from '../protocol/negotiation/watch-resource.js';
+import { isForDriver } from '../protocol/protocol-driver.js';
 import type { JsonObject, Message } from '../session/message.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
 import type { Session } from '../session/session.js';
@@ -17,15 +22,15 @@ import {
   closedErrorOf,
   failureOf,
   noHandshake,
-  type Place,
+  type RemoteServer,
   shownUrl,
 } from './endings.js';
-import { type Carrier, type CarrierPorts, makeCarrier } from './remote-transport.js';
-import { cleaned, endsLink, type Trouble, TroubleError } from './transport-failure.js';
+import { createTransport, type RemoteTransport, type TransportPorts } from './remote-transport.js';
+import { cleaned, endsLink, TransportError, type TransportFailure } from './transport-failure.js';
 
-export interface RemoteDeps extends TalkDeps {
+export interface RemoteDeps extends ProtocolDeps {
   /** Puts a server's authorisation on top of the fetch that everything is sent with. */
-  authorize?: CarrierPorts['authorize'];
+  authorize?: TransportPorts['authorize'];
 }
 
 /** A doubt is settled in this time, or left to the regular pings. */
@@ -45,13 +50,13 @@ class RemoteLink implements Link {
   readonly #spec: RemoteSpec;
   readonly #deps: RemoteDeps;
   readonly #on: LinkEvents;
-  readonly #place: Place;
+  readonly #place: RemoteServer;
   readonly #startTimer: unknown;
-  #carrier: Carrier | undefined;
-  readonly #upstream: Negotiation;
+  #transport: RemoteTransport | undefined;
+  readonly #driver: Negotiation;
   #opened: Opened | undefined;
   /** What became of the last request of a handshake that is not done. */
-  #handshakeTrouble: Trouble | undefined;
+  #handshakeTrouble: TransportFailure | undefined;
   #isDoubting = false;
   /** The request whose loss was the reason to doubt; it proves no more than it did. */
   #doubtedOver: number | undefined;
@@ -64,9 +69,9 @@ class RemoteLink implements Link {
     this.#deps = deps;
     this.#on = on;
     this.#place = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
-    const { session, upstream } = this.#newTalk();
+    const { session, driver } = this.#newTalk();
     this.session = session;
-    this.#upstream = upstream;
+    this.#driver = driver;
     this.#startTimer = deps.clock.setTimeout(
       () => this.#fail(noHandshake(this.#place, spec.timeoutMs)),
       spec.timeoutMs,
@@ -75,7 +80,7 @@ class RemoteLink implements Link {
   }
 
   ping(timeoutMs: number): Promise<void> {
-    return this.#upstream.ping(timeoutMs);
+    return this.#driver.ping(timeoutMs);
   }
 
   async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
@@ -85,25 +90,25 @@ class RemoteLink implements Link {
   }
 
   watch(uri: string): Promise<Unwatch> {
-    return watch(this.session, this.#upstream, uri);
+    return watchResource(this.session, this.#driver, uri);
   }
 
-  close(from: Rung = 'close'): void {
+  close(from: StopStep = 'close'): void {
     this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
     this.session.seal();
     void this.#end(from === 'close');
   }
 
-  #newTalk(): Talk {
+  #newTalk(): ProtocolStack {
     const link = this;
-    return makeTalk({
+    return createProtocolStack({
       spec: this.#spec,
       deps: this.#deps,
       wire: {
         get ready() {
-          return link.#opened !== undefined && (link.#carrier?.ready ?? false);
+          return link.#opened !== undefined && (link.#transport?.ready ?? false);
         },
-        write: (line) => !this.#isOver && (this.#carrier?.write(line) ?? false),
+        write: (line) => !this.#isOver && (this.#transport?.write(line) ?? false),
       },
       other: (message, line) => this.#receive(message, line),
       notification: (method, params) => this.#on.notification(method, params),
@@ -112,7 +117,7 @@ class RemoteLink implements Link {
 
   async #begin(): Promise<void> {
     try {
-      const carrier = await makeCarrier(this.#spec, {
+      const transport = await createTransport(this.#spec, {
         clock: this.#deps.clock,
         authorize: this.#deps.authorize,
         isBusy: () => this.session.inFlight > 0,
@@ -122,18 +127,18 @@ class RemoteLink implements Link {
           oversized: (line) => this.#oversized(line),
           heard: () => this.session.heard(),
           drained: () => this.session.resume(),
-          lost: (id, trouble) => this.#lost(id, cleaned(trouble, this.#deps.redact)),
+          lost: (id, failure) => this.#lost(id, cleaned(failure, this.#deps.redact)),
           doubtful: (id) => void this.#doubt(id),
-          broke: (trouble) => this.#broke(trouble),
+          broke: (failure) => this.#broke(failure),
           goodbye: () => this.#goodbye(),
           log: (text) => this.#log(text),
         },
       });
       if (this.#ending !== undefined) return;
-      this.#carrier = carrier;
-      await carrier.dial();
+      this.#transport = transport;
+      await transport.dial();
       if (this.#ending !== undefined) return;
-      this.#open(await this.#upstream.open());
+      this.#open(await this.#driver.open());
     } catch (error) {
       this.#notOpened(error);
     }
@@ -148,18 +153,18 @@ class RemoteLink implements Link {
   }
 
   #notOpened(error: unknown): void {
-    const trouble =
-      error instanceof TroubleError ? cleaned(error.trouble, this.#deps.redact) : this.#handshakeTrouble;
-    if (trouble !== undefined) this.#fail(failureOf(this.#place, trouble, false));
+    const failure =
+      error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeTrouble;
+    if (failure !== undefined) this.#fail(failureOf(this.#place, failure, false));
     else this.#fail(badHandshake(this.#place, this.#deps.redact(reasonOf(error))));
   }
 
   #receive(message: Message, line: Buffer | undefined): void {
     this.#handshakeTrouble = undefined;
     if (message.kind === 'broken') this.#noise(line);
-    else if (message.kind === 'notification' && !isForUpstream(message.method)) {
+    else if (message.kind === 'notification' && !isForDriver(message.method)) {
       if (!this.#isOver) this.#on.notification(message.method, message.params);
-    } else if (message.kind !== 'batch' && this.#upstream.receive(message.raw) === false) this.#noise(line);
+    } else if (message.kind !== 'batch' && this.#driver.receive(message.raw) === false) this.#noise(line);
   }
 
   #oversized(line: OversizedLine): void {
@@ -171,29 +176,29 @@ class RemoteLink implements Link {
   }
 
   /** One request did not come through. Whether others would, its trouble tells. */
-  #lost(id: number, trouble: Trouble): void {
+  #lost(id: number, failure: TransportFailure): void {
     if (this.#ending?.kind === 'error') return;
     const opened = this.#opened !== undefined;
-    if (id >= FIRST_CALL_ID) this.#loseCall(id, trouble);
-    else if (this.#isDoubting && id !== this.#doubtedOver && trouble.kind === 'cut')
-      this.#fail(failureOf(this.#place, trouble, opened));
-    else if (!endsLink(trouble)) this.#loseOwn(id, trouble);
-    if (endsLink(trouble)) this.#fail(failureOf(this.#place, trouble, opened));
+    if (id >= FIRST_CALL_ID) this.#loseCall(id, failure);
+    else if (this.#isDoubting && id !== this.#doubtedOver && failure.kind === 'cut')
+      this.#fail(failureOf(this.#place, failure, opened));
+    else if (!endsLink(failure)) this.#loseOwn(id, failure);
+    if (endsLink(failure)) this.#fail(failureOf(this.#place, failure, opened));
   }
 
   /** A request of the handshake, or a ping. An upstream that knows nothing of losses is given an error for a reply. */
-  #loseOwn(id: number, trouble: Trouble): void {
-    this.#handshakeTrouble = trouble;
-    const error = callErrorOf(this.#place, 'a request of toolherd itself', trouble);
-    const status = trouble.kind === 'refused' ? trouble.status : undefined;
-    if (this.#upstream.lose(id, error, status)) return;
-    this.#upstream.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+  #loseOwn(id: number, failure: TransportFailure): void {
+    this.#handshakeTrouble = failure;
+    const error = callErrorOf(this.#place, 'a request of toolherd itself', failure);
+    const status = failure.kind === 'refused' ? failure.status : undefined;
+    if (this.#driver.lose(id, error, status)) return;
+    this.#driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
   }
 
-  #loseCall(id: number, trouble: Trouble): void {
+  #loseCall(id: number, failure: TransportFailure): void {
     for (const call of this.session.running) {
       if (call.id !== id) continue;
-      this.session.lose(id, callErrorOf(this.#place, call.method, trouble));
+      this.session.lose(id, callErrorOf(this.#place, call.method, failure));
       return;
     }
   }
@@ -207,8 +212,8 @@ class RemoteLink implements Link {
     this.#isDoubting = false;
   }
 
-  #broke(trouble: Trouble): void {
-    this.#fail(failureOf(this.#place, cleaned(trouble, this.#deps.redact), this.#opened !== undefined));
+  #broke(failure: TransportFailure): void {
+    this.#fail(failureOf(this.#place, cleaned(failure, this.#deps.redact), this.#opened !== undefined));
   }
 
   #goodbye(): void {
@@ -233,18 +238,18 @@ class RemoteLink implements Link {
   #fail(failed: Failed): void {
     if (!this.#decide(failed)) return;
     this.#closeSession(failed);
-    this.#upstream.close();
+    this.#driver.close();
     void this.#end(false);
   }
 
   /** Waits until nothing of the connection is left. A second order in a hurry overtakes a first one that waits. */
   async #end(politely: boolean): Promise<void> {
-    await this.#carrier?.close(politely);
+    await this.#transport?.close(politely);
     const ending = this.#ending;
     if (this.#isOver || ending === undefined) return;
     this.#isOver = true;
     this.#closeSession(ending);
-    this.#upstream.close();
+    this.#driver.close();
     this.#on.ended(ending);
   }
 

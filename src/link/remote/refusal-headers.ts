@@ -1,5 +1,5 @@
 import { asksForToken } from '../auth/challenge.js';
-import type { Trouble } from './transport-failure.js';
+import type { TransportFailure } from './transport-failure.js';
 
 /** What the headers of a refusal say about the next try. */
 export interface RefusalHeaders {
@@ -26,8 +26,11 @@ export function refusalHeaders(
 }
 
 /** The same trouble, with what the headers of its response say. */
-export function withHeaders(trouble: Trouble, headers: RefusalHeaders | undefined): Trouble {
-  return trouble.kind === 'refused' ? { ...trouble, ...headers } : trouble;
+export function withHeaders(
+  failure: TransportFailure,
+  headers: RefusalHeaders | undefined,
+): TransportFailure {
+  return failure.kind === 'refused' ? { ...failure, ...headers } : failure;
 }
 
 /** What Retry-After asks for, in seconds or as a date; undefined where it is not there or makes no sense. */

@@ -2,12 +2,12 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import type { Trouble } from './transport-failure.js';
+import type { TransportFailure } from './transport-failure.js';
 
 /**
  * What a carrier tells. `broke` or `goodbye` once at most; nothing after either of them, nor after `close`.
  */
-export interface CarrierEvents {
+export interface TransportEvents {
   /** One message, as bytes where the transport has them, parsed where it has not. */
   line(bytes: Buffer): void;
   message(raw: unknown): void;
@@ -17,22 +17,22 @@ export interface CarrierEvents {
   /** It takes messages again. */
   drained(): void;
   /** This request or its reply got lost; others may fare better. */
-  lost(id: number, trouble: Trouble): void;
+  lost(id: number, failure: TransportFailure): void;
   /**
    * Something broke that may have been the server's end, or a matter of one exchange: worth a ping. `stream`: the
    * request whose answer had begun.
    */
   doubtful(stream?: number): void;
   /** The connection is at its end. */
-  broke(trouble: Trouble): void;
+  broke(failure: TransportFailure): void;
   /** The server closed the connection properly. */
   goodbye(): void;
   log(text: string): void;
 }
 
-export interface CarrierPorts {
+export interface TransportPorts {
   clock: Clock;
-  on: CarrierEvents;
+  on: TransportEvents;
   /** Whether a call is with the server. */
   isBusy(): boolean;
   /** Puts the server's authorisation on top of a fetch. It may reject with AuthRequiredError. */
@@ -40,7 +40,7 @@ export interface CarrierPorts {
 }
 
 /** Carries messages to one remote server and back, without knowing what they say. */
-export interface Carrier {
+export interface RemoteTransport {
   /** Resolves when messages can be written; rejects with a TroubleError. */
   dial(): Promise<void>;
   /** False while it takes no more. */
@@ -55,8 +55,8 @@ export interface Carrier {
 export const GOODBYE_MS = 2000;
 
 /** Loads what the transport needs when the first such server is opened: a herd of processes needs none of it. */
-export async function makeCarrier(spec: RemoteSpec, ports: CarrierPorts): Promise<Carrier> {
-  if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpCarrier(spec, ports);
-  if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseCarrier(spec, ports);
-  return new (await import('./websocket-transport.js')).WebsocketCarrier(spec, ports);
+export async function createTransport(spec: RemoteSpec, ports: TransportPorts): Promise<RemoteTransport> {
+  if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpTransport(spec, ports);
+  if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseTransport(spec, ports);
+  return new (await import('./websocket-transport.js')).WebsocketTransport(spec, ports);
 }

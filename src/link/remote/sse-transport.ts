@@ -8,27 +8,27 @@ import type { SseSpec } from '../../config/schema/spec.js';
 import type { JsonObject } from '../session/message.js';
 import { type Exchange, Exchanges } from './http-exchange.js';
 import { refusalHeaders } from './refusal-headers.js';
-import type { Carrier, CarrierPorts } from './remote-transport.js';
+import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 import { SilenceWatch } from './silence-watch.js';
-import { endsLink, type Trouble, TroubleError, troubleIn } from './transport-failure.js';
+import { endsLink, failureIn, TransportError, type TransportFailure } from './transport-failure.js';
 
 /**
  * The older transport: one stream of events for everything that the server says, and a POST for each message to it.
  * The stream is the session. The SDK's transport would open a new one and go on as if the server still knew us, so
  * the end of the stream is the end of the carrier.
  */
-export class SseCarrier implements Carrier {
+export class SseTransport implements RemoteTransport {
   readonly #spec: SseSpec;
-  readonly #ports: CarrierPorts;
+  readonly #ports: TransportPorts;
   readonly #exchanges: Exchanges;
   readonly #transport: SSEClientTransport;
   #state: 'dialling' | 'open' | 'closed' = 'dialling';
-  #refuseDial: (trouble: Trouble) => void = () => {};
+  #refuseDial: (failure: TransportFailure) => void = () => {};
   #silence: SilenceWatch | undefined;
   /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
   #isIntroducing = false;
 
-  constructor(spec: SseSpec, ports: CarrierPorts) {
+  constructor(spec: SseSpec, ports: TransportPorts) {
     this.#spec = spec;
     this.#ports = ports;
     this.#exchanges = new Exchanges({
@@ -37,7 +37,7 @@ export class SseCarrier implements Carrier {
       silenceMs: () => 0,
       on: {
         oversized: (event) => ports.on.oversized(event),
-        broke: (exchange, trouble) => this.#broke(exchange, trouble),
+        broke: (exchange, failure) => this.#broke(exchange, failure),
         streamEnded: () => this.#ended(),
         heard: () => this.#silence?.heard(),
       },
@@ -55,10 +55,10 @@ export class SseCarrier implements Carrier {
   async dial(): Promise<void> {
     // a stream that breaks is closed here, after which the transport says nothing more of it
     const broken = new Promise<never>((_, reject) => {
-      this.#refuseDial = (trouble) => reject(new TroubleError(trouble));
+      this.#refuseDial = (failure) => reject(new TransportError(failure));
     });
     const started = this.#transport.start().catch((error: unknown) => {
-      throw new TroubleError(dialTrouble(error));
+      throw new TransportError(dialTrouble(error));
     });
     await Promise.race([broken, started]);
     if (this.#state === 'closed') return;
@@ -90,16 +90,16 @@ export class SseCarrier implements Carrier {
       try {
         const response = await fetch(url, init);
         if (response.status < 400) return response;
-        throw new TroubleError(await this.#refusal(response, isPost));
+        throw new TransportError(await this.#refusal(response, isPost));
       } catch (error) {
-        const trouble = troubleIn(error);
-        if (trouble !== undefined && !isPost) this.#end(trouble);
+        const failure = failureIn(error);
+        if (failure !== undefined && !isPost) this.#end(failure);
         throw error;
       }
     };
   }
 
-  async #refusal(response: Response, isPost: boolean): Promise<Trouble> {
+  async #refusal(response: Response, isPost: boolean): Promise<TransportFailure> {
     const { status, headers } = response;
     // what comes where a stream was asked for may have no end
     const text = isPost ? await response.text().catch(() => '') : '';
@@ -118,9 +118,9 @@ export class SseCarrier implements Carrier {
       await this.#transport.send(message as JSONRPCMessage);
     } catch (error) {
       if (this.#state !== 'open') return;
-      const trouble = postTrouble(error);
-      if (typeof message.id === 'number' && 'method' in message) on.lost(message.id, trouble);
-      else if (endsLink(trouble)) this.#end(trouble);
+      const failure = postTrouble(error);
+      if (typeof message.id === 'number' && 'method' in message) on.lost(message.id, failure);
+      else if (endsLink(failure)) this.#end(failure);
     }
     if (isIntroduction) {
       this.#isIntroducing = false;
@@ -128,10 +128,10 @@ export class SseCarrier implements Carrier {
     }
   }
 
-  #broke({ method }: Exchange, trouble: Trouble): void {
+  #broke({ method }: Exchange, failure: TransportFailure): void {
     // whoever posts learns it by himself
-    if (method === 'GET') this.#end(trouble);
-    else if (trouble.kind === 'cut' && this.#state === 'open') this.#ports.on.doubtful();
+    if (method === 'GET') this.#end(failure);
+    else if (failure.kind === 'cut' && this.#state === 'open') this.#ports.on.doubtful();
   }
 
   #ended(): void {
@@ -142,13 +142,13 @@ export class SseCarrier implements Carrier {
   }
 
   /** Before the SDK's transport can begin to connect again. Without a trouble the server said goodbye. */
-  #end(trouble: Trouble | undefined): void {
+  #end(failure: TransportFailure | undefined): void {
     if (this.#state === 'closed') return;
     const wasOpen = this.#state === 'open';
     void this.close();
-    if (trouble === undefined) this.#ports.on.goodbye();
-    else if (wasOpen) this.#ports.on.broke(trouble);
-    else this.#refuseDial(trouble);
+    if (failure === undefined) this.#ports.on.goodbye();
+    else if (wasOpen) this.#ports.on.broke(failure);
+    else this.#refuseDial(failure);
   }
 
   /** A stream without calls may be silent for ever. A request that is written begins a new silence. */
@@ -163,7 +163,7 @@ export class SseCarrier implements Carrier {
   }
 }
 
-function dialTrouble(error: unknown): Trouble {
+function dialTrouble(error: unknown): TransportFailure {
   const code = SseError.isInstance(error) ? error.code : undefined;
   if (typeof code === 'number' && code !== 200)
     return { kind: 'refused', status: code, text: redirectIn(error) };
@@ -176,8 +176,8 @@ function redirectIn(error: unknown): string {
 }
 
 /** What is left to the transport is a redirect that it did not follow: a plain error with everything in its message. */
-function postTrouble(error: unknown): Trouble {
-  const known = troubleIn(error);
+function postTrouble(error: unknown): TransportFailure {
+  const known = failureIn(error);
   if (known !== undefined) return known;
   const message = error instanceof Error ? error.message : String(error);
   const [, status, text = ''] = /\(HTTP (\d{3})\): (.*)/s.exec(message) ?? [];

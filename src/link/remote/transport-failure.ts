@@ -19,7 +19,7 @@ import type { RefusalHeaders } from './refusal-headers.js';
  * | `too-large` | a message over `max_message_bytes` | yes |
  * | `nonsense` | an answer that is not what the transport prescribes | perhaps |
  */
-export type Trouble =
+export type TransportFailure =
   | { kind: 'unreachable'; code: string | undefined; message: string }
   | ({ kind: 'refused'; status: number; text: string } & RefusalHeaders)
   | { kind: 'unauthorised'; error: AuthRequiredError }
@@ -33,12 +33,12 @@ export type Trouble =
   | { kind: 'nonsense'; why: string };
 
 /** Carries a trouble through the SDK's transports, which pass on whatever their fetch rejects with. */
-export class TroubleError extends Error {
-  readonly trouble: Trouble;
+export class TransportError extends Error {
+  readonly failure: TransportFailure;
 
-  constructor(trouble: Trouble) {
-    super(trouble.kind);
-    this.trouble = trouble;
+  constructor(failure: TransportFailure) {
+    super(failure.kind);
+    this.failure = failure;
   }
 }
 
@@ -47,8 +47,8 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** The trouble that an error stands for, where it stands for one. */
-export function troubleIn(error: unknown): Trouble | undefined {
-  if (error instanceof TroubleError) return error.trouble;
+export function failureIn(error: unknown): TransportFailure | undefined {
+  if (error instanceof TransportError) return error.failure;
   if (error instanceof AuthRequiredError) return { kind: 'unauthorised', error };
   // its token could not be renewed: the way to the server leads over another that is not there
   if (error instanceof MCPConnectionError)
@@ -57,25 +57,25 @@ export function troubleIn(error: unknown): Trouble | undefined {
 }
 
 /** The request never arrived, or the server itself says that it did nothing. */
-export function wasRefused(trouble: Trouble): boolean {
-  if (trouble.kind === 'refused') return trouble.status < 500;
-  return REFUSALS.has(trouble.kind);
+export function wasRefused(failure: TransportFailure): boolean {
+  if (failure.kind === 'refused') return failure.status < 500;
+  return REFUSALS.has(failure.kind);
 }
 
 /** No other request can fare better: the whole link is at its end. */
-export function endsLink(trouble: Trouble): boolean {
-  if (trouble.kind === 'refused') return trouble.status === 401;
-  if (trouble.kind === 'unauthorised') return !(trouble.error instanceof ScopeRequiredError);
-  return REFUSALS.has(trouble.kind);
+export function endsLink(failure: TransportFailure): boolean {
+  if (failure.kind === 'refused') return failure.status === 401;
+  if (failure.kind === 'unauthorised') return !(failure.error instanceof ScopeRequiredError);
+  return REFUSALS.has(failure.kind);
 }
 
-const REFUSALS: ReadonlySet<Trouble['kind']> = new Set(['unreachable', 'unauthorised', 'forgotten']);
+const REFUSALS: ReadonlySet<TransportFailure['kind']> = new Set(['unreachable', 'unauthorised', 'forgotten']);
 
 /** The same without what nobody should read: servers repeat in their answers what they were sent. */
-export function cleaned(trouble: Trouble, redact: (text: string) => string): Trouble {
-  if (trouble.kind === 'unreachable') return { ...trouble, message: redact(trouble.message) };
-  if (trouble.kind === 'refused') return { ...trouble, text: redact(trouble.text) };
-  if (trouble.kind === 'closed') return { ...trouble, reason: redact(trouble.reason) };
-  if (trouble.kind === 'nonsense') return { ...trouble, why: redact(trouble.why) };
-  return trouble;
+export function cleaned(failure: TransportFailure, redact: (text: string) => string): TransportFailure {
+  if (failure.kind === 'unreachable') return { ...failure, message: redact(failure.message) };
+  if (failure.kind === 'refused') return { ...failure, text: redact(failure.text) };
+  if (failure.kind === 'closed') return { ...failure, reason: redact(failure.reason) };
+  if (failure.kind === 'nonsense') return { ...failure, why: redact(failure.why) };
+  return failure;
 }

@@ -3,8 +3,8 @@ import type { WebsocketSpec } from '../../config/schema/spec.js';
 import { EDGE_BYTES } from '../../shared/framing/framer.js';
 import { Heartbeat } from './heartbeat.js';
 import { refusalHeaders } from './refusal-headers.js';
-import { type Carrier, type CarrierPorts, GOODBYE_MS } from './remote-transport.js';
-import { codeOf, type Trouble, TroubleError } from './transport-failure.js';
+import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
+import { codeOf, TransportError, type TransportFailure } from './transport-failure.js';
 
 const SUBPROTOCOL = 'mcp';
 /** What ws says when a server ignores the subprotocol. Many do, and speak MCP all the same. */
@@ -18,17 +18,17 @@ const TOO_LARGE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 const CONTROL_FRAME_BYTES = 127;
 
 /** A message a frame, over a connection that is asked for signs of life. */
-export class WebsocketCarrier implements Carrier {
+export class WebsocketTransport implements RemoteTransport {
   readonly #spec: WebsocketSpec;
-  readonly #ports: CarrierPorts;
+  readonly #ports: TransportPorts;
   #socket: WebSocket | undefined;
   #heartbeat: Heartbeat | undefined;
   #state: 'dialling' | 'open' | 'closed' = 'dialling';
   #wasFull = false;
   /** Why it is about to close; the close itself knows less. */
-  #trouble: Trouble | undefined;
+  #failure: TransportFailure | undefined;
 
-  constructor(spec: WebsocketSpec, ports: CarrierPorts) {
+  constructor(spec: WebsocketSpec, ports: TransportPorts) {
     this.#spec = spec;
     this.#ports = ports;
   }
@@ -69,7 +69,7 @@ export class WebsocketCarrier implements Carrier {
   }
 
   /** Undefined when it is open; else what the server said instead, or why it could not be reached. */
-  #connect(protocols: string[]): Promise<Error | Trouble | undefined> {
+  #connect(protocols: string[]): Promise<Error | TransportFailure | undefined> {
     const { url, headers, maxMessageBytes } = this.#spec;
     const socket = new WebSocket(url, protocols, {
       headers: { ...headers },
@@ -81,8 +81,8 @@ export class WebsocketCarrier implements Carrier {
     this.#socket = socket;
     return new Promise((resolve) => {
       socket.on('error', (error) => {
-        if (codeOf(error) === TOO_LARGE) this.#trouble = { kind: 'too-large', bytes: maxMessageBytes * 2 };
-        else this.#trouble ??= { kind: 'cut', code: codeOf(error) };
+        if (codeOf(error) === TOO_LARGE) this.#failure = { kind: 'too-large', bytes: maxMessageBytes * 2 };
+        else this.#failure ??= { kind: 'cut', code: codeOf(error) };
         resolve(error);
       });
       socket.on('unexpected-response', (_request, response) => {
@@ -117,7 +117,7 @@ export class WebsocketCarrier implements Carrier {
   #opened(socket: WebSocket): void {
     if (this.#state === 'closed') return;
     this.#state = 'open';
-    this.#trouble = undefined;
+    this.#failure = undefined;
     const { clock } = this.#ports;
     const { intervalMs, timeoutMs } = this.#spec.ping;
     this.#heartbeat = new Heartbeat({
@@ -126,7 +126,7 @@ export class WebsocketCarrier implements Carrier {
       timeoutMs,
       ping: () => socket.ping(),
       stopped: () => {
-        this.#trouble = { kind: 'no-pong', ms: timeoutMs };
+        this.#failure = { kind: 'no-pong', ms: timeoutMs };
         socket.terminate();
       },
     });
@@ -160,18 +160,18 @@ export class WebsocketCarrier implements Carrier {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     const { on, isBusy } = this.#ports;
-    const isProper = this.#trouble === undefined && (code === NORMAL || code === GOING_AWAY);
+    const isProper = this.#failure === undefined && (code === NORMAL || code === GOING_AWAY);
     if (isProper && !isBusy()) on.goodbye();
-    else on.broke(this.#trouble ?? closing(code, reason));
+    else on.broke(this.#failure ?? closing(code, reason));
   }
 }
 
 /** 1006 is what ws says when no close frame came. */
-function closing(code: number, reason: string): Trouble {
+function closing(code: number, reason: string): TransportFailure {
   return code === 1006 ? { kind: 'cut', code: undefined } : { kind: 'closed', code, reason };
 }
 
-function dialError(refused: Error | Trouble): TroubleError {
-  if (!(refused instanceof Error)) return new TroubleError(refused);
-  return new TroubleError({ kind: 'unreachable', code: codeOf(refused), message: refused.message });
+function dialError(refused: Error | TransportFailure): TransportError {
+  if (!(refused instanceof Error)) return new TransportError(refused);
+  return new TransportError({ kind: 'unreachable', code: codeOf(refused), message: refused.message });
 }

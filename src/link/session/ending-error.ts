@@ -11,7 +11,7 @@ import {
 import { shellWord } from '../../shared/shell-word.js';
 
 /** What a call is told when its incarnation came to this end. `sent`: the call was with the server. */
-export function callErrorFor(name: string, ending: Ending, sent: boolean): MCPError {
+export function endingError(name: string, ending: Ending, sent: boolean): MCPError {
   const fate = sent ? 'the call was with the server and may have run' : 'the call was not sent';
   if (ending.kind === 'disconnected') {
     const message = `${name}: was stopped`;

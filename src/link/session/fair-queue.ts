@@ -8,7 +8,7 @@ export interface Waiter {
  * The order in which calls over `max_in_flight` get their turn: callers take turns. Whoever has one call waiting comes
  * next, however many another has. Within one caller it is first come, first served.
  */
-export class FairLine<T extends Waiter> {
+export class FairQueue<T extends Waiter> {
   /** Callers that have something waiting, in the order of their turns; a Map keeps it. */
   readonly #queues = new Map<string | undefined, Set<T>>();
   #size = 0;

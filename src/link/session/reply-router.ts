@@ -36,7 +36,7 @@ export interface StrayCounts {
   oversized: number;
 }
 
-export interface InboxPorts {
+export interface ReplyRouterPorts {
   /** The server's name, for messages. */
   name: string;
   /** Calls that were written and have not settled: no other call can be reached from here. */
@@ -53,11 +53,11 @@ export interface InboxPorts {
 }
 
 /** Finds the call a line from the server belongs to. Of a long reply to somebody who only hands it on the id alone is read. */
-export class Inbox {
+export class ReplyRouter {
   readonly counts: StrayCounts = { replies: 0, progress: 0, broken: 0, oversized: 0 };
-  readonly #ports: InboxPorts;
+  readonly #ports: ReplyRouterPorts;
 
-  constructor(ports: InboxPorts) {
+  constructor(ports: ReplyRouterPorts) {
     this.#ports = ports;
   }
 

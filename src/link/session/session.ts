@@ -12,12 +12,12 @@ import {
   type Outcome,
 } from './call.js';
 import { Deadlines } from './deadlines.js';
-import { FairLine } from './fair-queue.js';
+import { FairQueue } from './fair-queue.js';
 import { InFlight } from './in-flight.js';
 import type { JsonObject, Message } from './message.js';
 import { promisedCall } from './promised-call.js';
 import { cancelled, overloaded, timedOut, unavailable, unwritable } from './refusals.js';
-import { FIRST_CALL_ID, Inbox, type StrayCounts } from './reply-router.js';
+import { FIRST_CALL_ID, ReplyRouter, type StrayCounts } from './reply-router.js';
 import { cancelLine, requestLine } from './request-line.js';
 import { UnansweredCalls } from './unanswered-calls.js';
 
@@ -71,9 +71,9 @@ export class Session {
   /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
   readonly #asking = new Set<Call>();
   readonly #unanswered = new UnansweredCalls();
-  readonly #waiting = new FairLine<Call>();
+  readonly #waiting = new FairQueue<Call>();
   readonly #deadlines: Deadlines<Call>;
-  readonly #inbox: Inbox;
+  readonly #inbox: ReplyRouter;
   readonly #home: CallHome;
   #state: 'open' | 'sealed' | 'closed' = 'open';
   #nextId = FIRST_CALL_ID;
@@ -93,7 +93,7 @@ export class Session {
     this.#lastActivityAt = options.clock.now();
     const { timeoutMs, maxTimeoutMs } = options;
     this.#home = { timeoutMs, maxTimeoutMs, takeBack: (call, reason) => this.#cancel(call, reason) };
-    this.#inbox = new Inbox({
+    this.#inbox = new ReplyRouter({
       name: options.name,
       inFlight: this.#inFlight,
       passesRaw: () => options.inputRequired === undefined,

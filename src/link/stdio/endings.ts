@@ -5,7 +5,7 @@ import type { Failed } from '../../machines/ending.js';
 import { shellWord } from '../../shared/shell-word.js';
 import type { Exit } from './child.js';
 import { shownCommand } from './command-line.js';
-import type { LastLines } from './failure-lines.js';
+import type { FailureLines } from './failure-lines.js';
 import { type KnownCause, notInPath } from './known-causes.js';
 
 /** Nothing that a second try could change. */
@@ -87,7 +87,7 @@ export interface Circumstances {
   firstExit: Exit | undefined;
   /** Where the last lines come from: stderr, or what it wrote to stdout that was no message. */
   stream: 'stderr' | 'stdout';
-  lines: LastLines;
+  lines: FailureLines;
   /** What the lines show, where it is a cause that many starts fail of. */
   cause: KnownCause | undefined;
 }

@@ -42,7 +42,7 @@ const ERROR =
   /error|exception|fatal|panic|fail|cannot|can't|could not|unable|missing|require|must|not (found|set|defined|provided|installed|supported)|denied|refused|invalid|no such|unsupported|please (provide|set|specify)|usage:|✗|❌/i;
 const NO_ERROR = /^\W*(warn|warning|info|debug|deprecat)/i;
 
-export interface LastLines {
+export interface FailureLines {
   /** Everything that is no noise, a line each. */
   text: string;
   /** From the last line that looks like an error on; from the last line where none does. */
@@ -52,7 +52,10 @@ export interface LastLines {
 }
 
 /** What a program wrote last, without control characters, secrets (`redact` knows the declared ones), and noise. */
-export function lastLines(output: string, redact: (text: string) => string = (text) => text): LastLines {
+export function failureLines(
+  output: string,
+  redact: (text: string) => string = (text) => text,
+): FailureLines {
   // cleaned before: a colour must not divide a secret; redacted before that as well: one may hold a tab
   const all = redact(clean(redact(output)))
     .split('\n')

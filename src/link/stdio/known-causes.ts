@@ -1,6 +1,6 @@
 import type { StdioSpec } from '../../config/schema/spec.js';
 import { shellWord } from '../../shared/shell-word.js';
-import type { LastLines } from './failure-lines.js';
+import type { FailureLines } from './failure-lines.js';
 
 /** Why a server could not be started, in words, and what helps. */
 export interface KnownCause {
@@ -239,7 +239,7 @@ const RULES: readonly Rule[] = [
  * its runner had not given up, and words of a runner are those of a program that the server ran.
  */
 export function knownCause(
-  { text, lastError }: LastLines,
+  { text, lastError }: FailureLines,
   about: About,
   opened: boolean,
 ): KnownCause | undefined {
@@ -255,7 +255,7 @@ export function knownCause(
 const BLAMES_PROBE = /server\/discover|\binitialized? (?:request|message)|expected? ?initialize/i;
 
 /** Whether these last lines show that a server ended because it was asked for its era. */
-export function blamesProbe({ lastError }: LastLines): boolean {
+export function blamesProbe({ lastError }: FailureLines): boolean {
   return BLAMES_PROBE.test(lastError);
 }
 

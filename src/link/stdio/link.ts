@@ -1,17 +1,22 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
-import { blocks } from '../../shared/framing/buffer-pool.js';
-import { free } from '../../shared/framing/detach-buffer.js';
+import { bufferPool } from '../../shared/framing/buffer-pool.js';
+import { detachBuffer } from '../../shared/framing/detach-buffer.js';
 import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
 import type { Link, LinkEvents, LinkLog, Opened, Unwatch } from '../link.js';
-import type { Rung } from '../process/stop-sequence.js';
+import type { StopStep } from '../process/stop-sequence.js';
 import { type ListMethod, listAll } from '../protocol/list.js';
 import type { Negotiation } from '../protocol/negotiation/negotiation.js';
-import { makeTalk, reasonOf, type Talk, type TalkDeps } from '../protocol/negotiation/protocol-stack.js';
-import { watch } from '../protocol/negotiation/watch-resource.js';
-import { isForUpstream } from '../protocol/protocol-driver.js';
-import { callErrorFor } from '../session/ending-error.js';
+import {
+  createProtocolStack,
+  type ProtocolDeps,
+  type ProtocolStack,
+  reasonOf,
+} from '../protocol/negotiation/protocol-stack.js';
+import { watchResource } from '../protocol/negotiation/watch-resource.js';
+import { isForDriver } from '../protocol/protocol-driver.js';
+import { endingError } from '../session/ending-error.js';
 import type { JsonObject, Message } from '../session/message.js';
 import type { Session } from '../session/session.js';
 import type { Exit } from './child.js';
@@ -26,13 +31,13 @@ import {
   notGone,
   notStarted,
 } from './endings.js';
-import { lastLines } from './failure-lines.js';
+import { failureLines } from './failure-lines.js';
 import { blamesProbe, knownCause } from './known-causes.js';
 import { LogLines } from './log-lines.js';
 import { OutputTail } from './output-tail.js';
 import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';
 
-export interface StdioDeps extends ProcessDeps, TalkDeps {}
+export interface StdioDeps extends ProcessDeps, ProtocolDeps {}
 
 /** A server that closed a pipe is given this long to exit before it counts as lost. */
 const PIPE_GRACE_MS = 500;
@@ -65,7 +70,7 @@ class StdioLink implements Link {
   /** The last of both, for the words of an ending. */
   readonly #errorTail: OutputTail;
   readonly #noiseTail: OutputTail;
-  readonly #upstream: Negotiation;
+  readonly #driver: Negotiation;
   #startTimer: unknown;
   /** When the process got its first request. */
   #greetedAt: number;
@@ -90,13 +95,13 @@ class StdioLink implements Link {
     this.#noise = new LogLines(clock, (text) => this.#log('stdout', stripVTControlCharacters(text)));
     this.#errorTail = new OutputTail(clock);
     this.#noiseTail = new OutputTail(clock);
-    const { session, upstream } = this.#newTalk();
+    const { session, driver } = this.#newTalk();
     this.session = session;
-    this.#upstream = upstream;
+    this.#driver = driver;
     this.#process = this.#newProcess();
     this.#limitStart();
     this.#greetedAt = clock.now();
-    upstream.open().then(
+    driver.open().then(
       (opened) => this.#open(opened),
       (error: unknown) => this.#fail(badHandshake(this.#redact(reasonOf(error)), this.#circumstances())),
     );
@@ -108,7 +113,7 @@ class StdioLink implements Link {
   }
 
   ping(timeoutMs: number): Promise<void> {
-    return this.#upstream.ping(timeoutMs);
+    return this.#driver.ping(timeoutMs);
   }
 
   async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
@@ -118,18 +123,18 @@ class StdioLink implements Link {
   }
 
   watch(uri: string): Promise<Unwatch> {
-    return watch(this.session, this.#upstream, uri);
+    return watchResource(this.session, this.#driver, uri);
   }
 
-  close(from: Rung = 'close'): void {
+  close(from: StopStep = 'close'): void {
     this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
     this.session.seal();
     this.#process.stop(from);
   }
 
-  #newTalk(): Talk {
+  #newTalk(): ProtocolStack {
     const link = this;
-    return makeTalk({
+    return createProtocolStack({
       spec: this.#spec,
       deps: this.#deps,
       wire: {
@@ -155,11 +160,11 @@ class StdioLink implements Link {
         this.#fail(badHandshake('a message over max_message_bytes', this.#circumstances()));
       },
     };
-    const framer = new Framer(maxMessageBytes, lines, blocks);
+    const framer = new Framer(maxMessageBytes, lines, bufferPool);
     const process: ServerProcess = new ServerProcess(this.#spec, this.#deps, {
       failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error, this.#redact)),
       stdout: (chunk) => {
-        if (framer.push(chunk)) free(chunk);
+        if (framer.push(chunk)) detachBuffer(chunk);
       },
       stderr: (chunk) => {
         this.#stderr.push(chunk);
@@ -192,9 +197,9 @@ class StdioLink implements Link {
 
   #receive(message: Message, line: Buffer | undefined): void {
     if (message.kind === 'broken') this.#logNoise(line);
-    else if (message.kind === 'notification' && !isForUpstream(message.method)) {
+    else if (message.kind === 'notification' && !isForDriver(message.method)) {
       this.#on.notification(message.method, message.params);
-    } else if (message.kind !== 'batch' && !this.#upstream.receive(message.raw)) this.#logNoise(line);
+    } else if (message.kind !== 'batch' && !this.#driver.receive(message.raw)) this.#logNoise(line);
   }
 
   /** True for the first reason to end; every later one is a consequence. */
@@ -228,7 +233,7 @@ class StdioLink implements Link {
 
   #notStarted(failed: Failed): void {
     this.#decide(failed);
-    this.#upstream.close();
+    this.#driver.close();
     const ending = this.#ending ?? failed;
     this.#closeSession(ending);
     this.#on.ended(ending);
@@ -239,7 +244,7 @@ class StdioLink implements Link {
     this.#noise.end();
     if (this.#ending === undefined && !this.#diedUnasked(exit)) return;
     if (this.#ending !== undefined) this.#closeSession(this.#ending);
-    this.#upstream.close();
+    this.#driver.close();
   }
 
   /** Nothing had asked it to end. False where another process is to follow within this link. */
@@ -247,7 +252,7 @@ class StdioLink implements Link {
     const all = this.#circumstances();
     // what it wrote is not why something else killed it
     const about = exit.signal === null ? all : { ...all, cause: undefined };
-    if (this.#upstream.diedOfProbe() && this.#mayHaveDiedOfProbe(about)) {
+    if (this.#driver.diedOfProbe() && this.#mayHaveDiedOfProbe(about)) {
       this.#deps.clock.clearTimeout(this.#pipeTimer);
       this.#pipeTimer = undefined;
       this.#startsAgain = true;
@@ -270,7 +275,7 @@ class StdioLink implements Link {
 
   #circumstances(): Circumstances {
     const { stream, text } = this.#lastOutput();
-    const lines = lastLines(text, this.#redact);
+    const lines = failureLines(text, this.#redact);
     const opened = this.#opened !== undefined;
     return {
       spec: this.#spec,
@@ -308,7 +313,7 @@ class StdioLink implements Link {
     this.#noiseTail.clear();
     this.#limitStart();
     this.#process = this.#newProcess();
-    this.#upstream.startAgain();
+    this.#driver.startAgain();
   }
 
   #gone(end: ProcessEnd): void {
@@ -325,12 +330,12 @@ class StdioLink implements Link {
     }
     const ending: Ending = !end.gone || decided === undefined ? notGone(this.#spec.name) : decided;
     this.#closeSession(ending);
-    this.#upstream.close();
+    this.#driver.close();
     this.#on.ended(ending.kind === 'disconnected' ? { ...ending, killed: end.killed } : ending);
   }
 
   #closeSession(ending: Ending): void {
-    this.session.close((sent) => callErrorFor(this.#spec.name, ending, sent));
+    this.session.close((sent) => endingError(this.#spec.name, ending, sent));
   }
 
   #logNoise(line: Buffer | undefined): void {

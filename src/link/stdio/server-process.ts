@@ -1,13 +1,13 @@
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import { groupAlive, groupRuns, signalGroup } from '../process/group.js';
-import { Ladder, type LadderEnd, type Rung } from '../process/stop-sequence.js';
+import { StopSequence, type StopSequenceEnd, type StopStep } from '../process/stop-sequence.js';
 import type { ProcessTable } from '../process/table.js';
 import { type Child, type Exit, spawnChild } from './child.js';
 import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
 import { type Encoding, encodingOf } from './encoding.js';
 import { childEnvironment, type Environment } from './environment.js';
-import { Input } from './stdin-writer.js';
+import { StdinWriter } from './stdin-writer.js';
 
 export interface ProcessDeps {
   clock: Clock;
@@ -33,7 +33,7 @@ export interface ProcessEvents {
   gone(end: ProcessEnd): void;
 }
 
-export interface ProcessEnd extends LadderEnd {
+export interface ProcessEnd extends StopSequenceEnd {
   /** Processes that had left the group and were killed. */
   escaped: number;
   /** Containers that outlived their client and were removed; undefined where docker did not say. */
@@ -48,10 +48,10 @@ export class ServerProcess {
   readonly #env: Record<string, string>;
   readonly #docker: string[] | undefined;
   readonly #child: Child | undefined;
-  readonly #input: Input | undefined;
-  readonly #ladder: Ladder | undefined;
+  readonly #input: StdinWriter | undefined;
+  readonly #stopSequence: StopSequence | undefined;
   #exit: Exit | undefined;
-  #ladderEnd: LadderEnd | undefined;
+  #stopSequenceEnd: StopSequenceEnd | undefined;
   #lastWordsRead = false;
 
   constructor(spec: StdioSpec, deps: ProcessDeps, on: ProcessEvents) {
@@ -70,8 +70,11 @@ export class ServerProcess {
     if (this.#child === undefined) return;
     const { pid, stdin } = this.#child;
     deps.table.add({ pid, name: spec.name, cookie: this.#cookie, docker: this.#docker });
-    this.#input = new Input(stdin, encoding, { drained: on.drained, broken: () => on.pipeClosed('stdin') });
-    this.#ladder = this.#newLadder(pid, this.#input, spec.stop);
+    this.#input = new StdinWriter(stdin, encoding, {
+      drained: on.drained,
+      broken: () => on.pipeClosed('stdin'),
+    });
+    this.#stopSequence = this.#newLadder(pid, this.#input, spec.stop);
   }
 
   /** Undefined when it has ended, or never began. */
@@ -88,8 +91,8 @@ export class ServerProcess {
   }
 
   /** Ends it by the ladder, from this rung on. A later order can only climb. */
-  stop(from: Rung): void {
-    this.#ladder?.begin(from);
+  stop(from: StopStep): void {
+    this.#stopSequence?.begin(from);
   }
 
   #spawn(spec: StdioSpec, args: readonly string[], encoding: Encoding): Child | undefined {
@@ -105,7 +108,7 @@ export class ServerProcess {
         stdoutEnded: () => on.pipeClosed('stdout'),
         exited: (exit) => {
           this.#exit = exit;
-          this.#ladder?.leaderExited();
+          this.#stopSequence?.leaderExited();
         },
         drained: () => {
           this.#lastWordsRead = true;
@@ -116,28 +119,28 @@ export class ServerProcess {
     );
   }
 
-  #newLadder(pid: number, input: Input, stop: StdioSpec['stop']): Ladder {
+  #newLadder(pid: number, input: StdinWriter, stop: StdioSpec['stop']): StopSequence {
     const world = {
       clock: this.#deps.clock,
       closeInput: () => input.end(),
       signal: (signal: 'SIGTERM' | 'SIGKILL') => signalGroup(pid, signal),
       groupRuns: (thorough: boolean) => (thorough ? groupRuns(pid) : groupAlive(pid)),
     };
-    return new Ladder(world, stop, (end) => {
-      this.#ladderEnd = end;
+    return new StopSequence(world, stop, (end) => {
+      this.#stopSequenceEnd = end;
       this.#bury();
     });
   }
 
   /** Its last words have to be read and its group has to be gone; whatever cannot be made to go says nothing more. */
   #bury(): void {
-    const end = this.#ladderEnd;
+    const end = this.#stopSequenceEnd;
     if (end === undefined || this.#child === undefined || (end.gone && !this.#lastWordsRead)) return;
     this.#child.release();
     void this.#clearUp(this.#child.pid, end).then((cleared) => this.#on.gone(cleared));
   }
 
-  async #clearUp(pid: number, end: LadderEnd): Promise<ProcessEnd> {
+  async #clearUp(pid: number, end: StopSequenceEnd): Promise<ProcessEnd> {
     // what survived KILL stays in the table: the watchdog and the next start try again
     if (!end.gone) return { ...end, escaped: 0, containers: 0 };
     const escaped = await this.#deps.table.sweep(this.#cookie);

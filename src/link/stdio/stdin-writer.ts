@@ -10,7 +10,7 @@ const ENOUGH_CHARACTERS = 4096;
  * The server's stdin. Calls are written only while it is `ready`, so at most one of them is queued here beside what
  * the pipe holds; the cap is for lines that do not ask: cancellations, answers to the server's own requests.
  */
-export class Input {
+export class StdinWriter {
   readonly #stream: Writable;
   readonly #encoding: Encoding;
   readonly #drained: () => void;

@@ -1,4 +1,4 @@
-import { free } from './detach-buffer.js';
+import { detachBuffer } from './detach-buffer.js';
 
 export const BLOCK_BYTES = 65_536;
 const MOST_IDLE = 1024;
@@ -11,7 +11,7 @@ const IDLE_MS = 1000;
  *
  * Whoever gives a block back says that nobody will look at it again. What is not given back is the collector's.
  */
-export class Blocks {
+export class BufferPool {
   #idle: Buffer[] = [];
   readonly #lent = new WeakSet<ArrayBufferLike>();
   readonly #idleMs: number;
@@ -34,11 +34,11 @@ export class Blocks {
   }
 
   /** A block, or what was cut out of it; anything else is left alone. */
-  giveBack({ buffer }: Buffer): void {
+  release({ buffer }: Buffer): void {
     if (!this.#lent.delete(buffer)) return;
     this.#usedAt = performance.now();
     const block = Buffer.from(buffer);
-    if (this.#idle.length === MOST_IDLE) free(block);
+    if (this.#idle.length === MOST_IDLE) detachBuffer(block);
     else this.#idle.push(block);
     this.#timer ??= setTimeout(() => this.#look(), this.#idleMs).unref();
   }
@@ -47,9 +47,9 @@ export class Blocks {
     this.#timer = undefined;
     const left = this.#usedAt + this.#idleMs - performance.now();
     if (left > 0) this.#timer = setTimeout(() => this.#look(), left).unref();
-    else for (const block of this.#idle.splice(0)) free(block);
+    else for (const block of this.#idle.splice(0)) detachBuffer(block);
   }
 }
 
 /** Those of the whole process. */
-export const blocks = new Blocks();
+export const bufferPool = new BufferPool();

@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
  * One that is only a part of its memory is left alone, and so is one that is free already. The price is that from then on every access to a typed array
  * costs a little more.
  */
-export function free({ buffer, length }: Buffer): void {
+export function detachBuffer({ buffer, length }: Buffer): void {
   if (length > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === length) detach(buffer);
 }
 

@@ -1,4 +1,4 @@
-import type { Blocks } from './buffer-pool.js';
+import type { BufferPool } from './buffer-pool.js';
 
 /**
  * Cuts a byte stream into lines, for both sides of the daemon. Written by hand because it is hot and because what goes
@@ -47,7 +47,7 @@ const LARGEST_BLOCK = 65_536;
 export class Framer {
   readonly #maxBytes: number;
   readonly #events: FramerEvents;
-  readonly #blocks: Blocks | undefined;
+  readonly #blocks: BufferPool | undefined;
   #pieces: Buffer[] = [];
   #size = 0;
   /** Collects small pieces; the last element of the list while it is not full. */
@@ -59,7 +59,7 @@ export class Framer {
   /** Set while a line over the cap is thrown away. */
   #edges: Edges | undefined;
 
-  constructor(maxBytes: number, events: FramerEvents, blocks?: Blocks) {
+  constructor(maxBytes: number, events: FramerEvents, blocks?: BufferPool) {
     this.#maxBytes = maxBytes;
     this.#events = events;
     this.#blocks = blocks;
@@ -137,7 +137,7 @@ export class Framer {
   #giveUp(): void {
     this.#closeBlock();
     this.#edges = new Edges(this.#pieces);
-    if (this.#blocks !== undefined) for (const piece of this.#pieces) this.#blocks.giveBack(piece);
+    if (this.#blocks !== undefined) for (const piece of this.#pieces) this.#blocks.release(piece);
     this.#drop();
     this.#events.tooLong?.();
   }
@@ -157,7 +157,7 @@ export class Framer {
     this.#blockUsed += piece.length;
   }
 
-  #copy(piece: Buffer, into: Blocks): void {
+  #copy(piece: Buffer, into: BufferPool): void {
     for (let at = 0; at < piece.length; ) {
       if (this.#blockUsed === this.#block?.length) this.#closeBlock();
       this.#block ??= into.lend();

@@ -10,19 +10,19 @@ import type { CallHandle, Outcome } from '../../link/session/call.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { nameFilter } from '../catalog/tool-filter.js';
-import type { Offers } from '../herd/view-catalog.js';
-import type { Members } from '../herd/view-servers.js';
+import type { ViewCatalog } from '../herd/view-catalog.js';
+import type { ViewServers } from '../herd/view-servers.js';
 import { callRefusal, reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { RoutedSink } from '../server/routed-sink.js';
 import { fanOut } from './fan-out.js';
 import { type KeepText, limitResult } from './result-limit.js';
 import { toToolResult } from './tool-result.js';
-import { type Refused, turnedAway } from './unserved-request.js';
+import { type Refused, unservedEvent } from './unserved-request.js';
 
 export interface CallsOptions {
-  members: Members;
-  offers: Offers;
+  servers: ViewServers;
+  catalog: ViewCatalog;
   clock: Clock;
   /** `of`: whose words are in the text. */
   redact(text: string, of?: ConfiguredServer): string;
@@ -66,7 +66,7 @@ export class Calls {
     // whom it would have called, nobody has found out
     if (context.signal?.aborted) return [];
     const isMeant = nameFilter(params.servers ?? ['*']);
-    const { tools } = await this.#options.offers.tools(undefined, false, 'start_timeout');
+    const { tools } = await this.#options.catalog.tools(undefined, false, 'start_timeout');
     const owners = tools.filter(({ server, name }) => name === params.tool && isMeant(server));
     const { tool, arguments: args, timeout_ms } = params;
     return this.many(
@@ -76,7 +76,7 @@ export class Calls {
   }
 
   call(params: CallParams, context: CallContext): Promise<ToolResult> {
-    const { clock, redact: clean, note, members } = this.#options;
+    const { clock, redact: clean, note, servers } = this.#options;
     const begun = clock.now();
     const requestId = this.#requestId(params);
     const unknown = (type: string) =>
@@ -88,12 +88,12 @@ export class Calls {
       };
       const settle = (outcome: Outcome) => {
         const elapsedMs = clock.now() - begun;
-        const redact = (text: string) => clean(text, members.get(params.server));
+        const redact = (text: string) => clean(text, servers.get(params.server));
         const about = { params, requestId, incarnation, elapsedMs, redact, unknown };
         resolve(this.#limited(params.server, toToolResult(outcome, about)));
       };
       const refuse = (error: MCPError) => {
-        this.#tell(named, context, error, clock.now() - begun);
+        this.#record(named, context, error, clock.now() - begun);
         settle({ ok: false, error });
       };
       const named = { ...params, request_id: requestId };
@@ -106,15 +106,15 @@ export class Calls {
     const requestId = this.#requestId(params);
     const about = { params, requestId, incarnation: null, elapsedMs: 0 };
     const { redact } = this.#options;
-    this.#tell({ ...params, request_id: requestId }, context, error, 0);
+    this.#record({ ...params, request_id: requestId }, context, error, 0);
     return toToolResult({ ok: false, error }, { ...about, redact, unknown: () => undefined });
   }
 
   /** No server took it, so that none will tell of it. */
-  #tell(params: CallParams, { caller }: ManyContext, error: MCPError, elapsedMs: number): void {
+  #record(params: CallParams, { caller }: ManyContext, error: MCPError, elapsedMs: number): void {
     const { server, tool, arguments: args = {}, request_id: requestId } = params;
     const request = { method: 'tools/call', params: { name: tool, arguments: args }, caller, requestId };
-    this.#options.refused(server, turnedAway(request, error, elapsedMs));
+    this.#options.refused(server, unservedEvent(request, error, elapsedMs));
   }
 
   #requestId({ request_id }: CallParams): string {
@@ -123,25 +123,25 @@ export class Calls {
 
   /** At once where it is certain which tool is meant; else its server is asked first what it has. */
   #begin(params: CallParams, context: CallContext, sink: OwnSink): void {
-    const { members, offers } = this.#options;
-    const server = members.get(params.server);
-    const isSure = server === undefined || !offers.isUnsure('tools', server, params.tool);
+    const { servers, catalog } = this.#options;
+    const server = servers.get(params.server);
+    const isSure = server === undefined || !catalog.isUnsure('tools', server, params.tool);
     if (isSure || context.signal?.aborted) {
       this.#send(params, context, sink);
       return;
     }
-    void offers.makeSure(server, { timeoutMs: params.timeout_ms, signal: context.signal }).then(
+    void catalog.makeSure(server, { timeoutMs: params.timeout_ms, signal: context.signal }).then(
       (timeout_ms) => this.#send({ ...params, timeout_ms }, context, sink),
       (error: MCPError) => sink.refuse(error),
     );
   }
 
   #send(params: CallParams, context: CallContext, { settle, routed, refuse }: OwnSink): void {
-    const { members, offers } = this.#options;
+    const { servers, catalog } = this.#options;
     const { signal, onProgress, onRequest, caller } = context;
-    const server = members.get(params.server);
-    const tool = server === undefined ? params.tool : offers.ownName('tools', server, params.tool);
-    const refusal = callRefusal(members, { server: params.server, tool }, signal);
+    const server = servers.get(params.server);
+    const tool = server === undefined ? params.tool : catalog.ownName('tools', server, params.tool);
+    const refusal = callRefusal(servers, { server: params.server, tool }, signal);
     if (refusal !== undefined) {
       refuse(refusal);
       return;
@@ -164,8 +164,8 @@ export class Calls {
   }
 
   #limited(server: string, result: ToolResult): ToolResult | Promise<ToolResult> {
-    const { members, keepText } = this.#options;
-    const limit = members.get(server)?.spec.resultLimit ?? 0;
+    const { servers, keepText } = this.#options;
+    const limit = servers.get(server)?.spec.resultLimit ?? 0;
     return limit === 0 ? result : limitResult(result, limit, keepText);
   }
 }

@@ -5,7 +5,7 @@ import type { MCPError } from '../../shared/call-errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { RoutedSink } from '../server/routed-sink.js';
 import type { LookupOptions } from './lookups.js';
-import { told } from './send-to-server.js';
+import { redactedError } from './send-to-server.js';
 
 /**
  * The shortest way of a call: from a name that is known to the session of its server. Whatever needs more than a look
@@ -24,9 +24,9 @@ export class Forwarding {
     sink: ForwardSink,
   ): ForwardHandle | undefined {
     if (method !== 'tools/call' || typeof params.name !== 'string') return undefined;
-    const { members, offers, redact } = this.#options;
-    const found = only === undefined ? offers.holderOf('tools', params.name) : undefined;
-    const server = members.get(only ?? found?.server ?? '');
+    const { servers, catalog, redact } = this.#options;
+    const found = only === undefined ? catalog.holderOf('tools', params.name) : undefined;
+    const server = servers.get(only ?? found?.server ?? '');
     const own = found?.name ?? params.name;
     if (server === undefined || !isPlain(server, own)) return undefined;
     const sent = own === params.name ? params : { ...params, name: own };
@@ -61,10 +61,10 @@ class ForwardedCall implements RoutedSink {
   }
 
   settle(outcome: Outcome): void {
-    this.#sink.settle(outcome.ok ? outcome : { ok: false, error: this.#told(outcome.error) });
+    this.#sink.settle(outcome.ok ? outcome : { ok: false, error: this.#redactedError(outcome.error) });
   }
 
-  #told(error: MCPError): MCPError {
-    return told(error, (text) => this.#redact(text, this.#server));
+  #redactedError(error: MCPError): MCPError {
+    return redactedError(error, (text) => this.#redact(text, this.#server));
   }
 }

@@ -2,14 +2,14 @@ import type { CallContext, McpResult, PromptParams, ResourceParams } from '../..
 import type { CallRequest } from '../../link/session/call.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import { disabled, unknownPrompt, unknownResource } from '../errors.js';
-import type { Offers } from '../herd/view-catalog.js';
-import type { Members } from '../herd/view-servers.js';
+import type { ViewCatalog } from '../herd/view-catalog.js';
+import type { ViewServers } from '../herd/view-servers.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import { askServer } from './send-to-server.js';
+import { sendToServer } from './send-to-server.js';
 
 export interface LookupOptions {
-  members: Members;
-  offers: Offers;
+  servers: ViewServers;
+  catalog: ViewCatalog;
   /** `of`: whose words are in the text. */
   redact(text: string, of?: ConfiguredServer): string;
 }
@@ -27,12 +27,12 @@ export class Lookups {
   }
 
   async prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
-    const { offers } = this.#options;
+    const { catalog } = this.#options;
     const server = this.#find(params.server);
-    const isUnsure = offers.isUnsure('prompts', server, params.name);
+    const isUnsure = catalog.isUnsure('prompts', server, params.name);
     const limits = { timeoutMs: params.timeout_ms, signal: context.signal };
-    const timeoutMs = isUnsure ? await offers.makeSure(server, limits) : params.timeout_ms;
-    const name = offers.ownName('prompts', server, params.name);
+    const timeoutMs = isUnsure ? await catalog.makeSure(server, limits) : params.timeout_ms;
+    const name = catalog.ownName('prompts', server, params.name);
     const known = server.catalog.keysOf('prompts');
     if (known?.has(name) === false && !server.catalog.isDoubted('prompts')) {
       throw unknownPrompt(params.server, params.name, [...known]);
@@ -61,7 +61,7 @@ export class Lookups {
   }
 
   #find(name: string): ConfiguredServer {
-    const server = this.#options.members.find(name);
+    const server = this.#options.servers.find(name);
     if (!server.spec.enabled) throw disabled(server.spec);
     return server;
   }
@@ -72,7 +72,7 @@ export class Lookups {
     context: CallContext,
     explain: (error: MCPError) => MCPError,
   ): Promise<McpResult> {
-    return askServer(server, request, context, { redact: this.#options.redact, explain });
+    return sendToServer(server, request, context, { redact: this.#options.redact, explain });
   }
 }
 

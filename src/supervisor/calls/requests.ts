@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from '../../link/session/message.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import type { Lists } from '../catalog/lists.js';
 import { matchesTemplate } from '../catalog/uri-template.js';
-import { disabled, nobodyHas, unknownPrompt } from '../errors.js';
+import { disabled, noServerHas, unknownPrompt } from '../errors.js';
 import type { Limits } from '../herd/view-catalog.js';
 import { callRefusal } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { LookupOptions } from './lookups.js';
 import { type KeepText, limitMcpResult } from './result-limit.js';
-import { askServer } from './send-to-server.js';
-import type { TrailedContext } from './unserved-request.js';
+import { sendToServer } from './send-to-server.js';
+import type { RecordedContext } from './unserved-request.js';
 
 type Named = 'tools' | 'prompts';
 
@@ -26,7 +26,7 @@ export class Requests {
     this.#options = options;
   }
 
-  async send(request: RequestParams, context: TrailedContext): Promise<McpResult> {
+  async send(request: RequestParams, context: RecordedContext): Promise<McpResult> {
     switch (request.method) {
       case 'tools/call':
         return this.#named('tools', textOf(request.params, 'name'), request, context);
@@ -43,7 +43,7 @@ export class Requests {
     list: Named,
     name: string,
     request: RequestParams,
-    context: TrailedContext,
+    context: RecordedContext,
   ): Promise<McpResult> {
     const { server, own, timeoutMs } = await this.#find(list, name, request, context);
     this.#check(list, server, own, context, request.server === undefined ? name : undefined);
@@ -54,7 +54,7 @@ export class Requests {
     return limitMcpResult(result, resultLimit, this.#options.keepText);
   }
 
-  async #complete(request: RequestParams, context: TrailedContext): Promise<McpResult> {
+  async #complete(request: RequestParams, context: RecordedContext): Promise<McpResult> {
     const ref = isObject(request.params.ref) ? request.params.ref : {};
     if (ref.type !== 'ref/prompt') return this.#passToOwner(textOf(ref, 'uri'), request, context);
     const { server, own, timeoutMs } = await this.#find('prompts', textOf(ref, 'name'), request, context);
@@ -62,7 +62,7 @@ export class Requests {
     return this.#pass(server, { ...request, params, timeout_ms: timeoutMs }, context);
   }
 
-  async #passToOwner(uri: string, request: RequestParams, context: TrailedContext): Promise<McpResult> {
+  async #passToOwner(uri: string, request: RequestParams, context: RecordedContext): Promise<McpResult> {
     const limits = { timeoutMs: request.timeout_ms, signal: context.signal };
     const { owner, timeoutMs } = await this.ownerOf(uri, request.server, limits);
     return this.#pass(owner, { ...request, timeout_ms: timeoutMs }, context);
@@ -71,30 +71,30 @@ export class Requests {
   #pass(
     server: ConfiguredServer,
     { method, params, timeout_ms: timeoutMs }: RequestParams,
-    context: TrailedContext,
+    context: RecordedContext,
   ): Promise<McpResult> {
     if (!server.spec.enabled) throw disabled(server.spec);
     context.onServer?.(server.spec.name);
-    return askServer(server, { method, params, timeoutMs }, context, { redact: this.#options.redact });
+    return sendToServer(server, { method, params, timeoutMs }, context, { redact: this.#options.redact });
   }
 
   /** Whose it is and what that server calls it; with what is left of the time. */
-  async #find(list: Named, name: string, request: RequestParams, { signal, trail }: TrailedContext) {
-    const { members, offers } = this.#options;
+  async #find(list: Named, name: string, request: RequestParams, { signal, unserved }: RecordedContext) {
+    const { servers, catalog } = this.#options;
     const limits = { timeoutMs: request.timeout_ms, signal };
     const { found: owner, timeoutMs: leftMs } =
       request.server === undefined
-        ? await offers.findOwner(list, name, limits)
+        ? await catalog.findOwner(list, name, limits)
         : { found: request.server, timeoutMs: request.timeout_ms };
-    if (owner === undefined) throw nobodyHas(list, name, offers.names(list), offers.missing(list));
-    if (trail !== undefined) trail.server = owner;
-    const server = members.find(owner);
-    const timeoutMs = offers.isUnsure(list, server, name)
-      ? await offers.makeSure(server, { timeoutMs: leftMs, signal })
+    if (owner === undefined) throw noServerHas(list, name, catalog.names(list), catalog.missing(list));
+    if (unserved !== undefined) unserved.server = owner;
+    const server = servers.find(owner);
+    const timeoutMs = catalog.isUnsure(list, server, name)
+      ? await catalog.makeSure(server, { timeoutMs: leftMs, signal })
       : leftMs;
     // who sees the whole herd means what the herd calls so, whatever else its server calls so
-    const held = request.server === undefined ? offers.holderOf(list, name) : undefined;
-    const own = held?.server === owner ? held.name : offers.ownName(list, server, name);
+    const held = request.server === undefined ? catalog.holderOf(list, name) : undefined;
+    const own = held?.server === owner ? held.name : catalog.ownName(list, server, name);
     return { server, own, timeoutMs };
   }
 
@@ -106,15 +106,15 @@ export class Requests {
     { signal }: CallContext,
     exposedName: string | undefined,
   ): void {
-    const { members, offers } = this.#options;
+    const { servers, catalog } = this.#options;
     const refusal =
       list === 'tools'
-        ? callRefusal(members, { server: server.spec.name, tool: own }, signal)
+        ? callRefusal(servers, { server: server.spec.name, tool: own }, signal)
         : promptRefusal(server, own);
     if (refusal === undefined) return;
     const isUnknown = refusal.type.endsWith('NotFoundError');
     if (!isUnknown || exposedName === undefined) throw refusal;
-    throw nobodyHas(list, exposedName, offers.names(list), offers.missing(list));
+    throw noServerHas(list, exposedName, catalog.names(list), catalog.missing(list));
   }
 
   /**
@@ -126,20 +126,20 @@ export class Requests {
     server?: string,
     limits: Limits = {},
   ): Promise<{ owner: ConfiguredServer; timeoutMs: number | undefined }> {
-    const { members, offers } = this.#options;
-    if (server !== undefined) return { owner: members.find(server), timeoutMs: limits.timeoutMs };
+    const { servers, catalog } = this.#options;
+    if (server !== undefined) return { owner: servers.find(server), timeoutMs: limits.timeoutMs };
     const look = () => this.#holderOf(uri);
-    const { found: listed, timeoutMs } = await offers.search('resources', uri, look, limits);
+    const { found: listed, timeoutMs } = await catalog.search('resources', uri, look, limits);
     if (listed !== undefined) return { owner: listed, timeoutMs };
-    const offering = members.servers.filter(({ catalog }) => offersResources(catalog.lists));
+    const offering = servers.servers.filter(({ catalog }) => offersResources(catalog.lists));
     const [only] = offering;
     if (only === undefined || offering.length > 1)
-      throw nobodyHas('resources', uri, [], offers.missing('resources'));
+      throw noServerHas('resources', uri, [], catalog.missing('resources'));
     return { owner: only, timeoutMs };
   }
 
   #holderOf(uri: string): ConfiguredServer | undefined {
-    const { servers } = this.#options.members;
+    const { servers } = this.#options.servers;
     const lists = ['resources', 'templates'] as const;
     const listed = servers.find(({ catalog }) => lists.some((list) => catalog.keysOf(list)?.has(uri)));
     return (

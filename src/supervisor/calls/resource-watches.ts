@@ -5,7 +5,7 @@ import type { ConfiguredServer } from '../server/configured-server.js';
 import type { OnUpdate } from '../server/resource-watch.js';
 import type { LookupOptions } from './lookups.js';
 import type { Requests } from './requests.js';
-import { told } from './send-to-server.js';
+import { redactedError } from './send-to-server.js';
 
 interface Begun {
   owner: ConfiguredServer;
@@ -20,7 +20,7 @@ interface Watch {
   begun: Begun | undefined;
 }
 
-export interface WatchesOptions extends Pick<LookupOptions, 'members' | 'redact'> {
+export interface WatchesOptions extends Pick<LookupOptions, 'servers' | 'redact'> {
   requests: Pick<Requests, 'ownerOf'>;
 }
 
@@ -68,7 +68,7 @@ export class ResourceWatches {
   }
 
   #isHere(owner: ConfiguredServer | undefined): boolean {
-    return owner !== undefined && this.#options.members.get(owner.spec.name) === owner;
+    return owner !== undefined && this.#options.servers.get(owner.spec.name) === owner;
   }
 
   async #move(watch: Watch): Promise<void> {
@@ -99,7 +99,7 @@ export class ResourceWatches {
     try {
       return { owner, end: await owner.resources.watch(uri, listen) };
     } catch (error) {
-      throw told(error as MCPError, redact);
+      throw redactedError(error as MCPError, redact);
     }
   }
 }

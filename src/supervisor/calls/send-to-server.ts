@@ -5,20 +5,20 @@ import type { RawJson } from '../../shared/framing/raw-json.js';
 import { reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { toWireError } from './tool-result.js';
-import type { TrailedContext } from './unserved-request.js';
+import type { RecordedContext } from './unserved-request.js';
 
-export interface AskOptions {
+export interface SendOptions {
   redact(text: string, of: ConfiguredServer): string;
   /** Says it better than the session, which does not know what was asked for. */
   explain?(error: MCPError): MCPError;
 }
 
 /** One request to a server, and its result as it came. Rejects with a typed error that has no secrets in it. */
-export function askServer(
+export function sendToServer(
   server: ConfiguredServer,
   request: CallRequest,
-  { signal, onProgress, onRequest, caller, trail, ...context }: TrailedContext,
-  { redact, explain = (error) => error }: AskOptions,
+  { signal, onProgress, onRequest, caller, unserved, ...context }: RecordedContext,
+  { redact, explain = (error) => error }: SendOptions,
 ): Promise<McpResult> {
   return new Promise((resolve, reject) => {
     // what has to be cut has to be read
@@ -28,7 +28,7 @@ export function askServer(
     const settle = (outcome: Outcome) => {
       signal?.removeEventListener('abort', abort);
       if (outcome.ok) resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
-      else reject(told(explain(outcome.error), (text) => redact(text, server)));
+      else reject(redactedError(explain(outcome.error), (text) => redact(text, server)));
     };
     if (signal?.aborted) {
       const reason = reasonOf(signal) ?? 'before it began';
@@ -38,7 +38,7 @@ export function askServer(
     }
     signal?.addEventListener('abort', abort, { once: true });
     const sink = { settle, progress: onProgress, ask: onRequest, acceptsRaw };
-    if (trail !== undefined) trail.isTaken = true;
+    if (unserved !== undefined) unserved.isTaken = true;
     handle = server.call({ ...request, caller }, sink);
   });
 }
@@ -49,7 +49,7 @@ function asResult(raw: RawJson): McpResult {
 }
 
 /** The same error with no secrets in it. */
-export function told(error: MCPError, redact: (text: string) => string): MCPError {
+export function redactedError(error: MCPError, redact: (text: string) => string): MCPError {
   return new ToldError(toWireError(error, redact), (error as Partial<MCPProtocolError>).rpc);
 }
 

@@ -30,7 +30,7 @@ export function changesOf(before: Lists, after: Lists): CatalogChange[] {
 }
 
 /** Those who hear of a list hear of what is not as it was pinned, also where the list itself is as they know it. */
-export function withNews(
+export function withChanges(
   changes: CatalogChange[],
   { tools = [] }: Lists,
   news: readonly string[],

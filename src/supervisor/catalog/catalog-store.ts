@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { isObject, type JsonObject } from '../../link/session/message.js';
 import { type Lists, NO_LISTS } from './lists.js';
-import { forgetOthers } from './prune-files.js';
+import { pruneFiles } from './prune-files.js';
 
 /** What servers offered when they last ran, kept for the time when they do not. */
 export interface CatalogStore {
@@ -91,7 +91,7 @@ export class CatalogFiles implements CatalogStore {
 
   async seen(identities: readonly string[]): Promise<void> {
     const configured = new Set(identities.map((identity) => this.#file(identity)));
-    await forgetOthers(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
+    await pruneFiles(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
   }
 
   #file(identity: string): string {

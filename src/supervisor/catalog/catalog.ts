@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../link/session/message.js';
 import type { Clock } from '../../shared/clock.js';
 import type { Block } from '../pins/blocked.js';
-import type { Verdict } from '../pins/pinning.js';
-import { type CatalogChange, changesOf, withNews } from './catalog-change.js';
+import type { PinCheck } from '../pins/pinning.js';
+import { type CatalogChange, changesOf, withChanges } from './catalog-change.js';
 import { ListState } from './list-state.js';
 import {
   LIST_KEYS,
@@ -15,7 +15,7 @@ import {
   type Reading,
   type ReadingOrder,
 } from './lists.js';
-import { type Definitions, sift } from './validate-entries.js';
+import { type ValidEntries, validateEntries } from './validate-entries.js';
 
 export interface CatalogOptions {
   /** Which lists the config wants. */
@@ -31,7 +31,7 @@ export interface CatalogOptions {
   keep?: ((lists: Lists) => void) | undefined;
   changed?: ((change: CatalogChange) => void) | undefined;
   /** Compares the tools with what was pinned; undefined: they could not be read. `isFresh`: they were, just now. */
-  vet?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => Verdict) | undefined;
+  checkPins?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => PinCheck) | undefined;
 }
 
 /** One who waits: for which lists, and the version that each had when the wait began. */
@@ -48,9 +48,9 @@ export class Catalog {
   readonly #waiters = new Set<Waiter>();
   #memory: 'unasked' | 'asked' = 'unasked';
   #lists = NO_LISTS;
-  readonly #definitions: Partial<Record<ListKey, Definitions>> = {};
+  readonly #definitions: Partial<Record<ListKey, ValidEntries>> = {};
   /** What became of the tools when they were last compared. */
-  #verdict: Verdict | undefined;
+  #verdict: PinCheck | undefined;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -130,12 +130,12 @@ export class Catalog {
   }
 
   /** What was pinned, or what is made of it, is not what it was. */
-  vetAgain(): void {
+  recheckPins(): void {
     if (this.#verdict === undefined) return;
     const tools = this.#lists.tools ?? [];
     const names = tools.map(({ name }) => String(name));
     const before = names.map((name) => this.blockOf(name) === undefined);
-    this.#vet(false);
+    this.#checkPins(false);
     const changed = names.filter((name, at) => (this.blockOf(name) === undefined) !== before[at]);
     if (changed.length === 0) return;
     this.#options.changed?.({ list: 'tools', count: tools.length, added: [], removed: [], changed });
@@ -148,7 +148,7 @@ export class Catalog {
     this.#lists = this.#sifted(reading, before, this.#options.log);
     const read = LIST_KEYS.filter((list) => list in reading);
     for (const list of read) this.#note(list, reading);
-    if ('tools' in reading) this.#vet(true);
+    if ('tools' in reading) this.#checkPins(true);
     this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
     for (const waiter of [...this.#waiters]) {
       for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
@@ -209,7 +209,7 @@ export class Catalog {
     // its faults were said when it was read
     this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
     for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
-    if (this.#lists.tools !== undefined) this.#vet(false);
+    if (this.#lists.tools !== undefined) this.#checkPins(false);
   }
 
   /** A reason that stays the same is logged once. */
@@ -229,9 +229,9 @@ export class Catalog {
   }
 
   /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
-  #vet(isFresh: boolean): void {
+  #checkPins(isFresh: boolean): void {
     const isUnread = this.#states.get('tools')?.reason !== undefined;
-    this.#verdict = this.#options.vet?.(isUnread ? undefined : this.#lists.tools, isFresh);
+    this.#verdict = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);
   }
 
   #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
@@ -239,7 +239,7 @@ export class Catalog {
     for (const list of LIST_KEYS) {
       const found = reading[list];
       if (found === undefined) continue;
-      const definitions = sift(list, list === 'tools' ? found.filter(this.#isShown) : found, log);
+      const definitions = validateEntries(list, list === 'tools' ? found.filter(this.#isShown) : found, log);
       this.#definitions[list] = definitions;
       lists[list] = definitions.items;
     }
@@ -253,7 +253,7 @@ export class Catalog {
     const changes = changesOf(before, after);
     const isMoreKnown = LIST_KEYS.some((list) => before[list] === undefined && after[list] !== undefined);
     if (changes.length > 0 || isMoreKnown) this.#options.keep?.(after);
-    for (const change of withNews(changes, after, news)) this.#options.changed?.(change);
+    for (const change of withChanges(changes, after, news)) this.#options.changed?.(change);
   }
 }
 

@@ -1,15 +1,15 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Pinning } from '../pins/pinning.js';
-import type { Surroundings } from '../server/server-deps.js';
+import type { ServerDeps } from '../server/server-deps.js';
 import { identityOf } from '../spec-identity.js';
 import { Catalog } from './catalog.js';
 import { isWanted, LIST_KEYS } from './lists.js';
 import { toolFilter } from './tool-filter.js';
 
 /** The catalog of one configured server, with what its surroundings remember of it. */
-export function catalogOf(
+export function createCatalog(
   spec: ServerSpec,
-  { clock, log, catalogs, offersChanged }: Surroundings,
+  { clock, log, catalogs, catalogChanged }: ServerDeps,
   reread: () => void,
   pinning?: Pinning,
 ): Catalog {
@@ -21,9 +21,9 @@ export function catalogOf(
     isVisible: toolFilter(spec.tools),
     clock,
     log,
-    vet: pinning && ((...tools) => pinning.vet(...tools)),
+    checkPins: pinning && ((...tools) => pinning.checkPins(...tools)),
     recall: store && (() => store.load(identity!)),
     keep: store && ((lists) => store.save(identity!, lists)),
-    changed: (change) => offersChanged?.(change),
+    changed: (change) => catalogChanged?.(change),
   });
 }

@@ -1,9 +1,9 @@
 import type { PromptEntry } from '../../fleet/fleet.js';
-import { marksOf } from './entry-notes.js';
-import type { Exposed } from './public-names.js';
+import { entryNotes } from './entry-notes.js';
+import type { PublicEntry } from './public-names.js';
 
 /** A prompt under its name in the whole herd; what else its server said of it stays with it. */
-export function promptEntry({ server, name, exposedName, definition }: Exposed): PromptEntry {
+export function promptEntry({ server, name, exposedName, definition }: PublicEntry): PromptEntry {
   const { name: _, problem: __, cached: ___, description, arguments: wanted, ...more } = definition;
   return {
     ...more,
@@ -12,6 +12,6 @@ export function promptEntry({ server, name, exposedName, definition }: Exposed):
     exposed_name: exposedName,
     description: typeof description === 'string' ? description : null,
     arguments: Array.isArray(wanted) ? wanted : [],
-    ...marksOf(server.catalog, 'prompts', name),
+    ...entryNotes(server.catalog, 'prompts', name),
   };
 }

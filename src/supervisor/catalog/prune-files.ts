@@ -2,7 +2,7 @@ import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What a folder remembers of servers: files of those that are configured are kept, others until nobody missed them for so long. */
-export async function forgetOthers(
+export async function pruneFiles(
   folder: string,
   configured: ReadonlySet<string>,
   nowMs: number,

@@ -6,13 +6,13 @@ const HASH_LENGTH = 8;
 const LONGEST_PREFIX = LONGEST - HASH_LENGTH - 1;
 
 /** The name of a tool in the whole herd: `server__tool`, in characters that every agent accepts. */
-export function exposedName(server: string, tool: string): string {
+export function publicName(server: string, tool: string): string {
   const name = `${normalise(server)}__${normalise(tool)}`;
   return name.length <= LONGEST ? name : withHash(name, server, tool);
 }
 
 /** How the names of a server's tools begin, as far as there is room. */
-export function exposedPrefix(server: string): string {
+export function publicPrefix(server: string): string {
   return `${normalise(server)}__`.slice(0, LONGEST_PREFIX);
 }
 
@@ -31,15 +31,15 @@ function withHash(name: string, server: string, tool: string): string {
  * tool what another's looks like with its hash. `servers`: all there are, also those of which nothing is known: the tool
  * `hub__push` of `git` must not be taken for `push` of `git__hub` while that one is away.
  */
-export function exposedNames(
+export function publicNames(
   tools: readonly { server: string; name: string }[],
   servers: readonly string[] = [],
 ): string[] {
   const prefixes = new Map<string, number>();
-  for (const prefix of servers.map(exposedPrefix)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
+  for (const prefix of servers.map(publicPrefix)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
   const names = tools.map(({ server, name }) => {
-    const exposed = exposedName(server, name);
-    return beginsAsAnother(exposed, exposedPrefix(server), prefixes)
+    const exposed = publicName(server, name);
+    return beginsAsAnother(exposed, publicPrefix(server), prefixes)
       ? withHash(`${normalise(server)}__${normalise(name)}`, server, name)
       : exposed;
   });

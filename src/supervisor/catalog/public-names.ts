@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../link/session/message.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import { exposedNames } from './public-name.js';
+import { publicNames } from './public-name.js';
 
 type Source = Pick<ConfiguredServer, 'spec' | 'catalog'>;
 
 /** One tool or prompt, and what it is called in the whole herd. */
-export interface Exposed {
+export interface PublicEntry {
   server: Source;
   name: string;
   exposedName: string;
@@ -16,9 +16,9 @@ export interface Exposed {
  * Everything of one kind that is known of the herd, under the names that the whole herd gives it: what something is
  * called must not depend on who asks.
  */
-export class Exposure {
-  readonly all: readonly Exposed[];
-  readonly #byName: ReadonlyMap<string, Exposed>;
+export class PublicNames {
+  readonly all: readonly PublicEntry[];
+  readonly #byName: ReadonlyMap<string, PublicEntry>;
 
   constructor(list: 'tools' | 'prompts', servers: readonly Source[]) {
     const known = servers.flatMap((server) =>
@@ -28,7 +28,7 @@ export class Exposure {
         definition,
       })),
     );
-    const names = exposedNames(
+    const names = publicNames(
       known.map(({ server, name }) => ({ server: server.spec.name, name })),
       servers.map(({ spec }) => spec.name),
     );
@@ -37,7 +37,7 @@ export class Exposure {
   }
 
   /** By its name in the herd. */
-  find(exposedName: string): Exposed | undefined {
+  find(exposedName: string): PublicEntry | undefined {
     return this.#byName.get(exposedName);
   }
 

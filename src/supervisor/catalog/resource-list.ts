@@ -1,7 +1,7 @@
 import type { ResourceEntry, TemplateEntry } from '../../fleet/fleet.js';
 import type { JsonObject } from '../../link/session/message.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import { marksOf } from './entry-notes.js';
+import { entryNotes } from './entry-notes.js';
 
 type Source = Pick<ConfiguredServer, 'spec' | 'catalog'>;
 
@@ -11,7 +11,7 @@ export function resourceEntries(server: Source): ResourceEntry[] {
     ...described(definition, String(uri)),
     server: server.spec.name,
     uri: String(uri),
-    ...marksOf(server.catalog, 'resources', String(uri)),
+    ...entryNotes(server.catalog, 'resources', String(uri)),
   }));
 }
 
@@ -20,7 +20,7 @@ export function templateEntries(server: Source): TemplateEntry[] {
     ...described(definition, String(uriTemplate)),
     server: server.spec.name,
     uri_template: String(uriTemplate),
-    ...marksOf(server.catalog, 'templates', String(uriTemplate)),
+    ...entryNotes(server.catalog, 'templates', String(uriTemplate)),
   }));
 }
 

@@ -1,9 +1,9 @@
 import type { ToolEntry } from '../../fleet/fleet.js';
-import { marksOf } from './entry-notes.js';
-import type { Exposed } from './public-names.js';
+import { entryNotes } from './entry-notes.js';
+import type { PublicEntry } from './public-names.js';
 
 /** A tool under its name in the whole herd; what else its server said of it stays with it. */
-export function toolEntry({ server, name, exposedName, definition }: Exposed): ToolEntry {
+export function toolEntry({ server, name, exposedName, definition }: PublicEntry): ToolEntry {
   const { name: _, problem: __, cached: ___, blocked: ____, description, inputSchema, ...more } = definition;
   const block = server.catalog.blockOf(name);
   return {
@@ -13,7 +13,7 @@ export function toolEntry({ server, name, exposedName, definition }: Exposed): T
     exposed_name: exposedName,
     description: typeof description === 'string' ? description : null,
     input_schema: inputSchema ?? null,
-    ...marksOf(server.catalog, 'tools', name),
+    ...entryNotes(server.catalog, 'tools', name),
     ...(block === undefined ? {} : { blocked: block.why }),
   };
 }

@@ -15,7 +15,7 @@ const DEEPEST = 200;
 const MOST_NAMED = 5;
 
 /** The entries of a list that can be used, each under its own key, and what is wrong with some of them. */
-export interface Definitions {
+export interface ValidEntries {
   items: JsonObject[];
   keys: ReadonlySet<string>;
   /** By key. Such an entry can be shown and used all the same. */
@@ -26,11 +26,11 @@ export interface Definitions {
  * One bad definition costs nobody the others. What has no key cannot be used and is left out; of two with the same key
  * the first counts, as nobody could call the second. Both are said in the log, once for a list.
  */
-export function sift(
+export function validateEntries(
   list: keyof Lists,
   found: readonly JsonObject[],
   log: (text: string) => void,
-): Definitions {
+): ValidEntries {
   const key = KEY[list];
   const items = new Map<string, JsonObject>();
   const problems = new Map<string, string>();

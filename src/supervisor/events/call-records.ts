@@ -18,14 +18,14 @@ export interface CallRecordOptions {
 
 export interface CallListeners {
   /** Somebody wants to hear of calls as they end. */
-  isHeard(): boolean;
-  tell(server: string, slot: string | undefined, describe: () => CallEvent): void;
+  hasListeners(): boolean;
+  emit(server: string, key: string | undefined, describe: () => CallEvent): void;
 }
 
 interface Ended {
   server: string;
   /** Where the server has its place; undefined where no server took it. */
-  slot: string | undefined;
+  key: string | undefined;
   from: Caller;
   facts: CallFacts;
   atMs: number;
@@ -61,18 +61,18 @@ export class CallRecords {
     this.#own = { via: 'library', client: null, agent: options.agent ?? null };
   }
 
-  add(server: string, slot: string | undefined, call: EndedCall): void {
-    const isHeard = this.#listeners.isHeard();
-    if (!isHeard && this.#options.audit === undefined) return;
+  add(server: string, key: string | undefined, call: EndedCall): void {
+    const hasListeners = this.#listeners.hasListeners();
+    if (!hasListeners && this.#options.audit === undefined) return;
     try {
       const atMs = this.#options.clock.now();
-      this.#ended.push({ server, slot, from: this.#callerOf(call), facts: factsOf(call), atMs });
+      this.#ended.push({ server, key, from: this.#callerOf(call), facts: factsOf(call), atMs });
     } catch (error) {
       this.#fault(server, error);
       return;
     }
     if (this.#isDue) return;
-    if (isHeard || this.#ended.length >= BATCH) {
+    if (hasListeners || this.#ended.length >= BATCH) {
       this.#isDue = true;
       setImmediate(this.flush);
     } else this.#timer ??= setTimeout(this.flush, BATCH_MS).unref();
@@ -104,7 +104,7 @@ export class CallRecords {
   #record(ended: Ended): void {
     const text = this.#textOf(ended);
     this.#options.audit?.(text);
-    this.#listeners.tell(ended.server, ended.slot, () => JSON.parse(text) as CallEvent);
+    this.#listeners.emit(ended.server, ended.key, () => JSON.parse(text) as CallEvent);
   }
 
   /** Who it is now: he may call himself something else in the next moment. */

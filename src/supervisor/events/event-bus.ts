@@ -4,7 +4,7 @@ export type Topic = FleetEvent['topic'];
 type EventOf<T extends Topic> = Extract<FleetEvent, { topic: T }>;
 
 /** Who listens to what happens in the herd. What nobody listens to is not even put together. */
-export class News {
+export class EventBus {
   readonly #listeners = new Map<Topic, Set<(event: FleetEvent) => void>>();
   readonly #fault: (server: string, error: unknown) => void;
 
@@ -26,16 +26,16 @@ export class News {
   }
 
   /** Somebody listens: what costs something to find out is worth finding out. */
-  isHeard(topic: Topic): boolean {
+  hasListeners(topic: Topic): boolean {
     return (this.#listeners.get(topic)?.size ?? 0) > 0;
   }
 
-  tell<T extends Topic>(
+  emit<T extends Topic>(
     topic: T,
     server: string,
     describe: () => Omit<EventOf<T>, 'topic' | 'server'> | undefined,
   ): void {
-    if (!this.isHeard(topic)) return;
+    if (!this.hasListeners(topic)) return;
     this.#guard(server, () => {
       const told = describe();
       if (told === undefined) return;

@@ -7,7 +7,7 @@ import { describeCause } from './causes.js';
 const KEPT = 200;
 
 export interface Change extends JournalEntry {
-  slot: string;
+  key: string;
 }
 
 /** Writes down every change of state of every server, and why. It only listens: no machine knows of it. */
@@ -44,38 +44,38 @@ export class Journal {
     // An idle keeper at the beginning is no news.
     if (state === last?.state || (last === undefined && place.chart === 'keeper')) return;
     const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
-    const { slot, chart } = place;
+    const { key, chart } = place;
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
-    this.#write(slot, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
+    this.#write(key, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
   };
 
-  of(slot: string): JournalEntry[] {
-    return [...(this.#entries.get(slot) ?? [])];
+  of(key: string): JournalEntry[] {
+    return [...(this.#entries.get(key) ?? [])];
   }
 
   /** When the server came into its present state; steps inside a state do not count. */
-  since(slot: string): string | undefined {
-    return this.#since.get(slot);
+  since(key: string): string | undefined {
+    return this.#since.get(key);
   }
 
-  forget(slot: string): void {
-    this.#entries.delete(slot);
-    this.#since.delete(slot);
+  forget(key: string): void {
+    this.#entries.delete(key);
+    this.#since.delete(key);
   }
 
-  #write(slot: string, entry: JournalEntry): void {
-    const entries = this.#entries.get(slot) ?? [];
+  #write(key: string, entry: JournalEntry): void {
+    const entries = this.#entries.get(key) ?? [];
     entries.push(entry);
     if (entries.length > KEPT) entries.shift();
-    this.#entries.set(slot, entries);
-    if (topName(entry.from) !== topName(entry.to)) this.#since.set(slot, entry.at);
-    this.#changed({ slot, ...entry });
+    this.#entries.set(key, entries);
+    if (topName(entry.from) !== topName(entry.to)) this.#since.set(key, entry.at);
+    this.#changed({ key, ...entry });
   }
 }
 
 interface Place {
-  slot: string;
+  key: string;
   chart: 'server' | 'keeper';
   /** An incarnation without a keeper: a transient one. */
   isAlone: boolean;
@@ -84,11 +84,11 @@ interface Place {
 /** Which server an actor belongs to, by its id: `slot@1#0` a keeper, `server.3` its child, `slot@1.3` a transient one. */
 function placeOf(actor: AnyActorRef): Place | undefined {
   const keeper = KEEPER_ID.exec(actor.id);
-  if (keeper !== null) return { slot: keeper[1]!, chart: 'keeper', isAlone: false };
+  if (keeper !== null) return { key: keeper[1]!, chart: 'keeper', isAlone: false };
   const transient = /^(.*)@\d+\.\d+$/s.exec(actor.id);
-  if (transient !== null) return { slot: transient[1]!, chart: 'server', isAlone: true };
+  if (transient !== null) return { key: transient[1]!, chart: 'server', isAlone: true };
   const parent = /^server\.\d+$/.test(actor.id) ? KEEPER_ID.exec(actor._parent?.id ?? '') : null;
-  return parent === null ? undefined : { slot: parent[1]!, chart: 'server', isAlone: false };
+  return parent === null ? undefined : { key: parent[1]!, chart: 'server', isAlone: false };
 }
 
 const KEEPER_ID = /^(.*)@\d+#\d+$/s;

@@ -4,12 +4,12 @@ import type { JsonObject } from '../../link/session/message.js';
 import type { Clock } from '../../shared/clock.js';
 import { type LogLevel, levelOf } from '../../shared/log-levels.js';
 import type { OpenLink } from '../server/link-actor.js';
-import type { News } from './event-bus.js';
-import { Allowance } from './token-bucket.js';
+import type { EventBus } from './event-bus.js';
+import { TokenBucket } from './token-bucket.js';
 
 /** One message of a server for its log. */
-export interface Saying {
-  slot: string;
+export interface ServerLogMessage {
+  key: string;
   incarnation: number;
   level: LogLevel;
   /** Who in the server said it, or how it came: `stderr`, `toolherd`. */
@@ -21,12 +21,12 @@ export interface Saying {
   data?: unknown;
 }
 
-export interface EarOptions {
+export interface MessageTapOptions {
   clock: Clock;
   /** Writes down what toolherd has to say about a server. */
-  log(slot: string, text: string): void;
+  log(key: string, text: string): void;
   /** Writes down what a server said by itself, redacted already. */
-  said?(saying: Saying): void;
+  said?(message: ServerLogMessage): void;
   /** Takes secrets out of every string of a value. */
   redact<T>(value: T): T;
   /** The same for what this server said: no value that was declared for it is shown. */
@@ -43,47 +43,50 @@ const LONGEST_SECRET = 2 ** 17;
 const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
 
 /** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
-export class Ears {
-  readonly #options: EarOptions;
-  readonly #news: Pick<News, 'tell'>;
-  readonly #incarnationOf: (slot: string) => number;
+export class MessageTap {
+  readonly #options: MessageTapOptions;
+  readonly #events: Pick<EventBus, 'emit'>;
+  readonly #incarnationOf: (key: string) => number;
 
-  constructor(options: EarOptions, news: Pick<News, 'tell'>, incarnationOf: (slot: string) => number) {
+  constructor(
+    options: MessageTapOptions,
+    events: Pick<EventBus, 'emit'>,
+    incarnationOf: (key: string) => number,
+  ) {
     this.#options = options;
-    this.#news = news;
+    this.#events = events;
     this.#incarnationOf = incarnationOf;
   }
 
   /** Opens links as before, and listens in on what they report. Their own listener hears it all. */
-  overhear(open: OpenLink, slot: string): OpenLink {
-    return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, slot, incarnation, on));
+  tap(open: OpenLink, key: string): OpenLink {
+    return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, key, incarnation, on));
   }
 
   /** A line that a server printed: it is in the log already. */
-  printed(slot: string, incarnation: number, { source, text }: LinkLog): void {
+  printed(key: string, incarnation: number, { source, text }: LinkLog): void {
     const isNoise = source === 'stdout';
     const logger = source === 'link' ? 'toolherd' : source;
-    this.#tellLog({ slot, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
-    if (isNoise) this.#tell(slot, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
+    this.#emitLog({ key, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
+    if (isNoise) this.#tell(key, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
   }
 
   /** What toolherd itself has to say about a server. */
-  note(slot: string, text: string): void {
+  note(key: string, text: string): void {
     const { log, redact } = this.#options;
-    log(slot, text);
-    const incarnation = this.#incarnationOf(slot);
-    this.#tellLog({ slot, incarnation, level: 'warn', logger: 'toolherd', text: redact(text) });
+    log(key, text);
+    const incarnation = this.#incarnationOf(key);
+    this.#emitLog({ key, incarnation, level: 'warn', logger: 'toolherd', text: redact(text) });
   }
 
-  #listenIn(spec: ServerSpec, slot: string, incarnation: number, on: LinkEvents): LinkEvents {
-    const allowance = new Allowance(this.#options.clock, LOG_RATE);
+  #listenIn(spec: ServerSpec, key: string, incarnation: number, on: LinkEvents): LinkEvents {
+    const allowance = new TokenBucket(this.#options.clock, LOG_RATE);
     return {
       opened: (opened) => on.opened(opened),
       notification: (method, params) => {
-        if (method === 'notifications/message')
-          this.#hearLog(spec, slot, incarnation, params ?? {}, allowance);
+        if (method === 'notifications/message') this.#onLog(spec, key, incarnation, params ?? {}, allowance);
         else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
-          this.#tell(slot, incarnation, method, () => this.#redact(spec, params ?? {}));
+          this.#tell(key, incarnation, method, () => this.#redact(spec, params ?? {}));
         }
         on.notification(method, params);
       },
@@ -91,40 +94,40 @@ export class Ears {
         if (ending.kind === 'error') {
           const { cause, message, fix } = ending;
           const params = { cause, message, ...(fix === undefined ? {} : { fix }) };
-          this.#tell(slot, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
+          this.#tell(key, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
         }
         on.ended(ending);
       },
     };
   }
 
-  #hearLog(
+  #onLog(
     spec: ServerSpec,
-    slot: string,
+    key: string,
     incarnation: number,
     params: JsonObject,
-    allowance: Allowance,
+    allowance: TokenBucket,
   ): void {
     const { level, logger, data } = params;
     const said = typeof data === 'string' ? data : jsonOf(data);
     if (!allowance.take(Math.min(said.length, LONGEST_TEXT))) return;
     const dropped = allowance.takeDropped();
-    if (dropped > 0) this.note(slot, `${dropped} log messages dropped: more than the log takes`);
-    const saying: Saying = {
-      slot,
+    if (dropped > 0) this.note(key, `${dropped} log messages dropped: more than the log takes`);
+    const message: ServerLogMessage = {
+      key,
       incarnation,
       level: levelOf(level),
       logger: typeof logger === 'string' ? this.#shown(spec, logger, LONGEST_NAME) : null,
       text: this.#shown(spec, said, LONGEST_TEXT),
       mcpLevel: typeof level === 'string' ? level.slice(0, LONGEST_NAME) : 'info',
     };
-    this.#options.said?.(saying);
+    this.#options.said?.(message);
     const isWhole = typeof data !== 'string' && said.length <= LONGEST_TEXT;
-    this.#tellLog(isWhole ? { ...saying, data: this.#redact(spec, data) } : saying);
+    this.#emitLog(isWhole ? { ...message, data: this.#redact(spec, data) } : message);
   }
 
-  #tell(slot: string, incarnation: number, method: string, params: () => JsonObject): void {
-    this.#news.tell('notification', slot, () => ({
+  #tell(key: string, incarnation: number, method: string, params: () => JsonObject): void {
+    this.#events.emit('notification', key, () => ({
       incarnation,
       method,
       params: params(),
@@ -132,8 +135,8 @@ export class Ears {
     }));
   }
 
-  #tellLog({ slot, incarnation, level, logger, text, mcpLevel, data }: Saying): void {
-    this.#news.tell('log', slot, () => ({
+  #emitLog({ key, incarnation, level, logger, text, mcpLevel, data }: ServerLogMessage): void {
+    this.#events.emit('log', key, () => ({
       incarnation,
       level,
       logger,

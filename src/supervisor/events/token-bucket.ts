@@ -10,7 +10,7 @@ export interface Rate {
 const LEAST = 64;
 
 /** How much of something may pass. What is too much is counted, so that it can be told. */
-export class Allowance {
+export class TokenBucket {
   readonly #clock: Clock;
   readonly #rate: Rate;
   #left: number;

@@ -8,25 +8,25 @@ import type { CatalogStore } from '../catalog/catalog-store.js';
 import { shuttingDown } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
-import type { News, Topic } from '../events/event-bus.js';
+import type { EventBus, Topic } from '../events/event-bus.js';
 import { type Change, Journal } from '../events/journal.js';
-import { type EarOptions, Ears } from '../events/message-tap.js';
-import { Budget } from '../memory/memory-budget.js';
+import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
+import { MemoryBudget } from '../memory/memory-budget.js';
 import { GroupMemory, type MemoryOf } from '../memory/rss.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
-import { logMarkOf } from './log-owner-tag.js';
-import { Pool } from './server-pool.js';
+import { logOwnerTag } from './log-owner-tag.js';
+import { ServerPool } from './server-pool.js';
 import { startRoot } from './start-root.js';
 import { toStatus } from './status.js';
 
-export interface HerdOptions extends EarOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
+export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
   /** Whose herd it is, where it is one agent's alone. */
   agent?: string | undefined;
   random(): number;
   /** `slot`: the place of the server in the herd, for its log. */
-  open(spec: ServerSpec, incarnation: number, on: LinkEvents, slot: string): Link;
+  open(spec: ServerSpec, incarnation: number, on: LinkEvents, key: string): Link;
   maxStarting: number;
   /** For how long a list of the whole herd waits for servers whose list is not known; looked at with each. */
   listWaitMs(): number;
@@ -43,36 +43,36 @@ export interface HerdOptions extends EarOptions, Pick<CallRecordOptions, 'caller
 }
 
 /** A view of the herd, as far as the ground knows it. */
-export interface Onlooker {
+export interface ViewSubscriber {
   has(server: ConfiguredServer): boolean;
   /** Its servers, or the one of this name. */
-  sights(name?: string): readonly Sight[];
-  readonly news: News;
+  visibles(name?: string): readonly VisibleServer[];
+  readonly events: EventBus;
   /** What one of its servers offers is not what it was. */
-  offersChanged(): void;
+  catalogChanged(): void;
 }
 
 /** A server as somebody sees it. */
-export interface Sight {
+export interface VisibleServer {
   server: ConfiguredServer;
   /** Whose it is; null: everybody's. */
   agent: string | null;
   /** Every agent has one of its own; this one only stands for them. */
-  isStandIn: boolean;
+  isPlaceholder: boolean;
   /** Only other views have it. */
   isOther?: true;
 }
 
 /** What all views of a herd stand on: one root actor, one journal, and every server once for each identity. */
-export class Ground {
+export class HerdCore {
   readonly options: HerdOptions;
-  readonly pool: Pool;
-  readonly ears: Ears;
-  readonly budget: Budget;
+  readonly pool: ServerPool;
+  readonly messageTap: MessageTap;
+  readonly budget: MemoryBudget;
   readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
   readonly #records: CallRecords;
-  readonly #onlookers = new Set<Onlooker>();
+  readonly #subscribers = new Set<ViewSubscriber>();
   readonly #startedAt: string;
   /** Of every slot that has one, also while its server goes. */
   readonly #logMarks = new Map<string, string | undefined>();
@@ -84,14 +84,14 @@ export class Ground {
     const { clock, random, maxStarting } = options;
     this.#startedAt = new Date(clock.now()).toISOString();
     this.#records = new CallRecords(options, {
-      isHeard: () => this.#isHeard('call'),
-      tell: (name, slot, describe) => {
-        if (slot !== undefined) this.#tell('call', slot, describe);
-        else for (const { news } of this.#onlookers) news.tell('call', name, describe);
+      hasListeners: () => this.#hasListeners('call'),
+      emit: (name, key, describe) => {
+        if (key !== undefined) this.#emit('call', key, describe);
+        else for (const { events } of this.#subscribers) events.emit('call', name, describe);
       },
     });
-    const tell: News['tell'] = (topic, slot, describe) => this.#tell(topic, slot, describe);
-    this.ears = new Ears(options, { tell }, (slot) => this.pool.at(slot)?.view().incarnation ?? 0);
+    const emit: EventBus['emit'] = (topic, key, describe) => this.#emit(topic, key, describe);
+    this.messageTap = new MessageTap(options, { emit }, (key) => this.pool.at(key)?.view().incarnation ?? 0);
     this.#journal = new Journal(
       () => clock.now(),
       (text) => options.redact(text),
@@ -100,12 +100,12 @@ export class Ground {
     const { keep, release } = startRoot({
       clock,
       inspect: this.#journal.inspect,
-      broke: (slot, error) => this.ears.note(slot, `a fault in toolherd itself: ${String(error)}`),
+      broke: (key, error) => this.messageTap.note(key, `a fault in toolherd itself: ${String(error)}`),
     });
     const permits = new Permits(maxStarting);
     this.#memoryOf = options.memoryOf ?? new GroupMemory(() => clock.now()).of;
     const warn = (text: string) => options.warn?.(text);
-    const budget = new Budget({ clock, memoryOf: this.#memoryOf, warn });
+    const budget = new MemoryBudget({ clock, memoryOf: this.#memoryOf, warn });
     this.budget = budget;
     const { catalogs } = options;
     const pins = options.pins && {
@@ -113,12 +113,12 @@ export class Ground {
       redact: options.redactSaid ?? ((_, said) => options.redact(said)),
     };
     let generation = 0;
-    this.pool = new Pool({
-      create: (spec, slot, predecessor) => {
+    this.pool = new ServerPool({
+      create: (spec, key, predecessor) => {
         generation += 1;
-        this.#logMarks.set(slot, logMarkOf(spec, `${this.#startedAt} ${generation}`));
-        const around = {
-          slot,
+        this.#logMarks.set(key, logOwnerTag(spec, `${this.#startedAt} ${generation}`));
+        const deps = {
+          key,
           clock,
           random,
           permits,
@@ -127,64 +127,64 @@ export class Ground {
           catalogs,
           pins,
           budget,
-          open: this.ears.overhear((...link) => options.open(...link, slot), slot),
-          log: (text: string) => this.ears.note(slot, text),
-          offersChanged: (change: CatalogChange) => this.#offersChanged(slot, change),
-          called: (call: EndedCall) => this.called(spec.name, slot, call),
+          open: this.messageTap.tap((...link) => options.open(...link, key), key),
+          log: (text: string) => this.messageTap.note(key, text),
+          catalogChanged: (change: CatalogChange) => this.#catalogChanged(key, change),
+          called: (call: EndedCall) => this.called(spec.name, key, call),
         };
-        return new ConfiguredServer(spec, generation, around, predecessor);
+        return new ConfiguredServer(spec, generation, deps, predecessor);
       },
-      forgotten: (slot) => {
-        this.#journal.forget(slot);
-        this.#logMarks.delete(slot);
+      forgotten: (key) => {
+        this.#journal.forget(key);
+        this.#logMarks.delete(key);
       },
     });
   }
 
-  join(onlooker: Onlooker): void {
-    this.#onlookers.add(onlooker);
+  join(subscriber: ViewSubscriber): void {
+    this.#subscribers.add(subscriber);
   }
 
-  leave(onlooker: Onlooker): void {
-    this.#onlookers.delete(onlooker);
+  leave(subscriber: ViewSubscriber): void {
+    this.#subscribers.delete(subscriber);
   }
 
   /** Every server, or every one of this name, that only other views than this one have. */
-  others(one: Onlooker, name?: string): Sight[] {
-    const found = new Map<ConfiguredServer, Sight>();
-    for (const sight of [...this.#onlookers].flatMap((onlooker) => onlooker.sights(name))) {
-      const { server, isStandIn } = sight;
-      if (!isStandIn && !one.has(server) && !found.has(server))
-        found.set(server, { ...sight, isOther: true });
+  others(one: ViewSubscriber, name?: string): VisibleServer[] {
+    const found = new Map<ConfiguredServer, VisibleServer>();
+    for (const visible of [...this.#subscribers].flatMap((subscriber) => subscriber.visibles(name))) {
+      const { server, isPlaceholder } = visible;
+      if (!isPlaceholder && !one.has(server) && !found.has(server))
+        found.set(server, { ...visible, isOther: true });
     }
     return [...found.values()];
   }
 
   /** Whose the lines of a server are in the log that it shares with others of its name; undefined: everybody's. */
-  logMarkAt(slot: string): string | undefined {
-    return this.#logMarks.get(slot);
+  logMarkAt(key: string): string | undefined {
+    return this.#logMarks.get(key);
   }
 
-  storyOf({ slot }: ConfiguredServer) {
-    return this.#journal.of(slot);
+  storyOf({ key }: ConfiguredServer) {
+    return this.#journal.of(key);
   }
 
-  status(sights: readonly Sight[]): ServerStatus[] {
+  status(visibles: readonly VisibleServer[]): ServerStatus[] {
     const redact = (text: string) => this.options.redact(text);
     // looked up once for all
-    const memory = this.#memoryOf(sights.flatMap(({ server }) => server.view().pids));
-    return sights.map(({ server, agent, isOther }) => {
-      const since = this.#journal.since(server.slot) ?? this.#startedAt;
+    const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.view().pids));
+    return visibles.map(({ server, agent, isOther }) => {
+      const since = this.#journal.since(server.key) ?? this.#startedAt;
       const redactSaid = (text: string) => this.options.redactSaid?.(server.spec, text) ?? redact(text);
       return toStatus(server, { agent, isOther, since, redactSaid, memory });
     });
   }
 
   /** What was pinned is not what it was: of one identity, or what is made of all. */
-  vetAgain(identities?: ReadonlySet<string>): void {
+  recheckPins(identities?: ReadonlySet<string>): void {
     for (const server of this.pool.servers)
       if (server.pinning !== undefined && identities?.has(server.pinning.identity) !== false)
-        server.vetAgain();
+        server.recheckPins();
   }
 
   /** From now on nothing begins. */
@@ -209,8 +209,8 @@ export class Ground {
   }
 
   /** A request has its outcome. One that is for no server may be heard of in every view. */
-  called(name: string, slot: string | undefined, call: EndedCall): void {
-    this.#records.add(name, slot, call);
+  called(name: string, key: string | undefined, call: EndedCall): void {
+    this.#records.add(name, key, call);
   }
 
   /** Whatever has ended is written down now. */
@@ -218,36 +218,36 @@ export class Ground {
     this.#records.flush();
   }
 
-  #isHeard(topic: Topic): boolean {
-    for (const { news } of this.#onlookers) if (news.isHeard(topic)) return true;
+  #hasListeners(topic: Topic): boolean {
+    for (const { events } of this.#subscribers) if (events.hasListeners(topic)) return true;
     return false;
   }
 
   /** Only those who have the server hear of it. */
-  #tell<T extends Topic>(
+  #emit<T extends Topic>(
     topic: T,
-    slot: string,
-    describe: Parameters<typeof News.prototype.tell<T>>[2],
+    key: string,
+    describe: Parameters<typeof EventBus.prototype.emit<T>>[2],
   ): void {
-    const server = this.pool.at(slot);
+    const server = this.pool.at(key);
     if (server === undefined) return;
-    for (const onlooker of this.#onlookers) {
-      if (onlooker.news.isHeard(topic) && onlooker.has(server))
-        onlooker.news.tell(topic, server.spec.name, describe);
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.events.hasListeners(topic) && subscriber.has(server))
+        subscriber.events.emit(topic, server.spec.name, describe);
     }
   }
 
-  #offersChanged(slot: string, change: CatalogChange): void {
-    const server = this.pool.at(slot);
-    for (const onlooker of this.#onlookers) {
-      if (server !== undefined && onlooker.has(server)) onlooker.offersChanged();
+  #catalogChanged(key: string, change: CatalogChange): void {
+    const server = this.pool.at(key);
+    for (const subscriber of this.#subscribers) {
+      if (server !== undefined && subscriber.has(server)) subscriber.catalogChanged();
     }
-    this.#tell('catalog', slot, () => ({ ...change, at: this.now() }));
+    this.#emit('catalog', key, () => ({ ...change, at: this.now() }));
   }
 
-  #changed({ slot, incarnation, cause, at, chart, to: target }: Change): void {
-    this.#tell('state', slot, () => {
-      const view = this.pool.at(slot)?.view();
+  #changed({ key, incarnation, cause, at, chart, to: target }: Change): void {
+    this.#emit('state', key, () => {
+      const view = this.pool.at(key)?.view();
       if (view === undefined) return undefined;
       const to = topName(target);
       // The machine that changed is in the middle of its step: the other one shows where it stands.

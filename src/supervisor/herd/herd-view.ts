@@ -26,26 +26,26 @@ import type {
   ToolResult,
   WatchParams,
 } from '../../fleet/fleet.js';
-import { atMost } from '../../shared/with-timeout.js';
+import { withTimeout } from '../../shared/with-timeout.js';
 import { Calls } from '../calls/calls.js';
 import { Forwarding } from '../calls/forwarding.js';
 import { Lookups } from '../calls/lookups.js';
 import { Requests } from '../calls/requests.js';
 import { ResourceWatches } from '../calls/resource-watches.js';
-import { follow, type Refused, type TrailedContext } from '../calls/unserved-request.js';
+import { type RecordedContext, type Refused, recordIfUnserved } from '../calls/unserved-request.js';
 import { differences } from '../catalog/catalog-change.js';
 import { LIST_NAMES, type Lists } from '../catalog/lists.js';
 import { checkConfigured, severalServers } from '../errors.js';
 import type { HerdRequest } from '../events/call-event.js';
-import { News, type Topic } from '../events/event-bus.js';
+import { EventBus, type Topic } from '../events/event-bus.js';
 import { reportPins } from '../pins/report.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { OnUpdate } from '../server/resource-watch.js';
-import { visibleSpec } from '../spec-identity.js';
-import type { Ground, Onlooker, Sight } from './herd-core.js';
+import { redactedSpec } from '../spec-identity.js';
+import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
 import type { Holder } from './server-pool.js';
-import { Offers } from './view-catalog.js';
-import { Members } from './view-servers.js';
+import { ViewCatalog } from './view-catalog.js';
+import { ViewServers } from './view-servers.js';
 
 export interface ViewOptions {
   /** No other view has this one. */
@@ -66,14 +66,14 @@ const LOCAL = 'local';
 const AT_REST: ReadonlySet<Detail> = new Set(['idle', 'stopped', 'disabled', 'not_allowed', 'misconfigured']);
 
 /** One list of servers as somebody sees it, in the order of the config: what they offer, what is asked of them. */
-export class HerdView implements Onlooker, Holder {
+export class HerdView implements ViewSubscriber, Holder {
   readonly id: string;
   readonly isOneAgent: boolean;
-  readonly news: News;
-  readonly #ground: Ground;
+  readonly events: EventBus;
+  readonly #core: HerdCore;
   readonly #options: ViewOptions;
-  readonly #members: Members;
-  readonly #offers: Offers;
+  readonly #servers: ViewServers;
+  readonly #catalog: ViewCatalog;
   readonly #lookups: Lookups;
   readonly #calls: Calls;
   readonly #requests: Requests;
@@ -81,76 +81,76 @@ export class HerdView implements Onlooker, Holder {
   readonly #watches: ResourceWatches;
   /** The same for single agents, each with `per-agent` servers of its own. */
   readonly #forks = new Set<HerdView>();
-  readonly #telling: Parameters<typeof follow>[1];
+  readonly #telling: Parameters<typeof recordIfUnserved>[1];
   #origin: HerdView | undefined;
   #hasPerAgent = false;
 
-  constructor(ground: Ground, options: ViewOptions) {
-    this.#ground = ground;
+  constructor(core: HerdCore, options: ViewOptions) {
+    this.#core = core;
     this.#options = options;
     this.id = options.id;
     this.isOneAgent = options.isOneAgent;
-    const { clock, redact: clean, redactSaid, keepText = async () => undefined, log } = ground.options;
-    this.news = new News((server, error) => log(server, `a listener failed: ${String(error)}`));
+    const { clock, redact: clean, redactSaid, keepText = async () => undefined, log } = core.options;
+    this.events = new EventBus((server, error) => log(server, `a listener failed: ${String(error)}`));
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
-    const agentsWith = (name: string) => agentsOf(ground.others(this, name));
-    this.#members = new Members({ pool: ground.pool, holder: this, begins, agentsWith });
-    this.#offers = new Offers({
-      members: this.#members,
+    const agentsWith = (name: string) => agentsOf(core.others(this, name));
+    this.#servers = new ViewServers({ pool: core.pool, holder: this, begins, agentsWith });
+    this.#catalog = new ViewCatalog({
+      servers: this.#servers,
       clock,
-      listWaitMs: () => ground.options.listWaitMs(),
-      statusOf: (servers) => ground.status(servers.map((server) => this.#sightOf(server))),
+      listWaitMs: () => core.options.listWaitMs(),
+      statusOf: (servers) => core.status(servers.map((server) => this.#visibleOf(server))),
     });
     const redact = (text: string, of?: ConfiguredServer) =>
       of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
-    const common = { members: this.#members, offers: this.#offers, redact };
+    const common = { servers: this.#servers, catalog: this.#catalog, redact };
     this.#lookups = new Lookups(common);
     this.#requests = new Requests({ ...common, keepText });
     this.#forwarding = new Forwarding(common);
     this.#watches = new ResourceWatches({ ...common, requests: this.#requests });
     const note = (server: string, text: string) =>
-      ground.ears.note(this.#members.get(server)?.slot ?? server, text);
-    const refused: Refused = (server, call) => ground.called(server, this.#members.get(server)?.slot, call);
-    const newRequestId = () => ground.newRequestId();
+      core.messageTap.note(this.#servers.get(server)?.key ?? server, text);
+    const refused: Refused = (server, call) => core.called(server, this.#servers.get(server)?.key, call);
+    const newRequestId = () => core.newRequestId();
     this.#calls = new Calls({ ...common, clock, keepText, note, refused, newRequestId });
     this.#telling = { clock, refused };
-    ground.join(this);
+    core.join(this);
   }
 
   has(server: ConfiguredServer): boolean {
-    return this.#members.has(server);
+    return this.#servers.has(server);
   }
 
-  offersChanged(): void {
-    this.#offers.changed();
+  catalogChanged(): void {
+    this.#catalog.changed();
     this.#watches.renew();
   }
 
   /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
   apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
-    if (isDryRun) return this.#members.compare(specs);
-    this.#ground.checkOpen();
+    if (isDryRun) return this.#servers.compare(specs);
+    this.#core.checkOpen();
     return this.#replace(specs);
   }
 
   /** What `apply` does with one more at the end of the list. The others are not compared: a thousand come one by one. */
   add(spec: ServerSpec): void {
-    this.#ground.checkOpen();
+    this.#core.checkOpen();
     for (const view of [this, ...this.#forks]) view.#add(spec);
   }
 
   knows(name: string): boolean {
-    return this.#members.get(name) !== undefined;
+    return this.#servers.get(name) !== undefined;
   }
 
   get specs(): readonly ServerSpec[] {
-    return this.#members.specs;
+    return this.#servers.specs;
   }
 
   /** The same as one agent sees it. */
   fork(id: string, agent: string | null): HerdView {
-    this.#ground.checkOpen();
-    const fork = new HerdView(this.#ground, { id, agent, isOneAgent: true });
+    this.#core.checkOpen();
+    const fork = new HerdView(this.#core, { id, agent, isOneAgent: true });
     fork.#origin = this;
     this.#forks.add(fork);
     fork.#replace(this.specs);
@@ -168,17 +168,17 @@ export class HerdView implements Onlooker, Holder {
     if (this.#origin !== undefined) this.#origin.#forks.delete(this);
     this.#watches.end();
     this.#replace([]);
-    this.#ground.leave(this);
+    this.#core.leave(this);
   }
 
   /** Throws where there is no such server. */
   specOf(name: string): ServerSpec {
-    return this.#members.specOf(name);
+    return this.#servers.specOf(name);
   }
 
   /** Without names also what runs in other views: every view shows every server that runs. */
   status(names?: readonly string[]): ServerStatus[] {
-    return this.#ground.status(names === undefined ? this.#all() : this.#named(names));
+    return this.#core.status(names === undefined ? this.#all() : this.#named(names));
   }
 
   async order(
@@ -186,28 +186,28 @@ export class HerdView implements Onlooker, Holder {
     selection: Selection,
     wait = false,
   ): Promise<ServerStatus[]> {
-    this.#ground.checkOpen();
-    const sights = 'all' in selection ? this.#all() : this.#named(selection.servers);
+    this.#core.checkOpen();
+    const visibles = 'all' in selection ? this.#all() : this.#named(selection.servers);
     // one that never runs is stopped already
     if ('servers' in selection && order !== 'stop')
-      for (const { server } of sights) checkConfigured(server.spec);
-    const servers = new Set(sights.flatMap((sight) => this.#meant(sight)));
+      for (const { server } of visibles) checkConfigured(server.spec);
+    const servers = new Set(visibles.flatMap((visible) => this.#meant(visible)));
     const meant = [...servers].filter(({ spec }) => spec.enabled);
     for (const server of meant) server[order]();
     if (wait) await this.#obeyed(order, meant);
-    return this.#ground.status(sights);
+    return this.#core.status(visibles);
   }
 
   tools(server?: string, refresh?: boolean, patience?: Patience): Promise<ToolList> {
-    return this.#offers.tools(server, refresh, patience);
+    return this.#catalog.tools(server, refresh, patience);
   }
 
   prompts(server?: string, refresh?: boolean, patience?: Patience): Promise<PromptList> {
-    return this.#offers.prompts(server, refresh, patience);
+    return this.#catalog.prompts(server, refresh, patience);
   }
 
   resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists> {
-    return this.#offers.resources(server, refresh, patience);
+    return this.#catalog.resources(server, refresh, patience);
   }
 
   prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
@@ -248,15 +248,15 @@ export class HerdView implements Onlooker, Holder {
   }
 
   inspect(name: string): Inspection {
-    const sights = this.#named([name]);
-    if (sights.length > 1) throw severalServers(name, agentsOf(sights));
-    const [{ server, isOther }] = sights as [Sight];
+    const visibles = this.#named([name]);
+    if (visibles.length > 1) throw severalServers(name, agentsOf(visibles));
+    const [{ server, isOther }] = visibles as [VisibleServer];
     return {
       server: name,
-      status: this.#ground.status(sights)[0]!,
-      spec: visibleSpec(isOther ? server.spec : this.specOf(name), this.#ground.options.redact),
+      status: this.#core.status(visibles)[0]!,
+      spec: redactedSpec(isOther ? server.spec : this.specOf(name), this.#core.options.redact),
       snapshot: server.view().states,
-      journal: this.#ground.storyOf(server),
+      journal: this.#core.storyOf(server),
     };
   }
 
@@ -265,23 +265,23 @@ export class HerdView implements Onlooker, Holder {
     const servers = this.#serversOf(name);
     const wanted = hashes && new Set(hashes);
     // what they remember is compared when it is first looked at; somebody else may have accepted since
-    for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.vetAgain();
+    for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.recheckPins();
     const accepted = !accept
       ? []
       : servers.flatMap(({ spec, pinning }) =>
           (pinning?.accept(wanted) ?? []).map((one) => ({ server: spec.name, ...one })),
         );
     if (accepted.length > 0)
-      this.#ground.vetAgain(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
-    const policy = this.#ground.options.pins?.policy() ?? 'off';
+      this.#core.recheckPins(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
+    const policy = this.#core.options.pins?.policy() ?? 'off';
     return { policy, ...reportPins(servers), accepted };
   }
 
   /** Whose lines in the logs are those of its servers, or of one of them. */
   logMarks(name?: string): { name: string; mark: string | undefined }[] {
-    return this.#serversOf(name).map(({ spec, slot }) => ({
+    return this.#serversOf(name).map(({ spec, key }) => ({
       name: spec.name,
-      mark: this.#ground.logMarkAt(slot),
+      mark: this.#core.logMarkAt(key),
     }));
   }
 
@@ -289,20 +289,20 @@ export class HerdView implements Onlooker, Holder {
     topics: readonly T[],
     listen: (event: Extract<FleetEvent, { topic: T }>) => void,
   ): () => void {
-    return this.news.subscribe(topics, listen);
+    return this.events.subscribe(topics, listen);
   }
 
   /** Every server that this view has, or the one of this name, and whose it is. */
-  sights(name?: string): Sight[] {
-    const servers = name === undefined ? this.#members.servers : [this.#members.get(name) ?? []].flat();
-    return servers.map((server) => this.#sightOf(server));
+  visibles(name?: string): VisibleServer[] {
+    const servers = name === undefined ? this.#servers.servers : [this.#servers.get(name) ?? []].flat();
+    return servers.map((server) => this.#visibleOf(server));
   }
 
-  #sightOf(server: ConfiguredServer): Sight {
+  #visibleOf(server: ConfiguredServer): VisibleServer {
     return {
       server,
       agent: this.#agentOf(this.specOf(server.spec.name)),
-      isStandIn: this.#isStandIn(server),
+      isPlaceholder: this.#isPlaceholder(server),
     };
   }
 
@@ -310,51 +310,51 @@ export class HerdView implements Onlooker, Holder {
   #follow(
     about: Pick<RequestParams, 'server'> & HerdRequest,
     context: CallContext,
-    run: (context: TrailedContext) => Promise<McpResult>,
+    run: (context: RecordedContext) => Promise<McpResult>,
   ): Promise<McpResult> {
     const { caller = LOCAL } = context;
     const { server, method, params } = about;
-    return follow({ server, method, params, caller }, this.#telling, (trail) =>
-      run({ ...context, caller, trail }),
+    return recordIfUnserved({ server, method, params, caller }, this.#telling, (unserved) =>
+      run({ ...context, caller, unserved }),
     );
   }
 
   /** Every agent has one of its own; this one only stands for them. */
-  #isStandIn({ spec }: ConfiguredServer): boolean {
+  #isPlaceholder({ spec }: ConfiguredServer): boolean {
     return spec.sharing === 'per-agent' && !this.isOneAgent;
   }
 
   /** This view's servers of these names, in its order, and those of other views for each name that it does not have. */
-  #named(names: readonly string[]): Sight[] {
+  #named(names: readonly string[]): VisibleServer[] {
     const wanted = new Set(names);
     const others = [...wanted].flatMap((name) => (this.knows(name) ? [] : this.#elsewhere(name)));
     const own =
       names.length === 1
-        ? this.sights(names[0])
-        : this.sights().filter(({ server }) => wanted.has(server.spec.name));
+        ? this.visibles(names[0])
+        : this.visibles().filter(({ server }) => wanted.has(server.spec.name));
     return [...own, ...others];
   }
 
   /** Throws where no other view has one either. */
-  #elsewhere(name: string): Sight[] {
-    const others = this.#ground.others(this, name);
-    if (others.length === 0) throw this.#members.unknown(name);
+  #elsewhere(name: string): VisibleServer[] {
+    const others = this.#core.others(this, name);
+    if (others.length === 0) throw this.#servers.unknown(name);
     return others;
   }
 
   /** This view's servers, and those of other views that are not at rest. */
-  #all(): Sight[] {
-    const others = this.#ground.others(this).filter(({ server }) => !AT_REST.has(server.view().detail));
-    return [...this.sights(), ...others];
+  #all(): VisibleServer[] {
+    const others = this.#core.others(this).filter(({ server }) => !AT_REST.has(server.view().detail));
+    return [...this.visibles(), ...others];
   }
 
   #serversOf(name: string | undefined): ConfiguredServer[] {
-    return name === undefined ? this.#members.servers : this.#named([name]).map(({ server }) => server);
+    return name === undefined ? this.#servers.servers : this.#named([name]).map(({ server }) => server);
   }
 
   /** An order for a placeholder goes to every agent's own server. */
-  #meant({ server, isStandIn }: Sight): ConfiguredServer[] {
-    return isStandIn ? this.#ground.pool.ofAgents(server.spec) : [server];
+  #meant({ server, isPlaceholder }: VisibleServer): ConfiguredServer[] {
+    return isPlaceholder ? this.#core.pool.ofAgents(server.spec) : [server];
   }
 
   #agentOf({ sharing, origin }: ServerSpec): string | null {
@@ -370,29 +370,29 @@ export class HerdView implements Onlooker, Holder {
   }
 
   #add(spec: ServerSpec): void {
-    this.#members.add(spec);
-    this.#offers.changed();
+    this.#servers.add(spec);
+    this.#catalog.changed();
     this.#hasPerAgent ||= spec.sharing === 'per-agent';
     this.#watches.renew();
     this.#announce([spec.name]);
-    if (!this.news.isHeard('catalog')) return;
-    const { lists } = this.#members.find(spec.name).catalog;
+    if (!this.events.hasListeners('catalog')) return;
+    const { lists } = this.#servers.find(spec.name).catalog;
     this.#tellOf(new Map(), new Map([[spec.name, lists]]));
   }
 
   #tellOf(before: ReadonlyMap<string, Lists>, after: ReadonlyMap<string, Lists>): void {
     for (const [name, change] of differences(before, after)) {
-      this.news.tell('catalog', name, () => ({ ...change, at: this.#ground.now() }));
+      this.events.emit('catalog', name, () => ({ ...change, at: this.#core.now() }));
     }
   }
 
   /** Of what is not in these specs; the function that it returns takes what is. */
   #letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const before = this.#known();
-    const take = this.#members.letGo(specs);
+    const take = this.#servers.letGo(specs);
     return () => {
       const report = take();
-      this.#offers.changed();
+      this.#catalog.changed();
       this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
       this.#watches.renew();
       // who goes takes along what it offered, as does one that begins anew
@@ -407,13 +407,15 @@ export class HerdView implements Onlooker, Holder {
    * have listed before are told that the lists have changed, so that they do.
    */
   #announce(names: readonly string[]): void {
-    if (!this.news.isHeard('catalog')) return;
-    const servers = names.map((name) => this.#members.find(name)).filter((server) => this.#isStandIn(server));
+    if (!this.events.hasListeners('catalog')) return;
+    const servers = names
+      .map((name) => this.#servers.find(name))
+      .filter((server) => this.#isPlaceholder(server));
     const unknown = servers.filter(({ spec, catalog }) => spec.enabled && catalog.missing().length > 0);
     const none = { count: 0, added: [], removed: [], changed: [] };
     for (const { spec } of unknown)
       for (const list of LIST_NAMES)
-        this.news.tell('catalog', spec.name, () => ({ list, ...none, at: this.#ground.now() }));
+        this.events.emit('catalog', spec.name, () => ({ list, ...none, at: this.#core.now() }));
   }
 
   async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {
@@ -422,17 +424,17 @@ export class HerdView implements Onlooker, Holder {
     if (isStop) return;
     // what it offers is part of how a start went; one that does not say it has started all the same
     const told = Promise.all(servers.map((server) => server.whenTold()));
-    await atMost(LISTS_MS, told, this.#ground.options.clock);
+    await withTimeout(LISTS_MS, told, this.#core.options.clock);
   }
 
   /** What each server is known to offer. Looked up only for whoever wants to hear of changes: it may be on the disk. */
   #known(): Map<string, Lists> {
-    const servers = this.news.isHeard('catalog') ? this.#members.servers : [];
+    const servers = this.events.hasListeners('catalog') ? this.#servers.servers : [];
     return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists]));
   }
 }
 
 /** The agents' files that these servers are of, each once. */
-function agentsOf(sights: readonly Sight[]): string[] {
-  return [...new Set(sights.flatMap(({ agent }) => agent ?? []))];
+function agentsOf(visibles: readonly VisibleServer[]): string[] {
+  return [...new Set(visibles.flatMap(({ agent }) => agent ?? []))];
 }

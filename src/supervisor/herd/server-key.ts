@@ -5,10 +5,10 @@
  */
 const MARK = '\u0000';
 
-export function slotOf(name: string, number: number): string {
+export function serverKey(name: string, number: number): string {
   return number === 0 ? name : `${name}${MARK}${number}`;
 }
 
-export function nameOfSlot(slot: string): string {
-  return slot.split(MARK, 1)[0]!;
+export function nameOfKey(key: string): string {
+  return key.split(MARK, 1)[0]!;
 }

@@ -1,13 +1,13 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { identityOf } from '../spec-identity.js';
-import { slotOf } from './server-key.js';
+import { serverKey } from './server-key.js';
 
-export interface PoolOptions {
+export interface ServerPoolOptions {
   /** `predecessor` has to be gone before anything of the new one starts. */
-  create(spec: ServerSpec, slot: string, predecessor: Promise<unknown>): ConfiguredServer;
-  /** Nothing is left of what had this slot. */
-  forgotten(slot: string): void;
+  create(spec: ServerSpec, key: string, predecessor: Promise<unknown>): ConfiguredServer;
+  /** No server has this key any more. */
+  forgotten(key: string): void;
 }
 
 /** Who holds servers: a view of the herd. */
@@ -18,32 +18,32 @@ export interface Holder {
   readonly isOneAgent: boolean;
 }
 
-export interface Wish {
+export interface AcquireOptions {
   spec: ServerSpec;
   holder: Holder;
-  /** The slot of the one that it takes over from. */
-  slot?: string | undefined;
+  /** The key of the server that it replaces. */
+  key?: string | undefined;
   predecessor: Promise<unknown>;
 }
 
-interface Stay {
-  key: string;
+interface PoolEntry {
+  poolKey: string;
   server: ConfiguredServer;
   holders: Set<Holder>;
 }
 
 /** Every server that is there, once for each identity: whoever wants the same shares it. The last one who lets go ends it. */
-export class Pool {
-  readonly #options: PoolOptions;
-  readonly #stays = new Map<string, Stay>();
-  readonly #byServer = new Map<ConfiguredServer, Stay>();
-  readonly #bySlot = new Map<string, ConfiguredServer>();
+export class ServerPool {
+  readonly #options: ServerPoolOptions;
+  readonly #entries = new Map<string, PoolEntry>();
+  readonly #byServer = new Map<ConfiguredServer, PoolEntry>();
+  readonly #byKey = new Map<string, ConfiguredServer>();
   /** Those that nobody holds any more, until they are no more. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** How many servers have a slot: one that takes over has that of the one that still goes. */
-  readonly #slots = new Map<string, number>();
+  /** How many servers have a key: a replacement has the key of the server that is still stopping. */
+  readonly #keys = new Map<string, number>();
 
-  constructor(options: PoolOptions) {
+  constructor(options: ServerPoolOptions) {
     this.#options = options;
   }
 
@@ -55,65 +55,65 @@ export class Pool {
     return [...this.#leaving.values()];
   }
 
-  at(slot: string): ConfiguredServer | undefined {
-    return this.#bySlot.get(slot);
+  at(key: string): ConfiguredServer | undefined {
+    return this.#byKey.get(key);
   }
 
   /** What agents have of a `per-agent` server, each its own. */
   ofAgents(spec: ServerSpec): ConfiguredServer[] {
     const identity = identityOf(spec);
-    const stays = [...this.#stays.values()].filter(({ key }) => key.startsWith(identity));
-    return stays.filter(({ holders }) => [...holders].some(isOneAgent)).map(({ server }) => server);
+    const entries = [...this.#entries.values()].filter(({ poolKey }) => poolKey.startsWith(identity));
+    return entries.filter(({ holders }) => [...holders].some(isOneAgent)).map(({ server }) => server);
   }
 
   /** `isNew`: nobody had it before. */
-  take({ spec, holder, slot, predecessor }: Wish): { server: ConfiguredServer; isNew: boolean } {
+  acquire({ spec, holder, key, predecessor }: AcquireOptions): { server: ConfiguredServer; isNew: boolean } {
     const identity = identityOf(spec);
-    const key = spec.sharing === 'per-agent' ? `${identity} ${holder.id}` : identity;
-    const known = this.#stays.get(key);
+    const poolKey = spec.sharing === 'per-agent' ? `${identity} ${holder.id}` : identity;
+    const known = this.#entries.get(poolKey);
     if (known !== undefined) {
       known.holders.add(holder);
       return { server: known.server, isNew: false };
     }
-    const before = Promise.all([predecessor, this.#leaving.get(key)]);
-    const server = this.#options.create(spec, slot ?? this.#freeSlot(spec.name), before);
-    const stay = { key, server, holders: new Set([holder]) };
-    this.#stays.set(key, stay);
-    this.#byServer.set(server, stay);
-    this.#bySlot.set(server.slot, server);
-    this.#slots.set(server.slot, (this.#slots.get(server.slot) ?? 0) + 1);
+    const before = Promise.all([predecessor, this.#leaving.get(poolKey)]);
+    const server = this.#options.create(spec, key ?? this.#freeKey(spec.name), before);
+    const entry = { poolKey, server, holders: new Set([holder]) };
+    this.#entries.set(poolKey, entry);
+    this.#byServer.set(server, entry);
+    this.#byKey.set(server.key, server);
+    this.#keys.set(server.key, (this.#keys.get(server.key) ?? 0) + 1);
     return { server, isNew: true };
   }
 
   /** Resolves when it is gone; undefined where others still hold it. */
-  giveBack(server: ConfiguredServer, holder: Holder): Promise<void> | undefined {
-    const stay = this.#byServer.get(server);
-    stay?.holders.delete(holder);
-    if (stay === undefined || stay.holders.size > 0) return undefined;
-    const { key } = stay;
-    const { slot } = server;
-    this.#stays.delete(key);
+  release(server: ConfiguredServer, holder: Holder): Promise<void> | undefined {
+    const entry = this.#byServer.get(server);
+    entry?.holders.delete(holder);
+    if (entry === undefined || entry.holders.size > 0) return undefined;
+    const { poolKey } = entry;
+    const { key } = server;
+    this.#entries.delete(poolKey);
     this.#byServer.delete(server);
-    this.#bySlot.delete(slot);
+    this.#byKey.delete(key);
     const gone = server.retire().then(() => {
-      if (this.#leaving.get(key) === gone) this.#leaving.delete(key);
-      this.#leave(slot);
+      if (this.#leaving.get(poolKey) === gone) this.#leaving.delete(poolKey);
+      this.#leave(key);
     });
-    this.#leaving.set(key, gone);
+    this.#leaving.set(poolKey, gone);
     return gone;
   }
 
-  #leave(slot: string): void {
-    const others = (this.#slots.get(slot) ?? 0) - 1;
-    this.#slots.set(slot, others);
+  #leave(key: string): void {
+    const others = (this.#keys.get(key) ?? 0) - 1;
+    this.#keys.set(key, others);
     if (others > 0) return;
-    this.#slots.delete(slot);
-    this.#options.forgotten(slot);
+    this.#keys.delete(key);
+    this.#options.forgotten(key);
   }
 
-  #freeSlot(name: string): string {
+  #freeKey(name: string): string {
     for (let number = 0; ; number += 1)
-      if (!this.#slots.has(slotOf(name, number))) return slotOf(name, number);
+      if (!this.#keys.has(serverKey(name, number))) return serverKey(name, number);
   }
 }
 

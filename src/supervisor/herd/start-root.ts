@@ -6,13 +6,13 @@ export interface RootOptions {
   clock: Clock;
   inspect(inspection: InspectionEvent): void;
   /** A child threw: a bug of ours. `slot`: whose it was. */
-  broke(slot: string, error: unknown): void;
+  broke(key: string, error: unknown): void;
 }
 
 /** The root actor, running: what lives under it is put there and taken away again. */
 export function startRoot({ clock, inspect, broke }: RootOptions) {
   const root = createActor(rootMachine, { clock: timers(clock), inspect });
-  root.on('child.broke', ({ id, error }) => broke(slotOf(id), error));
+  root.on('child.broke', ({ id, error }) => broke(keyOf(id), error));
   root.start();
   return {
     keep(id: string, logic: AnyActorLogic, input: unknown): AnyActorRef {
@@ -24,7 +24,7 @@ export function startRoot({ clock, inspect, broke }: RootOptions) {
 }
 
 /** `slot@1#0` and `slot@1.3` are actors of `slot`. */
-function slotOf(id: string): string {
+function keyOf(id: string): string {
   return id.replace(/@\d+[#.]\d+$/, '');
 }
 

@@ -9,22 +9,22 @@ import type {
 import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import { cancelled } from '../../link/session/refusals.js';
 import type { Clock } from '../../shared/clock.js';
-import { atMost } from '../../shared/with-timeout.js';
+import { withTimeout } from '../../shared/with-timeout.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
 import { promptEntry } from '../catalog/prompt-list.js';
-import { exposedPrefix } from '../catalog/public-name.js';
-import { type Exposed, Exposure } from '../catalog/public-names.js';
+import { publicPrefix } from '../catalog/public-name.js';
+import { type PublicEntry, PublicNames } from '../catalog/public-names.js';
 import { resourceEntries, templateEntries } from '../catalog/resource-list.js';
 import { toolEntry } from '../catalog/tool-list.js';
 import { checkConfigured, listsTooLate, searchTooLate } from '../errors.js';
 import { reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { Members } from './view-servers.js';
+import type { ViewServers } from './view-servers.js';
 
 type Named = 'tools' | 'prompts';
 
-export interface OffersOptions {
-  members: Members;
+export interface ViewCatalogOptions {
+  servers: ViewServers;
   clock: Clock;
   /** For how long a list of the whole herd waits for servers whose list is not known. */
   listWaitMs(): number;
@@ -38,20 +38,20 @@ export interface Limits {
 }
 
 /** What the whole herd offers, and who is meant by a name. */
-export class Offers {
-  readonly #options: OffersOptions;
-  readonly #members: Members;
+export class ViewCatalog {
+  readonly #options: ViewCatalogOptions;
+  readonly #servers: ViewServers;
   /** Worked out when it is needed: an agent calls by these names, and a herd may have thousands. */
-  readonly #exposures = new Map<Named, Exposure>();
+  readonly #publicNamesByServer = new Map<Named, PublicNames>();
 
-  constructor(options: OffersOptions) {
+  constructor(options: ViewCatalogOptions) {
     this.#options = options;
-    this.#members = options.members;
+    this.#servers = options.servers;
   }
 
   /** Something else is offered, or somebody else offers it. */
   changed(): void {
-    this.#exposures.clear();
+    this.#publicNamesByServer.clear();
   }
 
   async tools(name?: string, refresh?: boolean, patience?: Patience): Promise<ToolList> {
@@ -75,7 +75,7 @@ export class Offers {
   }
 
   /** Which of these servers are not in a list, or not with what they have now. */
-  missing(list: ListName, servers: readonly ConfiguredServer[] = this.#members.servers): MissingList[] {
+  missing(list: ListName, servers: readonly ConfiguredServer[] = this.#servers.servers): MissingList[] {
     const lists = partsOf(list);
     // looked at first: a status costs more than a look, and as a rule nothing is missing
     const isLacking = (server: ConfiguredServer) => {
@@ -85,7 +85,7 @@ export class Offers {
       return states.some((state) => isMissing(view, state));
     };
     // the config may have changed while they were waited for
-    const lacking = servers.filter((server) => isLacking(server) && this.#members.has(server));
+    const lacking = servers.filter((server) => isLacking(server) && this.#servers.has(server));
     if (lacking.length === 0) return [];
     const now = this.#options.clock.now();
     return this.#options.statusOf(lacking).flatMap((status) => missingLists(status, now, lists));
@@ -99,8 +99,8 @@ export class Offers {
     const keys = catalog.keysOf(list);
     if (!looksExposed(spec.name, name) || keys?.has(name)) return name;
     const isUnread = keys === undefined && catalog.states.has(list);
-    const guess = isUnread ? name.slice(exposedPrefix(spec.name).length) : name;
-    return this.#exposure(list).ownName(spec.name, name) ?? guess;
+    const guess = isUnread ? name.slice(publicPrefix(spec.name).length) : name;
+    return this.#publicNames(list).ownName(spec.name, name) ?? guess;
   }
 
   /**
@@ -108,7 +108,7 @@ export class Offers {
    * have it by now; else the herd is searched.
    */
   findOwner(list: Named, exposedName: string, limits: Limits) {
-    const look = () => this.#exposure(list).ownerOf(exposedName) ?? this.#longestPrefix(exposedName);
+    const look = () => this.#publicNames(list).ownerOf(exposedName) ?? this.#longestPrefix(exposedName);
     return this.search(list, exposedName, look, limits);
   }
 
@@ -134,17 +134,17 @@ export class Offers {
 
   /** Whose it is and what that server calls it, where that is known; by its name in the herd. */
   holderOf(list: Named, exposedName: string): { server: string; name: string } | undefined {
-    const found = this.#exposure(list).find(exposedName);
+    const found = this.#publicNames(list).find(exposedName);
     return found && { server: found.server.spec.name, name: found.name };
   }
 
   /** Every name in the herd that is known. */
   names(list: Named): string[] {
-    return this.#exposure(list).all.map(({ exposedName }) => exposedName);
+    return this.#publicNames(list).all.map(({ exposedName }) => exposedName);
   }
 
   #longestPrefix(exposedName: string): string | undefined {
-    const names = this.#members.names.filter((name) => looksExposed(name, exposedName));
+    const names = this.#servers.names.filter((name) => looksExposed(name, exposedName));
     return names.sort((a, b) => b.length - a.length)[0];
   }
 
@@ -180,14 +180,16 @@ export class Offers {
   async #wait(reading: Promise<unknown>, { timeoutMs, signal }: Limits): Promise<number | undefined> {
     const { clock } = this.#options;
     const begun = clock.now();
-    const bounded = timeoutMs === undefined ? reading : atMost(timeoutMs, reading, clock);
+    const bounded = timeoutMs === undefined ? reading : withTimeout(timeoutMs, reading, clock);
     if (signal === undefined) await bounded;
     else await Promise.race([bounded, aborted(signal, bounded)]);
     return timeoutMs === undefined ? undefined : timeoutMs - (clock.now() - begun);
   }
 
-  #exposed(list: Named, name: string | undefined): Exposed[] {
-    return this.#exposure(list).all.filter(({ server }) => name === undefined || server.spec.name === name);
+  #exposed(list: Named, name: string | undefined): PublicEntry[] {
+    return this.#publicNames(list).all.filter(
+      ({ server }) => name === undefined || server.spec.name === name,
+    );
   }
 
   async #read(
@@ -196,7 +198,7 @@ export class Offers {
     refresh = false,
     patience: Patience = name !== undefined || refresh ? 'start_timeout' : 'list_wait',
   ): Promise<ConfiguredServer[]> {
-    const asked = name === undefined ? this.#members.servers : [this.#members.find(name)];
+    const asked = name === undefined ? this.#servers.servers : [this.#servers.find(name)];
     if (name !== undefined) for (const { spec } of asked) checkConfigured(spec);
     const { listWaitMs } = this.#options;
     const withinMs = { none: 0, list_wait: listWaitMs(), start_timeout: undefined }[patience];
@@ -204,10 +206,10 @@ export class Offers {
     return asked;
   }
 
-  #exposure(list: Named): Exposure {
-    const exposure = this.#exposures.get(list) ?? new Exposure(list, this.#members.servers);
-    this.#exposures.set(list, exposure);
-    return exposure;
+  #publicNames(list: Named): PublicNames {
+    const publicNames = this.#publicNamesByServer.get(list) ?? new PublicNames(list, this.#servers.servers);
+    this.#publicNamesByServer.set(list, publicNames);
+    return publicNames;
   }
 }
 
@@ -223,5 +225,5 @@ function aborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
 
 /** Cheap, so that a call by its own name costs nothing more. */
 function looksExposed(server: string, name: string): boolean {
-  return name.startsWith(exposedPrefix(server));
+  return name.startsWith(publicPrefix(server));
 }

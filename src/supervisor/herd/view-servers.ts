@@ -4,10 +4,10 @@ import type { MCPError } from '../../shared/call-errors.js';
 import { unknownServer } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { identityOf } from '../spec-identity.js';
-import type { Holder, Pool } from './server-pool.js';
+import type { Holder, ServerPool } from './server-pool.js';
 
-export interface MembersOptions {
-  pool: Pool;
+export interface ViewServersOptions {
+  pool: ServerPool;
   holder: Holder;
   /** Whether one that is new begins by itself what its config says. */
   begins(spec: ServerSpec): boolean;
@@ -22,32 +22,32 @@ interface Member {
 }
 
 /** Who belongs to one view of the herd: what its config says, in that order. */
-export class Members {
-  readonly #options: MembersOptions;
-  #members = new Map<string, Member>();
+export class ViewServers {
+  readonly #options: ViewServersOptions;
+  #servers = new Map<string, Member>();
   /** Until it is filled for the first time, which is when its herd, or its agent, comes. */
   #state: 'new' | 'filled' = 'new';
   /** Servers whose config is no more, until they are no more: a new one of the same name waits for them. */
-  readonly #leaving = new Map<string, { slot: string; gone: Promise<void> }>();
+  readonly #leaving = new Map<string, { key: string; gone: Promise<void> }>();
 
-  constructor(options: MembersOptions) {
+  constructor(options: ViewServersOptions) {
     this.#options = options;
   }
 
   get servers(): ConfiguredServer[] {
-    return [...this.#members.values()].map(({ server }) => server);
+    return [...this.#servers.values()].map(({ server }) => server);
   }
 
   get specs(): ServerSpec[] {
-    return [...this.#members.values()].map(({ spec }) => spec);
+    return [...this.#servers.values()].map(({ spec }) => spec);
   }
 
   get names(): string[] {
-    return [...this.#members.keys()];
+    return [...this.#servers.keys()];
   }
 
   get(name: string): ConfiguredServer | undefined {
-    return this.#members.get(name)?.server;
+    return this.#servers.get(name)?.server;
   }
 
   /** Throws when there is none. */
@@ -63,7 +63,7 @@ export class Members {
 
   /** As this view's files have it. Throws when there is none. */
   specOf(name: string): ServerSpec {
-    return this.#members.get(name)?.spec ?? this.find(name).spec;
+    return this.#servers.get(name)?.spec ?? this.find(name).spec;
   }
 
   has(server: ConfiguredServer): boolean {
@@ -94,9 +94,9 @@ export class Members {
   letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const report = this.compare(specs);
     const unchanged = new Set(report.unchanged);
-    const old = this.#members;
-    this.#members = new Map();
-    for (const [name, { server }] of old) if (!unchanged.has(name)) this.#giveBack(server);
+    const old = this.#servers;
+    this.#servers = new Map();
+    for (const [name, { server }] of old) if (!unchanged.has(name)) this.#release(server);
     return () => {
       this.#fill(specs, new Map([...old].filter(([name]) => unchanged.has(name))));
       return report;
@@ -115,7 +115,7 @@ export class Members {
     for (const spec of specs) {
       const kept = unchanged.get(spec.name)?.server;
       const { server, isNew } = kept === undefined ? this.#take(spec) : { server: kept, isNew: false };
-      this.#members.set(spec.name, { spec, server });
+      this.#servers.set(spec.name, { spec, server });
       if (isNew && this.#options.begins(spec)) begun.push(server);
     }
     for (const server of begun) server.begin(isLate);
@@ -123,19 +123,19 @@ export class Members {
 
   #take(spec: ServerSpec): { server: ConfiguredServer; isNew: boolean } {
     const { pool, holder } = this.#options;
-    const { slot, gone = Promise.resolve() } = this.#leaving.get(spec.name) ?? {};
-    return pool.take({ spec, holder, slot, predecessor: gone });
+    const { key, gone = Promise.resolve() } = this.#leaving.get(spec.name) ?? {};
+    return pool.acquire({ spec, holder, key, predecessor: gone });
   }
 
-  #giveBack(server: ConfiguredServer): void {
+  #release(server: ConfiguredServer): void {
     const { pool, holder } = this.#options;
-    const { slot } = server;
+    const { key } = server;
     const { name } = server.spec;
-    const ended = pool.giveBack(server, holder);
+    const ended = pool.release(server, holder);
     if (ended === undefined) return;
     const gone = ended.then(() => {
       if (this.#leaving.get(name)?.gone === gone) this.#leaving.delete(name);
     });
-    this.#leaving.set(name, { slot, gone });
+    this.#leaving.set(name, { key, gone });
   }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../shared/clock.js';
-import type { Eater } from './memory-user.js';
+import type { MemoryUser } from './memory-user.js';
 import type { MemoryOf } from './rss.js';
 
-export interface BudgetOptions {
+export interface MemoryBudgetOptions {
   clock: Clock;
   memoryOf: MemoryOf;
   /** What the herd's keeper should know. */
@@ -32,11 +32,11 @@ const COMPLAIN_MS = 60_000;
  * Over its own `max_rss` a server is ended, whatever it is doing. Over the herd's, whoever nobody has needed for
  * longest makes room: lazy servers before eager ones, never one that is busy.
  */
-export class Budget {
-  readonly #options: BudgetOptions;
-  readonly #eaters = new Set<Eater>();
+export class MemoryBudget {
+  readonly #options: MemoryBudgetOptions;
+  readonly #memoryUsers = new Set<MemoryUser>();
   /** Those that were told to go. What they still hold will be free. */
-  readonly #leaving = new Set<Eater>();
+  readonly #leaving = new Set<MemoryUser>();
   #maxRss = 0;
   #timer: unknown;
   /** Of the herd, when last looked at. */
@@ -45,7 +45,7 @@ export class Budget {
   #complainedAt = Number.NEGATIVE_INFINITY;
   #isBlind = false;
 
-  constructor(options: BudgetOptions) {
+  constructor(options: MemoryBudgetOptions) {
     this.#options = options;
   }
 
@@ -69,14 +69,14 @@ export class Budget {
   }
 
   /** Until the way back is taken. */
-  watch(eater: Eater): () => void {
-    this.#eaters.add(eater);
+  watch(memoryUser: MemoryUser): () => void {
+    this.#memoryUsers.add(memoryUser);
     this.#lookLater();
     return () => {
-      this.#eaters.delete(eater);
-      this.#leaving.delete(eater);
+      this.#memoryUsers.delete(memoryUser);
+      this.#leaving.delete(memoryUser);
       if (!this.#isOn) this.close();
-      if (this.#eaters.size === 0) this.#nothingRuns();
+      if (this.#memoryUsers.size === 0) this.#nothingRuns();
     };
   }
 
@@ -93,8 +93,8 @@ export class Budget {
   }
 
   get #isOn(): boolean {
-    if (this.#maxRss > 0 && this.#eaters.size > 0) return true;
-    return [...this.#eaters].some(({ maxRss }) => maxRss > 0);
+    if (this.#maxRss > 0 && this.#memoryUsers.size > 0) return true;
+    return [...this.#memoryUsers].some(({ maxRss }) => maxRss > 0);
   }
 
   #lookLater(): void {
@@ -109,43 +109,46 @@ export class Budget {
   }
 
   #look(): void {
-    const memory = this.#options.memoryOf([...this.#eaters].flatMap(({ pids }) => pids));
+    const memory = this.#options.memoryOf([...this.#memoryUsers].flatMap(({ pids }) => pids));
     if (memory === null) {
       this.#isBlind = true;
       this.#complain(`memory is not measured on ${process.platform}: max_rss has no effect here`);
       return;
     }
-    const used = new Map<Eater, number>();
-    for (const eater of this.#eaters) {
+    const used = new Map<MemoryUser, number>();
+    for (const memoryUser of this.#memoryUsers) {
       used.set(
-        eater,
-        eater.pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
+        memoryUser,
+        memoryUser.pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
       );
     }
-    for (const [eater, bytes] of used) if (eater.maxRss > 0 && bytes > eater.maxRss) this.#end(eater, bytes);
+    for (const [memoryUser, bytes] of used)
+      if (memoryUser.maxRss > 0 && bytes > memoryUser.maxRss) this.#end(memoryUser, bytes);
     if (this.#maxRss > 0) this.#makeRoom(used);
   }
 
-  #end(eater: Eater, bytes: number): void {
-    if (this.#leaving.has(eater)) return;
-    this.#leaving.add(eater);
-    eater.over(bytes);
+  #end(memoryUser: MemoryUser, bytes: number): void {
+    if (this.#leaving.has(memoryUser)) return;
+    this.#leaving.add(memoryUser);
+    memoryUser.over(bytes);
   }
 
-  #isLeaving(eater: Eater): boolean {
-    return this.#leaving.has(eater) || eater.guest?.isLeaving() === true;
+  #isLeaving(memoryUser: MemoryUser): boolean {
+    return this.#leaving.has(memoryUser) || memoryUser.evictable?.isLeaving() === true;
   }
 
-  #makeRoom(used: ReadonlyMap<Eater, number>): void {
+  #makeRoom(used: ReadonlyMap<MemoryUser, number>): void {
     const total = sum(used.values());
-    const leaving = [...used].filter(([eater]) => this.#isLeaving(eater));
+    const leaving = [...used].filter(([memoryUser]) => this.#isLeaving(memoryUser));
     this.#bytes = total;
     let left = total - sum(leaving.map(([, bytes]) => bytes));
-    for (const [eater, bytes] of this.#idle(used)) {
+    for (const [memoryUser, bytes] of this.#idle(used)) {
       if (left <= this.#maxRss) break;
-      if (!eater.guest?.rest(`stopped to make room, as nobody needs it now: ${this.#tooMuch(total)}`))
+      if (
+        !memoryUser.evictable?.rest(`stopped to make room, as nobody needs it now: ${this.#tooMuch(total)}`)
+      )
         continue;
-      this.#leaving.add(eater);
+      this.#leaving.add(memoryUser);
       left -= bytes;
     }
     if (left <= this.#maxRss) {
@@ -160,13 +163,17 @@ export class Budget {
   }
 
   /** In the order in which they make room. */
-  #idle(used: ReadonlyMap<Eater, number>): [Eater, number][] {
-    const candidates = [...used].filter(([eater, bytes]) => bytes > 0 && !this.#isLeaving(eater));
+  #idle(used: ReadonlyMap<MemoryUser, number>): [MemoryUser, number][] {
+    const candidates = [...used].filter(([memoryUser, bytes]) => bytes > 0 && !this.#isLeaving(memoryUser));
     return candidates
-      .map(([eater, bytes]) => ({ eater, bytes, idleForMs: eater.guest?.idleForMs() ?? 0 }))
+      .map(([memoryUser, bytes]) => ({
+        memoryUser,
+        bytes,
+        idleForMs: memoryUser.evictable?.idleForMs() ?? 0,
+      }))
       .filter(({ idleForMs }) => idleForMs >= RESTED_MS)
-      .sort((a, b) => rank(a.eater) - rank(b.eater) || b.idleForMs - a.idleForMs)
-      .map(({ eater, bytes }) => [eater, bytes]);
+      .sort((a, b) => rank(a.memoryUser) - rank(b.memoryUser) || b.idleForMs - a.idleForMs)
+      .map(({ memoryUser, bytes }) => [memoryUser, bytes]);
   }
 
   /** Told once, until it is well again. */
@@ -180,7 +187,7 @@ export class Budget {
   }
 }
 
-const rank = ({ guest }: Eater) => (guest?.isEager ? 1 : 0);
+const rank = ({ evictable }: MemoryUser) => (evictable?.isEager ? 1 : 0);
 
 function sum(numbers: Iterable<number>): number {
   let total = 0;

@@ -2,7 +2,7 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link } from '../../link/link.js';
 
 /** A process group that eats memory. */
-export interface Eater {
+export interface MemoryUser {
   /** The leader of its group; empty when there is none (any more). */
   readonly pids: readonly number[];
   /** What its server may use; 0 = as much as it likes. */
@@ -10,11 +10,11 @@ export interface Eater {
   /** It uses more than that. Told once. */
   over(bytes: number): void;
   /** Absent where nothing is gained by stopping it: a spare would be replaced at once. */
-  readonly guest?: Guest | undefined;
+  readonly evictable?: Evictable | undefined;
 }
 
 /** One that could be started again when it is needed. */
-export interface Guest {
+export interface Evictable {
   readonly isEager: boolean;
   /** It goes already, whatever for. */
   isLeaving(): boolean;
@@ -25,13 +25,18 @@ export interface Guest {
 }
 
 /** An incarnation as the budget sees it; undefined `guest`: it does not make room for others. */
-export function eaterOf(spec: ServerSpec, link: Link, over: Eater['over'], guest?: Guest): Eater {
+export function memoryUserOf(
+  spec: ServerSpec,
+  link: Link,
+  over: MemoryUser['over'],
+  evictable?: Evictable,
+): MemoryUser {
   return {
     get pids() {
       return link.pids;
     },
     maxRss: spec.transport === 'stdio' ? spec.maxRss : 0,
     over,
-    guest,
+    evictable,
   };
 }

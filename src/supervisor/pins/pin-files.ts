@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { forgetOthers } from '../catalog/prune-files.js';
+import { pruneFiles } from '../catalog/prune-files.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
 
 /** What is known of the pins of a server: nothing, a record, or that there is one which cannot be read. */
@@ -84,7 +84,7 @@ export class PinFiles implements PinStore {
 
   async seen(identities: readonly string[]): Promise<void> {
     const configured = new Set(identities.map((identity) => this.#file(identity)));
-    await forgetOthers(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
+    await pruneFiles(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
   }
 
   #file(identity: string): string {

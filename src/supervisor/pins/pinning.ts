@@ -26,7 +26,7 @@ export interface PinKeeping {
 }
 
 /** What became of a list of tools when it was compared. */
-export interface Verdict {
+export interface PinCheck {
   /** Why a tool may not be called. Absent where every one may. */
   blockOf?: (tool: string) => Block | undefined;
   /** Tools that are not what was pinned, those that were told of before left out. */
@@ -41,7 +41,7 @@ interface Found extends Comparison {
   unwritable?: string | undefined;
 }
 
-const ALL_WELL: Verdict = { news: [], unaccepted: 0 };
+const ALL_WELL: PinCheck = { news: [], unaccepted: 0 };
 
 /** The pins of one configured server. Every list of its tools is compared when it is known, so that a call costs nothing. */
 export class Pinning {
@@ -67,7 +67,7 @@ export class Pinning {
   }
 
   /** Undefined: they could not be read. `isFresh`: they were, just now. */
-  vet(tools: readonly JsonObject[] | undefined, isFresh: boolean): Verdict {
+  checkPins(tools: readonly JsonObject[] | undefined, isFresh: boolean): PinCheck {
     const { policy } = this;
     if (policy === 'off') return ALL_WELL;
     const isStrict = policy === 'enforce';
@@ -162,6 +162,6 @@ export class Pinning {
   }
 }
 
-function blockingAll(block: Block): Verdict {
+function blockingAll(block: Block): PinCheck {
   return { news: [], unaccepted: 0, blockOf: () => block };
 }

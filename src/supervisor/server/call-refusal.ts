@@ -2,18 +2,18 @@ import type { CallParams } from '../../fleet/fleet.js';
 import { cancelled } from '../../link/session/refusals.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import { disabled, unknownTool } from '../errors.js';
-import type { Members } from '../herd/view-servers.js';
+import type { ViewServers } from '../herd/view-servers.js';
 import { blockedTool } from '../pins/blocked.js';
 import type { ConfiguredServer } from './configured-server.js';
 
 /** Why a call cannot even be tried; undefined when it can. */
 export function callRefusal(
-  members: Members,
+  servers: ViewServers,
   { server: name, tool }: CallParams,
   signal: AbortSignal | undefined,
 ): MCPError | undefined {
-  const server = members.get(name);
-  if (server === undefined) return members.unknown(name);
+  const server = servers.get(name);
+  if (server === undefined) return servers.unknown(name);
   if (!server.spec.enabled) return disabled(server.spec);
   if (signal?.aborted) return cancelled(name, false, reasonOf(signal) ?? 'before it began');
   const refusal = toolRefusal(server, tool);

@@ -3,7 +3,7 @@ import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.j
 import type { Ending } from '../../machines/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Catalog } from '../catalog/catalog.js';
-import { catalogOf } from '../catalog/create-catalog.js';
+import { createCatalog } from '../catalog/create-catalog.js';
 import {
   LIST_KEYS,
   type ListKey,
@@ -17,13 +17,18 @@ import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
 import { type Count, CountedSink } from './counted-sink.js';
 import { Latencies } from './latencies.js';
-import { Stall } from './replica.js';
+import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { RoutedSink } from './routed-sink.js';
-import type { Surroundings } from './server-deps.js';
+import type { ServerDeps } from './server-deps.js';
 import { startTimeoutMs } from './server-settings.js';
-import { type View, viewOfStalls, viewOfTransients, viewOfUnusable } from './server-snapshot.js';
-import { Transients } from './transient-pool.js';
+import {
+  type ServerSnapshot,
+  snapshotOfReplicas,
+  snapshotOfTransients,
+  snapshotOfUnusable,
+} from './server-snapshot.js';
+import { TransientPool } from './transient-pool.js';
 
 export interface ReadOptions {
   /** All lists are read again, also those that are known. */
@@ -37,40 +42,40 @@ export interface ReadOptions {
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
 export class ConfiguredServer {
   readonly spec: ServerSpec;
-  readonly slot: string;
+  readonly key: string;
   /** Absent where nothing is compared. */
   readonly pinning: Pinning | undefined;
   readonly catalog: Catalog;
   readonly resources: ResourceWatch;
   readonly latencies = new Latencies();
-  readonly #clock: Surroundings['clock'];
-  readonly #called: Surroundings['called'];
-  readonly #stalls: readonly Stall[];
+  readonly #clock: ServerDeps['clock'];
+  readonly #called: ServerDeps['called'];
+  readonly #replicas: readonly Replica[];
   /** Those whose end is awaited by somebody who wants the lists. */
-  readonly #listing = new Set<Stall>();
-  readonly #transients: Transients | undefined;
+  readonly #listing = new Set<Replica>();
+  readonly #transients: TransientPool | undefined;
   readonly #predecessor: Promise<unknown>;
   /** Of one that is only shown, and has neither stalls nor transients. */
-  readonly #unusable: View | undefined;
+  readonly #unusable: ServerSnapshot | undefined;
   calls = 0;
   failures = 0;
 
   /** `generation` makes the actors' ids new; `predecessor` has to be gone before anything starts. */
-  constructor(spec: ServerSpec, generation: number, around: Surroundings, predecessor: Promise<unknown>) {
+  constructor(spec: ServerSpec, generation: number, deps: ServerDeps, predecessor: Promise<unknown>) {
     this.spec = spec;
-    this.slot = around.slot ?? spec.name;
-    this.#clock = around.clock;
-    this.#called = around.called;
+    this.key = deps.key ?? spec.name;
+    this.#clock = deps.clock;
+    this.#called = deps.called;
     this.#predecessor = predecessor;
-    this.#unusable = viewOfUnusable(spec, around.clock.now());
-    const { clock, pins, log } = around;
+    this.#unusable = snapshotOfUnusable(spec, deps.clock.now());
+    const { clock, pins, log } = deps;
     this.pinning = pins && new Pinning(spec, pins, () => clock.now(), log);
-    this.catalog = catalogOf(spec, around, () => this.#reread(), this.pinning);
-    const id = `${this.slot}@${generation}`;
+    this.catalog = createCatalog(spec, deps, () => this.#reread(), this.pinning);
+    const id = `${this.key}@${generation}`;
     const on = {
       listed: (reading: Reading) => {
         this.catalog.take(reading);
-        if ('tools' in reading) this.#vetStalls();
+        if ('tools' in reading) this.#recheckReplicas();
       },
       outdated: (list: ListName) => this.catalog.doubt(list),
       wantsLists: () => this.catalog.isDue,
@@ -82,7 +87,7 @@ export class ConfiguredServer {
       isWatched: () => this.resources.isWatched,
       // only a server that was connected has lists
       wasConnected: () => this.catalog.isKnown,
-      vetting: this.pinning && {
+      pinChecking: this.pinning && {
         isStrict: () => this.pinning?.policy === 'enforce',
         refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
       },
@@ -90,13 +95,13 @@ export class ConfiguredServer {
     const count = spec.enabled ? spec.replicas : 0;
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
     const { name } = spec;
-    this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: around.log });
-    const overheard = { ...around, open: this.resources.overhear(around.open) };
+    this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: deps.log });
+    const overheard = { ...deps, open: this.resources.tap(deps.open) };
     this.#transients =
-      isTransient && spec.enabled ? new Transients(id, spec, around, on, predecessor) : undefined;
-    this.#stalls = Array.from(
+      isTransient && spec.enabled ? new TransientPool(id, spec, deps, on, predecessor) : undefined;
+    this.#replicas = Array.from(
       { length: isTransient ? 0 : count },
-      (_, index) => new Stall(`${id}#${index}`, spec, overheard, on, predecessor),
+      (_, index) => new Replica(`${id}#${index}`, spec, overheard, on, predecessor),
     );
   }
 
@@ -113,7 +118,7 @@ export class ConfiguredServer {
 
   start(): void {
     this.#transients?.start();
-    for (const stall of this.#stalls) stall.order('start');
+    for (const replica of this.#replicas) replica.order('start');
   }
 
   stop(refusal = stopped(this.spec.name)): void {
@@ -122,34 +127,34 @@ export class ConfiguredServer {
 
   restart(): void {
     this.#transients?.restart();
-    for (const stall of this.#stalls) stall.order('restart');
+    for (const replica of this.#replicas) replica.order('restart');
   }
 
   reset(): void {
     this.#transients?.reset();
-    for (const stall of this.#stalls) stall.order('reset');
+    for (const replica of this.#replicas) replica.order('reset');
   }
 
   /** Stops it for good, as its config is no more. Resolves when nothing is left of it, nor of its predecessor. */
   async retire(): Promise<void> {
     this.#stop(replaced(this.spec.name));
     await Promise.all([this.whenGone(), this.#predecessor]);
-    for (const stall of this.#stalls) stall.release();
+    for (const replica of this.#replicas) replica.release();
   }
 
   /** Resolves when every process runs, or is known not to. */
   async whenDecided(): Promise<void> {
-    const stalls = this.#stalls.map((stall) => stall.whenDecided());
-    await Promise.all([this.#transients?.whenDecided(), ...stalls]);
+    const replicas = this.#replicas.map((replica) => replica.whenDecided());
+    await Promise.all([this.#transients?.whenDecided(), ...replicas]);
   }
 
   /** Resolves when no process that runs is still saying what it offers. */
   async whenTold(): Promise<void> {
-    await Promise.all([this.#transients?.whenTold(), ...this.#stalls.map((stall) => stall.whenTold())]);
+    await Promise.all([this.#transients?.whenTold(), ...this.#replicas.map((replica) => replica.whenTold())]);
   }
 
   async whenGone(): Promise<void> {
-    await Promise.all([this.#transients?.whenGone(), ...this.#stalls.map((stall) => stall.whenGone())]);
+    await Promise.all([this.#transients?.whenGone(), ...this.#replicas.map((replica) => replica.whenGone())]);
   }
 
   /** The least busy of those that can take it soonest takes the call. Counted. */
@@ -181,10 +186,10 @@ export class ConfiguredServer {
   }
 
   /** What was pinned, or what is made of it, is not what it was. */
-  vetAgain(): void {
-    this.catalog.vetAgain();
-    this.#transients?.vetAgain();
-    this.#vetStalls();
+  recheckPins(): void {
+    this.catalog.recheckPins();
+    this.#transients?.recheckPins();
+    this.#recheckReplicas();
   }
 
   /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
@@ -193,28 +198,30 @@ export class ConfiguredServer {
     return !this.#isUp && this.#transients?.isReady !== true;
   }
 
-  view(): View {
+  view(): ServerSnapshot {
     if (this.#unusable !== undefined) return this.#unusable;
-    if (this.#transients !== undefined) return viewOfTransients(this.#transients);
-    return viewOfStalls(this.#stalls);
+    if (this.#transients !== undefined) return snapshotOfTransients(this.#transients);
+    return snapshotOfReplicas(this.#replicas);
   }
 
   /** How the last ordered stop of each process went. */
   get lastStops(): Ending[] {
-    const endings = this.#stalls.map((stall) => stall.lastStop).filter((ending) => ending !== undefined);
+    const endings = this.#replicas
+      .map((replica) => replica.lastStop)
+      .filter((ending) => ending !== undefined);
     return [...endings, ...(this.#transients?.lastStops ?? [])];
   }
 
   /** Somebody is there who can be asked. */
   get #isUp(): boolean {
-    return this.#stalls.some(({ isUp }) => isUp);
+    return this.#replicas.some(({ isUp }) => isUp);
   }
 
   #send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     if (this.#transients !== undefined) return this.#transients.send(request, sink);
-    let chosen = this.#stalls[0];
-    if (this.#stalls.length > 1) {
-      chosen = this.#stalls.reduce((best, stall) => (isBetter(stall, best) ? stall : best));
+    let chosen = this.#replicas[0];
+    if (this.#replicas.length > 1) {
+      chosen = this.#replicas.reduce((best, replica) => (isBetter(replica, best) ? replica : best));
     }
     return chosen?.gate.send(request, sink);
   }
@@ -236,13 +243,13 @@ export class ConfiguredServer {
   }
 
   /** Calls that wait in the line of any process are for what it is known to offer now. */
-  #vetStalls(): void {
-    for (const stall of this.#stalls) stall.vetAgain();
+  #recheckReplicas(): void {
+    for (const replica of this.#replicas) replica.recheckPins();
   }
 
   #stop(refusal: MCPError): void {
     this.#transients?.stop(refusal);
-    for (const stall of this.#stalls) stall.stop(refusal);
+    for (const replica of this.#replicas) replica.stop(refusal);
   }
 
   #awaited(refresh: boolean, lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
@@ -254,13 +261,13 @@ export class ConfiguredServer {
 
   #discover(giveUp: () => void = () => {}): void {
     if (this.#transients?.discover() === false) giveUp();
-    const stall = this.#stalls.find(({ isUp }) => isUp) ?? this.#stalls[0];
-    stall?.discover();
-    if (stall === undefined || this.#listing.has(stall)) return;
+    const replica = this.#replicas.find(({ isUp }) => isUp) ?? this.#replicas[0];
+    replica?.discover();
+    if (replica === undefined || this.#listing.has(replica)) return;
     // A server that cannot be started has nothing to list, nor has one that dies before it has told.
-    this.#listing.add(stall);
-    void stall.whenGone().then(() => {
-      this.#listing.delete(stall);
+    this.#listing.add(replica);
+    void replica.whenGone().then(() => {
+      this.#listing.delete(replica);
       this.catalog.giveUp();
     });
   }
@@ -268,7 +275,7 @@ export class ConfiguredServer {
   /** The next try of a list that could not be read. It starts nothing: a process that is yet to come reads all lists. */
   #reread(): void {
     this.#transients?.rediscover();
-    this.#stalls.find(({ isUp }) => isUp)?.discover();
+    this.#replicas.find(({ isUp }) => isUp)?.discover();
   }
 
   /** A call may have taken the transient process that was to list, and ended it: then the next one is asked. */
@@ -280,8 +287,8 @@ export class ConfiguredServer {
 }
 
 /** The sooner it can take a call the better; then the less it has to do; then one that is there already. */
-function isBetter(stall: Stall, than: Stall): boolean {
-  if (stall.delay !== than.delay) return stall.delay < than.delay;
-  if (stall.gate.load !== than.gate.load) return stall.gate.load < than.gate.load;
-  return stall.gate.isOpen && !than.gate.isOpen;
+function isBetter(replica: Replica, than: Replica): boolean {
+  if (replica.delay !== than.delay) return replica.delay < than.delay;
+  if (replica.gate.load !== than.gate.load) return replica.gate.load < than.gate.load;
+  return replica.gate.isOpen && !than.gate.isOpen;
 }

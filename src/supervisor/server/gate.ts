@@ -3,7 +3,7 @@ import type { Session } from '../../link/session/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { type RoutedSink, route } from './routed-sink.js';
-import { Parking, type Taker } from './waiting-calls.js';
+import { type Taker, WaitingCalls } from './waiting-calls.js';
 
 export interface GateOptions {
   /** The server's name, for messages. */
@@ -22,21 +22,21 @@ export interface GateOptions {
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #parking: Parking<RoutedSink>;
+  readonly #waitingCalls: WaitingCalls<RoutedSink>;
   #session: Session | undefined;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#parking = new Parking(options.name, options.clock);
+    this.#waitingCalls = new WaitingCalls(options.name, options.clock);
   }
 
   /** Calls that are here or with the server, for choosing the least busy of several. */
   get load(): number {
-    return this.#parking.size + (this.#session?.inFlight ?? 0) + (this.#session?.waiting ?? 0);
+    return this.#waitingCalls.size + (this.#session?.inFlight ?? 0) + (this.#session?.waiting ?? 0);
   }
 
-  get parked(): number {
-    return this.#parking.size;
+  get waiting(): number {
+    return this.#waitingCalls.size;
   }
 
   /** A process that has died closes its session at once; the machine hears of it when all of it is gone. */
@@ -51,7 +51,7 @@ export class Gate {
       sink.settle({ ok: false, error: refusal });
       return undefined;
     }
-    const handle = this.#parking.add(request, sink);
+    const handle = this.#waitingCalls.add(request, sink);
     if (handle !== undefined) this.#options.wake();
     return handle;
   }
@@ -59,7 +59,7 @@ export class Gate {
   /** Called on entering `connected`: who waited goes first, in order. */
   open(session: Session, take: Taker<RoutedSink> = (...call) => route(session, ...call)): void {
     this.#session = session;
-    while (this.#parking.handOver(take));
+    while (this.#waitingCalls.handOver(take));
   }
 
   /** Called on entering `closing` and on leaving `connected`. */
@@ -69,6 +69,6 @@ export class Gate {
 
   /** No session will come for those who wait. */
   fail(error: MCPError): void {
-    this.#parking.fail(error);
+    this.#waitingCalls.fail(error);
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link, LinkEvents, Opened } from '../../link/link.js';
-import { callErrorFor } from '../../link/session/ending-error.js';
+import { endingError } from '../../link/session/ending-error.js';
 import { type Ending, failed } from '../../machines/ending.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
 import type { Clock } from '../../shared/clock.js';
@@ -111,7 +111,7 @@ class LinkedIncarnation {
       report({ type: 'link.hung', message });
       const fix = `see "toolherd logs ${spec.name}", or raise ping.timeout`;
       // to the link this is a stop like any other; its callers are to know why
-      link.session.close((sent) => callErrorFor(spec.name, failed({ cause: 'hung', message, fix }), sent));
+      link.session.close((sent) => endingError(spec.name, failed({ cause: 'hung', message, fix }), sent));
     };
     this.#health = new Health({ link, clock, ping: spec.ping, isRemote: spec.transport !== 'stdio', hung });
     report({ type: 'link.opened' });
@@ -125,7 +125,7 @@ class LinkedIncarnation {
     const failure = overBudget(spec, bytes);
     host.log(failure.message);
     report({ type: 'link.failed', failure });
-    link.session.close((sent) => callErrorFor(spec.name, failed(failure), sent));
+    link.session.close((sent) => endingError(spec.name, failed(failure), sent));
     link.close('term');
   }
 

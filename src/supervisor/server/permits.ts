@@ -16,9 +16,9 @@ export class Permits {
   }
 
   /** `granted` may come before this returns, and what it sets off may be over by then: hence the way back in it. */
-  ask(granted: (giveBack: () => void) => void): () => void {
+  ask(granted: (release: () => void) => void): () => void {
     let state: 'queued' | 'granted' | 'over' = 'queued';
-    const giveBack = () => {
+    const release = () => {
       const was = state;
       state = 'over';
       this.#queue.delete(grant);
@@ -29,27 +29,27 @@ export class Permits {
     const grant = () => {
       this.#used += 1;
       state = 'granted';
-      granted(giveBack);
+      granted(release);
     };
     this.#queue.add(grant);
     this.#grantNext();
-    return giveBack;
+    return release;
   }
 
   /** Asks when `after` is over: a changed server must not run beside its predecessor. */
   askAfter(after: Promise<unknown>, granted: () => void): () => void {
-    let giveBack = () => {};
+    let release = () => {};
     let isOver = false;
     void after.then(() => {
       if (isOver) return;
-      giveBack = this.ask((back) => {
-        giveBack = back;
+      release = this.ask((back) => {
+        release = back;
         granted();
       });
     });
     return () => {
       isOver = true;
-      giveBack();
+      release();
     };
   }
 

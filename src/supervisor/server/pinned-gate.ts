@@ -5,7 +5,7 @@ import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
 import { type RoutedSink, route } from './routed-sink.js';
 
-export interface Vetting {
+export interface PinChecking {
   /** Whether nothing may be called before it was compared. */
   isStrict(): boolean;
   /** By what is known now; undefined where it may go. */
@@ -17,17 +17,17 @@ export interface Vetting {
  * and compared, and not while it says that they have changed: calls wait at the gate meanwhile, and of those that
  * waited only what may still be called goes on. Any new process may be another version of its program.
  */
-export class Admission {
+export class PinnedGate {
   readonly #gate: Gate;
-  readonly #vetting: Vetting | undefined;
+  readonly #pinChecking: PinChecking | undefined;
   #session: Session | undefined;
   #isHeld = false;
   /** What this incarnation offers was read. */
   #isKnown = false;
 
-  constructor(gate: Gate, vetting: Vetting | undefined) {
+  constructor(gate: Gate, pinChecking: PinChecking | undefined) {
     this.#gate = gate;
-    this.#vetting = vetting;
+    this.#pinChecking = pinChecking;
   }
 
   /** It has shaken hands and lives, whether it is let in yet or not. */
@@ -43,32 +43,32 @@ export class Admission {
   open(session: Session): void {
     this.#session = session;
     this.#isKnown = false;
-    this.#isHeld = this.#vetting?.isStrict() === true;
+    this.#isHeld = this.#pinChecking?.isStrict() === true;
     if (!this.#isHeld) this.#gate.open(session);
   }
 
   /** The server says that a list is not what it was. */
   doubt(list: ListName): void {
-    if (list !== 'tools' || !this.isUp || this.#vetting?.isStrict() !== true) return;
+    if (list !== 'tools' || !this.isUp || this.#pinChecking?.isStrict() !== true) return;
     this.#isHeld = true;
     this.#gate.seal();
   }
 
   /** After a reading was compared. */
   listed(reading: Reading): void {
-    if (this.#vetting === undefined || !('tools' in reading)) return;
+    if (this.#pinChecking === undefined || !('tools' in reading)) return;
     this.#isKnown = true;
-    this.#letIn();
+    this.#release();
   }
 
   /** What may be called is not what it was. False when nobody knows yet what it offers, and somebody should. */
-  vetAgain(): boolean {
-    const vetting = this.#vetting;
-    if (vetting?.isStrict() !== true) {
-      this.#letIn();
+  recheckPins(): boolean {
+    const pinChecking = this.#pinChecking;
+    if (pinChecking?.isStrict() !== true) {
+      this.#release();
       return true;
     }
-    this.#session?.withdraw((request) => vetting.refusalOf(request));
+    this.#session?.withdraw((request) => pinChecking.refusalOf(request));
     // it was let in while nothing was enforced
     if (!this.#isKnown) this.doubt('tools');
     return this.#isKnown;
@@ -79,20 +79,24 @@ export class Admission {
     this.#gate.seal();
   }
 
-  #letIn(): void {
+  #release(): void {
     const session = this.#session;
     // who waits at the door of one that has died waits for the next
     if (session === undefined || !this.isUp || !this.#isHeld) return;
     this.#isHeld = false;
     this.#gate.open(session, (request, sink) =>
-      refuse(this.#vetting, request, sink) ? undefined : route(session, request, sink),
+      refuse(this.#pinChecking, request, sink) ? undefined : route(session, request, sink),
     );
   }
 }
 
 /** Whether a call that has waited may not go on any more; if so its sink knows. */
-export function refuse(vetting: Vetting | undefined, request: CallRequest, sink: RoutedSink): boolean {
-  const error = vetting?.isStrict() === true ? vetting.refusalOf(request) : undefined;
+export function refuse(
+  pinChecking: PinChecking | undefined,
+  request: CallRequest,
+  sink: RoutedSink,
+): boolean {
+  const error = pinChecking?.isStrict() === true ? pinChecking.refusalOf(request) : undefined;
   if (error === undefined) return false;
   sink.settle({ ok: false, error });
   return true;

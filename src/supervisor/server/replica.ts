@@ -1,7 +1,7 @@
 import { type ActorRefFrom, waitFor } from 'xstate';
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link, Opened } from '../../link/link.js';
-import { callErrorFor } from '../../link/session/ending-error.js';
+import { endingError } from '../../link/session/ending-error.js';
 import { bug, type Ending, type Failed } from '../../machines/ending.js';
 import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
@@ -9,13 +9,13 @@ import { stateName, topName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
-import { eaterOf } from '../memory/memory-user.js';
+import { memoryUserOf } from '../memory/memory-user.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
-import { whenTold } from './lists-read.js';
-import { Admission, type Vetting } from './pinned-gate.js';
+import { whenListsRead } from './lists-read.js';
+import { type PinChecking, PinnedGate } from './pinned-gate.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
-import type { Surroundings } from './server-deps.js';
+import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
 import { type KeeperHost, sharedKeeper } from './shared-machines.js';
 
@@ -25,12 +25,12 @@ const LEAVING = /\.(closing|aborting)\b/;
  * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
  * A server with `replicas: n` has n stalls.
  */
-export class Stall {
+export class Replica {
   readonly id: string;
   readonly gate: Gate;
-  readonly #admission: Admission;
+  readonly #pinnedGate: PinnedGate;
   readonly #spec: ServerSpec;
-  readonly #around: Surroundings;
+  readonly #deps: ServerDeps;
   readonly #isWatched: () => boolean;
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   #link: Link | undefined;
@@ -45,7 +45,7 @@ export class Stall {
   constructor(
     id: string,
     spec: ServerSpec,
-    around: Surroundings,
+    deps: ServerDeps,
     on: {
       listed(reading: Reading): void;
       outdated?(list: ListName): void;
@@ -56,23 +56,23 @@ export class Stall {
       sealed?(): void;
       /** Somebody waits for what it may tell: it is not idle. */
       isWatched?(): boolean;
-      vetting?: Vetting | undefined;
+      pinChecking?: PinChecking | undefined;
     },
     predecessor: Promise<unknown>,
   ) {
     this.id = id;
     this.#spec = spec;
-    this.#around = around;
+    this.#deps = deps;
     this.#isWatched = on.isWatched ?? (() => false);
     this.#farewell = stopped(spec.name);
     this.gate = new Gate({
       name: spec.name,
-      clock: around.clock,
+      clock: deps.clock,
       refusal: () => this.#refusal(),
       wake: () => this.#wake(),
     });
-    this.#admission = new Admission(this.gate, on.vetting);
-    const link = linkCallback(spec, around.clock, around.open, {
+    this.#pinnedGate = new PinnedGate(this.gate, on.pinChecking);
+    const link = linkCallback(spec, deps.clock, deps.open, {
       linked: (linked) => {
         this.#link = linked;
         this.#opened = undefined;
@@ -82,36 +82,36 @@ export class Stall {
       },
       listed: (reading) => {
         on.listed(reading);
-        this.#admission.listed(reading);
+        this.#pinnedGate.listed(reading);
       },
       outdated: (list) => {
         on.outdated?.(list);
-        this.#admission.doubt(list);
+        this.#pinnedGate.doubt(list);
       },
-      toRead: (isFirst) => on.toRead(isFirst || this.#admission.isHeld),
+      toRead: (isFirst) => on.toRead(isFirst || this.#pinnedGate.isHeld),
       watchMemory: (linked, over) => this.#watchMemory(linked, over),
-      log: (text) => around.log(text),
+      log: (text) => deps.log(text),
     });
     const host: KeeperHost = {
       link,
-      openGate: () => this.#link && this.#admission.open(this.#link.session),
+      openGate: () => this.#link && this.#pinnedGate.open(this.#link.session),
       sealGate: () => {
-        this.#admission.seal();
+        this.#pinnedGate.seal();
         on.sealed?.();
       },
       reap: () => this.#reap(),
-      permit: (granted) => around.permits.askAfter(predecessor, granted),
+      permit: (granted) => deps.permits.askAfter(predecessor, granted),
     };
     const input = {
       policy: spec,
       server: { ...serverSettings(spec, () => this.#needlessForMs()), host },
-      now: () => around.clock.now(),
-      random: () => around.random(),
+      now: () => deps.clock.now(),
+      random: () => deps.random(),
       wasConnected: () => on.wasConnected?.() ?? false,
     };
-    this.#keeper = around.keep(id, sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
+    this.#keeper = deps.keep(id, sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
-    this.#keeper.on('hold.ended', () => this.gate.parked > 0 && this.#wake());
+    this.#keeper.on('hold.ended', () => this.gate.waiting > 0 && this.#wake());
     this.#keeper.subscribe({ error: (error) => this.#broke(error) });
   }
 
@@ -124,7 +124,7 @@ export class Stall {
     this.#farewell = farewell;
     this.#keeper.send({ type: 'stop' });
     // Between two incarnations none comes to its end that would tell them.
-    this.#tellParked();
+    this.#failWaiting();
   }
 
   /** Has the lists read that are not fresh. A server that does not run is started for it as for a call. */
@@ -134,13 +134,13 @@ export class Stall {
   }
 
   /** What may be called is not what it was. */
-  vetAgain(): void {
-    this.#admission.vetAgain();
+  recheckPins(): void {
+    this.#pinnedGate.recheckPins();
   }
 
   /** It can be asked, whether it takes calls or not. */
   get isUp(): boolean {
-    return this.#admission.isUp;
+    return this.#pinnedGate.isUp;
   }
 
   /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
@@ -205,7 +205,7 @@ export class Stall {
   /** Resolves when the present incarnation is reading no lists (any more). */
   async whenTold(): Promise<void> {
     const { incumbent } = this.context;
-    if (incumbent !== undefined) await whenTold(incumbent);
+    if (incumbent !== undefined) await whenListsRead(incumbent);
   }
 
   /** Resolves when nothing of the present incarnation is left. A later order may have a fresh one follow it. */
@@ -215,7 +215,7 @@ export class Stall {
   }
 
   release(): void {
-    this.#around.release(this.id);
+    this.#deps.release(this.id);
   }
 
   /** A keeper that broke comes into no state any more. */
@@ -225,34 +225,34 @@ export class Stall {
 
   #watchMemory(link: Link, over: (bytes: number) => void): (() => void) | undefined {
     const isLeaving = () => LEAVING.test(this.states.server);
-    const guest = {
+    const evictable = {
       isEager: this.#spec.start === 'eager',
       isLeaving,
       idleForMs: () => Math.min(this.#needlessForMs(), this.#connectedForMs()),
       rest: (message: string) => {
         this.context.incumbent?.send({ type: 'rest', message });
-        if (isLeaving()) this.#around.log(message);
+        if (isLeaving()) this.#deps.log(message);
         return isLeaving();
       },
     };
-    return this.#around.budget?.watch(eaterOf(this.#spec, link, over, guest));
+    return this.#deps.budget?.watch(memoryUserOf(this.#spec, link, over, evictable));
   }
 
   #reap(): void {
-    this.#admission.seal();
+    this.#pinnedGate.seal();
     this.#link?.close('kill');
   }
 
   #broke(error: unknown): void {
     this.#broken = bug(`${this.#spec.name}: its keeper broke`, error);
-    this.#failedAt = this.#around.clock.now();
+    this.#failedAt = this.#deps.clock.now();
     this.#reap();
-    this.#tellParked();
+    this.#failWaiting();
   }
 
   #connectedForMs(): number {
     const { connectedAt } = this.context;
-    return connectedAt === undefined ? 0 : this.#around.clock.now() - connectedAt;
+    return connectedAt === undefined ? 0 : this.#deps.clock.now() - connectedAt;
   }
 
   /** How long nobody has needed it; 0 while somebody does. */
@@ -260,7 +260,7 @@ export class Stall {
     if (this.#isWatched()) return 0;
     const session = this.#link?.session;
     if (session === undefined || session.inFlight > 0 || session.waiting > 0) return 0;
-    return this.#around.clock.now() - session.lastActivityAt;
+    return this.#deps.clock.now() - session.lastActivityAt;
   }
 
   #wake(): void {
@@ -269,22 +269,22 @@ export class Stall {
 
   #refusal(): MCPError | undefined {
     const { name } = this.#spec;
-    if (this.#broken !== undefined) return callErrorFor(name, this.#broken, false);
+    if (this.#broken !== undefined) return endingError(name, this.#broken, false);
     const { detail, lastError, context } = this;
     const isCallable = this.#keeper.getSnapshot().hasTag('callable');
-    const now = this.#around.clock.now();
+    const now = this.#deps.clock.now();
     return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
   }
 
   /** Those who wait here learn when nobody is coming for them. */
   #ended({ ending, connected }: IncarnationReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
-    if (ending.kind === 'error') this.#failedAt = this.#around.clock.now();
+    if (ending.kind === 'error') this.#failedAt = this.#deps.clock.now();
     // Who waited for a start that failed need not wait for the next; one that gives way to another is no failure.
     if (!connected && ending.kind === 'error') {
-      this.gate.fail(callErrorFor(this.#spec.name, this.#advised(ending), false));
+      this.gate.fail(endingError(this.#spec.name, this.#advised(ending), false));
     }
-    this.#tellParked();
+    this.#failWaiting();
   }
 
   /** The entry of a server that was connected before is most likely right. */
@@ -293,7 +293,7 @@ export class Stall {
     return { ...failed, fix: `wait for the next try: it was connected before; if this lasts, ${failed.fix}` };
   }
 
-  #tellParked(): void {
+  #failWaiting(): void {
     const refusal = this.#refusal();
     if (refusal !== undefined) this.gate.fail(refusal);
   }

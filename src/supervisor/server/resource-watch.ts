@@ -49,7 +49,7 @@ export class ResourceWatch {
   }
 
   /** Opens links as before, and listens in on them. */
-  overhear(open: OpenLink): OpenLink {
+  tap(open: OpenLink): OpenLink {
     return (spec, incarnation, on) => {
       const link = open(spec, incarnation, {
         opened: (opened) => {

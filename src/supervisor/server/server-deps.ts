@@ -3,15 +3,15 @@ import type { Clock } from '../../shared/clock.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
 import type { EndedCall } from '../events/call-event.js';
-import type { Budget } from '../memory/memory-budget.js';
+import type { MemoryBudget } from '../memory/memory-budget.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import type { OpenLink } from './link-actor.js';
 import type { Permits } from './permits.js';
 
 /** What a server of a herd is given from outside. */
-export interface Surroundings {
+export interface ServerDeps {
   /** Its place in the herd; default: its name. */
-  slot?: string | undefined;
+  key?: string | undefined;
   clock: Clock;
   /** In [0, 1). */
   random(): number;
@@ -23,13 +23,13 @@ export interface Surroundings {
   release(id: string): void;
   log(text: string): void;
   /** Absent where nobody looks after memory. */
-  budget?: Pick<Budget, 'watch'> | undefined;
+  budget?: Pick<MemoryBudget, 'watch'> | undefined;
   /** Absent where nothing is remembered from one life to the next. */
   catalogs?: CatalogStore | undefined;
   /** Absent where what tools are is not compared with what they were. */
   pins?: PinKeeping | undefined;
   /** What it offers is not what it was. */
-  offersChanged?: ((change: CatalogChange) => void) | undefined;
+  catalogChanged?: ((change: CatalogChange) => void) | undefined;
   /** A request to it has its outcome. */
   called?: ((call: EndedCall) => void) | undefined;
 }

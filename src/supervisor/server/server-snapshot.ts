@@ -4,8 +4,8 @@ import type { Opened } from '../../link/link.js';
 import type { Failed } from '../../machines/ending.js';
 import { topName } from '../../machines/state-name.js';
 import { MisconfiguredError } from '../errors.js';
-import type { Stall } from './replica.js';
-import type { Transients } from './transient-pool.js';
+import type { Replica } from './replica.js';
+import type { TransientPool } from './transient-pool.js';
 
 /** Why a server does not run: how its last incarnation ended, or what is wrong with its entry or its file. */
 export interface Fault {
@@ -17,7 +17,7 @@ export interface Fault {
 }
 
 /** What a server shows of itself at this moment. */
-export interface View {
+export interface ServerSnapshot {
   state: ServerState;
   detail: Detail;
   states: { server: string; keeper: string };
@@ -31,7 +31,7 @@ export interface View {
   opened: Opened | undefined;
 }
 
-const DISABLED: View = {
+const DISABLED: ServerSnapshot = {
   state: 'created',
   detail: 'disabled',
   states: { server: 'created', keeper: 'disabled' },
@@ -46,7 +46,7 @@ const DISABLED: View = {
 };
 
 /** Of a server that is only shown; undefined for any other. */
-export function viewOfUnusable({ name, unusable }: ServerSpec, at: number): View | undefined {
+export function snapshotOfUnusable({ name, unusable }: ServerSpec, at: number): ServerSnapshot | undefined {
   if (unusable === undefined) return undefined;
   const { detail } = unusable;
   if (unusable.detail === 'not_allowed') {
@@ -73,8 +73,8 @@ const RANK: Record<ServerState, number> = {
   created: 4,
 };
 
-export function viewOfStalls(stalls: readonly Stall[]): View {
-  const views = stalls.map(viewOf);
+export function snapshotOfReplicas(replicas: readonly Replica[]): ServerSnapshot {
+  const views = replicas.map(viewOf);
   if (views.length === 0) return DISABLED;
   return {
     ...views.reduce((shown, view) => (RANK[view.state] < RANK[shown.state] ? view : shown)),
@@ -85,14 +85,14 @@ export function viewOfStalls(stalls: readonly Stall[]): View {
   };
 }
 
-function viewOf(stall: Stall): View {
-  const { incarnation, restarts, nextRetryAt } = stall.context;
-  const { states, detail, lastError, failedAt, inFlight, opened } = stall;
+function viewOf(replica: Replica): ServerSnapshot {
+  const { incarnation, restarts, nextRetryAt } = replica.context;
+  const { states, detail, lastError, failedAt, inFlight, opened } = replica;
   return {
     state: topName(states.server) as ServerState,
     detail,
     states,
-    pids: [...stall.pids],
+    pids: [...replica.pids],
     incarnation,
     restarts,
     nextRetryAt,
@@ -103,7 +103,7 @@ function viewOf(stall: Stall): View {
   };
 }
 
-export function viewOfTransients(transients: Transients): View {
+export function snapshotOfTransients(transients: TransientPool): ServerSnapshot {
   const { newest, detail, pids, incarnation, lastError, failedAt, inFlight } = transients;
   const state = newest?.state ?? 'created';
   return {

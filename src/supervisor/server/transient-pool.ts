@@ -4,13 +4,13 @@ import type { Ending, Failed } from '../../machines/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { RetryTimer } from '../retry-timer.js';
-import { refuse, type Vetting } from './pinned-gate.js';
+import { type PinChecking, refuse } from './pinned-gate.js';
 import type { RoutedSink } from './routed-sink.js';
-import type { Surroundings } from './server-deps.js';
-import { OneShot } from './transient-process.js';
-import { Parking } from './waiting-calls.js';
+import type { ServerDeps } from './server-deps.js';
+import { TransientProcess } from './transient-process.js';
+import { WaitingCalls } from './waiting-calls.js';
 
-export interface TransientEvents {
+export interface TransientPoolEvents {
   listed(reading: Reading): void;
   /** The server says that this list has changed. */
   outdated?(list: ListName): void;
@@ -19,7 +19,7 @@ export interface TransientEvents {
   toRead(isAllWanted: boolean): ReadingOrder;
   /** A process came to its end; `isTold`: as it was told to. Who waits for lists may have waited for it. */
   left(isTold: boolean): void;
-  vetting?: Vetting | undefined;
+  pinChecking?: PinChecking | undefined;
 }
 
 /** Longer than most calls, shorter than a start. */
@@ -30,21 +30,21 @@ const SOON_MS = 50;
  * that a call need not wait for a start. There are never more processes than calls in flight and spares (those that
  * are on their way out are not counted: they have no call and take none), and one while the lists are asked for.
  */
-export class Transients {
+export class TransientPool {
   readonly #spec: StdioSpec;
   readonly #id: string;
-  readonly #around: Surroundings;
-  readonly #on: TransientEvents;
+  readonly #deps: ServerDeps;
+  readonly #on: TransientPoolEvents;
   readonly #predecessor: Promise<unknown>;
-  readonly #shots = new Set<OneShot>();
+  readonly #processes = new Set<TransientProcess>();
   /** Calls that wait because as many processes run as may. */
-  readonly #queue: Parking<RoutedSink>;
+  readonly #queue: WaitingCalls<RoutedSink>;
   readonly #retry: RetryTimer;
   readonly #waiters = new Set<() => void>();
   #soon: unknown;
   /** Why it takes no calls; undefined while it does. */
   #refusal: MCPError | undefined;
-  newest: OneShot | undefined;
+  newest: TransientProcess | undefined;
   incarnation = 0;
   lastError: Failed | undefined;
   failedAt: number | undefined;
@@ -54,22 +54,22 @@ export class Transients {
   constructor(
     id: string,
     spec: StdioSpec,
-    around: Surroundings,
-    on: TransientEvents,
+    deps: ServerDeps,
+    on: TransientPoolEvents,
     predecessor: Promise<unknown>,
   ) {
     this.#id = id;
     this.#spec = spec;
-    this.#around = around;
+    this.#deps = deps;
     this.#on = on;
     this.#predecessor = predecessor;
-    this.#queue = new Parking(spec.name, around.clock);
-    this.#retry = new RetryTimer(around, spec.backoff);
+    this.#queue = new WaitingCalls(spec.name, deps.clock);
+    this.#retry = new RetryTimer(deps, spec.backoff);
   }
 
   get detail(): 'idle' | 'running' | 'stopped' {
     if (this.#refusal !== undefined) return 'stopped';
-    return this.#shots.size > 0 ? 'running' : 'idle';
+    return this.#processes.size > 0 ? 'running' : 'idle';
   }
 
   get hasSpares(): boolean {
@@ -83,15 +83,15 @@ export class Transients {
 
   /** A spare waits that takes a call at once. */
   get isReady(): boolean {
-    return this.#free.some((shot) => shot.isReady);
+    return this.#free.some((transient) => transient.isReady);
   }
 
   get pids(): number[] {
-    return [...this.#shots].flatMap((shot) => shot.pids);
+    return [...this.#processes].flatMap((transient) => transient.pids);
   }
 
   get inFlight(): number {
-    return [...this.#shots].reduce((sum, shot) => sum + shot.inFlight, 0);
+    return [...this.#processes].reduce((sum, transient) => sum + transient.inFlight, 0);
   }
 
   send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
@@ -131,18 +131,18 @@ export class Transients {
 
   /** Resolves when no process is starting: every spare waits, or is known not to. */
   whenDecided(): Promise<void> {
-    return this.#when(() => this.#free.every((shot) => shot.isReady));
+    return this.#when(() => this.#free.every((transient) => transient.isReady));
   }
 
   /** Resolves when no spare is reading lists. */
   async whenTold(): Promise<void> {
-    await Promise.all(this.#free.map((shot) => shot.whenTold()));
+    await Promise.all(this.#free.map((transient) => transient.whenTold()));
   }
 
   /** Resolves when none of the present processes is left. A later order may have others follow them. */
   whenGone(): Promise<void> {
-    const present = [...this.#shots];
-    return this.#when(() => !present.some((shot) => this.#shots.has(shot)));
+    const present = [...this.#processes];
+    return this.#when(() => !present.some((transient) => this.#processes.has(transient)));
   }
 
   /** Has the lists read: by those that wait, or else by one that stays only as a spare. False when it is stopped. */
@@ -155,68 +155,68 @@ export class Transients {
 
   /** Has the lists read by those that wait; starts none for it. */
   rediscover(): void {
-    for (const shot of this.#free) shot.rediscover();
+    for (const transient of this.#free) transient.rediscover();
   }
 
   /** What may be called is not what it was: those that wait may never have said what they offer. */
-  vetAgain(): void {
-    for (const shot of [...this.#shots]) shot.vetAgain();
+  recheckPins(): void {
+    for (const transient of [...this.#processes]) transient.recheckPins();
   }
 
-  get #free(): OneShot[] {
-    return [...this.#shots].filter((shot) => shot.isFree);
+  get #free(): TransientProcess[] {
+    return [...this.#processes].filter((transient) => transient.isFree);
   }
 
   get #hasRoom(): boolean {
-    return this.#shots.size - this.#free.length < this.#spec.maxInFlight;
+    return this.#processes.size - this.#free.length < this.#spec.maxInFlight;
   }
 
   #serve(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     const free = this.#free;
-    const shot = free.find((candidate) => candidate.isReady) ?? free[0] ?? this.#launch();
-    const handle = shot.take(request, sink);
+    const transient = free.find((candidate) => candidate.isReady) ?? free[0] ?? this.#launch();
+    const handle = transient.take(request, sink);
     this.#refillSoon();
     return handle;
   }
 
   /** A spare may have told meanwhile that the tool is not what was pinned. */
   #serveNext(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-    return refuse(this.#on.vetting, request, sink) ? undefined : this.#serve(request, sink);
+    return refuse(this.#on.pinChecking, request, sink) ? undefined : this.#serve(request, sink);
   }
 
   /** Starting a process takes the daemon some milliseconds, which this call should not have to wait for. */
   #refillSoon(): void {
     if (this.#spec.spares === 0 || this.#soon !== undefined) return;
-    this.#soon = this.#around.clock.setTimeout(() => {
+    this.#soon = this.#deps.clock.setTimeout(() => {
       this.#soon = undefined;
       this.#refill();
     }, SOON_MS);
   }
 
-  #launch(): OneShot {
+  #launch(): TransientProcess {
     this.incarnation += 1;
     const id = `${this.#id}.${this.incarnation}`;
-    const shot: OneShot = new OneShot(id, this.incarnation, this.#spec, this.#around, {
-      ready: () => this.#rest(shot),
+    const transient: TransientProcess = new TransientProcess(id, this.incarnation, this.#spec, this.#deps, {
+      ready: () => this.#rest(transient),
       listed: (reading) => {
         this.#on.listed(reading);
-        shot.admit(reading);
-        this.#rest(shot);
+        transient.admit(reading);
+        this.#rest(transient);
       },
       outdated: (list) => this.#on.outdated?.(list),
-      toRead: () => this.#on.toRead(this.#on.vetting?.isStrict() === true),
-      ended: (ending) => this.#ended(shot, ending),
-      vetting: this.#on.vetting,
+      toRead: () => this.#on.toRead(this.#on.pinChecking?.isStrict() === true),
+      ended: (ending) => this.#ended(transient, ending),
+      pinChecking: this.#on.pinChecking,
     });
-    this.#shots.add(shot);
-    this.newest = shot;
-    shot.begin(this.#predecessor);
-    return shot;
+    this.#processes.add(transient);
+    this.newest = transient;
+    transient.begin(this.#predecessor);
+    return transient;
   }
 
   /** It was started for the lists alone, and they are known. */
-  #rest(shot: OneShot): void {
-    if (shot.isFree && this.#free.length > this.#spec.spares && !this.#on.wantsLists()) shot.stop();
+  #rest(transient: TransientProcess): void {
+    if (transient.isFree && this.#free.length > this.#spec.spares && !this.#on.wantsLists()) transient.stop();
     this.#tell();
   }
 
@@ -226,17 +226,17 @@ export class Transients {
     for (let missing = this.#spec.spares - this.#free.length; missing > 0; missing--) this.#launch();
   }
 
-  #ended(shot: OneShot, ending: Ending): void {
-    this.#shots.delete(shot);
+  #ended(transient: TransientProcess, ending: Ending): void {
+    this.#processes.delete(transient);
     const isTold = ending.kind === 'disconnected' && ending.reason === 'stopped';
     if (isTold) this.#retry.forgive();
     if (this.#refusal !== undefined) this.lastStops.push(ending);
     if (ending.kind === 'error') {
       this.lastError = ending;
-      this.failedAt = this.#around.clock.now();
+      this.failedAt = this.#deps.clock.now();
     }
     while (this.#hasRoom && this.#queue.handOver((...call) => this.#serveNext(...call)));
-    if (shot.isSpare && !isTold) this.#refillLater(ending);
+    if (transient.isSpare && !isTold) this.#refillLater(ending);
     else this.#refill();
     this.#on.left(isTold);
     this.#tell();
@@ -249,10 +249,10 @@ export class Transients {
   }
 
   #clear(): void {
-    this.#around.clock.clearTimeout(this.#soon);
+    this.#deps.clock.clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#retry.clear();
-    for (const shot of [...this.#shots]) shot.stop();
+    for (const transient of [...this.#processes]) transient.stop();
   }
 
   #when(isTrue: () => boolean): Promise<void> {

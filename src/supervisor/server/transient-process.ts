@@ -2,22 +2,22 @@ import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Link, Opened } from '../../link/link.js';
 import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
-import { callErrorFor } from '../../link/session/ending-error.js';
+import { endingError } from '../../link/session/ending-error.js';
 import { bug, type Ending } from '../../machines/ending.js';
 import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
-import { eaterOf } from '../memory/memory-user.js';
+import { memoryUserOf } from '../memory/memory-user.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
-import { whenTold } from './lists-read.js';
-import { Admission, type Vetting } from './pinned-gate.js';
+import { whenListsRead } from './lists-read.js';
+import { type PinChecking, PinnedGate } from './pinned-gate.js';
 import type { RoutedSink } from './routed-sink.js';
-import type { Surroundings } from './server-deps.js';
+import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
 import { type IncarnationHost, sharedServer } from './shared-machines.js';
 
-export interface OneShotEvents {
+export interface TransientProcessEvents {
   /** The handshake is done. */
   ready(): void;
   listed(reading: Reading): void;
@@ -27,31 +27,37 @@ export interface OneShotEvents {
   toRead(): ReadingOrder;
   /** Nothing of it is left. */
   ended(ending: Ending): void;
-  vetting?: Vetting | undefined;
+  pinChecking?: PinChecking | undefined;
 }
 
 /** One process for one call: an incarnation that is told to stop as soon as its call has settled. */
-export class OneShot {
+export class TransientProcess {
   readonly id: string;
   readonly #spec: StdioSpec;
-  readonly #around: Surroundings;
-  readonly #on: OneShotEvents;
+  readonly #deps: ServerDeps;
+  readonly #on: TransientProcessEvents;
   readonly #gate: Gate;
-  readonly #admission: Admission;
+  readonly #pinnedGate: PinnedGate;
   readonly #actor: ActorRefFrom<ServerMachine>;
-  #giveBack = () => {};
+  #release = () => {};
   #link: Link | undefined;
   #opened: Opened | undefined;
   #isTaken = false;
 
-  constructor(id: string, incarnation: number, spec: StdioSpec, around: Surroundings, on: OneShotEvents) {
+  constructor(
+    id: string,
+    incarnation: number,
+    spec: StdioSpec,
+    deps: ServerDeps,
+    on: TransientProcessEvents,
+  ) {
     this.id = id;
     this.#spec = spec;
-    this.#around = around;
+    this.#deps = deps;
     this.#on = on;
-    this.#gate = new Gate({ name: spec.name, clock: around.clock, refusal: () => undefined, wake: () => {} });
-    this.#admission = new Admission(this.#gate, on.vetting);
-    const link = linkCallback(spec, around.clock, around.open, {
+    this.#gate = new Gate({ name: spec.name, clock: deps.clock, refusal: () => undefined, wake: () => {} });
+    this.#pinnedGate = new PinnedGate(this.#gate, on.pinChecking);
+    const link = linkCallback(spec, deps.clock, deps.open, {
       linked: (linked) => {
         this.#link = linked;
       },
@@ -61,20 +67,20 @@ export class OneShot {
       listed: on.listed,
       outdated: (list) => {
         on.outdated?.(list);
-        this.#admission.doubt(list);
+        this.#pinnedGate.doubt(list);
       },
       toRead: on.toRead,
-      watchMemory: (linked, over) => around.budget?.watch(eaterOf(spec, linked, over)),
-      log: (text) => around.log(text),
+      watchMemory: (linked, over) => deps.budget?.watch(memoryUserOf(spec, linked, over)),
+      log: (text) => deps.log(text),
     });
     const host: IncarnationHost = {
       link,
       openGate: () => this.#open(),
-      sealGate: () => this.#admission.seal(),
+      sealGate: () => this.#pinnedGate.seal(),
       reap: () => this.#link?.close('kill'),
     };
     const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0, host };
-    this.#actor = around.keep(id, sharedServer, { ...settings, incarnation }) as ActorRefFrom<ServerMachine>;
+    this.#actor = deps.keep(id, sharedServer, { ...settings, incarnation }) as ActorRefFrom<ServerMachine>;
     this.#actor.subscribe({
       complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending')),
       error: (error) => {
@@ -87,7 +93,7 @@ export class OneShot {
 
   /** Starts it when it is its turn, and not before `after`. Apart from the making, because its end may come at once. */
   begin(after: Promise<unknown>): void {
-    this.#giveBack = this.#around.permits.askAfter(after, () => this.#actor.send({ type: 'connect' }));
+    this.#release = this.#deps.permits.askAfter(after, () => this.#actor.send({ type: 'connect' }));
   }
 
   /** It never had a call. */
@@ -127,7 +133,7 @@ export class OneShot {
       try {
         sink.settle(outcome);
       } catch (error) {
-        this.#around.log(`a caller's own code failed: ${String(error)}`);
+        this.#deps.log(`a caller's own code failed: ${String(error)}`);
       }
       this.#finish();
     };
@@ -138,21 +144,21 @@ export class OneShot {
 
   /** Its lists were read, and what is in them is known: it may be let in. */
   admit(reading: Reading): void {
-    this.#admission.listed(reading);
+    this.#pinnedGate.listed(reading);
   }
 
   /** What may be called is not what it was. */
-  vetAgain(): void {
-    if (!this.#admission.vetAgain() && this.isSpare) this.rediscover();
+  recheckPins(): void {
+    if (!this.#pinnedGate.recheckPins() && this.isSpare) this.rediscover();
   }
 
   /** Reads the lists anew, if it can be asked. */
   rediscover(): void {
-    if (this.#admission.isUp) this.#actor.send({ type: 'link.list_changed' });
+    if (this.#pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
   }
 
   whenTold(): Promise<void> {
-    return whenTold(this.#actor);
+    return whenListsRead(this.#actor);
   }
 
   stop(): void {
@@ -176,8 +182,8 @@ export class OneShot {
   }
 
   #open(): void {
-    this.#giveBack();
-    if (this.#link !== undefined) this.#admission.open(this.#link.session);
+    this.#release();
+    if (this.#link !== undefined) this.#pinnedGate.open(this.#link.session);
     this.#on.ready();
     this.#warm();
   }
@@ -190,11 +196,11 @@ export class OneShot {
   }
 
   #ended(ending: Ending): void {
-    this.#giveBack();
-    this.#admission.seal();
+    this.#release();
+    this.#pinnedGate.seal();
     // A call that reached the session was settled there; one that never did learns it here.
-    this.#gate.fail(callErrorFor(this.#spec.name, ending, false));
-    this.#around.release(this.id);
+    this.#gate.fail(endingError(this.#spec.name, ending, false));
+    this.#deps.release(this.id);
     this.#on.ended(ending);
   }
 }

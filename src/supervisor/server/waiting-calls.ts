@@ -16,10 +16,10 @@ export type Taker<Sink extends CallSink> = (request: CallRequest, sink: Sink) =>
  * caller, or when the time that its caller gave it is up. Only a timeout that the caller set counts here: how long a
  * start may take is the server's.
  */
-export class Parking<Sink extends CallSink = CallSink> {
+export class WaitingCalls<Sink extends CallSink = CallSink> {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #parked = new Set<Parked<Sink>>();
+  readonly #waiting = new Set<Parked<Sink>>();
   readonly #deadlines: Deadlines<Parked<Sink>>;
   #bytes = 0;
 
@@ -27,11 +27,11 @@ export class Parking<Sink extends CallSink = CallSink> {
   constructor(name: string, clock: Clock) {
     this.#name = name;
     this.#clock = clock;
-    this.#deadlines = new Deadlines(clock, (parked) => this.#expire(parked));
+    this.#deadlines = new Deadlines(clock, (waiting) => this.#expire(waiting));
   }
 
   get size(): number {
-    return this.#parked.size;
+    return this.#waiting.size;
   }
 
   /** Undefined when too many wait already; its sink knows. The handle is good for the whole way of the call. */
@@ -41,29 +41,29 @@ export class Parking<Sink extends CallSink = CallSink> {
       sink.settle({ ok: false, error: overload });
       return undefined;
     }
-    const parked = new Parked(request, sink, this.#clock.now());
-    this.#parked.add(parked);
-    this.#bytes += parked.bytes;
-    if (parked.deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(parked);
+    const waiting = new Parked(request, sink, this.#clock.now());
+    this.#waiting.add(waiting);
+    this.#bytes += waiting.bytes;
+    if (waiting.deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(waiting);
     const cancel = (reason = 'cancelled by the caller') => {
-      if (this.#parked.has(parked)) this.#fail(parked, cancelled(this.#name, false, reason));
-      else parked.handle?.cancel(reason);
+      if (this.#waiting.has(waiting)) this.#fail(waiting, cancelled(this.#name, false, reason));
+      else waiting.handle?.cancel(reason);
     };
     return { id: 0, cancel };
   }
 
   /** Hands over the one that has waited longest. False when none is left. */
   handOver(taker: Taker<Sink>): boolean {
-    for (const parked of this.#parked) {
-      const leftMs = parked.deadline - this.#clock.now();
+    for (const waiting of this.#waiting) {
+      const leftMs = waiting.deadline - this.#clock.now();
       // its time is up, only the timer has not come round yet
       if (leftMs <= 0) {
-        this.#expire(parked);
+        this.#expire(waiting);
         continue;
       }
-      this.#leave(parked);
-      const { request, sink } = parked;
-      parked.handle = taker(
+      this.#leave(waiting);
+      const { request, sink } = waiting;
+      waiting.handle = taker(
         request.timeoutMs === undefined ? request : { ...request, timeoutMs: leftMs },
         sink,
       );
@@ -74,35 +74,35 @@ export class Parking<Sink extends CallSink = CallSink> {
 
   /** Nobody will come for those who wait. */
   fail(error: MCPError): void {
-    for (const parked of [...this.#parked]) this.#fail(parked, error);
+    for (const waiting of [...this.#waiting]) this.#fail(waiting, error);
   }
 
   #overload(): MCPError | undefined {
-    if (this.#parked.size < MOST_PARKED && this.#bytes < MOST_BYTES) return undefined;
-    const message = `${this.#name}: ${this.#parked.size} calls wait for it already`;
+    if (this.#waiting.size < MOST_PARKED && this.#bytes < MOST_BYTES) return undefined;
+    const message = `${this.#name}: ${this.#waiting.size} calls wait for it already`;
     const why = 'it is not connected, or busy with as many as max_in_flight allows';
     return new OverloadedError(message, { retryable: true, why, fix: 'try again when it runs' });
   }
 
-  #expire(parked: Parked<Sink>): void {
-    const message = `${this.#name}: was not connected within the ${(parked.request.timeoutMs ?? 0) / 1000} s of this call`;
+  #expire(waiting: Parked<Sink>): void {
+    const message = `${this.#name}: was not connected within the ${(waiting.request.timeoutMs ?? 0) / 1000} s of this call`;
     const details = {
       retryable: true,
       why: 'the call was not sent',
       fix: `see "toolherd why ${this.#name}"`,
     };
-    this.#fail(parked, new MCPTimeoutError(message, details));
+    this.#fail(waiting, new MCPTimeoutError(message, details));
   }
 
-  #fail(parked: Parked<Sink>, error: MCPError): void {
+  #fail(waiting: Parked<Sink>, error: MCPError): void {
     // whoever is told may take others back, or be told twice
-    if (this.#leave(parked)) parked.sink.settle({ ok: false, error });
+    if (this.#leave(waiting)) waiting.sink.settle({ ok: false, error });
   }
 
-  #leave(parked: Parked<Sink>): boolean {
-    if (!this.#parked.delete(parked)) return false;
-    this.#bytes -= parked.bytes;
-    this.#deadlines.remove(parked);
+  #leave(waiting: Parked<Sink>): boolean {
+    if (!this.#waiting.delete(waiting)) return false;
+    this.#bytes -= waiting.bytes;
+    this.#deadlines.remove(waiting);
     return true;
   }
 }

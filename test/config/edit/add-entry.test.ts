@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
-import { addEntry, applySplice, invertSplice, type ListKey } from '../../../src/config/edit/index.js';
+import { addEntry, applyEdit, invertEdit, type ListKey } from '../../../src/config/edit/index.js';
 
 const ENTRY = { name: 'new', args: ['-y'], env: { KEY: '${KEY}' } };
 
 function add(text: string, key: ListKey = 'tools'): string {
   const splice = addEntry(text, key, ENTRY);
-  const after = applySplice(text, splice);
+  const after = applyEdit(text, splice);
   assertOneItemChanged(text, after);
-  expect(applySplice(after, invertSplice(text, splice)), 'undone').toBe(text);
+  expect(applyEdit(after, invertEdit(text, splice)), 'undone').toBe(text);
   return after;
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
-import { addEntry, applySplice, findEntries, removeEntry } from '../../../src/config/edit/index.js';
+import { addEntry, applyEdit, findEntries, removeEntry } from '../../../src/config/edit/index.js';
 import { ConfigError } from '../../../src/config/parse/problem.js';
 
 const TEXTS = [
@@ -31,7 +31,7 @@ const damage = fc.record({ at: fc.nat(), cut: fc.nat({ max: 3 }), insert: fc.con
 function damaged(text: string, damages: { at: number; cut: number; insert: string }[]): string {
   return damages.reduce((now, { at, cut, insert }) => {
     const start = at % (now.length + 1);
-    return applySplice(now, { start, end: Math.min(start + cut, now.length), insert });
+    return applyEdit(now, { start, end: Math.min(start + cut, now.length), insert });
   }, text);
 }
 
@@ -57,13 +57,13 @@ test('a damaged text is refused with its place, or edited by the same laws as an
       (original, damages, number) => {
         const text = damaged(original, damages);
         const added = attempt(text, () =>
-          applySplice(text, addEntry(text, 'tools', { name: 'x', args: ['-y'] })),
+          applyEdit(text, addEntry(text, 'tools', { name: 'x', args: ['-y'] })),
         );
         if (added === undefined) return;
         edited += 1;
         const count = findEntries(added, 'tools').length;
-        if (count > 1) expect(applySplice(added, removeEntry(added, 'tools', count - 1))).toBe(text);
-        attempt(added, () => applySplice(added, removeEntry(added, 'tools', number % count)));
+        if (count > 1) expect(applyEdit(added, removeEntry(added, 'tools', count - 1))).toBe(text);
+        attempt(added, () => applyEdit(added, removeEntry(added, 'tools', number % count)));
       },
     ),
     { numRuns: 400, seed: 1 },

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   addEntry,
-  applySplice,
+  applyEdit,
   type Disk,
   editFile,
-  invertSplice,
+  invertEdit,
   removeEntry,
 } from '../../../src/config/edit/index.js';
 import { ConfigError } from '../../../src/config/parse/problem.js';
@@ -48,7 +48,7 @@ test('seed 001: a file is read, parsed, validated, modified, validated, written,
   const result = await editFile(path, edit, (text) => void steps.push(text), { disk });
   expect(steps).toEqual([BEFORE, 'modify', AFTER, 'write']);
   expect(result).toMatchObject({ before: BEFORE, after: AFTER });
-  expect(applySplice(AFTER, invertSplice(BEFORE, result.splice))).toBe(BEFORE);
+  expect(applyEdit(AFTER, invertEdit(BEFORE, result.splice))).toBe(BEFORE);
   await expectUntouched(AFTER);
 });
 

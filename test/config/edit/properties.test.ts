@@ -4,9 +4,9 @@ import { parse } from 'yaml';
 import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import {
   addEntry,
-  applySplice,
+  applyEdit,
   findEntries,
-  invertSplice,
+  invertEdit,
   type ListKey,
   removeEntry,
 } from '../../../src/config/edit/index.js';
@@ -155,7 +155,7 @@ test('the generated documents are what the laws below take them for', () => {
 test('seed 001: an added entry is read back as it was, last in the list, and nothing else changes', () => {
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, comments }, added) => {
-      const after = applySplice(text, addEntry(text, key, added));
+      const after = applyEdit(text, addEntry(text, key, added));
       const before = parse(text);
       expect(parse(after)).toEqual({ ...before, [key]: [...before[key], added] });
       expect(commentsOf(after).filter((found) => comments.includes(found))).toEqual(comments);
@@ -169,9 +169,9 @@ test('seed 001: adding and removing again gives the same bytes, and so does undo
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, count }, added) => {
       const splice = addEntry(text, key, added);
-      const after = applySplice(text, splice);
-      expect(applySplice(after, removeEntry(after, key, count))).toBe(text);
-      expect(applySplice(after, invertSplice(text, splice))).toBe(text);
+      const after = applyEdit(text, splice);
+      expect(applyEdit(after, removeEntry(after, key, count))).toBe(text);
+      expect(applyEdit(after, invertEdit(text, splice))).toBe(text);
     }),
     RUNS,
   );
@@ -182,14 +182,14 @@ test('seed 001: removing any item leaves the others and every comment that is no
     fc.property(anyDocument, fc.nat(), ({ text, key, count, comments }, number) => {
       const index = number % count;
       const splice = removeEntry(text, key, index);
-      const after = applySplice(text, splice);
+      const after = applyEdit(text, splice);
       const before = parse(text);
       expect(parse(after)).toEqual({ ...before, [key]: before[key].toSpliced(index, 1) });
       const own = new RegExp(` of ${index}$`);
       expect(commentsOf(after).filter((found) => !own.test(found))).toEqual(
         comments.filter((found) => !own.test(found)),
       );
-      expect(applySplice(after, invertSplice(text, splice))).toBe(text);
+      expect(applyEdit(after, invertEdit(text, splice))).toBe(text);
       assertOneItemChanged(text, after);
     }),
     RUNS,

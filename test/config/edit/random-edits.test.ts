@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
   addEntry,
-  applySplice,
-  invertSplice,
+  applyEdit,
+  invertEdit,
   type ListKey,
   removeEntry,
-  type Splice,
+  type TextEdit,
 } from '../../../src/config/edit/index.js';
 
 /** A file in pieces, so that the test knows what belongs where. A comment that says `of x` is part of the item x. */
@@ -193,11 +193,11 @@ test.each([
     expect(comments.length).toBeGreaterThan(2);
 
     let text = original;
-    const undo: Splice[] = [];
+    const undo: TextEdit[] = [];
     let emptied = 0;
     for (let step = 0; step < 200; step += 1) {
       const removing = model.length > 0 && random(12) < model.length + (step > 100 && step < 130 ? 12 : 0);
-      let splice: Splice;
+      let splice: TextEdit;
       if (removing) {
         const index = random(model.length);
         splice = removeEntry(text, sample.key, index);
@@ -208,8 +208,8 @@ test.each([
         splice = addEntry(text, sample.key, entry);
         model.push({ name: `added-${step}`, value: entry });
       }
-      const after = applySplice(text, splice);
-      undo.push(invertSplice(text, splice));
+      const after = applyEdit(text, splice);
+      undo.push(invertEdit(text, splice));
       expect(after.slice(0, splice.start)).toBe(text.slice(0, splice.start));
       expect(after.slice(splice.start + splice.insert.length)).toBe(text.slice(splice.end));
       text = after;
@@ -226,7 +226,7 @@ test.each([
       if (model.length === 0) emptied += 1;
     }
     expect(emptied).toBeGreaterThan(0);
-    for (const splice of undo.reverse()) text = applySplice(text, splice);
+    for (const splice of undo.reverse()) text = applyEdit(text, splice);
     expect(text).toBe(original);
   },
 );

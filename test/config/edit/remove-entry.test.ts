@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
-import {
-  addEntry,
-  applySplice,
-  findEntries,
-  invertSplice,
-  removeEntry,
-} from '../../../src/config/edit/index.js';
+import { addEntry, applyEdit, findEntries, invertEdit, removeEntry } from '../../../src/config/edit/index.js';
 
 function remove(text: string, index: number): string {
   const splice = removeEntry(text, 'tools', index);
-  const after = applySplice(text, splice);
+  const after = applyEdit(text, splice);
   assertOneItemChanged(text, after);
-  expect(applySplice(after, invertSplice(text, splice)), 'undone').toBe(text);
+  expect(applyEdit(after, invertEdit(text, splice)), 'undone').toBe(text);
   return after;
 }
 
@@ -204,7 +198,7 @@ test.each([
   'tools: &t [] # c\nb: 1\n',
   '{"tools": []}',
 ])('adding to a list and removing again is nothing: %j', (text) => {
-  const added = applySplice(text, addEntry(text, 'tools', { name: 'new' }));
+  const added = applyEdit(text, addEntry(text, 'tools', { name: 'new' }));
   const last = findEntries(added, 'tools').length - 1;
-  expect(applySplice(added, removeEntry(added, 'tools', last))).toBe(text);
+  expect(applyEdit(added, removeEntry(added, 'tools', last))).toBe(text);
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { applySplice, invertSplice } from '../../../src/config/edit/index.js';
-import { joinSplices } from '../../../src/config/edit/text-edit.js';
+import { applyEdit, invertEdit } from '../../../src/config/edit/index.js';
+import { joinEdits } from '../../../src/config/edit/text-edit.js';
 
 test('a splice replaces its range and nothing else', () => {
-  expect(applySplice('abcdef', { start: 2, end: 4, insert: 'XYZ' })).toBe('abXYZef');
-  expect(applySplice('abc', { start: 3, end: 3, insert: '!' })).toBe('abc!');
+  expect(applyEdit('abcdef', { start: 2, end: 4, insert: 'XYZ' })).toBe('abXYZef');
+  expect(applyEdit('abc', { start: 3, end: 3, insert: '!' })).toBe('abc!');
 });
 
 test('the inverse of any splice gives the text back', () => {
@@ -14,7 +14,7 @@ test('the inverse of any splice gives the text back', () => {
     fc.property(cut, ([text, one, other, insert]) => {
       const [start = 0, end = 0] = [one, other].map((at) => at % (text.length + 1)).sort((a, b) => a - b);
       const splice = { start, end, insert };
-      expect(applySplice(applySplice(text, splice), invertSplice(text, splice))).toBe(text);
+      expect(applyEdit(applyEdit(text, splice), invertEdit(text, splice))).toBe(text);
     }),
   );
 });
@@ -25,5 +25,5 @@ test('several splices joined are their sum, and what lies between stays', () => 
     { start: 1, end: 1, insert: '+' },
     { start: 3, end: 5, insert: '-' },
   ];
-  expect(applySplice('0123456789', joinSplices('0123456789', parts))).toBe('0+12-5679');
+  expect(applyEdit('0123456789', joinEdits('0123456789', parts))).toBe('0+12-5679');
 });

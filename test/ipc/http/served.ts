@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { CallContext, McpResult, RequestParams } from '../../../src/fleet/fleet.js';
-import { HttpFace } from '../../../src/ipc/http/http-server.js';
+import { HttpServer } from '../../../src/ipc/http/http-server.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
-import { FrontDoor } from '../../../src/ipc/socket/protocol-detection.js';
+import { ProtocolDetection } from '../../../src/ipc/socket/protocol-detection.js';
 import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, later, socketPlace } from '../support.js';
 import type { Door } from './support.js';
@@ -45,8 +45,8 @@ export async function serveHttp() {
   const clock = new FakeClock();
   const fleet = new HoldingFleet();
   const server = serveFleet(fleet);
-  const face = new HttpFace({ server, status: () => fleet.status(), clock });
-  const door = new FrontDoor({
+  const face = new HttpServer({ server, status: () => fleet.status(), clock });
+  const door = new ProtocolDetection({
     http: (socket) => face.accept(socket),
     lines: (socket) => void server.accept(socket),
   });

@@ -2,7 +2,7 @@ import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ERROR_CODES } from '../../../src/ipc/jsonrpc/error-codes.js';
-import { Questions } from '../../../src/ipc/jsonrpc/outgoing-requests.js';
+import { OutgoingRequests } from '../../../src/ipc/jsonrpc/outgoing-requests.js';
 import { Peer, type PeerOptions } from '../../../src/ipc/jsonrpc/peer.js';
 import { RpcError } from '../../../src/ipc/jsonrpc/rpc-error.js';
 import { ToolherdError } from '../../../src/shared/errors.js';
@@ -458,7 +458,7 @@ describe('both ends', () => {
 
   it('a reply to nothing, or a second one, is nobody’s; nothing is kept of a question that is settled', async () => {
     const sent: string[] = [];
-    const questions = new Questions((text) => sent.push(text));
+    const questions = new OutgoingRequests((text) => sent.push(text));
     const asked = [questions.ask('x', {}), questions.ask('y', {})];
     questions.answered('9', 'nobody');
     questions.answered('1', 'first');

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Outbox, type Text } from '../../../src/ipc/jsonrpc/write-queue.js';
+import { type Text, WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
 
 type When = 'now' | 'soon' | 'later';
 type Sent = { kind: 'text' | 'pieces'; sizes: readonly number[]; when: When };
@@ -51,7 +51,7 @@ function reader(pace: readonly When[], breaksAt: number) {
 async function send(texts: readonly Sent[], pace: readonly When[], breaksAt: number) {
   const { stream, heard } = reader(pace, breaksAt);
   const spent: Buffer[] = [];
-  const outbox = new Outbox(stream, (reason) => expect.fail(reason), {
+  const outbox = new WriteQueue(stream, (reason) => expect.fail(reason), {
     spent: (piece) => {
       // another's bytes are in it from now on
       piece.fill('!');

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { Outbox } from '../../../src/ipc/jsonrpc/write-queue.js';
+import { WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
 import { FakeClock } from '../support.js';
 
 const LIMITS = { softBytes: 200_000, hardBytes: 1_000_000, stallMs: 5000 };
@@ -17,7 +17,7 @@ function slowClient(spent?: (piece: Buffer) => void) {
   });
   const clock = new FakeClock();
   const drops: string[] = [];
-  const outbox = new Outbox(
+  const outbox = new WriteQueue(
     stream,
     (reason) => {
       drops.push(reason);
@@ -213,7 +213,7 @@ describe('the outbox', () => {
         done();
       },
     });
-    const outbox = new Outbox(stream, () => undefined);
+    const outbox = new WriteQueue(stream, () => undefined);
     const bytes = 3_000_000;
     outbox.send([Buffer.alloc(bytes, 'x')]);
     const turns: number[] = [];

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { CallContext, McpResult } from '../../../src/fleet/fleet.js';
-import { AskingCall } from '../../../src/ipc/mcp/mcp-2026/asking-call.js';
-import { PARKED_MS, ParkedCalls } from '../../../src/ipc/mcp/suspended-calls.js';
+import { SuspendableCall } from '../../../src/ipc/mcp/mcp-2026/asking-call.js';
+import { SUSPENDED_MS, SuspendedCalls } from '../../../src/ipc/mcp/suspended-calls.js';
 import { FakeClock } from '../../link/fake-clock.js';
 
 const PARAMS = { name: 't', arguments: { a: [1], b: 2 } };
 
-function parked() {
+function suspended() {
   const clock = new FakeClock();
-  const calls = new ParkedCalls(clock);
+  const calls = new SuspendedCalls(clock);
   const cancelled: string[] = [];
   const call = { method: 'tools/call', params: PARAMS, cancel: (why: string) => void cancelled.push(why) };
   return { clock, calls, call, cancelled };
@@ -16,8 +16,8 @@ function parked() {
 
 describe('a call that waits for its client', () => {
   it('is had once, by the request that it belongs to, whatever the order of its fields', () => {
-    const { clock, calls, call, cancelled } = parked();
-    const token = calls.park(call)!;
+    const { clock, calls, call, cancelled } = suspended();
+    const token = calls.suspend(call)!;
     const same = { arguments: { b: 2, a: [1] }, name: 't', _meta: { progressToken: 9 } };
     expect(() => calls.take(token, 'prompts/get', same)).toThrow('another request');
     expect(() => calls.take(token, 'tools/call', { ...same, name: 'u' })).toThrow('another request');
@@ -28,40 +28,40 @@ describe('a call that waits for its client', () => {
   });
 
   it('gets a token that nobody can guess and nobody else has', () => {
-    const { calls, call } = parked();
-    const tokens = Array.from({ length: 100 }, () => calls.park(call));
+    const { calls, call } = suspended();
+    const tokens = Array.from({ length: 100 }, () => calls.suspend(call));
     expect(new Set(tokens).size).toBe(100);
     expect(tokens.every((token) => Buffer.from(token!, 'base64url').length >= 16)).toBe(true);
   });
 
   it('is cancelled when nobody comes back for it, or when its client left', () => {
-    const { clock, calls, call, cancelled } = parked();
-    const token = calls.park(call)!;
-    clock.advance(PARKED_MS - 1);
+    const { clock, calls, call, cancelled } = suspended();
+    const token = calls.suspend(call)!;
+    clock.advance(SUSPENDED_MS - 1);
     expect(cancelled).toEqual([]);
     clock.advance(1);
     expect(cancelled).toEqual(['nobody answered what the server asked']);
     expect(() => calls.take(token, 'tools/call', PARAMS)).toThrow('none that waits here');
-    calls.park(call);
+    calls.suspend(call);
     calls.close();
     expect(cancelled).toHaveLength(2);
     expect([calls.size, clock.pending]).toEqual([0, 0]);
   });
 
   it('is one of a thousand at most', () => {
-    const { calls, call } = parked();
-    for (let count = 0; count < 1000; count += 1) calls.park(call);
-    expect(calls.park(call)).toBeUndefined();
+    const { calls, call } = suspended();
+    for (let count = 0; count < 1000; count += 1) calls.suspend(call);
+    expect(calls.suspend(call)).toBeUndefined();
   });
 });
 
 describe('a call that asks', () => {
   function asking() {
-    const parked = new ParkedCalls<AskingCall>(new FakeClock());
+    const suspended = new SuspendedCalls<SuspendableCall>(new FakeClock());
     let context: CallContext = {};
     let finish: (result: McpResult) => void = () => undefined;
-    const call = new AskingCall({
-      ...{ method: 'tools/call', params: PARAMS, parked, wantsProgress: true },
+    const call = new SuspendableCall({
+      ...{ method: 'tools/call', params: PARAMS, suspended, wantsProgress: true },
       capabilities: { elicitation: {} },
       begin: (given) => {
         context = given;
@@ -80,7 +80,7 @@ describe('a call that asks', () => {
       context.onRequest!('elicitation/create', { message }, signal);
     return {
       call,
-      parked,
+      suspended,
       leg,
       ask,
       steps,

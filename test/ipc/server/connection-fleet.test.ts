@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Fleet, FleetEvent } from '../../../src/fleet/fleet.js';
-import { Outlook } from '../../../src/ipc/server/connection-fleet.js';
+import { ConnectionFleet } from '../../../src/ipc/server/connection-fleet.js';
 import { FakeFleet, stateEvent } from '../fake-fleet.js';
 
 /** A herd, and the one that a connection gets when it acts. */
@@ -17,7 +17,7 @@ function stage() {
   const [shared, alone] = [watching('herd', herd), watching('own', own)];
   let hasPerAgent = true;
   let seen = shared;
-  const outlook = new Outlook(
+  const outlook = new ConnectionFleet(
     {
       own: () => ({
         agent: null,
@@ -79,7 +79,7 @@ it('whoever asks for a server that the agent has not still sees what he saw, and
   const close = () => {
     closed += 1;
   };
-  const outlook = new Outlook(
+  const outlook = new ConnectionFleet(
     {
       own: () => ({ agent: null, fleet: herd, seen: herd, check, close: () => undefined }),
       ofAgent: async (_, agent) => ({ agent, fleet: agents, seen: agents, check, close }),

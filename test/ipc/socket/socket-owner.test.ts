@@ -14,7 +14,7 @@ import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { claimSocket, type SocketTrouble } from '../../../src/ipc/socket/socket-owner.js';
+import { claimSocket, type SocketProblem } from '../../../src/ipc/socket/socket-owner.js';
 import { makeFolder } from '../../support/folder.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { FakeFleet } from '../fake-fleet.js';
@@ -46,8 +46,8 @@ async function pidAt(path: string): Promise<unknown> {
 
 /** An owner in this process; its troubles can be awaited. */
 async function own(path: string, clock?: FakeClock) {
-  const troubles: SocketTrouble[] = [];
-  let heard = later<SocketTrouble>();
+  const troubles: SocketProblem[] = [];
+  let heard = later<SocketProblem>();
   const claim = await claimSocket(path);
   const owner = await claim.listen({
     onConnection: (socket) => socket.on('data', () => socket.write('owner\n')),

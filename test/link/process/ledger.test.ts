@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { reap } from '../../../src/link/process/clean-up.js';
+import { cleanUpAfterDeadDaemon } from '../../../src/link/process/clean-up.js';
 import { startTimeOf } from '../../../src/link/process/identity.js';
 import { Ledger } from '../../../src/link/process/ledger.js';
 import type { ProcessTable } from '../../../src/link/process/table.js';
@@ -50,7 +50,7 @@ describe('the ledger', () => {
     const ledger = new Ledger(path, table, log);
     const groups = [await stubbornGroup(table), await stubbornGroup(table, 'sleep 1000 & sleep 1000; wait')];
     disown();
-    const { pids, names } = await reap(path, systemClock);
+    const { pids, names } = await cleanUpAfterDeadDaemon(path, systemClock);
     expect(pids).toEqual(expect.arrayContaining(groups.map(({ pid }) => pid)));
     expect(names).toEqual(['stubborn']);
     for (const { exited } of groups) expect(await exited).toEqual([null, 'SIGKILL']);
@@ -62,7 +62,7 @@ describe('the ledger', () => {
     async () => {
       const escaped = await stubbornGroup(table);
       writeFileSync(path, `{"ledger":1,"daemonId":"${table.daemonId}","pid":4194305,"startTime":null}\n`);
-      expect(await reap(path, systemClock)).toMatchObject({
+      expect(await cleanUpAfterDeadDaemon(path, systemClock)).toMatchObject({
         pids: expect.arrayContaining([escaped.pid]),
         names: ['unknown'],
       });
@@ -79,11 +79,11 @@ describe('the ledger', () => {
       { came: { pid, name: 'wrong cookie', cookie, startTime: startTimeOf(pid) } },
     ];
     writeFileSync(path, lines.map((line) => JSON.stringify(line)).join('\n'));
-    expect((await reap(path, systemClock)).pids).toEqual([]);
+    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toEqual([]);
     const { cookie: own, ...ours } = await stubbornGroup(newTable());
     const later = [lines[0], { came: { pid: ours.pid, name: 'wrong time', cookie: own, startTime: '1' } }];
     writeFileSync(path, later.map((line) => JSON.stringify(line)).join('\n'));
-    expect((await reap(path, systemClock)).pids).toEqual([]);
+    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toEqual([]);
     expect([alive(pid), alive(ours.pid)]).toEqual([true, true]);
     stranger.kill('SIGKILL');
     process.kill(-ours.pid, 'SIGKILL');
@@ -93,7 +93,7 @@ describe('the ledger', () => {
   it('touches nothing while the daemon that wrote it lives', async () => {
     const ledger = new Ledger(path, table, log);
     const { pid } = await stubbornGroup(table);
-    expect((await reap(path, systemClock)).pids).toEqual([]);
+    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toEqual([]);
     expect(alive(pid)).toBe(true);
     ledger.close();
   });
@@ -107,7 +107,7 @@ describe('the ledger', () => {
     expect(statSync(path).size).toBeLessThan(200_000);
     const { pid } = await stubbornGroup(table);
     disown();
-    expect((await reap(path, systemClock)).pids).toContain(pid);
+    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toContain(pid);
     ledger.close();
   });
 
@@ -136,7 +136,7 @@ describe('the ledger', () => {
       '{"came":{"pid":0,"name":"all","cookie":"x","startTime":"1"}}\n{"later":2}\nnull\n{"came":{"pi',
     );
     disown();
-    const { pids, unread } = await reap(path, systemClock);
+    const { pids, unread } = await cleanUpAfterDeadDaemon(path, systemClock);
     expect(pids).toContain(pid);
     expect(unread).toBe('5 lines of it make no sense');
     ledger.close();
@@ -145,7 +145,7 @@ describe('the ledger', () => {
   it('that nobody can make sense of says so; one that is whole says nothing', async () => {
     const unread = async (text: string) => {
       writeFileSync(path, text);
-      return (await reap(path, systemClock)).unread;
+      return (await cleanUpAfterDeadDaemon(path, systemClock)).unread;
     };
     const header = '{"ledger":1,"daemonId":"x","pid":4194305,"startTime":"1"}\n';
     expect(await unread(header)).toBeUndefined();
@@ -153,21 +153,25 @@ describe('the ledger', () => {
     expect(await unread(`${header}{"went":7`)).toBe('a line of it makes no sense');
     expect(await unread('')).toBe('it does not say which daemon wrote it');
     expect(await unread('{"went":7}\n')).toBe('it does not say which daemon wrote it');
-    expect((await reap(folder, systemClock)).unread).toBe('it cannot be opened (EISDIR)');
+    expect((await cleanUpAfterDeadDaemon(folder, systemClock)).unread).toBe('it cannot be opened (EISDIR)');
   });
 
   it('says who had containers, for them to be looked for (P15)', async () => {
     const ledger = new Ledger(path, table, log);
     table.add({ pid: 4194304, name: 'boxed', cookie: 'c', docker: ['docker', '--context', 'x'] });
     disown();
-    const { containers } = await reap(path, systemClock);
+    const { containers } = await cleanUpAfterDeadDaemon(path, systemClock);
     expect(containers).toEqual([{ docker: ['docker', '--context', 'x'], cookie: 'c' }]);
     table.remove(4194304);
     ledger.close();
   });
 
   it('that is not there is no trouble', async () => {
-    expect(await reap(join(folder, 'none'), systemClock)).toEqual({ names: [], pids: [], containers: [] });
+    expect(await cleanUpAfterDeadDaemon(join(folder, 'none'), systemClock)).toEqual({
+      names: [],
+      pids: [],
+      containers: [],
+    });
   });
 
   it('that cannot be written stops nothing, complains once, and is whole again afterwards (C4)', async () => {

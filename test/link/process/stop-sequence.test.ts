@@ -1,24 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Ladder, type LadderEnd, type Rung } from '../../../src/link/process/stop-sequence.js';
+import {
+  StopSequence,
+  type StopSequenceEnd,
+  type StopStep,
+} from '../../../src/link/process/stop-sequence.js';
 import { FakeClock } from '../fake-clock.js';
 
 /** A process group that goes at the rung it is told to, or (undefined) never. */
-function climb(leaderGoesAt: Rung | undefined, helpersGoAt: Rung | undefined = leaderGoesAt) {
+function climb(leaderGoesAt: StopStep | undefined, helpersGoAt: StopStep | undefined = leaderGoesAt) {
   const clock = new FakeClock();
   const start = clock.now();
   const did: string[] = [];
-  const ends: (LadderEnd & { at: number })[] = [];
+  const ends: (StopSequenceEnd & { at: number })[] = [];
   let leader = true;
   let helpers = true;
-  const reach = (rung: Rung) => {
+  const reach = (rung: StopStep) => {
     did.push(`${rung}@${clock.now() - start}`);
     if (helpersGoAt === rung) helpers = false;
     if (leaderGoesAt !== rung || !leader) return;
     leader = false;
     clock.setTimeout(() => ladder.leaderExited(), 1);
   };
-  const ladder: Ladder = new Ladder(
+  const ladder: StopSequence = new StopSequence(
     {
       clock,
       closeInput: () => reach('close'),
@@ -102,7 +106,7 @@ describe('the stop ladder', () => {
   });
 
   it('comes to exactly one end, in bounded time, whatever goes when and whatever is ordered (I7)', () => {
-    const rung = fc.constantFrom<Rung>('close', 'term', 'kill');
+    const rung = fc.constantFrom<StopStep>('close', 'term', 'kill');
     const order = fc.record({ rung, afterMs: fc.nat(9000) });
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { groupAlive, groupRuns } from '../../../src/link/process/group.js';
 import { cookieOf, procStat, startTimeOf } from '../../../src/link/process/identity.js';
-import { carriers } from '../../../src/link/process/marked-processes.js';
+import { markedProcesses } from '../../../src/link/process/marked-processes.js';
 import { ProcessTable } from '../../../src/link/process/table.js';
 import { systemClock } from '../../../src/shared/clock.js';
 import { newTable, stubbornGroup } from './stand-in.js';
@@ -43,13 +43,13 @@ describe('the process table', () => {
       await stubbornGroup(one, 'sleep 1000 & sleep 1000 & wait; while :; do sleep 1000; done'),
       await stubbornGroup(one, 'setsid sleep 1000 & while :; do sleep 1000; done'),
     ];
-    expect((await carriers(`${one.daemonId}:`)).length).toBeGreaterThanOrEqual(3);
+    expect((await markedProcesses(`${one.daemonId}:`)).length).toBeGreaterThanOrEqual(3);
     await one.killAll();
     for (const { pid, exited } of groups) {
       expect(groupRuns(pid)).toBe(false);
       await exited;
     }
-    expect(await carriers(`${one.daemonId}:`)).toEqual([]);
+    expect(await markedProcesses(`${one.daemonId}:`)).toEqual([]);
     expect(one.size).toBe(0);
   });
 

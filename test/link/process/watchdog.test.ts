@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { reap } from '../../../src/link/process/clean-up.js';
+import { cleanUpAfterDeadDaemon } from '../../../src/link/process/clean-up.js';
 import { procStat } from '../../../src/link/process/identity.js';
-import { carriers } from '../../../src/link/process/marked-processes.js';
+import { markedProcesses } from '../../../src/link/process/marked-processes.js';
 import type { ProcessTable } from '../../../src/link/process/table.js';
 import { Watchdog } from '../../../src/link/process/watchdog.js';
 import { systemClock } from '../../../src/shared/clock.js';
@@ -52,13 +52,13 @@ async function killDaemon(daemon: Daemon): Promise<void> {
 }
 
 async function survivors({ daemonId }: Daemon): Promise<number[]> {
-  return (await carriers(`${daemonId}:`)).map(({ pid }) => pid);
+  return (await markedProcesses(`${daemonId}:`)).map(({ pid }) => pid);
 }
 
 afterEach(async () => {
   for (const daemon of daemons.splice(0)) {
     daemon.process.kill('SIGKILL');
-    for (const { pid } of await carriers(`${daemon.daemonId}:`)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of await markedProcesses(`${daemon.daemonId}:`)) process.kill(pid, 'SIGKILL');
   }
 });
 
@@ -92,7 +92,7 @@ describe('the watchdog', () => {
     await killDaemon(daemon);
     process.kill(daemon.watchdog, 'SIGKILL');
     expect((await survivors(daemon)).length).toBeGreaterThanOrEqual(2);
-    const { names } = await reap(daemon.ledger, systemClock);
+    const { names } = await cleanUpAfterDeadDaemon(daemon.ledger, systemClock);
     expect(names).toEqual(expect.arrayContaining(['stubborn', 'escapes']));
     expect(await survivors(daemon)).toEqual([]);
   });

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SseSpec } from '../../../src/config/schema/spec.js';
-import { SseCarrier } from '../../../src/link/remote/sse-transport.js';
-import type { Trouble } from '../../../src/link/remote/transport-failure.js';
+import { SseTransport } from '../../../src/link/remote/sse-transport.js';
+import type { TransportFailure } from '../../../src/link/remote/transport-failure.js';
 import { systemClock } from '../../../src/shared/clock.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { until } from '../../support/until.js';
@@ -137,9 +137,9 @@ describe('what is posted to an SSE server', () => {
         refused.set(method, response);
       };
     const tiny = await tinySse({ on: { early: refuse({ 'retry-after': '7' }), late: refuse({}) } });
-    const lost = new Map<number, Trouble>();
+    const lost = new Map<number, TransportFailure>();
     const ignored = () => undefined;
-    const carrier = new SseCarrier(remoteSpec('sse', tiny.url) as SseSpec, {
+    const carrier = new SseTransport(remoteSpec('sse', tiny.url) as SseSpec, {
       clock: systemClock,
       isBusy: () => true,
       on: {

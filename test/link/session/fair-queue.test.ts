@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairLine } from '../../../src/link/session/fair-queue.js';
+import { FairQueue } from '../../../src/link/session/fair-queue.js';
 import { harness } from './harness.js';
 
 interface Item {
@@ -11,10 +11,10 @@ interface Item {
 const items = (...names: string[]): Item[] =>
   names.map((name) => ({ name, caller: name.startsWith('-') ? undefined : name.charAt(0), bytes: 10 }));
 
-const drain = (line: FairLine<Item>) => line.takeAll().map(({ name }) => name);
+const drain = (line: FairQueue<Item>) => line.takeAll().map(({ name }) => name);
 
 function lineOf(...names: string[]) {
-  const line = new FairLine<Item>();
+  const line = new FairQueue<Item>();
   const waiting = items(...names);
   for (const item of waiting) line.push(item);
   return { line, waiting };

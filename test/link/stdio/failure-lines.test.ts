@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { lastLines } from '../../../src/link/stdio/failure-lines.js';
+import { failureLines } from '../../../src/link/stdio/failure-lines.js';
 import { NOISE_MS } from '../../support/noise.js';
 
-const shown = (output: string) => lastLines(output).shown.split('\n');
+const shown = (output: string) => failureLines(output).shown.split('\n');
 
 describe('the last lines of an output', () => {
   it('are those that look like errors, not what npm prints after them', () => {
@@ -73,12 +73,12 @@ describe('the last lines of an output', () => {
 
   it('are redacted as they are shown: no colour divides a secret', () => {
     const redact = (text: string) => text.replaceAll('supersecretvalue', '[redacted:KEY]');
-    expect(lastLines('bad super\u001B[0msecretvalue', redact).shown).toBe('bad [redacted:KEY]');
+    expect(failureLines('bad super\u001B[0msecretvalue', redact).shown).toBe('bad [redacted:KEY]');
   });
 
   it('do not end in half a secret where a line is too long to be looked at', () => {
     const line = `${'sk-0123456789abcdef '.repeat(49)}postgres://me:${'canary'.repeat(20)}@h`;
-    expect(lastLines(line).shown).not.toContain('can');
+    expect(failureLines(line).shown).not.toContain('can');
   });
 
   it('are bounded', () => {
@@ -101,12 +101,12 @@ describe('the last lines of an output', () => {
     ' ',
   ])('are found at once in whatever a server writes: %j, many times', (piece) => {
     const startedAt = performance.now();
-    lastLines(piece.repeat(16_384 / piece.length));
+    failureLines(piece.repeat(16_384 / piece.length));
     expect(performance.now() - startedAt).toBeLessThan(100 + NOISE_MS);
   });
 
   it('are all there is where it is nothing but noise, and none where there is none', () => {
     expect(shown('Node.js v20.20.2\n')).toEqual(['Node.js v20.20.2']);
-    expect(lastLines('\n \n')).toEqual({ text: '', lastError: '', shown: '' });
+    expect(failureLines('\n \n')).toEqual({ text: '', lastError: '', shown: '' });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { lastLines } from '../../../src/link/stdio/failure-lines.js';
+import { failureLines } from '../../../src/link/stdio/failure-lines.js';
 import { knownCause } from '../../../src/link/stdio/known-causes.js';
 
 const origin = { scope: 'global', file: '/c.yaml', line: 1, column: 1 } as const;
 const about = { name: 'it', env: { GIVEN_KEY: 'x' }, origin };
-const causeOf = (output: string) => knownCause(lastLines(output), about, false);
+const causeOf = (output: string) => knownCause(failureLines(output), about, false);
 
 interface Example {
   what: string;

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { encodingOf } from '../../../src/link/stdio/encoding.js';
-import { Input } from '../../../src/link/stdio/stdin-writer.js';
+import { StdinWriter } from '../../../src/link/stdio/stdin-writer.js';
 
 /** A pipe whose other end takes a write only when it is told to. */
 function pipe() {
@@ -19,7 +19,7 @@ function pipe() {
     },
   });
   const told: string[] = [];
-  const input = new Input(stream, encodingOf('utf-8'), {
+  const input = new StdinWriter(stream, encodingOf('utf-8'), {
     drained: () => told.push('drained'),
     broken: (error) => told.push(`broken: ${error.message}`),
   });

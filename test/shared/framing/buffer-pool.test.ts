@@ -1,40 +1,40 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BLOCK_BYTES, Blocks } from '../../../src/shared/framing/buffer-pool.js';
-import { free } from '../../../src/shared/framing/detach-buffer.js';
+import { BLOCK_BYTES, BufferPool } from '../../../src/shared/framing/buffer-pool.js';
+import { detachBuffer } from '../../../src/shared/framing/detach-buffer.js';
 import { Framer } from '../../../src/shared/framing/framer.js';
 import { until } from '../../support/herd.js';
 
 describe('the blocks of long lines', () => {
   it('are lent again when they were given back, whole or as what was cut out of them', () => {
-    const blocks = new Blocks();
+    const blocks = new BufferPool();
     const [one, other] = [blocks.lend(), blocks.lend()];
     expect(one.buffer).not.toBe(other.buffer);
-    blocks.giveBack(one.subarray(40, 100));
+    blocks.release(one.subarray(40, 100));
     expect(blocks.idle).toBe(1);
     const again = blocks.lend();
     expect([again.buffer === one.buffer, again.length]).toEqual([true, BLOCK_BYTES]);
   });
 
   it('are taken back once, and nothing else is', () => {
-    const blocks = new Blocks();
+    const blocks = new BufferPool();
     const block = blocks.lend();
-    for (let time = 0; time < 2; time += 1) blocks.giveBack(block);
-    blocks.giveBack(Buffer.alloc(BLOCK_BYTES));
-    blocks.giveBack(new Blocks().lend());
+    for (let time = 0; time < 2; time += 1) blocks.release(block);
+    blocks.release(Buffer.alloc(BLOCK_BYTES));
+    blocks.release(new BufferPool().lend());
     expect(blocks.idle).toBe(1);
   });
 
   it('are freed when nobody used them for a while', async () => {
-    const blocks = new Blocks(20);
+    const blocks = new BufferPool(20);
     const block = blocks.lend();
-    blocks.giveBack(block);
+    blocks.release(block);
     await until(() => blocks.idle === 0);
     expect(block.length).toBe(0);
     expect(blocks.lend()).toHaveLength(BLOCK_BYTES);
   });
 
   it('are enough for any number of messages, one after the other', () => {
-    const blocks = new Blocks();
+    const blocks = new BufferPool();
     const made = vi.spyOn(Buffer, 'allocUnsafeSlow');
     onTestFinished(() => made.mockRestore());
     const framer = new Framer(
@@ -44,7 +44,7 @@ describe('the blocks of long lines', () => {
         long: () => ({
           push: () => undefined,
           end: (pieces) => {
-            for (const piece of pieces) blocks.giveBack(piece);
+            for (const piece of pieces) blocks.release(piece);
           },
         }),
       },
@@ -66,22 +66,23 @@ describe('the blocks of long lines', () => {
 describe('memory that is freed', () => {
   it('is gone at once', () => {
     const buffer = Buffer.allocUnsafeSlow(65_536);
-    free(buffer);
+    detachBuffer(buffer);
     expect([buffer.length, buffer.buffer.byteLength]).toEqual([0, 0]);
   });
 
   it('is freed once: a second time is nothing, in every Node, and so is a buffer of none', () => {
     const buffer = Buffer.allocUnsafeSlow(65_536);
-    for (let time = 0; time < 2; time += 1) free(buffer);
-    for (const none of [Buffer.alloc(0), Buffer.from('')]) for (let time = 0; time < 2; time += 1) free(none);
+    for (let time = 0; time < 2; time += 1) detachBuffer(buffer);
+    for (const none of [Buffer.alloc(0), Buffer.from('')])
+      for (let time = 0; time < 2; time += 1) detachBuffer(none);
     expect(buffer).toHaveLength(0);
   });
 
   it('is never that of a buffer which has only a part of it', () => {
     const whole = Buffer.alloc(65_536, 'x');
-    free(whole.subarray(1));
-    free(whole.subarray(0, -1));
-    free(Buffer.from('one of many in the same memory'));
+    detachBuffer(whole.subarray(1));
+    detachBuffer(whole.subarray(0, -1));
+    detachBuffer(Buffer.from('one of many in the same memory'));
     expect([whole.length, whole.at(-1), Buffer.from('abc').toString()]).toEqual([65_536, 0x78, 'abc']);
   });
 });

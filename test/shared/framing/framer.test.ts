@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Blocks } from '../../../src/shared/framing/buffer-pool.js';
+import { BufferPool } from '../../../src/shared/framing/buffer-pool.js';
 import {
   EDGE_BYTES,
   Framer,
@@ -34,7 +34,7 @@ function frameTold(chunks: Iterable<Buffer>, maxBytes = 1000): string[] {
 }
 
 /** What a server's link does: long lines are taken as they come, and what they came in is thrown away. */
-function frameLong(chunks: Iterable<Buffer>, maxBytes = 2 ** 20, blocks?: Blocks) {
+function frameLong(chunks: Iterable<Buffer>, maxBytes = 2 ** 20, blocks?: BufferPool) {
   const lines: { kind: 'whole' | 'long'; text: string; seen: string }[] = [];
   const events: FramerEvents = {
     line: (bytes) => lines.push({ kind: 'whole', text: bytes.toString('latin1'), seen: '' }),
@@ -48,7 +48,7 @@ function frameLong(chunks: Iterable<Buffer>, maxBytes = 2 ** 20, blocks?: Blocks
             text: Buffer.concat(pieces).toString('latin1'),
             seen: Buffer.concat(seen).toString('latin1'),
           });
-          for (const piece of pieces) blocks?.giveBack(piece);
+          for (const piece of pieces) blocks?.release(piece);
         },
       };
     },
@@ -205,7 +205,7 @@ describe('the framer', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 8 });
     const length = fc.oneof(fc.nat(50), fc.integer({ min: LONG_BYTES - 50, max: 3 * LONG_BYTES }));
     const ending = fc.constantFrom('\n', '\r\n');
-    const shared = new Blocks();
+    const shared = new BufferPool();
     fc.assert(
       fc.property(fc.array(length, { maxLength: 4 }), sizes, ending, (lengths, cuts, end) => {
         const texts = lengths.map((count, at) => `${at}${'abcd'[at]!.repeat(count)}y`);
@@ -233,7 +233,7 @@ describe('the framer', () => {
   });
 
   it('gives the blocks of a long line back that is over the cap, and what it came in (U3)', () => {
-    const blocks = new Blocks();
+    const blocks = new BufferPool();
     const framer = new Framer(
       400_000,
       { line: () => undefined, long: () => ({ push: () => undefined, end: () => undefined }) },

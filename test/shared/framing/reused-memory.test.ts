@@ -4,10 +4,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { Outbox } from '../../../src/ipc/jsonrpc/write-queue.js';
+import { WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
 import { ReplyScan } from '../../../src/link/session/raw/reply-scan.js';
-import { BLOCK_BYTES, Blocks } from '../../../src/shared/framing/buffer-pool.js';
-import { free } from '../../../src/shared/framing/detach-buffer.js';
+import { BLOCK_BYTES, BufferPool } from '../../../src/shared/framing/buffer-pool.js';
+import { detachBuffer } from '../../../src/shared/framing/detach-buffer.js';
 import { Framer } from '../../../src/shared/framing/framer.js';
 import { until } from '../../support/herd.js';
 
@@ -49,18 +49,18 @@ async function connections(count: number) {
 
 it('memory that is used again is never looked at by whoever had it before: readers fast, slow and gone (U8)', async () => {
   const pick = numbers(SEED);
-  const blocks = new Blocks();
+  const blocks = new BufferPool();
   let givenBack = 0;
   // what is still to be read of it would be read as this
   const spent = (piece: Buffer) => {
     const before = blocks.idle;
-    blocks.giveBack(piece);
+    blocks.release(piece);
     if (blocks.idle === before) return;
     givenBack += 1;
     Buffer.from(piece.buffer).fill('!');
   };
   const clients = (await connections(6)).map(({ here, there }, number) => {
-    const outbox = new Outbox(here, () => undefined, { spent });
+    const outbox = new WriteQueue(here, () => undefined, { spent });
     here.on('close', () => outbox.close());
     const heard: Buffer[] = [];
     const kind = ['fast', 'slow', 'gone'][number % 3]!;
@@ -126,7 +126,7 @@ it('memory that is used again is never looked at by whoever had it before: reade
       if (part.length === 0) continue;
       const chunk = Buffer.allocUnsafeSlow(part.length);
       part.copy(chunk);
-      if (server.framer.push(chunk)) free(chunk);
+      if (server.framer.push(chunk)) detachBuffer(chunk);
     }
     if (pick(2) === 0) await new Promise(setImmediate);
   }

@@ -1,31 +1,31 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exposedName, exposedNames } from '../../../src/supervisor/catalog/public-name.js';
+import { publicName, publicNames } from '../../../src/supervisor/catalog/public-name.js';
 
 describe('the name of a tool in the whole herd', () => {
   test('is server__tool', () => {
-    expect(exposedName('github', 'create_issue')).toBe('github__create_issue');
+    expect(publicName('github', 'create_issue')).toBe('github__create_issue');
   });
 
   test('FR-015: keeps letters, digits, _ . and -; every other character becomes -', () => {
-    expect(exposedName('my server', 'a/b:c')).toBe('my-server__a-b-c');
-    expect(exposedName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
-    expect(exposedName('ä', '\n"\u0000')).toBe('-__---');
+    expect(publicName('my server', 'a/b:c')).toBe('my-server__a-b-c');
+    expect(publicName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
+    expect(publicName('ä', '\n"\u0000')).toBe('-__---');
   });
 
   test('has 64 characters at most; a hash keeps long ones apart', () => {
     const tool = 'x'.repeat(59);
-    expect(exposedName('abc', tool)).toBe(`abc__${tool}`);
-    const long = exposedName('abcd', tool);
+    expect(publicName('abc', tool)).toBe(`abc__${tool}`);
+    const long = publicName('abcd', tool);
     expect(long).toHaveLength(64);
     expect(long).toMatch(/^abcd__x{49}-[0-9a-f]{8}$/);
-    expect(exposedName('abcd', `${tool}1`)).not.toBe(exposedName('abcd', `${tool}2`));
+    expect(publicName('abcd', `${tool}1`)).not.toBe(publicName('abcd', `${tool}2`));
   });
 
   test('is the same on every start', () => {
-    expect(exposedName('a'.repeat(60), 'tool')).toBe(`${'a'.repeat(55)}-5312e995`);
+    expect(publicName('a'.repeat(60), 'tool')).toBe(`${'a'.repeat(55)}-5312e995`);
     expect(
-      exposedNames([
+      publicNames([
         { server: 'a', name: 'b__c' },
         { server: 'a__b', name: 'c' },
       ]),
@@ -38,18 +38,18 @@ describe('the name of a tool in the whole herd', () => {
       { server: 'a-b', name: 'x' },
       { server: 'c', name: 'x' },
     ];
-    const names = exposedNames(tools);
+    const names = publicNames(tools);
     expect(names.slice(0, 2)).toEqual([
       expect.stringMatching(/^a-b__x-[0-9a-f]{8}$/),
       expect.stringMatching(/^a-b__x-/),
     ]);
     expect(names[2]).toBe('c__x');
-    expect(exposedNames([...tools].reverse())).toEqual([...names].reverse());
+    expect(publicNames([...tools].reverse())).toEqual([...names].reverse());
   });
 
   test('long ones that collide are still 64 characters at most', () => {
     const name = 'y'.repeat(59);
-    const names = exposedNames([
+    const names = publicNames([
       { server: 'a b', name },
       { server: 'a-b', name },
     ]);
@@ -62,8 +62,8 @@ describe('the name of a tool in the whole herd', () => {
       { server: 'a', name: 'b__c' },
       { server: 'a__b', name: 'c' },
     ];
-    const [, hashed] = exposedNames(tools);
-    const names = exposedNames([...tools, { server: 'a', name: hashed!.slice('a__'.length) }]);
+    const [, hashed] = publicNames(tools);
+    const names = publicNames([...tools, { server: 'a', name: hashed!.slice('a__'.length) }]);
     expect(names[1]).toBe(hashed);
     expect(new Set(names).size).toBe(3);
   });
@@ -78,7 +78,7 @@ describe('the name of a tool in the whole herd', () => {
       fc.property(
         fc.uniqueArray(fc.record({ server: word, name: word }), { selector: JSON.stringify, maxLength: 20 }),
         (tools) => {
-          const names = exposedNames(tools);
+          const names = publicNames(tools);
           expect(new Set(names).size).toBe(tools.length);
           for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_.-]{1,64}$/);
         },
@@ -89,7 +89,7 @@ describe('the name of a tool in the whole herd', () => {
 
   test('a tool is never called as one of another server could be, whether that one is known or not', () => {
     const servers = ['git', 'git__hub', 'git_', 'a b', 'a-b', 'x'.repeat(60)];
-    const nameOf = (server: string, name: string) => exposedNames([{ server, name }], servers)[0];
+    const nameOf = (server: string, name: string) => publicNames([{ server, name }], servers)[0];
     expect(nameOf('git', 'hub__push')).toMatch(/^git__hub__push-[0-9a-f]{8}$/);
     expect(nameOf('git', '_push')).toMatch(/^git___push-[0-9a-f]{8}$/);
     expect(nameOf('a b', 'c')).toMatch(/^a-b__c-[0-9a-f]{8}$/);

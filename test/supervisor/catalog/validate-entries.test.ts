@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { sift } from '../../../src/supervisor/catalog/validate-entries.js';
+import { validateEntries } from '../../../src/supervisor/catalog/validate-entries.js';
 
-function sifted(list: Parameters<typeof sift>[0], found: Record<string, unknown>[]) {
+function sifted(list: Parameters<typeof validateEntries>[0], found: Record<string, unknown>[]) {
   const logs: string[] = [];
-  const { items, problems } = sift(list, found, (text) => logs.push(text));
+  const { items, problems } = validateEntries(list, found, (text) => logs.push(text));
   return { items, problems: Object.fromEntries(problems), logs };
 }
 

@@ -27,7 +27,7 @@ function stage({ isHeard = false, isAudited = true } = {}) {
       callerOf: () => who,
       ...(isAudited && { audit: (text: string) => void written.push(JSON.parse(text)) }),
     },
-    { isHeard: () => isHeard, tell: (_server, _slot, describe) => void told.push(describe()) },
+    { hasListeners: () => isHeard, emit: (_server, _slot, describe) => void told.push(describe()) },
   );
   return { records, written, told, who, faults, redacting, time };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerSpec, StdioSpec } from '../../../src/config/schema/spec.js';
-import { Pool } from '../../../src/supervisor/herd/server-pool.js';
+import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
 import type { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import { settled, spec, World } from '../world.js';
 
@@ -73,32 +73,32 @@ describe('a view of one agent', () => {
   });
 });
 
-test('a slot is free when nothing is left of any server that had it', async () => {
+test('a key is free when nothing is left of any server that had it', async () => {
   const gone: (() => void)[] = [];
   const forgotten: string[] = [];
-  const pool = new Pool({
-    create: (one, slot, predecessor) => {
+  const pool = new ServerPool({
+    create: (one, key, predecessor) => {
       const over = new Promise<void>((resolve) => gone.push(resolve));
       const retire = () => Promise.all([over, predecessor]).then(() => undefined);
-      return { spec: one, slot, retire } as unknown as ConfiguredServer;
+      return { spec: one, key, retire } as unknown as ConfiguredServer;
     },
-    forgotten: (slot) => forgotten.push(slot),
+    forgotten: (key) => forgotten.push(key),
   });
   const holder = (id: string) => ({ id, isOneAgent: false });
   const predecessor = Promise.resolve();
   const take = (one: ServerSpec, id: string) =>
-    pool.take({ spec: one, holder: holder(id), predecessor }).server;
+    pool.acquire({ spec: one, holder: holder(id), predecessor }).server;
   const [red, blue] = [holder('red'), holder('blue')];
-  const first = pool.take({ spec: named('a'), holder: red, predecessor }).server;
-  void pool.giveBack(first, red);
-  const second = pool.take({ spec: named('a'), holder: blue, predecessor }).server;
-  void pool.giveBack(second, blue);
+  const first = pool.acquire({ spec: named('a'), holder: red, predecessor }).server;
+  void pool.release(first, red);
+  const second = pool.acquire({ spec: named('a'), holder: blue, predecessor }).server;
+  void pool.release(second, blue);
   const third = take(named('a', { args: ['other'] }), 'green');
-  expect(new Set([first, second, third].map(({ slot }) => slot)).size).toBe(3);
+  expect(new Set([first, second, third].map(({ key }) => key)).size).toBe(3);
   gone[1]?.();
   await settled();
   expect(forgotten).toEqual([]);
   gone[0]?.();
   await settled();
-  expect(forgotten.sort()).toEqual([first.slot, second.slot].sort());
+  expect(forgotten.sort()).toEqual([first.key, second.key].sort());
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpSpec, StdioSpec } from '../../../src/config/schema/spec.js';
-import { Pool } from '../../../src/supervisor/herd/server-pool.js';
-import { Members } from '../../../src/supervisor/herd/view-servers.js';
+import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
+import { ViewServers } from '../../../src/supervisor/herd/view-servers.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import type { Manners } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
@@ -272,12 +272,12 @@ test('who has gone is forgotten, and nobody before', async () => {
   world.manners = () => ({ opens: true, goes: 'never' });
   const around = world.surroundings();
   const forgotten: string[] = [];
-  const pool = new Pool({
-    create: (one, slot, predecessor) =>
-      new ConfiguredServer(one, world.links.length + 1, { ...around, slot }, predecessor),
-    forgotten: (slot) => forgotten.push(slot),
+  const pool = new ServerPool({
+    create: (one, key, predecessor) =>
+      new ConfiguredServer(one, world.links.length + 1, { ...around, key }, predecessor),
+    forgotten: (key) => forgotten.push(key),
   });
-  const members = new Members({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
+  const members = new ViewServers({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
   members.letGo([named('a', { start: 'eager' })])();
   await settled();
   members.letGo([])();

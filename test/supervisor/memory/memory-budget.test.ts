@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { Budget } from '../../../src/supervisor/memory/memory-budget.js';
-import type { Eater } from '../../../src/supervisor/memory/memory-user.js';
+import { MemoryBudget } from '../../../src/supervisor/memory/memory-budget.js';
+import type { MemoryUser } from '../../../src/supervisor/memory/memory-user.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 
 const MIB = 2 ** 20;
 
-class Beast implements Eater {
+class Beast implements MemoryUser {
   readonly pids: number[];
   maxRss = 0;
   bytes = 0;
@@ -13,11 +13,11 @@ class Beast implements Eater {
   isEager = false;
   isNeededAfterAll = false;
   readonly told: string[] = [];
-  guest: Eater['guest'];
+  evictable: MemoryUser['evictable'];
 
   constructor(pid: number, changes: Partial<Beast> = {}) {
     this.pids = [pid];
-    this.guest = {
+    this.evictable = {
       isEager: changes.isEager ?? false,
       isLeaving: () => false,
       idleForMs: () => this.idleMs,
@@ -38,7 +38,7 @@ function stage(...beasts: Beast[]) {
   const clock = new VirtualClock();
   const warnings: string[] = [];
   let looks = 0;
-  const budget = new Budget({
+  const budget = new MemoryBudget({
     clock,
     memoryOf: (leaders) => {
       looks += 1;
@@ -113,7 +113,7 @@ describe('the budget of the herd', () => {
   test('never one that is busy, began or was called a moment ago, or is a spare; it is said once', () => {
     const busy = new Beast(1, { idleMs: 0, bytes: 10 * MIB });
     const fresh = new Beast(2, { idleMs: 2999, bytes: 10 * MIB });
-    const spare = new Beast(3, { bytes: 10 * MIB, guest: undefined });
+    const spare = new Beast(3, { bytes: 10 * MIB, evictable: undefined });
     const { clock, budget, warnings } = stage(busy, fresh, spare);
     budget.limit(MIB);
     clock.advance(10_000);
@@ -177,7 +177,7 @@ describe('the budget of the herd', () => {
   test('where memory cannot be read it says so once, and stops looking', () => {
     const clock = new VirtualClock();
     const warnings: string[] = [];
-    const budget = new Budget({ clock, memoryOf: () => null, warn: (text) => warnings.push(text) });
+    const budget = new MemoryBudget({ clock, memoryOf: () => null, warn: (text) => warnings.push(text) });
     budget.watch(new Beast(1, { maxRss: MIB }));
     budget.limit(MIB);
     clock.advance(5000);

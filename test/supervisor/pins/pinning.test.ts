@@ -255,10 +255,10 @@ describe('with security.pin: enforce', () => {
     await call('a');
     offers(new Error('no list today'));
     await announces();
-    herd.vetAgain();
+    herd.recheckPins();
     expect((await call('a')).error).toMatchObject(BLOCKED);
     setting.policy = 'warn';
-    herd.vetAgain();
+    herd.recheckPins();
     expect((await call('a')).success).toBe(true);
   });
 
@@ -268,10 +268,10 @@ describe('with security.pin: enforce', () => {
     offers([tool('a', EVIL), tool('b')]);
     await announces();
     setting.policy = 'enforce';
-    herd.vetAgain();
+    herd.recheckPins();
     expect((await call('a')).error).toMatchObject(BLOCKED);
     setting.policy = 'off';
-    herd.vetAgain();
+    herd.recheckPins();
     expect((await call('a')).success).toBe(true);
   });
 

@@ -63,7 +63,7 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
     const calls = ['b', 'a'].map((name) => herd.call({ server: 'srv', tool: name }));
     await turns();
     setting.policy = 'enforce';
-    herd.vetAgain();
+    herd.recheckPins();
     link.answers();
     expect((await calls[0]!).success).toBe(true);
     await turns();
@@ -82,7 +82,7 @@ describe('when the setting becomes enforce, a process that was let in before its
     const [spare] = world.alive;
     expect(spare?.reads).not.toContain('tools/list');
     setting.policy = 'enforce';
-    herd.vetAgain();
+    herd.recheckPins();
     const calls = ['a', 'b'].map((name) => herd.call({ server: 'srv', tool: name }));
     await world.passes(1000);
     const [changed, good] = await Promise.all(calls);
@@ -99,7 +99,7 @@ describe('when the setting becomes enforce, a process that was let in before its
     await herd.order('restart', { servers: ['srv'] });
     await turns();
     setting.policy = 'enforce';
-    herd.vetAgain();
+    herd.recheckPins();
     const calls = ['a', 'b'].map((name) => herd.call({ server: 'srv', tool: name }));
     await turns();
     expect(world.newest.calls).toEqual([]);
@@ -123,7 +123,7 @@ describe('when nothing is enforced any more', () => {
     await turns();
     expect(isDone).toBe(false);
     setting.policy = 'warn';
-    herd.vetAgain();
+    herd.recheckPins();
     await turns();
     expect(isDone).toBe(true);
     expect((await waiting).success).toBe(true);

@@ -82,7 +82,7 @@ test('I2 I10: whatever happens in whatever order, a call settles once and is wri
         }
         if (parked && wasWritten) reached.parkedThenWritten += 1;
       }
-      expect([gate.parked, clock.pending === 0 || gate.load === 0]).toEqual([0, true]);
+      expect([gate.waiting, clock.pending === 0 || gate.load === 0]).toEqual([0, true]);
     }),
     { seed: 20261116, numRuns: 300 },
   );

@@ -43,7 +43,7 @@ describe('an open gate', () => {
     const { caller } = call('a');
     expect(marks(link)).toEqual(['a']);
     expect(caller.routes).toEqual([1]);
-    expect([gate.isOpen, gate.parked, gate.load, state.woken]).toEqual([true, 0, 1, 0]);
+    expect([gate.isOpen, gate.waiting, gate.load, state.woken]).toEqual([true, 0, 1, 0]);
     link.answers();
     expect(caller.result).toBeDefined();
     expect(gate.load).toBe(0);
@@ -68,7 +68,7 @@ describe('a gate without a session', () => {
   test('parks a call and wakes the server in the same tick', () => {
     const { gate, call, state } = stage();
     const { caller } = call();
-    expect([gate.parked, gate.load, gate.isOpen, state.woken]).toEqual([1, 1, false, 1]);
+    expect([gate.waiting, gate.load, gate.isOpen, state.woken]).toEqual([1, 1, false, 1]);
     expect([caller.isSettled, caller.routes]).toEqual([false, []]);
   });
 
@@ -77,7 +77,7 @@ describe('a gate without a session', () => {
     const callers = ['a', 'b', 'c'].map((mark) => call(mark).caller);
     const link = session();
     gate.open(link.session);
-    expect(gate.parked).toBe(0);
+    expect(gate.waiting).toBe(0);
     call('d');
     for (let count = 0; count < 4; count += 1) link.answers();
     expect(marks(link)).toEqual(['a', 'b', 'c', 'd']);
@@ -93,7 +93,7 @@ describe('a gate without a session', () => {
     state.refusal = new ServerUnavailableError('srv: was stopped');
     const { caller, handle } = call();
     expect(caller.error).toBe(state.refusal);
-    expect([handle, gate.parked, state.woken]).toEqual([undefined, 0, 0]);
+    expect([handle, gate.waiting, state.woken]).toEqual([undefined, 0, 0]);
   });
 
   test('fails everybody who waits when nobody will come, once', () => {
@@ -105,7 +105,7 @@ describe('a gate without a session', () => {
     for (const caller of callers) expect(caller.error).toBe(error);
     const link = session();
     gate.open(link.session);
-    expect([gate.parked, marks(link)]).toEqual([0, []]);
+    expect([gate.waiting, marks(link)]).toEqual([0, []]);
   });
 });
 
@@ -118,7 +118,7 @@ describe('a gate whose session has come to its end', () => {
     first.dies();
     expect(running.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
     const { caller } = call('b');
-    expect([gate.isOpen, gate.parked, state.woken, caller.isSettled]).toEqual([false, 1, 1, false]);
+    expect([gate.isOpen, gate.waiting, state.woken, caller.isSettled]).toEqual([false, 1, 1, false]);
     gate.seal();
     const second = session();
     gate.open(second.session);
@@ -132,7 +132,7 @@ describe('a gate whose session has come to its end', () => {
     const { caller } = call('a');
     gate.seal();
     call('b');
-    expect([gate.parked, marks(link)]).toEqual([1, ['a']]);
+    expect([gate.waiting, marks(link)]).toEqual([1, ['a']]);
     link.answers();
     expect(caller.result).toBeDefined();
   });
@@ -162,7 +162,7 @@ describe('a parked call', () => {
     expect(caller.error.message).toContain('1 s');
     const link = session();
     gate.open(link.session);
-    expect([marks(link), gate.parked, clock.pending]).toEqual([[], 0, 0]);
+    expect([marks(link), gate.waiting, clock.pending]).toEqual([[], 0, 0]);
   });
 
   test('takes along what is left of its time', () => {
@@ -257,7 +257,7 @@ describe('too much to wait', () => {
     const callers = Array.from({ length: 10_000 }, (_, index) => call(String(index)).caller);
     const { caller, handle } = call();
     expect(caller.error).toMatchObject({ type: 'OverloadedError', retryable: true, sent: false });
-    expect([handle, gate.parked, state.woken]).toEqual([undefined, 10_000, 10_000]);
+    expect([handle, gate.waiting, state.woken]).toEqual([undefined, 10_000, 10_000]);
     gate.fail(new ServerUnavailableError('srv: was stopped'));
     expect(callers.every(({ outcomes }) => outcomes.length === 1)).toBe(true);
     expect(call().caller.isSettled).toBe(false);

@@ -3,20 +3,20 @@ import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { Reading } from '../../../src/supervisor/catalog/lists.js';
 import { replaced, stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';
-import { Stall } from '../../../src/supervisor/server/replica.js';
-import type { Surroundings } from '../../../src/supervisor/server/server-deps.js';
+import { Replica } from '../../../src/supervisor/server/replica.js';
+import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
 import { failure, type Manners } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
 
-function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: Partial<Surroundings> = {}) {
+function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: Partial<ServerDeps> = {}) {
   const world = new World();
   world.manners = () => manners;
   const surroundings = world.surroundings(around);
   const listed: Reading[] = [];
   const on = { listed: (lists: Reading) => void listed.push(lists), toRead: () => EVERY_LIST };
-  const stall = new Stall('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
+  const stall = new Replica('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
   const call = (mark = 'x', timeoutMs?: number) => {
     const caller = new Caller();
     const handle = stall.gate.send(request(mark, timeoutMs), caller);
@@ -500,13 +500,13 @@ describe('the charts', () => {
     const world = new World();
     const around = world.surroundings();
     const charts = new Set<unknown>();
-    const keep: Surroundings['keep'] = (id, logic, input) => {
+    const keep: ServerDeps['keep'] = (id, logic, input) => {
       charts.add(logic);
       return around.keep(id, logic, input);
     };
     const on = { listed: () => {}, toRead: () => EVERY_LIST };
     for (const name of ['a', 'b'])
-      new Stall(`${name}@1#0`, spec({ name }), { ...around, keep }, on, Promise.resolve());
+      new Replica(`${name}@1#0`, spec({ name }), { ...around, keep }, on, Promise.resolve());
     expect(charts.size).toBe(1);
   });
 });

@@ -4,8 +4,8 @@ import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { Lists } from '../../../src/supervisor/catalog/lists.js';
 import { stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';
-import type { Surroundings } from '../../../src/supervisor/server/server-deps.js';
-import { Transients } from '../../../src/supervisor/server/transient-pool.js';
+import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
+import { TransientPool } from '../../../src/supervisor/server/transient-pool.js';
 import { failure, type Manners } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
@@ -16,7 +16,7 @@ const GOOD: Manners = { opens: true, answers: true };
 interface Options {
   spec?: Partial<StdioSpec>;
   manners?: Manners;
-  around?: Partial<Surroundings>;
+  around?: Partial<ServerDeps>;
   predecessor?: Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ function stage({
   world.manners = () => manners;
   const surroundings = world.surroundings(around);
   const actors: AnyActorRef[] = [];
-  const keep: Surroundings['keep'] = (...child) => {
+  const keep: ServerDeps['keep'] = (...child) => {
     const actor = surroundings.keep(...child);
     actors.push(actor);
     return actor;
@@ -45,7 +45,7 @@ function stage({
     toRead: (isAllWanted: boolean) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
     left: (isTold: boolean) => state.left.push(isTold),
   };
-  const transients = new Transients(
+  const transients = new TransientPool(
     'srv@1',
     spec({ lifecycle: 'transient', ...changes }),
     { ...surroundings, keep },

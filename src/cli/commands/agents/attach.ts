@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { attachClient, type Program, type Scope, spelled } from '../../../integrations/index.js';
+import { attachClient, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import type { Call, Verb } from '../../core/command.js';
+import type { Command, CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { clientFile, namedClient, scopeOf } from './select-client.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'attach CLIENT [--scope user|project] [--server NAME] [--dry-run]',
   about: `Writes the one entry into a client's config that points it at the herd: it runs 'toolherd bridge'. Everything
 else in the file stays as it is; a copy of it is kept beside it.`,
@@ -49,7 +49,7 @@ Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
       entry,
     });
     if (change === 'unchanged') output.print(`already attached: ${client.title} (${file})`);
-    else if (dryRun) output.print(`would write to ${file}:\n${spelled(client, entry)}`);
+    else if (dryRun) output.print(`would write to ${file}:\n${formatEntry(client, entry)}`);
     else {
       output.print(`attached: ${client.title} (${file})`);
       if (change === 'replaced') output.note('in the place of the entry of that name that was there');
@@ -61,7 +61,7 @@ Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
 };
 
 /** What the client is to run. A file that others share says nothing of this machine. */
-function bridge(call: Call, scope: Scope): Program {
+function bridge(call: CommandContext, scope: Scope): Program {
   const { flags, cwd, environment } = call;
   const isShared = scope === 'project';
   const path = (name: string) => {

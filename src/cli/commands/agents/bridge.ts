@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { agentFileOf } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { openDaemon, seeing, socketOf } from '../../daemon/connect.js';
+import { helloWithFallback, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'bridge [--agent FILE] [--server NAME]',
   about: 'Offers the whole herd as one MCP server on stdin and stdout: what an agent runs to attach to it.',
   help: `Tools are called server__tool. With --server there is one server to see, under its own names. The daemon is started if
@@ -32,7 +32,7 @@ Exit status: 0 stdin has ended, 3 no daemon (with --no-autostart), 4 no such ser
     const agent = agentFileOf(call);
     const open = (start: boolean) =>
       openDaemon(call, start, (socket) =>
-        seeing(call, agent, 'if allowed', (file) => sayHello(socket, { server, agent: file })),
+        helloWithFallback(call, agent, 'if allowed', (file) => sayHello(socket, { server, agent: file })),
       );
     const bridge = new Bridge({
       input: process.stdin,

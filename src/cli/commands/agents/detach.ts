@@ -1,5 +1,5 @@
 import { detachClient, isAttached } from '../../../integrations/index.js';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { clientFile, namedClient, scopeOf } from './select-client.js';
 
@@ -10,7 +10,7 @@ const SAID = {
   unchanged: 'not attached',
 } as const;
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'detach CLIENT [--scope user|project] [--dry-run]',
   about:
     "Takes the entry that attach wrote out of a client's config again. The rest of the file stays byte for byte.",

@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENTS, type Client, clientsNamed, type Machine, type Scope } from '../../../integrations/index.js';
 import { didYouMean } from '../../../shared/near-miss.js';
-import { type Call, UsageError } from '../../core/command.js';
+import { type CommandContext, UsageError } from '../../core/command.js';
 
-export function machineOf({ environment, userHome }: Call): Machine {
+export function machineOf({ environment, userHome }: CommandContext): Machine {
   return { platform: process.platform, home: userHome, environment };
 }
 
-export function scopeOf({ flags }: Call): Scope {
+export function scopeOf({ flags }: CommandContext): Scope {
   const scope = flags.scope ?? 'user';
   if (scope === 'user' || scope === 'project') return scope;
   throw new UsageError(`unknown scope '${scope}'`, 'write --scope user or --scope project');
 }
 
 /** The one client that a verb works on. */
-export function namedClient(call: Call, verb: string): Client {
+export function namedClient(call: CommandContext, verb: string): Client {
   const [name] = call.args;
   if (name === undefined) throw new UsageError('name a client', `there are: ${names()}`);
   const [client, other] = clientsMeant(name);
@@ -40,7 +40,7 @@ export function clientsMeant(name: string): readonly Client[] {
 
 /** The file of a client that is meant: one that is there before one that could be. */
 export function clientFile(
-  call: Call,
+  call: CommandContext,
   client: Client,
   scope: Scope,
   isMeant: (file: string) => boolean = existsSync,

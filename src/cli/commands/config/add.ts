@@ -1,16 +1,16 @@
 import { shellWord } from '../../../shared/shell-word.js';
-import type { Call, Verb } from '../../core/command.js';
+import type { Command, CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { textDiff } from '../../ui/line-diff.js';
-import { oneLine } from '../../ui/text.js';
-import { needJson, needLine } from '../registry/requirements.js';
+import { lineDiff } from '../../ui/line-diff.js';
+import { singleLine } from '../../ui/text.js';
+import { formatRequirement, requirementJson } from '../registry/requirements.js';
 import { type NewEntry, newEntry } from './build-entry.js';
-import { chosenFile, globalFile, type HerdFile } from './config-file.js';
-import { editHerdFile } from './edit-config-file.js';
-import { claimName } from './entry-conflicts.js';
+import { type ConfigFile, chosenFile, globalFile } from './config-file.js';
+import { editConfigFile } from './edit-config-file.js';
+import { planInsert } from './entry-conflicts.js';
 import { entriesIn } from './installed.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage:
     'add NAME[@VERSION] [-g] [--transport T] [--name N] [--env K=V]… [--dry-run] [-- COMMAND ARGS… | --url URL]',
   about: `Adds a server to the nearest agent.yaml (made here where there is none), or with -g to the global config: one of the
@@ -45,14 +45,14 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
     const { entry, registryName, version, warnings } = fresh;
     const dryRun = flags['dry-run'] === true;
     const unset = unsetNeeds(call, fresh);
-    const edited = await editHerdFile(
+    const edited = await editConfigFile(
       call,
       target,
-      (text) => claimName(text, target, fresh, (words) => void warnings.push(words), output.note),
+      (text) => planInsert(text, target, fresh, (words) => void warnings.push(words), output.note),
       { dryRun, tell: true },
     );
     warnings.push(...overrides(call, target, entry.name));
-    const diff = textDiff(target.file, edited.before, edited.after);
+    const diff = lineDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
       name: entry.name,
@@ -63,17 +63,17 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
       dry_run: dryRun,
       diff,
       needs: fresh.needs.map((need) => ({
-        ...needJson(need),
+        ...requirementJson(need),
         set: !unset.includes(need) && isSet(call, fresh, need.name),
       })),
       allowed: edited.isAllowed,
       warnings,
     });
-    for (const warning of warnings) output.note(`warning: ${oneLine(warning)}`);
+    for (const warning of warnings) output.note(`warning: ${singleLine(warning)}`);
     const origin = registryName === undefined ? '' : ` (${registryName} ${version})`;
-    output.print(dryRun ? diff : oneLine(`added: ${entry.name}${origin} to ${target.file}`));
+    output.print(dryRun ? diff : singleLine(`added: ${entry.name}${origin} to ${target.file}`));
     if (unset.length > 0) {
-      const lines = unset.map((need) => `  ${oneLine(needLine(need))}`);
+      const lines = unset.map((need) => `  ${singleLine(formatRequirement(need))}`);
       output.note(['it needs these variables, which are not set:', ...lines].join('\n'));
       const meanwhile = target.scope === 'global' ? 'this server does not run' : 'the file cannot be loaded';
       output.note(
@@ -82,7 +82,7 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
     }
     const taken = fresh.needs.filter(({ name }) => isTaken(call, fresh, name));
     if (taken.length > 0)
-      output.note(oneLine(`it is given what is set as: ${taken.map(({ name }) => name).join(', ')}`));
+      output.note(singleLine(`it is given what is set as: ${taken.map(({ name }) => name).join(', ')}`));
     if (!edited.isAllowed)
       output.note(
         `the file is not allowed to run yet: read it, then: toolherd allow ${shellWord(target.file)}`,
@@ -93,11 +93,11 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
   },
 };
 
-function unsetNeeds(call: Call, fresh: NewEntry): NewEntry['needs'] {
+function unsetNeeds(call: CommandContext, fresh: NewEntry): NewEntry['needs'] {
   return fresh.needs.filter((need) => !need.isOptional && !isSet(call, fresh, need.name));
 }
 
-function isSet(call: Call, fresh: NewEntry, name: string): boolean {
+function isSet(call: CommandContext, fresh: NewEntry, name: string): boolean {
   return isGiven(fresh, name) || isTaken(call, fresh, name);
 }
 
@@ -107,11 +107,11 @@ function isGiven({ entry }: NewEntry, name: string): boolean {
 }
 
 /** By the environment of this command; the daemon's may be another. Whose variable it is the name does not tell. */
-function isTaken({ environment }: Call, fresh: NewEntry, name: string): boolean {
+function isTaken({ environment }: CommandContext, fresh: NewEntry, name: string): boolean {
   return !isGiven(fresh, name) && environment[name] !== undefined;
 }
 
-function overrides(call: Call, target: HerdFile, name: string): string[] {
+function overrides(call: CommandContext, target: ConfigFile, name: string): string[] {
   if (target.scope === 'global' || entriesIn(globalFile(call)).every((entry) => entry.name !== name))
     return [];
   return [`here it takes the place of '${name}' in the global config`];

@@ -1,29 +1,29 @@
 import { dirname, resolve } from 'node:path';
 import {
-  chooseOffer,
+  chooseOption,
   entryOf,
-  type Need,
   type RegistryServer,
+  type Requirement,
   shortNameOf,
 } from '../../../registry/index.js';
 import { looksSecret } from '../../../shared/secret-name.js';
-import { type Call, UsageError } from '../../core/command.js';
+import { type CommandContext, UsageError } from '../../core/command.js';
 import { noteOffline, parseName, registryOf } from '../registry/lookup.js';
 import { findServer } from '../registry/registry-server.js';
-import type { HerdFile } from './config-file.js';
-import { dockerReach } from './docker-host-access.js';
+import type { ConfigFile } from './config-file.js';
+import { dockerHostAccess } from './docker-host-access.js';
 
 /** An entry that is to be written, and what is to be said of it. */
 export interface NewEntry {
   entry: Record<string, unknown> & { name: string };
   registryName: string | undefined;
   version: string | undefined;
-  needs: Need[];
+  needs: Requirement[];
   warnings: string[];
 }
 
 /** What the words of `add` mean: a server of the registry, a command behind `--`, or a url. */
-export async function newEntry(call: Call, target: HerdFile): Promise<NewEntry> {
+export async function newEntry(call: CommandContext, target: ConfigFile): Promise<NewEntry> {
   const [name] = call.args;
   const { url } = call.flags;
   if (name === undefined)
@@ -43,20 +43,24 @@ export async function newEntry(call: Call, target: HerdFile): Promise<NewEntry> 
   return { entry, registryName: undefined, version: undefined, needs: [], warnings: [] };
 }
 
-async function fromRegistry(call: Call, given: string, env: Record<string, string>): Promise<NewEntry> {
+async function fromRegistry(
+  call: CommandContext,
+  given: string,
+  env: Record<string, string>,
+): Promise<NewEntry> {
   const { name, version } = parseName(given);
   const found = await findServer(registryOf(call), name, version);
   noteOffline(call, found);
   const { server } = found;
   const short = typeof call.flags.name === 'string' ? call.flags.name : shortNameOf(server.name);
-  const offer = chooseOffer(server, short, parseTransport(call.flags.transport));
-  const secrets = offer.needs.filter((need) => need.isSecret && isPlain(env[need.name]));
+  const option = chooseOption(server, short, parseTransport(call.flags.transport));
+  const secrets = option.needs.filter((need) => need.isSecret && isPlain(env[need.name]));
   return {
-    entry: { ...entryOf(server, offer, short, env), name: short },
+    entry: { ...entryOf(server, option, short, env), name: short },
     registryName: server.name,
     version: server.version,
-    needs: offer.needs,
-    warnings: [...deprecation(server), ...reach(offer.fields), ...secrets.map(inTheClear)],
+    needs: option.needs,
+    warnings: [...deprecation(server), ...reach(option.fields), ...secrets.map(inTheClear)],
   };
 }
 
@@ -67,13 +71,13 @@ function deprecation({ name, status, statusMessage }: RegistryServer): string[] 
 
 /** What a stranger wants of this machine is not found out by reading the file afterwards. */
 function reach({ command, args = [] }: { command?: string; args?: string[] }): string[] {
-  const words = command === 'docker' ? dockerReach(args) : [];
+  const words = command === 'docker' ? dockerHostAccess(args) : [];
   return words.length === 0 ? [] : [`its container gets at this machine: ${words.join(', ')}`];
 }
 
 const isPlain = (value: string | undefined) => value !== undefined && !value.includes('${');
 
-function inTheClear({ name }: Need): string {
+function inTheClear({ name }: Requirement): string {
   return `${name} is a secret, and would be safer outside of the file: --env '${name}=\${${name}}'`;
 }
 
@@ -95,7 +99,7 @@ function parseEnv(values: unknown): Record<string, string> {
 }
 
 function commandFields(
-  call: Call,
+  call: CommandContext,
   [command, ...args]: readonly string[],
   folder: string,
 ): Record<string, unknown> {
@@ -136,7 +140,7 @@ function withoutSecrets(text: string): string {
   return text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
 }
 
-function remoteFields({ flags: { transport } }: Call, url: string): Record<string, unknown> {
+function remoteFields({ flags: { transport } }: CommandContext, url: string): Record<string, unknown> {
   const isSocket = /^wss?:/i.test(url);
   const server = withoutSecrets(url);
   return {

@@ -1,34 +1,34 @@
 import { dirname, join, resolve } from 'node:path';
 import { readAgentFile, readConfigFile } from '../../../config/config-file.js';
 import type { ListKey } from '../../../config/edit/index.js';
-import type { Draft, FileContext, Report } from '../../../config/entry/parsed-entry.js';
+import type { FileContext, ParsedEntry, Report } from '../../../config/entry/parsed-entry.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, configError, type Problem } from '../../../config/parse/problem.js';
-import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { defaultSettings } from '../../../config/schema/settings.js';
 import type { Settings } from '../../../config/schema/spec.js';
-import { type Call, UsageError } from '../../core/command.js';
+import { type CommandContext, UsageError } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/config-paths.js';
 
 /** A file that servers are added to: the project's agent.yaml, or the global config. */
-export interface HerdFile {
+export interface ConfigFile {
   scope: 'local' | 'global';
   file: string;
   key: ListKey;
 }
 
-export function globalFile(call: Call): HerdFile {
+export function globalFile(call: CommandContext): ConfigFile {
   return { scope: 'global', file: loadOptions(call, undefined).configFile, key: 'mcp_servers' };
 }
 
 /** Undefined where there is none here or above. */
-export function localFile(call: Call): HerdFile | undefined {
+export function localFile(call: CommandContext): ConfigFile | undefined {
   const file = agentFileOf(call);
   return file === undefined ? undefined : { scope: 'local', file, key: 'tools' };
 }
 
 /** With -g the global config; else the agent.yaml, which is made in this folder where there is none. */
-export function chosenFile(call: Call): HerdFile {
+export function chosenFile(call: CommandContext): ConfigFile {
   if (call.flags.global !== true) {
     return localFile(call) ?? { scope: 'local', file: join(resolve(call.cwd), 'agent.yaml'), key: 'tools' };
   }
@@ -38,11 +38,11 @@ export function chosenFile(call: Call): HerdFile {
 }
 
 /** The text of a file, empty where there is none. */
-export function textOf({ file }: HerdFile): string {
+export function textOf({ file }: ConfigFile): string {
   try {
     return readSmallFile(file);
   } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
+    if (!(error instanceof FileReadError)) throw error;
     if (error.isMissing) return '';
     const { message, fix } = error;
     throw new ConfigError([{ type: 'ConfigError', message, fix, file, line: 1, column: 1, path: '' }]);
@@ -51,12 +51,12 @@ export function textOf({ file }: HerdFile): string {
 
 /** The entries of a file that are ours, nothing of them expanded. Throws a ConfigError with all that is wrong. */
 export function draftsOf(
-  { scope, file }: HerdFile,
+  { scope, file }: ConfigFile,
   text: string,
   settings: Settings,
   isOwn: boolean,
   warn: Report,
-): Draft[] {
+): ParsedEntry[] {
   const problems: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
   const document = parseYaml(file, text);
@@ -71,7 +71,7 @@ export function draftsOf(
 }
 
 /** The global config says what an agent.yaml may run. */
-export function settingsOf(call: Call): Settings {
+export function settingsOf(call: CommandContext): Settings {
   const target = globalFile(call);
   const text = textOf(target);
   if (text === '') return defaultSettings();

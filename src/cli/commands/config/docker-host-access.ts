@@ -3,7 +3,7 @@ const POWER = /^--(privileged(=true)?$|(cap-add|device|security-opt)=)/;
 const MOUNT = /^(-v|--volume)=(\/|~|\$HOME|\.)|^--mount=(?=.*\bbind\b)(?=.*\b(source|src)=[/~])/;
 
 /** The words of a `docker run` with which a container gets at the machine itself. A place that the user names is none. */
-export function dockerReach(args: readonly string[]): string[] {
+export function dockerHostAccess(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     const isPair = !arg.includes('=') && args[index + 1] !== undefined;
     const pair = isPair ? `${arg}=${args[index + 1]}` : arg;

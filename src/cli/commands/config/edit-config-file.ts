@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type EditedFile, editFile, type Splice } from '../../../config/edit/index.js';
+import { type EditedFile, editFile, type TextEdit } from '../../../config/edit/index.js';
 import { isOwnFile } from '../../../config/file-place.js';
 import { loadConfig } from '../../../config/load.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import { makePin, TrustRequiredError, TrustStore } from '../../../config/trust.js';
-import type { Call } from '../../core/command.js';
+import type { CommandContext } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
-import { tellOfTrust } from '../../daemon/notify-config-change.js';
-import { draftsOf, type HerdFile, settingsOf } from './config-file.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
+import { type ConfigFile, draftsOf, settingsOf } from './config-file.js';
 
-export interface HerdEdit extends EditedFile {
+export interface ConfigEdit extends EditedFile {
   isNew: boolean;
   /** False: it is a project's file, and the user has not said that it may run. */
   isAllowed: boolean;
@@ -20,12 +20,12 @@ export interface HerdEdit extends EditedFile {
  * Changes one entry of a file. A file that is made here is allowed, an allowed one stays so, any other does not become
  * it. A daemon that runs is told; it would see the file by itself, but not before the next command.
  */
-export async function editHerdFile(
-  call: Call,
-  target: HerdFile,
-  edit: (text: string) => Splice,
+export async function editConfigFile(
+  call: CommandContext,
+  target: ConfigFile,
+  edit: (text: string) => TextEdit,
   { dryRun, tell }: { dryRun: boolean; tell: boolean },
-): Promise<HerdEdit> {
+): Promise<ConfigEdit> {
   const { file, scope } = target;
   const isNew = !existsSync(file);
   const settings = settingsOf(call);
@@ -40,14 +40,17 @@ export async function editHerdFile(
   const isTrusted = isPinned || isOwn || settings.security.trust === 'all';
   if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
   if (isPinned) await pin(call, file, edited.after);
-  if (tell) await tellOfTrust(call);
+  if (tell) await notifyConfigChange(call);
   return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(call, file, isTrusted)) };
 }
 
-const lenient = (call: Call, file: string) => ({ ...loadOptions(call, file), variables: 'lenient' as const });
+const lenient = (call: CommandContext, file: string) => ({
+  ...loadOptions(call, file),
+  variables: 'lenient' as const,
+});
 
 /** The text of a file that the user has allowed as it is now; undefined for any other. */
-async function allowedText(call: Call, file: string): Promise<string | undefined> {
+async function allowedText(call: CommandContext, file: string): Promise<string | undefined> {
   try {
     const { agent } = await loadConfig(lenient(call, file));
     if (agent === undefined) return undefined;
@@ -61,14 +64,14 @@ async function allowedText(call: Call, file: string): Promise<string | undefined
 }
 
 /** Only what was written here is vouched for: not what another program has made of it since. */
-async function pin(call: Call, file: string, text: string): Promise<void> {
+async function pin(call: CommandContext, file: string, text: string): Promise<void> {
   const { agent } = await loadConfig({ ...lenient(call, file), trustFile: undefined });
   if (agent?.text !== text) return;
   await new TrustStore(call.paths.trustFile).allow(file, await makePin(text, agent.planned));
 }
 
 /** Of a file that cannot be loaded only `otherwise` is known. */
-async function mayRun(call: Call, file: string, otherwise: boolean): Promise<boolean> {
+async function mayRun(call: CommandContext, file: string, otherwise: boolean): Promise<boolean> {
   try {
     await loadConfig(lenient(call, file));
     return true;

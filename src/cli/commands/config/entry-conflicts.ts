@@ -2,13 +2,13 @@ import {
   addEntry,
   duplicateOf,
   type FoundEntry,
-  type Splice,
   shortNameWarning,
+  type TextEdit,
 } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import type { NewEntry } from './build-entry.js';
-import type { HerdFile } from './config-file.js';
+import type { ConfigFile } from './config-file.js';
 import { ourEntries } from './installed.js';
 
 /** The server is there already, or its name is taken: nothing is written. */
@@ -24,13 +24,13 @@ class DuplicateError extends NameTakenError {
  * The change that adds an entry, by the rules for two of a name. `warn` hears when one of two will not be used, `note`
  * why a name is refused.
  */
-export function claimName(
+export function planInsert(
   text: string,
-  target: HerdFile,
+  target: ConfigFile,
   { entry, registryName }: NewEntry,
   warn: (words: string) => void,
   note: (words: string) => void = warn,
-): Splice {
+): TextEdit {
   const { name } = entry;
   const verdict = duplicateOf(ourEntries(text, target), { name, registryName });
   switch (verdict.kind) {
@@ -62,7 +62,7 @@ function typed({ name, description, ...rest }: NewEntry['entry']): Record<string
 }
 
 function isThere(
-  { file, scope }: HerdFile,
+  { file, scope }: ConfigFile,
   existing: FoundEntry,
   registryName: string | undefined,
 ): DuplicateError {
@@ -76,7 +76,7 @@ function isThere(
 }
 
 function nameTaken(
-  { file, scope }: HerdFile,
+  { file, scope }: ConfigFile,
   name: string,
   registryName: string,
   existing: FoundEntry,

@@ -1,20 +1,20 @@
 import { type EntryName, type FoundEntry, findEntries } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
-import type { Call } from '../../core/command.js';
-import { globalFile, type HerdFile, localFile, textOf } from './config-file.js';
+import type { CommandContext } from '../../core/command.js';
+import { type ConfigFile, globalFile, localFile, textOf } from './config-file.js';
 
 export type InstallState = 'not_installed' | 'local' | 'global' | 'both';
 
 /** The entries of a text that are ours: in an agent.yaml others have theirs in the same list. */
-export function ourEntries(text: string, { key }: HerdFile): FoundEntry[] {
+export function ourEntries(text: string, { key }: ConfigFile): FoundEntry[] {
   return findEntries(text, key).filter(
     ({ type }) => key === 'mcp_servers' || type === undefined || type === 'mcp',
   );
 }
 
 /** Where a server stands. A registry server is the same one whatever it is called; others go by their name. */
-export function stateOf(call: Call, server: EntryName): InstallState {
-  const isIn = (target: HerdFile | undefined) =>
+export function stateOf(call: CommandContext, server: EntryName): InstallState {
+  const isIn = (target: ConfigFile | undefined) =>
     target !== undefined && entriesIn(target).some((entry) => isSame(entry, server));
   const [isLocal, isGlobal] = [isIn(localFile(call)), isIn(globalFile(call))];
   if (isLocal && isGlobal) return 'both';
@@ -30,7 +30,7 @@ export const STATE_WORDS: Readonly<Record<InstallState, string>> = {
 };
 
 /** None where the file cannot be read: it is not the one that is being worked on. */
-export function entriesIn(target: HerdFile): FoundEntry[] {
+export function entriesIn(target: ConfigFile): FoundEntry[] {
   try {
     return ourEntries(textOf(target), target);
   } catch (error) {

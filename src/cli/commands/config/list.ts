@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
-import type { Draft } from '../../../config/entry/parsed-entry.js';
+import type { ParsedEntry } from '../../../config/entry/parsed-entry.js';
 import { isOwnFile } from '../../../config/file-place.js';
 import { formatProblem } from '../../../config/parse/problem.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
-import { draftsOf, globalFile, type HerdFile, localFile, settingsOf, textOf } from './config-file.js';
+import { type ConfigFile, draftsOf, globalFile, localFile, settingsOf, textOf } from './config-file.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'list [-g | --all]',
   about: `Lists the servers of the nearest agent.yaml; with -g those of the global config, with --all both. Nothing is started, and
 nothing needs to be allowed: what runs is shown by 'toolherd status'.`,
@@ -44,7 +44,7 @@ Exit status: 0 ok, 78 something is wrong with a file.`,
   },
 };
 
-function chosenFiles(call: Call): HerdFile[] {
+function chosenFiles(call: CommandContext): ConfigFile[] {
   const { flags, output } = call;
   if (flags.global === true && (flags.all === true || flags.agent !== undefined)) {
     throw new UsageError('-g is the global config alone', 'leave out -g, or the other flag');
@@ -57,7 +57,7 @@ function chosenFiles(call: Call): HerdFile[] {
   return [...(local === undefined ? [] : [local]), ...(flags.all === true ? [globalFile(call)] : [])];
 }
 
-function rowsOf(call: Call, target: HerdFile) {
+function rowsOf(call: CommandContext, target: ConfigFile) {
   const isOwn = isOwnFile(dirname(call.paths.configFile), target.file);
   const settings = settingsOf(call);
   const text = textOf(target);
@@ -68,7 +68,7 @@ function rowsOf(call: Call, target: HerdFile) {
 }
 
 /** No args and no url: a key may stand there. */
-function rowOf({ name, server, transport, fields }: Draft, { scope, file }: HerdFile) {
+function rowOf({ name, server, transport, fields }: ParsedEntry, { scope, file }: ConfigFile) {
   const registryName = typeof fields.registry_name === 'string' ? fields.registry_name : null;
   return {
     name,

@@ -1,15 +1,15 @@
-import { type FoundEntry, removeEntry, type Splice } from '../../../config/edit/index.js';
+import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { didYouMean } from '../../../shared/near-miss.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { textDiff } from '../../ui/line-diff.js';
-import { oneLine } from '../../ui/text.js';
-import { chosenFile, globalFile, type HerdFile, localFile } from './config-file.js';
-import { editHerdFile } from './edit-config-file.js';
+import { lineDiff } from '../../ui/line-diff.js';
+import { singleLine } from '../../ui/text.js';
+import { type ConfigFile, chosenFile, globalFile, localFile } from './config-file.js';
+import { editConfigFile } from './edit-config-file.js';
 import { entriesIn, ourEntries, STATE_WORDS, stateOf } from './installed.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'remove NAME [-g] [--dry-run]',
   about: `Takes a server out of the nearest agent.yaml, or with -g out of the global config. NAME is what it is called there, or its
 name in the registry. Comments and order of the file stay as they are.`,
@@ -28,12 +28,12 @@ Exit status: 0 ok, 4 no such server in that file, 78 something is wrong with the
     const target = chosenFile(call);
     const dryRun = flags['dry-run'] === true;
     let removed: FoundEntry | undefined;
-    const cut = (text: string): Splice => {
+    const cut = (text: string): TextEdit => {
       removed = findEntry(call, ourEntries(text, target), target, name);
       return removeEntry(text, target.key, removed.index);
     };
-    const edited = await editHerdFile(call, target, cut, { dryRun, tell: true });
-    const diff = textDiff(target.file, edited.before, edited.after);
+    const edited = await editConfigFile(call, target, cut, { dryRun, tell: true });
+    const diff = lineDiff(target.file, edited.before, edited.after);
     const state = stateOf(call, { name: removed?.name, registryName: removed?.registryName });
     output.json({
       ok: true,
@@ -46,7 +46,7 @@ Exit status: 0 ok, 4 no such server in that file, 78 something is wrong with the
       state,
       allowed: edited.isAllowed,
     });
-    output.print(dryRun ? diff : oneLine(`removed: ${removed?.name ?? name} from ${target.file}`));
+    output.print(dryRun ? diff : singleLine(`removed: ${removed?.name ?? name} from ${target.file}`));
     output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_WORDS[state]}`);
     return EXIT.ok;
   },
@@ -57,7 +57,12 @@ class NotInstalledError extends ToolherdError {
 }
 
 /** Of two with one name the one that is used is meant: the one written by hand. */
-function findEntry(call: Call, entries: FoundEntry[], target: HerdFile, name: string): FoundEntry {
+function findEntry(
+  call: CommandContext,
+  entries: FoundEntry[],
+  target: ConfigFile,
+  name: string,
+): FoundEntry {
   const named = entries.filter((entry) => entry.name === name);
   const entry =
     entries.find(({ registryName }) => registryName === name) ??

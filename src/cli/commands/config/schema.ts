@@ -1,8 +1,8 @@
 import { fileSchema } from '../../../config/json-schema.js';
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'schema [agent|config]',
   about: 'Prints the JSON Schema of agent.yaml and config.yaml, for editors that check as you type.',
   help: `Examples:

@@ -3,13 +3,13 @@ import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../c
 import { isMap } from '../../../config/parse/document.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, formatProblem, type Problem } from '../../../config/parse/problem.js';
-import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
-import type { Call, Verb } from '../../core/command.js';
+import type { Command, CommandContext } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/config-paths.js';
-import { NOT_IN_DAEMON, onlyHere } from '../../core/daemon-variables.js';
+import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
+import { withTimeout } from '../../core/timeout.js';
 import { entryProblems } from '../servers/status-table.js';
 
 type Kind = 'config' | 'agent' | 'source';
@@ -33,7 +33,7 @@ interface Variable {
   in_daemon?: false;
 }
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'validate [FILE…]',
   about: `Checks config files without running anything. Says whether every variable resolves, shows no value, and
 needs no 'allow'. Without FILE: the global config and the nearest agent.yaml.`,
@@ -65,10 +65,10 @@ Exit status: 0 good, 78 something is wrong.`,
 const PATIENCE = '2s';
 
 /** The variables that servers of a daemon that runs are misconfigured for the want of. */
-async function missingInDaemon(call: Call): Promise<ReadonlySet<string>> {
+async function missingInDaemon(call: CommandContext): Promise<ReadonlySet<string>> {
   try {
-    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
-    const { servers } = await within({ ...call, flags: { timeout: PATIENCE } }, fleet.status());
+    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
+    const { servers } = await withTimeout({ ...call, flags: { timeout: PATIENCE } }, fleet.status());
     return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
   } catch {
     // whether a daemon runs and is well is for `doctor` to say
@@ -85,7 +85,7 @@ function compared(report: FileReport, missing: ReadonlySet<string>): FileReport 
 }
 
 /** The files that a herd would be made of, those that exist. */
-function defaultFiles(call: Call): { file: string; kind: Kind }[] {
+function defaultFiles(call: CommandContext): { file: string; kind: Kind }[] {
   const { configFile, configRequired } = loadOptions(call);
   const agent = agentFileOf(call);
   const hasConfig = configRequired === true || exists(configFile);
@@ -100,11 +100,11 @@ function exists(file: string): boolean {
     readSmallFile(file);
     return true;
   } catch (error) {
-    return !(error instanceof FileFault && error.isMissing);
+    return !(error instanceof FileReadError && error.isMissing);
   }
 }
 
-async function check(call: Call, file: string, known: Kind | undefined): Promise<FileReport> {
+async function check(call: CommandContext, file: string, known: Kind | undefined): Promise<FileReport> {
   let kind = known ?? 'agent';
   try {
     kind = known ?? kindOf(file);
@@ -115,7 +115,7 @@ async function check(call: Call, file: string, known: Kind | undefined): Promise
   }
 }
 
-async function load(call: Call, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
+async function load(call: CommandContext, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
   const options: LoadOptions = {
     ...loadOptions(call, undefined),
     agentFile: undefined,
@@ -145,7 +145,7 @@ function kindOf(file: string): Kind {
 
 function problemsOf(error: unknown, file: string): readonly Problem[] {
   if (error instanceof ConfigError) return error.problems;
-  if (!(error instanceof FileFault)) throw error;
+  if (!(error instanceof FileReadError)) throw error;
   return [
     { type: 'ConfigError', message: error.message, fix: error.fix, file, line: 1, column: 1, path: '' },
   ];
@@ -163,7 +163,7 @@ function good(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileRepo
   };
 }
 
-function show({ output }: Call, report: FileReport): void {
+function show({ output }: CommandContext, report: FileReport): void {
   if (output.isJson) return;
   for (const warning of report.warnings) output.note(formatProblem(warning, 'warning'));
   for (const problem of report.problems) output.error(formatProblem(problem));
@@ -178,7 +178,7 @@ function show({ output }: Call, report: FileReport): void {
     output.print(`  ${name.padEnd(width)}  ${transport}${enabled ? '' : '  (disabled)'}`);
   }
   for (const { name, from, in_daemon } of report.variables) {
-    const but = in_daemon === false ? `, ${NOT_IN_DAEMON}; ${onlyHere(name).fix}` : '';
+    const but = in_daemon === false ? `, ${NOT_IN_DAEMON}; ${onlyCallerHas(name).fix}` : '';
     output.print(`  \${${name}} is set (${from})${but}`);
   }
 }

@@ -1,15 +1,15 @@
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { socketOf } from '../../daemon/connect.js';
 import { paintLevels } from '../../ui/colors.js';
-import { oneLine, quoted } from '../../ui/text.js';
+import { quoted, singleLine } from '../../ui/text.js';
 import { checkConfig } from './doctor/config.js';
 import { checkDaemon } from './doctor/daemon.js';
 import type { Finding } from './doctor/finding.js';
 import { checkDisk, checkFolders, checkLogs, checkSocketPlace } from './doctor/folders.js';
 import { checkNode, checkPrograms } from './doctor/programs.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'doctor',
   about: `Looks at everything that toolherd needs: Node, PATH, npx, uvx and docker, the socket, folders and their
 permissions, the daemon, the config, trust, what was left behind. Each finding comes with its fix. It starts and
@@ -48,8 +48,8 @@ Exit status: 0 nothing is broken (there may be warnings), 1 something is.`,
 
 function lineOf({ about, level, message, why, fix }: Finding): string {
   return [
-    `${level.padEnd(5)}  ${about.padEnd(9)}  ${oneLine(message)}`,
+    `${level.padEnd(5)}  ${about.padEnd(9)}  ${singleLine(message)}`,
     ...(why === undefined ? [] : [`       why: ${quoted(why, '         ')}`]),
-    ...(fix === undefined ? [] : [`       fix: ${oneLine(fix)}`]),
+    ...(fix === undefined ? [] : [`       fix: ${singleLine(fix)}`]),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShutdownReport } from '../../../fleet/fleet.js';
-import type { Call, Verb } from '../../core/command.js';
+import type { Command, CommandContext } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { lookForDaemon } from '../../daemon/find-daemon.js';
@@ -9,7 +9,7 @@ import { lookForDaemon } from '../../daemon/find-daemon.js';
 const ENDING_MS = 10_000;
 const LOOK_MS = 10;
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'down [--grace 10s]',
   about: 'Stops every server, then the daemon. What does not go within the grace is killed.',
   help: `Attached agents do not start the daemon. Their calls fail until a daemon runs: 'toolherd up', 'toolherd call' or a new agent
@@ -25,7 +25,7 @@ Exit status: 0 no daemon serves, 1 the daemon did not end or another one serves,
   async run(call) {
     const { flags, output } = call;
     const graceMs = typeof flags.grace === 'string' ? parseDuration(flags.grace) : undefined;
-    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
     const { daemon } = await fleet.status([]);
     const report = await fleet.shutdown(graceMs).catch(ifEnded);
     const next = await nextOf(call, daemon.pid);
@@ -60,7 +60,7 @@ function ifEnded(error: unknown): undefined {
   if ((error as { type?: unknown }).type !== 'ConnectionLostError') throw error;
 }
 
-function printServers({ output }: Call, report: ShutdownReport | undefined): void {
+function printServers({ output }: CommandContext, report: ShutdownReport | undefined): void {
   if (report === undefined) return;
   const { stopped, killed } = report;
   if (stopped.length > 0) output.print(`stopped: ${stopped.join(', ')}`);
@@ -73,7 +73,7 @@ function printServers({ output }: Call, report: ShutdownReport | undefined): voi
  * its report before it has let go of its processes, its files and, last of all, the socket. It asks the socket, because
  * the pid of a zombie stays alive.
  */
-async function nextOf(call: Call, pid: number): Promise<number | undefined> {
+async function nextOf(call: CommandContext, pid: number): Promise<number | undefined> {
   for (const deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
     const found = await lookForDaemon(call);
     if (found === 'absent') return undefined;

@@ -1,21 +1,21 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { writeFileAtomically } from '../../../config/edit/index.js';
-import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { didYouMean } from '../../../shared/near-miss.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
-import { runWords } from './service/exec.js';
+import { exec } from './service/exec.js';
 import { launchdService } from './service/launchd.js';
 import { systemdService } from './service/systemd.js';
-import { keptEnvironment, type Service, type Words } from './service/unit.js';
+import { type Argv, keptEnvironment, type Service } from './service/unit.js';
 
 const ACTIONS = { install, uninstall, status } as const;
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'service install|uninstall|status [--dry-run]',
   about: `Lets the system keep the daemon running: as a unit of your own systemd, or an agent of launchd. It starts when you
 log in, and again when it fails. PATH is taken along as it is now, so that the daemon finds what this shell finds.`,
@@ -44,7 +44,7 @@ Exit status: 0 ok, 1 the system would not, 3 it does not run (status).`,
   },
 };
 
-function serviceOf(call: Call): Service {
+function serviceOf(call: CommandContext): Service {
   const { environment, userHome, paths, flags, cwd } = call;
   const path = (name: 'config' | 'socket') => {
     const value = flags[name];
@@ -64,11 +64,11 @@ function serviceOf(call: Call): Service {
 
 const OTHERS = 0o077;
 
-function environmentFileOf({ paths }: Call): string {
+function environmentFileOf({ paths }: CommandContext): string {
   return join(dirname(paths.configFile), 'service.env');
 }
 
-async function install(call: Call, service: Service): Promise<number> {
+async function install(call: CommandContext, service: Service): Promise<number> {
   const { output } = call;
   const { file, text, manager } = service;
   const old = textOf(file);
@@ -93,7 +93,7 @@ async function install(call: Call, service: Service): Promise<number> {
   return EXIT.ok;
 }
 
-async function uninstall(call: Call, service: Service): Promise<number> {
+async function uninstall(call: CommandContext, service: Service): Promise<number> {
   const { output, environment } = call;
   const { file, manager, forget } = service;
   const dryRun = call.flags['dry-run'] === true;
@@ -102,19 +102,19 @@ async function uninstall(call: Call, service: Service): Promise<number> {
   else if (dryRun)
     output.print([...service.uninstall.map(shown), `rm ${file}`, ...forget.map(shown)].join('\n'));
   else {
-    for (const words of service.uninstall) await runWords(words, environment);
+    for (const words of service.uninstall) await exec(words, environment);
     rmSync(file);
-    for (const words of forget) await runWords(words, environment);
+    for (const words of forget) await exec(words, environment);
     output.print(`uninstalled: ${file}`);
   }
   output.json({ ok: true, manager, file, was_installed: isInstalled, dry_run: dryRun });
   return EXIT.ok;
 }
 
-async function status(call: Call, service: Service): Promise<number> {
+async function status(call: CommandContext, service: Service): Promise<number> {
   const { file, manager, text } = service;
   const there = textOf(file);
-  const { status: said } = await runWords(service.isActive, call.environment);
+  const { status: said } = await exec(service.isActive, call.environment);
   const isActive = there !== undefined && said === 0;
   const isCurrent = there === undefined ? null : there === text;
   call.output.json({
@@ -135,9 +135,9 @@ async function status(call: Call, service: Service): Promise<number> {
 }
 
 /** One after the other; the first that fails ends it. */
-async function runAll(call: Call, service: Service, steps: readonly Words[]): Promise<void> {
+async function runAll(call: CommandContext, service: Service, steps: readonly Argv[]): Promise<void> {
   for (const [index, words] of steps.entries()) {
-    const { status: said, said: why } = await runWords(words, call.environment);
+    const { status: said, said: why } = await exec(words, call.environment);
     if (said === 0) continue;
     const program = words[0];
     throw new ToolherdError(`${service.manager} does not run the service yet`, {
@@ -150,7 +150,7 @@ async function runAll(call: Call, service: Service, steps: readonly Words[]): Pr
   }
 }
 
-function shown(words: Words): string {
+function shown(words: Argv): string {
   return words.join(' ');
 }
 
@@ -158,7 +158,7 @@ function textOf(file: string): string | undefined {
   try {
     return readSmallFile(file);
   } catch (error) {
-    if (error instanceof FileFault && error.isMissing) return undefined;
+    if (error instanceof FileReadError && error.isMissing) return undefined;
     throw error;
   }
 }

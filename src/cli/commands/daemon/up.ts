@@ -1,16 +1,16 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
-import type { Call, Verb } from '../../core/command.js';
+import type { Command, CommandContext } from '../../core/command.js';
 import { noteMisconfigured } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
+import { withTimeout } from '../../core/timeout.js';
 import { isAbsence } from '../../daemon/connect.js';
-import { startOrFind } from '../../daemon/ensure-daemon.js';
+import { ensureDaemon } from '../../daemon/ensure-daemon.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
 import { daemonArguments, startDaemon } from '../../daemon/start.js';
 import { entryProblems } from '../servers/status-table.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'up [--foreground] [--replace]',
   about: 'Starts the daemon in the background, and returns when its socket serves.',
   help: `A daemon that is ending is waited for, at most 60 s or as long as --timeout says; then a new one starts.
@@ -34,7 +34,7 @@ Examples:
       const running = replace ? undefined : await findDaemon(call);
       return running === undefined ? becomeDaemon(call, replace) : alreadyRunning(call, running);
     }
-    const outcome = replace ? { started: await startDaemon(call, { replace }) } : await startOrFind(call);
+    const outcome = replace ? { started: await startDaemon(call, { replace }) } : await ensureDaemon(call);
     if ('found' in outcome) return alreadyRunning(call, outcome.found);
     const { pid, servers } = outcome.started;
     const misconfigured = await misconfiguredIn(call);
@@ -44,7 +44,7 @@ Examples:
   },
 };
 
-async function alreadyRunning(call: Call, daemon: DaemonStatus): Promise<number> {
+async function alreadyRunning(call: CommandContext, daemon: DaemonStatus): Promise<number> {
   const misconfigured = await misconfiguredIn(call);
   call.output.json({ already_running: true, daemon, ...misconfigured });
   call.output.print(`already running (pid ${daemon.pid})`);
@@ -52,7 +52,7 @@ async function alreadyRunning(call: Call, daemon: DaemonStatus): Promise<number>
 }
 
 /** The herd runs without them: that is no failure of `up`. Nor is it that another `up --replace` ended the daemon since. */
-async function misconfiguredIn(call: Call): Promise<Pick<ReloadReport, 'misconfigured'>> {
+async function misconfiguredIn(call: CommandContext): Promise<Pick<ReloadReport, 'misconfigured'>> {
   const servers = await serversOf(call).catch((error: unknown) => {
     if (isAbsence(error)) return [];
     throw error;
@@ -64,16 +64,16 @@ async function misconfiguredIn(call: Call): Promise<Pick<ReloadReport, 'misconfi
   );
 }
 
-async function serversOf(call: Call): Promise<ServerStatus[]> {
-  const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
-  return (await within(call, fleet.status())).servers;
+async function serversOf(call: CommandContext): Promise<ServerStatus[]> {
+  const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
+  return (await withTimeout(call, fleet.status())).servers;
 }
 
 /**
  * This process becomes the daemon, with the arguments that a process in the background would have: so a signal reaches
  * the daemon once, and nothing of it is left when the command is killed. It ends the process when it has ended.
  */
-function becomeDaemon(call: Call, replace: boolean): Promise<never> {
+function becomeDaemon(call: CommandContext, replace: boolean): Promise<never> {
   const json = call.output.isJson ? ['--json'] : [];
   process.argv.splice(1, process.argv.length, ...daemonArguments(call, { replace }), '--foreground', ...json);
   loadBundle('daemon');

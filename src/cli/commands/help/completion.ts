@@ -1,4 +1,4 @@
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { openFleet } from '../../daemon/connect.js';
 import { candidates, type FindFleet } from './completion/candidates.js';
@@ -7,7 +7,7 @@ import { SCRIPTS, SHELLS, type Shell } from './completion/scripts.js';
 /** Somebody has pressed Tab and waits. */
 const PATIENCE_MS = 1000;
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'completion bash|zsh|fish',
   about: `Prints a script that completes commands, options, and the names of servers, tools and their arguments, as the
 running herd knows them. Nothing is started for it.`,
@@ -32,11 +32,11 @@ running herd knows them. Nothing is started for it.`,
   },
 };
 
-function print({ output }: Call, shell: Shell): void {
+function print({ output }: CommandContext, shell: Shell): void {
   if (!output.isJson) output.printRaw(SCRIPTS[shell]);
 }
 
-async function complete(call: Call, at: number): Promise<number> {
+async function complete(call: CommandContext, at: number): Promise<number> {
   let close = () => {};
   const findFleet: FindFleet = async (flags) => {
     try {

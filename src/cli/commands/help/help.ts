@@ -1,5 +1,5 @@
-import { VERBS } from '../../commands.js';
-import type { Verb } from '../../core/command.js';
+import { COMMANDS } from '../../commands.js';
+import type { Command } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 
 const GLOBAL_HELP = `Options for every command:
@@ -14,7 +14,7 @@ const GLOBAL_HELP = `Options for every command:
   --no-autostart      do not start the daemon
   -h, --help          this help`;
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'help [COMMAND]',
   about: 'Explains a command.',
   help: 'Example:\n  toolherd help validate',
@@ -29,8 +29,8 @@ export const verb: Verb = {
 };
 
 function overview(): string {
-  const width = Math.max(...Object.keys(VERBS).map((name) => name.length));
-  const lines = Object.entries(VERBS).map(([name, about]) => `  ${name.padEnd(width)}  ${about}`);
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const lines = Object.entries(COMMANDS).map(([name, about]) => `  ${name.padEnd(width)}  ${about}`);
   return [
     'toolherd: keeps MCP servers alive and shares them among your agents.',
     '',
@@ -45,6 +45,6 @@ function overview(): string {
   ].join('\n');
 }
 
-function explain({ usage, about, help }: Verb): string {
+function explain({ usage, about, help }: Command): string {
   return [`Usage: toolherd ${usage}`, '', about, '', help, '', GLOBAL_HELP].join('\n');
 }

@@ -1,8 +1,8 @@
 import { VERSION } from '../../../shared/version.js';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'version',
   about: 'Prints the version of toolherd and of the Node it runs on.',
   help: 'Example:\n  toolherd version\n  toolherd version --json',

@@ -1,6 +1,6 @@
 import type { BrokenFile } from '../../../integrations/index.js';
 import { table } from '../../ui/table.js';
-import { oneLine } from '../../ui/text.js';
+import { singleLine } from '../../ui/text.js';
 import type { Planned } from './plan.js';
 
 /** What was found, a line a server. */
@@ -19,7 +19,7 @@ export function planTable(plan: readonly Planned[], columns: number | undefined)
 export function remarksOf(one: Planned): string[] {
   const { found, entry, result, why } = one;
   const lines = why === undefined ? remarksOfNew(one) : [`${result}: ${why}`];
-  return lines.map((line) => `  ${found.client.name} ${oneLine(entry.name)}: ${oneLine(line)}`);
+  return lines.map((line) => `  ${found.client.name} ${singleLine(entry.name)}: ${singleLine(line)}`);
 }
 
 function remarksOfNew({ found: { homeless, remarks, client }, unset, command }: Planned): string[] {

@@ -1,16 +1,16 @@
 import { dirname } from 'node:path';
 import { CLIENTS, type Client, type Findings, findServers } from '../../../integrations/index.js';
 import { didYouMean } from '../../../shared/near-miss.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { tellOfTrust } from '../../daemon/notify-config-change.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { clientsMeant, machineOf, scopeOf } from '../agents/select-client.js';
-import { globalFile, type HerdFile, localFile, settingsOf } from '../config/config-file.js';
+import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-file.js';
 import { brokenText, plannedJson, planTable, remarksOf } from './describe.js';
 import { type Planned, planImport } from './plan.js';
 import { allowCommands, checkName, writeOne } from './write.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'import [NAME…] [--from CLIENT,…] [--scope user|project] [--dry-run] [--yes] [-g | --agent FILE]',
   about: `Takes over the MCP servers that other programs have in their configs: finds them, shows them, asks, and writes them
 into the global config (or an agent.yaml). The programs keep theirs; see "toolherd attach".`,
@@ -49,7 +49,7 @@ Exit status: 0 ok, 1 something could not be read or written, 2 nobody to ask and
     if (!dryRun && plan.some(isNew)) {
       await write(call, target, await chosen(call, plan.filter(isNew)));
       const added = plan.filter(({ result }) => result === 'added');
-      if (added.some(({ unset }) => unset.length === 0)) await tellOfTrust(call);
+      if (added.some(({ unset }) => unset.length === 0)) await notifyConfigChange(call);
       for (const { entry, why } of plan.filter(({ result }) => result === 'failed'))
         output.note(`${entry.name} was not written: ${why}`);
       output.print(
@@ -66,14 +66,14 @@ Exit status: 0 ok, 1 something could not be read or written, 2 nobody to ask and
 const isNew = ({ result }: Planned) => result === 'new';
 
 /** The global config, unless an agent file is named. */
-function targetOf(call: Call): HerdFile {
+function targetOf(call: CommandContext): ConfigFile {
   if (call.flags.agent === undefined) return globalFile(call);
   if (call.flags.global === true)
     throw new UsageError('-g and --agent name different files', 'use one of them');
   return localFile(call) ?? globalFile(call);
 }
 
-function find(call: Call, target: HerdFile): Findings {
+function find(call: CommandContext, target: ConfigFile): Findings {
   return findServers({
     clients: clientsFrom(call.flags.from),
     scope: scopeOf(call),
@@ -89,7 +89,7 @@ function clientsFrom(from: unknown): readonly Client[] {
   return [...new Set(names.flatMap((name) => clientsMeant(name)))];
 }
 
-function planFor(call: Call, { servers }: Findings): Planned[] {
+function planFor(call: CommandContext, { servers }: Findings): Planned[] {
   const { args, flags, environment } = call;
   for (const name of args) {
     if (servers.some((server) => server.name === name)) continue;
@@ -114,7 +114,7 @@ function planFor(call: Call, { servers }: Findings): Planned[] {
   return planImport(wanted, { allowedCommands, environment, name });
 }
 
-function show({ output }: Call, plan: readonly Planned[], { files }: Findings): void {
+function show({ output }: CommandContext, plan: readonly Planned[], { files }: Findings): void {
   if (plan.length === 0) {
     output.print(files.length === 0 ? 'no config of a client is here' : `no server in ${files.join(', ')}`);
     return;
@@ -124,7 +124,7 @@ function show({ output }: Call, plan: readonly Planned[], { files }: Findings): 
 }
 
 /** All of them, or those that a person says yes to. */
-async function chosen(call: Call, plan: readonly Planned[]): Promise<readonly Planned[]> {
+async function chosen(call: CommandContext, plan: readonly Planned[]): Promise<readonly Planned[]> {
   if (call.flags.yes === true) return plan;
   if (call.output.isJson || !call.isInteractive()) {
     throw new UsageError('there is nobody to ask', 'add --yes, or look first with --dry-run');
@@ -136,7 +136,7 @@ async function chosen(call: Call, plan: readonly Planned[]): Promise<readonly Pl
   return wanted;
 }
 
-async function write(call: Call, target: HerdFile, plan: readonly Planned[]): Promise<void> {
+async function write(call: CommandContext, target: ConfigFile, plan: readonly Planned[]): Promise<void> {
   const commands = [...new Set(plan.flatMap(({ command }) => command ?? []))];
   const mayRun = commands.length === 0 || (await areAllowed(call, commands));
   if (mayRun && commands.length > 0) await allowCommands(call, commands);
@@ -149,7 +149,7 @@ async function write(call: Call, target: HerdFile, plan: readonly Planned[]): Pr
   }
 }
 
-async function areAllowed(call: Call, commands: readonly string[]): Promise<boolean> {
+async function areAllowed(call: CommandContext, commands: readonly string[]): Promise<boolean> {
   if (call.flags['allow-commands'] === true) return true;
   if (call.flags.yes === true || call.output.isJson) return false;
   return call.confirm(`Let the herd run ${commands.join(', ')} (security.allowed_commands)?`);

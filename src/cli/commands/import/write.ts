@@ -1,26 +1,31 @@
-import { allowCommand, type Splice, writeFileAtomically } from '../../../config/edit/index.js';
+import { allowCommand, type TextEdit, writeFileAtomically } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import type { Call } from '../../core/command.js';
-import { globalFile, type HerdFile, textOf } from '../config/config-file.js';
-import { editHerdFile } from '../config/edit-config-file.js';
-import { claimName } from '../config/entry-conflicts.js';
+import type { CommandContext } from '../../core/command.js';
+import { type ConfigFile, globalFile, textOf } from '../config/config-file.js';
+import { editConfigFile } from '../config/edit-config-file.js';
+import { planInsert } from '../config/entry-conflicts.js';
 import type { Planned } from './plan.js';
 
 /** Writes one server, or with `dryRun` finds out whether it could be. */
-export async function writeOne(call: Call, target: HerdFile, one: Planned, dryRun: boolean): Promise<void> {
+export async function writeOne(
+  call: CommandContext,
+  target: ConfigFile,
+  one: Planned,
+  dryRun: boolean,
+): Promise<void> {
   await attempt(one, async (claim) => {
-    await editHerdFile(call, target, (text) => claim(text, target), { dryRun, tell: false });
+    await editConfigFile(call, target, (text) => claim(text, target), { dryRun, tell: false });
     if (!dryRun) one.result = 'added';
   });
 }
 
 /** Of a server whose command is not allowed yet only the name can be looked at; nobody is asked to allow it in vain. */
-export async function checkName(target: HerdFile, one: Planned): Promise<void> {
+export async function checkName(target: ConfigFile, one: Planned): Promise<void> {
   await attempt(one, async (claim) => void claim(textOf(target), target));
 }
 
-type Claim = (text: string, target: HerdFile) => Splice;
+type Claim = (text: string, target: ConfigFile) => TextEdit;
 
 /** What is against a server is told, and the others go on. */
 async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Promise<void> {
@@ -32,7 +37,7 @@ async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Pro
   // Looked at first and written then, it is the same warning.
   const warn = (words: string) => void (remarks.includes(words) || remarks.push(words));
   try {
-    await work((text, target) => claimName(text, target, fresh, warn));
+    await work((text, target) => planInsert(text, target, fresh, warn));
   } catch (error) {
     if (!(error instanceof ToolherdError)) throw error;
     const isThere = error.type === 'DuplicateError';
@@ -42,7 +47,7 @@ async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Pro
 }
 
 /** Lets the herd run more commands than before. The global config alone can say so. */
-export async function allowCommands(call: Call, commands: readonly string[]): Promise<void> {
+export async function allowCommands(call: CommandContext, commands: readonly string[]): Promise<void> {
   const { file } = globalFile(call);
   const before = textOf(globalFile(call));
   const after = commands.reduce(allowCommand, before);

@@ -2,18 +2,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { configError } from '../../../config/parse/problem.js';
-import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { DEFAULT_REGISTRY, readSettings } from '../../../config/schema/settings.js';
 import { isLoopback } from '../../../config/schema/url-rule.js';
 import { type Found, openRegistry, type Registry } from '../../../registry/index.js';
-import { type Call, UsageError } from '../../core/command.js';
+import { type CommandContext, UsageError } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
 import { parseDuration } from '../../core/duration.js';
 
 const TRY_MS = 10_000;
 
 /** The registry that a call means: $TOOLHERD_REGISTRY, else daemon.registry, else the official one. */
-export function registryOf(call: Call): Registry {
+export function registryOf(call: CommandContext): Registry {
   const { timeout } = call.flags;
   const asking = {
     fetch,
@@ -31,7 +31,7 @@ export function registryOf(call: Call): Registry {
   return openRegistry({ base, cacheFolder, asking, now: Date.now });
 }
 
-function baseOf(call: Call): string {
+function baseOf(call: CommandContext): string {
   const named = call.environment.TOOLHERD_REGISTRY;
   if (named === undefined || named === '') return configured(call);
   const url = URL.canParse(named) ? new URL(named) : undefined;
@@ -43,14 +43,14 @@ function baseOf(call: Call): string {
 }
 
 /** A config that cannot be read may name a registry of one's own: then no other is asked. */
-function configured(call: Call): string {
+function configured(call: CommandContext): string {
   const { configFile, configRequired } = loadOptions(call, undefined);
   try {
     const { settings, problems } = readSettings(parseYaml(configFile, readSmallFile(configFile)));
     if (problems.length > 0) throw configError(problems);
     return settings.daemon.registry;
   } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
+    if (!(error instanceof FileReadError)) throw error;
     if (error.isMissing && configRequired !== true) return DEFAULT_REGISTRY;
     throw new UsageError(error.message, error.fix);
   }
@@ -58,7 +58,7 @@ function configured(call: Call): string {
 
 /** An answer from another day is said to be one. */
 export function noteOffline(
-  { output }: Call,
+  { output }: CommandContext,
   { cachedAt, offline }: Pick<Found, 'cachedAt' | 'offline'>,
 ): void {
   if (offline === undefined) return;

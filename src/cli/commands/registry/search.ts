@@ -1,6 +1,6 @@
-import { isOffer, offersOf, type RegistryServer } from '../../../registry/index.js';
+import { installOptions, isInstallable, type RegistryServer } from '../../../registry/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { firstLine } from '../../ui/first-line.js';
 import { table } from '../../ui/table.js';
@@ -9,7 +9,7 @@ import { noteOffline, registryOf } from './lookup.js';
 const DEFAULT_LIMIT = 20;
 const MOST = 1000;
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'search [QUERY] [--limit N] [--cursor C]',
   about: `Finds servers in the registry whose name contains QUERY; without it, all. Each is shown in its latest version, with the
 ways to run or reach it (npm, pypi, oci; http, sse).`,
@@ -83,8 +83,8 @@ function summary(server: RegistryServer): Record<string, unknown> {
 function waysOf(server: RegistryServer): string[] {
   return [
     ...new Set(
-      offersOf(server)
-        .filter(isOffer)
+      installOptions(server)
+        .filter(isInstallable)
         .map(({ kind }) => kind),
     ),
   ];

@@ -1,13 +1,19 @@
-import { isOffer, type Offer, offersOf, type Refused, type RegistryServer } from '../../../registry/index.js';
+import {
+  type InstallOption,
+  installOptions,
+  isInstallable,
+  type RegistryServer,
+  type UnsupportedOption,
+} from '../../../registry/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { oneLine } from '../../ui/text.js';
+import { singleLine } from '../../ui/text.js';
 import { noteOffline, parseName, registryOf } from './lookup.js';
 import { findServer } from './registry-server.js';
-import { needJson, needLine } from './requirements.js';
+import { formatRequirement, requirementJson } from './requirements.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'show NAME[@VERSION]',
   about: 'Shows a server of the registry: what it is, how it would be run or reached, and what it needs.',
   help: `Examples:
@@ -24,13 +30,13 @@ Exit status: 0 ok, 4 no such server or version, 69 the registry cannot be reache
     const found = await findServer(registryOf(call), name, version);
     noteOffline(call, found);
     const { server, cachedAt } = found;
-    const ways = offersOf(server);
+    const ways = installOptions(server);
     call.output.json({
       server: { ...aboutJson(server), ways: ways.map(wayJson) },
       cached_at: cachedAt ?? null,
     });
     call.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
-    if (server.status !== 'deleted' && ways.some(isOffer)) {
+    if (server.status !== 'deleted' && ways.some(isInstallable)) {
       call.output.note(
         `add it: toolherd add ${shellWord(version === undefined ? server.name : `${server.name}@${version}`)}`,
       );
@@ -51,27 +57,32 @@ function aboutLines(server: RegistryServer): string[] {
     ['website', server.website],
   ];
   return [
-    oneLine(`${name} ${version}`),
+    singleLine(`${name} ${version}`),
     ...rows.flatMap(([label, value]) =>
-      value === undefined ? [] : [`  ${label.padEnd(10)}  ${oneLine(value)}`],
+      value === undefined ? [] : [`  ${label.padEnd(10)}  ${singleLine(value)}`],
     ),
   ];
 }
 
-function wayLines(way: Offer | Refused): string[] {
-  if (!isOffer(way))
-    return ['', oneLine(`  ${way.kind} ${way.server}`.trimEnd()), `    refused     ${oneLine(way.refused)}`];
+function wayLines(way: InstallOption | UnsupportedOption): string[] {
+  if (!isInstallable(way))
+    return [
+      '',
+      singleLine(`  ${way.kind} ${way.server}`.trimEnd()),
+      `    refused     ${singleLine(way.refused)}`,
+    ];
   const { command, args = [], url, headers = {} } = way.fields;
   const how = url === undefined ? ['runs', [command, ...args].join(' ')] : ['connects to', url];
   return [
     '',
-    oneLine(`  ${way.kind} ${way.server}`),
-    `    ${how[0]!.padEnd(11)} ${oneLine(how[1]!)}`,
+    singleLine(`  ${way.kind} ${way.server}`),
+    `    ${how[0]!.padEnd(11)} ${singleLine(how[1]!)}`,
     ...Object.entries(headers).map(
-      ([name, value]) => `    ${'sends'.padEnd(11)} ${oneLine(`${name}: ${value}`)}`,
+      ([name, value]) => `    ${'sends'.padEnd(11)} ${singleLine(`${name}: ${value}`)}`,
     ),
     ...way.needs.map(
-      (need) => `    ${(need.isOptional ? 'may have' : 'needs').padEnd(11)} ${oneLine(needLine(need))}`,
+      (need) =>
+        `    ${(need.isOptional ? 'may have' : 'needs').padEnd(11)} ${singleLine(formatRequirement(need))}`,
     ),
   ];
 }
@@ -91,8 +102,8 @@ function aboutJson(server: RegistryServer): Record<string, unknown> {
   };
 }
 
-function wayJson(way: Offer | Refused): Record<string, unknown> {
-  if (!isOffer(way)) return { by: way.kind, server: way.server, refused: way.refused };
+function wayJson(way: InstallOption | UnsupportedOption): Record<string, unknown> {
+  if (!isInstallable(way)) return { by: way.kind, server: way.server, refused: way.refused };
   const { kind, server, transport, fields, needs } = way;
-  return { by: kind, server, transport, ...fields, needs: needs.map(needJson) };
+  return { by: kind, server, transport, ...fields, needs: needs.map(requirementJson) };
 }

@@ -1,11 +1,11 @@
 import type { FleetEvent } from '../../../fleet/fleet.js';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { follow } from './follow.js';
-import { eventLine } from './format-event.js';
+import { formatEvent } from './format-event.js';
 
 const TOPICS: readonly FleetEvent['topic'][] = ['state', 'log', 'catalog', 'call', 'notification'];
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'events [--agent FILE]',
   about: 'Shows what happens in the herd, as it happens: states, logs, changed lists, calls, notifications.',
   help: `Of a call it is told which tool, the names and types of its arguments, for whom, how long it took and how it ended;
@@ -24,7 +24,7 @@ Exit status: 3 no daemon runs, or it has ended; 130 interrupted.`,
     follow(call, async (fleet) => {
       fleet.subscribe(TOPICS, (event) => {
         call.output.jsonLine({ ...event });
-        call.output.print(eventLine(event));
+        call.output.print(formatEvent(event));
       });
     }),
 };

@@ -1,7 +1,7 @@
 import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
-import { type Environment, problemLine, seenFromHere } from '../../core/daemon-variables.js';
+import { type Environment, problemLine, withCallerVariables } from '../../core/daemon-variables.js';
 import { ago, duration } from '../../ui/table.js';
-import { oneLine, quoted } from '../../ui/text.js';
+import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
 
 /** The keeper's state in which a call does not wait for the next try, but makes it. */
@@ -13,20 +13,20 @@ const MOST = 10;
  * The story of a server in words. `isVerbose`: every step of its charts, by the names they have there. `environment`: that
  * of this command.
  */
-export function tellStory(
+export function explainServer(
   inspection: Inspection,
   now: number,
   isVerbose: boolean,
   environment: Environment = {},
 ): string {
   const { server, status, journal } = inspection;
-  const problems = seenFromHere(entryProblems(status), environment);
+  const problems = withCallerVariables(entryProblems(status), environment);
   const told = [
     ...(isVerbose ? journal.map(stepOf) : journal.flatMap((step) => sentenceOf(step, inspection) ?? [])),
     ...problems.map((problem) => foundIn(problem, status)),
   ];
   const lines = told.slice(isVerbose ? 0 : -MOST).map(({ at, text }) => {
-    return `  ${`${ago(at, now)} ago`.padEnd(11)} ${oneLine(text)}`;
+    return `  ${`${ago(at, now)} ago`.padEnd(11)} ${singleLine(text)}`;
   });
   return [
     `${server}${ownerOf(status)} ${stateOf(status)}, since ${ago(status.since, now)}.`,
@@ -61,7 +61,7 @@ function foundIn(problem: ConfigProblem, { last_error }: Inspection['status']): 
 }
 
 function fixesOf(problems: readonly ConfigProblem[]): string {
-  const fixes = new Set(problems.map(({ fix }) => oneLine(fix)));
+  const fixes = new Set(problems.map(({ fix }) => singleLine(fix)));
   return `${[...fixes].join('; ')}; toolherd reads the config again when it changes, and with "toolherd reload".`;
 }
 
@@ -125,7 +125,7 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
     case 'needs_auth':
       return 'does not run: it needs an authorisation';
     case 'not_allowed':
-      return `does not run: ${oneLine(last_error?.message ?? 'its agent.yaml is not allowed')}`;
+      return `does not run: ${singleLine(last_error?.message ?? 'its agent.yaml is not allowed')}`;
     case 'misconfigured':
       return 'does not run: its entry in the config cannot be resolved';
   }
@@ -149,15 +149,15 @@ function nextOf({ status, snapshot }: Inspection, now: number): string {
 
 function adviceOf(status: Inspection['status']): string {
   const { name, detail, last_error, unaccepted, lists = {} } = status;
-  const fix = last_error?.fix === undefined ? '' : `${oneLine(last_error.fix)}; then `;
+  const fix = last_error?.fix === undefined ? '' : `${singleLine(last_error.fix)}; then `;
   if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
   if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
   if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
   if (detail === 'stopped') return `"toolherd start ${name}".`;
   if (detail === 'disabled') return 'set "enabled: true" in its config.';
   if (detail === 'not_allowed')
-    return `${oneLine(last_error?.fix ?? '"toolherd allow", with its agent.yaml')}.`;
-  if (last_error?.fix !== undefined && isInTrouble(status)) return `${oneLine(last_error.fix)}.`;
+    return `${singleLine(last_error?.fix ?? '"toolherd allow", with its agent.yaml')}.`;
+  if (last_error?.fix !== undefined && isInTrouble(status)) return `${singleLine(last_error.fix)}.`;
   if (unaccepted !== undefined)
     return `see the difference with "toolherd pins ${name}", and accept it with --accept if it is wanted.`;
   if (Object.values(lists).some(({ reason }) => reason !== undefined))

@@ -1,9 +1,9 @@
 import type { Fleet } from '../../../fleet/fleet.js';
-import type { Call } from '../../core/command.js';
+import type { CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 
 /** Goes on until the user or the daemon ends it. Without --agent it is about the global herd. */
-export async function follow(call: Call, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
+export async function follow(call: CommandContext, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
   const { flags, output } = call;
   let state: 'following' | 'ended' = 'following';
   let resolveEnd = (_status: number) => {};
@@ -16,7 +16,7 @@ export async function follow(call: Call, begin: (fleet: Fleet) => Promise<void>)
   };
   const fleet = await call.fleet({
     autostart: false,
-    outlook: flags.agent === undefined ? 'herd' : 'agent',
+    viewMode: flags.agent === undefined ? 'herd' : 'agent',
     onLost: () => {
       if (state === 'ended') return;
       output.error('error: the daemon has ended');

@@ -1,27 +1,27 @@
 import type { CallEvent, CatalogEvent, FleetEvent, Shape } from '../../../fleet/fleet.js';
-import { oneLine, quoted } from '../../ui/text.js';
+import { quoted, singleLine } from '../../ui/text.js';
 
 /** An event as a person reads it, in one line; the words of a server may take more. */
-export function eventLine(event: FleetEvent): string {
-  return `${event.at} ${event.topic} ${oneLine(event.server)} ${about(event)}`;
+export function formatEvent(event: FleetEvent): string {
+  return `${event.at} ${event.topic} ${singleLine(event.server)} ${about(event)}`;
 }
 
 function about(event: FleetEvent): string {
   switch (event.topic) {
     case 'state':
-      return `${event.state} (${event.detail}): ${oneLine(event.cause)}`;
+      return `${event.state} (${event.detail}): ${singleLine(event.cause)}`;
     case 'log':
-      return `${event.level}${event.logger === null ? '' : ` ${oneLine(event.logger)}:`} ${quoted(event.message)}`;
+      return `${event.level}${event.logger === null ? '' : ` ${singleLine(event.logger)}:`} ${quoted(event.message)}`;
     case 'catalog':
       return `${event.list}: ${event.count}${differences(event)}`;
     case 'call': {
-      const what = oneLine(`${event.tool ?? event.method}${argumentsOf(event)}`);
+      const what = singleLine(`${event.tool ?? event.method}${argumentsOf(event)}`);
       const how = event.ok ? 'ok' : event.error;
       const unsent = event.sent ? '' : ', not sent';
       return `${what}: ${how} after ${Math.round(event.duration_ms)} ms${unsent}, for ${whoCalled(event)}`;
     }
     case 'notification':
-      return `${oneLine(event.method)} ${oneLine(JSON.stringify(event.params))}`;
+      return `${singleLine(event.method)} ${singleLine(JSON.stringify(event.params))}`;
   }
 }
 
@@ -47,7 +47,7 @@ function whoCalled({ client, caller, via, agent }: CallEvent): string {
   const where = [client && caller, via, agent].filter(Boolean).join(', ');
   const who =
     client === null ? (caller ?? 'nobody') : [client.name, client.version].filter(Boolean).join(' ');
-  return oneLine(`${who} (${where})`);
+  return singleLine(`${who} (${where})`);
 }
 
 function differences({ added, removed, changed, unaccepted = [] }: CatalogEvent): string {
@@ -57,5 +57,5 @@ function differences({ added, removed, changed, unaccepted = [] }: CatalogEvent)
     ...changed.map((name) => `~${name}`),
     ...unaccepted.map((name) => `not as pinned: ${name}`),
   ];
-  return marked.length === 0 ? '' : ` (${oneLine(marked.join(' '))})`;
+  return marked.length === 0 ? '' : ` (${singleLine(marked.join(' '))})`;
 }

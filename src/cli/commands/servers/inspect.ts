@@ -1,7 +1,7 @@
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'inspect SERVER [--chart mermaid|svg]',
   about: 'Shows everything about one server: its spec (secrets taken out), its states, its story.',
   help: `Examples:

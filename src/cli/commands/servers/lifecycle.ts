@@ -1,8 +1,8 @@
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
+import { withTimeout } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
-import { isOutOfReach, statusTable } from './status-table.js';
+import { isUnreachable, statusTable } from './status-table.js';
 
 const REACH = `SERVER is one of the nearest agent.yaml or the global config, else every one of that name that other agents have.
 --all is every server of those two files, and of other agents every one that is not at rest.`;
@@ -23,11 +23,11 @@ const NOT_ENABLED: Readonly<Record<string, string>> = {
 };
 
 /** start, stop, restart and reset are one verb in four words. */
-export function orderVerb(
+export function lifecycleCommand(
   order: 'start' | 'stop' | 'restart' | 'reset',
   about: string,
   example: string,
-): Verb {
+): Command {
   return {
     usage: `${order} SERVER…|--all [--wait]`,
     about,
@@ -45,7 +45,7 @@ ${EXITS[order]}`,
       }
       const fleet = await call.fleet();
       const selection = args.length > 0 ? { servers: [...args] } : { all: true as const };
-      const servers = await within(call, fleet[order](selection, flags.wait === true));
+      const servers = await withTimeout(call, fleet[order](selection, flags.wait === true));
       output.json({ servers });
       output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
       const named = servers.filter(({ name }) => args.includes(name));
@@ -54,7 +54,7 @@ ${EXITS[order]}`,
           output.note(`warning: ${name} ${NOT_ENABLED[detail]}: nothing was done`);
       if (flags.wait !== true) return EXIT.ok;
       if (servers.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
-      if (servers.some(isOutOfReach)) return EXIT.cannotReach;
+      if (servers.some(isUnreachable)) return EXIT.cannotReach;
       return servers.some(({ detail }) => FAILED.includes(detail)) ? EXIT.failed : EXIT.ok;
     },
   };

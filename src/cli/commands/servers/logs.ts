@@ -5,13 +5,13 @@ import { isAtLeast, readLog } from '../../../log/read-log.js';
 import { serverLogName } from '../../../log/server-log-name.js';
 import { didYouMean } from '../../../shared/near-miss.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import { type Call, type Flags, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, type Flags, UsageError } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { oneLine, quoted } from '../../ui/text.js';
+import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'logs [SERVER…] [-f] [-n N] [--since 10m] [--level warn]',
   about: `Shows what servers wrote to stderr, and what toolherd noted about them. Without SERVER: the daemon's own log.
 The files are read as they are, also when no daemon runs.`,
@@ -65,13 +65,13 @@ Exit status: 0 ok; with -f 3 no daemon runs, or it has ended, 130 interrupted.`,
 };
 
 /** A connection hears what the servers of its view log, and no others. */
-async function noteOthers({ args, output }: Call, fleet: Fleet): Promise<void> {
+async function noteOthers({ args, output }: CommandContext, fleet: Fleet): Promise<void> {
   const { servers } = await fleet.status();
   const own = new Set(servers.flatMap(({ name, other_view }) => (other_view === true ? [] : [name])));
   for (const { name, agent } of servers)
     if (args.includes(name) && !own.has(name))
       output.note(
-        oneLine(
+        singleLine(
           `warning: '${name}' is a server of ${agent}; to follow it add: --agent ${shellWord(agent ?? '')}`,
         ),
       );
@@ -96,7 +96,7 @@ function filterOf({ lines, since, level = 'trace' }: Flags): Filter {
 }
 
 /** The files are those of everybody: of a name that several agents use there is all in one. */
-async function readEntries(call: Call, { most, since, level }: Filter): Promise<LogEntry[]> {
+async function readEntries(call: CommandContext, { most, since, level }: Filter): Promise<LogEntry[]> {
   const { args, output } = call;
   const servers = args.length > 0 ? args : call.flags.follow === true ? serversWithLogs(call) : [null];
   const found = (await Promise.all(servers.map((server) => read(call, server)))).flat();
@@ -111,13 +111,16 @@ async function readEntries(call: Call, { most, since, level }: Filter): Promise<
   return entries;
 }
 
-async function read({ paths }: Call, server: string | null): Promise<LogEntry[]> {
+async function read({ paths }: CommandContext, server: string | null): Promise<LogEntry[]> {
   const file = server === null ? 'daemon.log' : join('servers', `${serverLogName(server)}.log`);
   const lines = await readLog(join(paths.logFolder, file));
   return lines.map(({ time, level, source, text }) => ({ time, level, server, source, text }));
 }
 
-function print({ args, flags, output }: Call, { time, level, server, source, text }: LogEntry): void {
+function print(
+  { args, flags, output }: CommandContext,
+  { time, level, server, source, text }: LogEntry,
+): void {
   const isOne = args.length === 1 || (args.length === 0 && flags.follow !== true);
   const who = server === null || isOne ? '' : ` ${server}`;
   output.print(`${time} ${level}${who}${source === null ? '' : ` ${source}:`} ${quoted(text)}`);
@@ -127,12 +130,12 @@ function entryOf({ at, level, server, logger, message }: LogEvent): LogEntry {
   return { time: at, level, server, source: logger, text: message };
 }
 
-function isNamed({ args }: Call, server: string): boolean {
+function isNamed({ args }: CommandContext, server: string): boolean {
   return args.length === 0 || args.includes(server);
 }
 
 /** The files are all that is asked. */
-function serversWithLogs({ paths }: Call): string[] {
+function serversWithLogs({ paths }: CommandContext): string[] {
   try {
     const files = readdirSync(join(paths.logFolder, 'servers'));
     return files

@@ -1,10 +1,10 @@
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { saveEntry } from './save-entry.js';
 import { readSourceFile } from './source-file.js';
 import { statusTable } from './status-table.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'register FILE [--save]',
   about: `Adds a server to the herd that runs, from a file with one entry or one source document (JSON or YAML). It stays
 until it is unregistered or the daemon ends; with --save it is written to the global config instead.`,
@@ -25,7 +25,7 @@ Exit status: 0 ok, 78 something is wrong with the file, or the name is taken.`,
     const { flags, output } = call;
     if (file === undefined) throw new UsageError('name a file', 'usage: toolherd register FILE [--save]');
     const source = await readSourceFile(call, file);
-    const fleet = await call.fleet({ outlook: 'herd' });
+    const fleet = await call.fleet({ viewMode: 'herd' });
     if (flags.save === true) {
       const { daemon } = await fleet.status([]);
       await saveEntry(daemon.config_file, source);

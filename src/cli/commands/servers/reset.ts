@@ -1,6 +1,6 @@
-import { orderVerb } from './lifecycle.js';
+import { lifecycleCommand } from './lifecycle.js';
 
-export const verb = orderVerb(
+export const verb = lifecycleCommand(
   'reset',
   'Forgets the failures of servers, and lets quarantined ones try again.',
   'github',

@@ -1,3 +1,3 @@
-import { orderVerb } from './lifecycle.js';
+import { lifecycleCommand } from './lifecycle.js';
 
-export const verb = orderVerb('restart', 'Stops and starts servers.', 'github');
+export const verb = lifecycleCommand('restart', 'Stops and starts servers.', 'github');

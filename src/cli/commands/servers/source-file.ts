@@ -4,8 +4,8 @@ import { isMap, type SourceDocument } from '../../../config/parse/document.js';
 import { parseJson } from '../../../config/parse/parse-json.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError } from '../../../config/parse/problem.js';
-import { FileFault, readSmallFile } from '../../../config/parse/read-file.js';
-import type { Call } from '../../core/command.js';
+import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import type { CommandContext } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
 
 export interface SourceFile {
@@ -15,7 +15,7 @@ export interface SourceFile {
 }
 
 /** Reads a file with one entry or source document. What is wrong with it is found here, where its lines are known. */
-export async function readSourceFile(call: Call, path: string): Promise<SourceFile> {
+export async function readSourceFile(call: CommandContext, path: string): Promise<SourceFile> {
   const file = resolve(call.cwd, path);
   const folder = dirname(file);
   const source = read(file);
@@ -38,7 +38,7 @@ function read(file: string): SourceDocument {
   try {
     text = readSmallFile(file);
   } catch (error) {
-    throw error instanceof FileFault ? fail(error.message, error.fix) : error;
+    throw error instanceof FileReadError ? fail(error.message, error.fix) : error;
   }
   const source = extname(file) === '.json' ? parseJson(file, text) : parseYaml(file, text);
   if (isMap(source.value)) return source;

@@ -1,6 +1,6 @@
-import { orderVerb } from './lifecycle.js';
+import { lifecycleCommand } from './lifecycle.js';
 
-export const verb = orderVerb(
+export const verb = lifecycleCommand(
   'start',
   'Starts servers now, also those that are stopped, waiting or quarantined.',
   'github',

@@ -2,7 +2,7 @@ import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
 import { type Environment, misconfiguredLine } from '../../core/daemon-variables.js';
 import { ago, bytes, table } from '../../ui/table.js';
-import { oneLine, quoted, widthOf } from '../../ui/text.js';
+import { quoted, singleLine, widthOf } from '../../ui/text.js';
 
 const HEADER = ['NAME', 'STATE', 'DETAIL', 'PID', 'SINCE', 'RESTARTS', 'CALLS', 'P50', 'MEMORY', 'TOOLS'];
 const AGENT_LENGTH = 32;
@@ -55,7 +55,7 @@ export function noteOf(server: ServerStatus, environment: Environment = {}): str
   const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
   const { fix = `see "toolherd auth ${name}"` } = last_error;
   const remedy = detail === 'needs_auth' ? `; ${fix}` : next;
-  return oneLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
+  return singleLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
 }
 
 /** What is wrong with the entry of a server that is misconfigured. */
@@ -80,7 +80,7 @@ export function listNotesOf(server: ServerStatus, now: number): string[] {
     return isOld && isInTrouble(server) ? [note] : [];
   }
   const failed = missing.filter(({ list }) => server.lists?.[list]?.reason !== undefined);
-  const notes = failed.map(({ reason }) => oneLine(`${name}: ${reason}`));
+  const notes = failed.map(({ reason }) => singleLine(`${name}: ${reason}`));
   const [unknown] = missing.filter((one) => !failed.includes(one));
   if (unknown === undefined || now - Date.parse(since) < LONG_START_MS) return notes;
   return [...notes, `${name}: ${unknown.reason}; agents see what it offers when it has started`];
@@ -104,16 +104,16 @@ export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefine
   const { tools, blocked } = unaccepted;
   const what = tools === 1 ? '1 tool is not what was pinned' : `${tools} tools are not what was pinned`;
   const follows = blocked ? ` and ${tools === 1 ? 'is' : 'are'} blocked` : '';
-  return oneLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
+  return singleLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
 }
 
 /** Behind the name of a server that only another view has. */
 export function ownerOf({ agent, other_view }: ServerStatus): string {
-  return other_view === true ? oneLine(` (of ${agent ?? 'the global config'})`) : '';
+  return other_view === true ? singleLine(` (of ${agent ?? 'the global config'})`) : '';
 }
 
 /** Nobody is at the other end of its address. */
-export function isOutOfReach({ transport, state, last_error }: ServerStatus): boolean {
+export function isUnreachable({ transport, state, last_error }: ServerStatus): boolean {
   return transport !== 'stdio' && state !== 'connected' && last_error?.cause === 'lost';
 }
 

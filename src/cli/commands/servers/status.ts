@@ -1,13 +1,13 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { ServerStatus } from '../../../fleet/fleet.js';
-import type { Call, Verb } from '../../core/command.js';
+import type { Command, CommandContext } from '../../core/command.js';
 import { agentFileOf } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
+import { withTimeout } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'status [SERVER…] [--watch] [--wait] [--exit-code]',
   about: `Shows the herd: the state of every server, as it is at this moment; also of those that only other agents have, with
 the column AGENT, which says whose each one is.`,
@@ -34,11 +34,11 @@ resolved, for example because a variable is not set).`,
     const lost = new Promise<void>((resolve) => {
       lose = resolve;
     });
-    const fleet = await call.fleet({ autostart: false, outlook: 'if allowed', onLost: lose });
+    const fleet = await call.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
     const names = args.length === 0 ? undefined : [...args];
     const look = async () => (await fleet.status(names)).servers.filter((row) => isMeant(call, row));
-    if (flags.wait === true) await within(call, untilSettled(fleet, look, lost));
-    const { servers, daemon } = await within(call, fleet.status(names));
+    if (flags.wait === true) await withTimeout(call, untilSettled(fleet, look, lost));
+    const { servers, daemon } = await withTimeout(call, fleet.status(names));
     output.json({ servers, daemon });
     output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
     if (daemon.closing) output.note(`warning: the daemon (pid ${daemon.pid}) is ending`);
@@ -53,10 +53,10 @@ resolved, for example because a variable is not set).`,
 
 const TICK_MS = 500;
 
-type Fleet = Awaited<ReturnType<Parameters<Verb['run']>[0]['fleet']>>;
+type Fleet = Awaited<ReturnType<Parameters<Command['run']>[0]['fleet']>>;
 
 /** What --wait and --exit-code are about: in a project, the servers of other agents only where they are named. */
-function isMeant(call: Call, { other_view }: ServerStatus): boolean {
+function isMeant(call: CommandContext, { other_view }: ServerStatus): boolean {
   return other_view !== true || call.args.length > 0 || agentFileOf(call) === undefined;
 }
 

@@ -1,6 +1,6 @@
-import { orderVerb } from './lifecycle.js';
+import { lifecycleCommand } from './lifecycle.js';
 
-export const verb = orderVerb(
+export const verb = lifecycleCommand(
   'stop',
   'Stops servers. They stay stopped, also when called, until they are started.',
   'github memory',

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../../fleet/fleet.js';
-import { type Call, UsageError } from '../../core/command.js';
+import { type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
@@ -13,7 +13,7 @@ const PAUSE_MS = 50;
  * The herd as it changes, until the user or the daemon ends it: drawn over and over on a terminal; a line of JSON, or a
  * table, a change elsewhere.
  */
-export async function watch(call: Call): Promise<number> {
+export async function watch(call: CommandContext): Promise<number> {
   const { args, flags, output } = call;
   if (flags.wait === true)
     throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
@@ -25,7 +25,7 @@ export async function watch(call: Call): Promise<number> {
   });
   const fleet = await call.fleet({
     autostart: false,
-    outlook: 'if allowed',
+    viewMode: 'if allowed',
     onLost: () => end(EXIT.notRunning),
   });
   let last = '';
@@ -55,7 +55,7 @@ export async function watch(call: Call): Promise<number> {
 
 /** Shows what there is; elsewhere than on a terminal only when it has changed. Answers with what was shown. */
 async function show(
-  { output, environment }: Call,
+  { output, environment }: CommandContext,
   fleet: Fleet,
   names: readonly string[] | undefined,
   isLive: boolean,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { CallParams, ToolResult } from '../../../fleet/fleet.js';
-import { UsageError, type Verb } from '../../core/command.js';
+import { type Command, UsageError } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { oneLine } from '../../ui/text.js';
+import { singleLine } from '../../ui/text.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'call-many FILE|- [--concurrency N] [--first]',
   about: 'Makes many calls at once. The file has a JSON array of calls, or one call a line.',
   help: `A call is {"server": …, "tool": …, "arguments": {…}, "timeout_ms": …}. Each result is printed when it comes, with its
@@ -73,5 +73,5 @@ function lineOf(index: number, { content, error, metadata }: ToolResult): string
     block.type === 'text' ? [block.text] : [`(${block.type} content)`],
   );
   const said = error === null ? text.join(' ') : `${error.type}: ${error.message}`;
-  return `${index + 1}  ${oneLine(`${metadata.server}.${metadata.tool}`)}  ${oneLine(said)}`;
+  return `${index + 1}  ${singleLine(`${metadata.server}.${metadata.tool}`)}  ${singleLine(said)}`;
 }

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { Fleet, ToolEntry, ToolResult } from '../../../fleet/fleet.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
-import { progressLine } from '../../ui/progress-bar.js';
+import { withTimeout } from '../../core/timeout.js';
+import { progressBar } from '../../ui/progress-bar.js';
 import { quoted } from '../../ui/text.js';
-import { isOutOfReach } from '../servers/status-table.js';
+import { isUnreachable } from '../servers/status-table.js';
 import { checkArguments } from './check-arguments.js';
 import { parseArguments } from './parse-arguments.js';
 import { findTarget } from './resolve-target.js';
 import { saveContent } from './save-content.js';
-import { whileWaiting } from './start-progress.js';
+import { showStartProgress } from './start-progress.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'call SERVER.TOOL [k=v | k:=json]… [--args JSON|-] [--raw] [--out DIR]',
   about: `Calls a tool and prints the text that it answers with, and nothing else. Images, sound and other bytes are saved
 to files, and where they are is said beside it.`,
@@ -36,7 +36,7 @@ reached, 77 it needs authorisation, 78 its entry in the config cannot be resolve
     if (target === undefined) throw new UsageError('name a tool', 'usage: toolherd call SERVER.TOOL [k=v]…');
     const whole = call.flags.args === '-' ? readFileSync(0, 'utf8') : (call.flags.args as string | undefined);
     const fleet = await call.fleet();
-    const { server, tool, schema } = await within(call, findTool(call, fleet, target));
+    const { server, tool, schema } = await withTimeout(call, findTool(call, fleet, target));
     const given = parseArguments(words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) call.output.note(`warning: ${oddity}`);
     const timeout = call.flags.timeout as string | undefined;
@@ -46,8 +46,8 @@ reached, 77 it needs authorisation, 78 its entry in the config cannot be resolve
       arguments: given,
       timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
     };
-    const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressLine(progress));
-    const result = await whileWaiting(call, fleet, server, fleet.call(params, { onProgress }));
+    const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressBar(progress));
+    const result = await showStartProgress(call, fleet, server, fleet.call(params, { onProgress }));
     const isShown = show(call, result);
     const status = await statusOf(result, fleet);
     return isShown || status !== EXIT.ok ? status : EXIT.failed;
@@ -61,8 +61,9 @@ interface Found {
 }
 
 /** With one dot in it there is one way to read a name: then the herd need not be asked who is in it. */
-async function findTool(call: Call, fleet: Fleet, target: string): Promise<Found> {
-  const toolsOf = async (name: string) => (await whileWaiting(call, fleet, name, fleet.tools(name))).tools;
+async function findTool(call: CommandContext, fleet: Fleet, target: string): Promise<Found> {
+  const toolsOf = async (name: string) =>
+    (await showStartProgress(call, fleet, name, fleet.tools(name))).tools;
   const [server = '', name = '', ...more] = target.split('.');
   if (server !== '' && name !== '' && more.length === 0) {
     try {
@@ -83,7 +84,7 @@ function schemaOf(known: readonly ToolEntry[], server: string, tool: string): Fo
 }
 
 /** False where a part of it could not be saved. By then the tool has run, and what it said is printed. */
-function show(call: Call, result: ToolResult): boolean {
+function show(call: CommandContext, result: ToolResult): boolean {
   const { flags, output } = call;
   output.json({ result });
   if (flags.raw === true && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
@@ -106,7 +107,7 @@ function show(call: Call, result: ToolResult): boolean {
   return isSaved;
 }
 
-function save(call: Call, result: ToolResult): boolean {
+function save(call: CommandContext, result: ToolResult): boolean {
   try {
     for (const line of saveContent(call, result)) call.output.note(line);
     return true;
@@ -136,7 +137,7 @@ async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<
     const { servers } = await fleet.status([metadata.server]);
     if (servers.some(({ detail }) => detail === 'needs_auth' || detail === 'not_allowed'))
       return EXIT.notAllowed;
-    return servers.some(isOutOfReach) ? EXIT.cannotReach : EXIT.failed;
+    return servers.some(isUnreachable) ? EXIT.cannotReach : EXIT.failed;
   }
   return STATUS[error.type] ?? EXIT.failed;
 }

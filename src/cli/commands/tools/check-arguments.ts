@@ -1,6 +1,6 @@
 import { didYouMean, nearMiss } from '../../../shared/near-miss.js';
 import { UsageError } from '../../core/command.js';
-import { oneLine } from '../../ui/text.js';
+import { singleLine } from '../../ui/text.js';
 import { choicesOf, isOfType, isRecord, propertiesOf, typesOf } from './schema-types.js';
 
 /**
@@ -27,10 +27,10 @@ export function checkArguments(tool: string, schema: unknown, given: Record<stri
     Object.hasOwn(properties, name) ? (wrong(name, value, properties[name]) ?? []) : [],
   );
   const isRefused = strangers.length > 0 && schema.additionalProperties === false;
-  if (absent.length + faults.length === 0 && !isRefused) return strangers.map(oneLine);
+  if (absent.length + faults.length === 0 && !isRefused) return strangers.map(singleLine);
   const lacks = absent.filter((name) => !isMeant(name)).map((name) => `'${name}' is missing`);
   const message = [...strangers, ...lacks, ...faults].join('; ');
-  throw new UsageError(oneLine(message), oneLine(`${tool} takes ${describeArguments(schema)}`));
+  throw new UsageError(singleLine(message), singleLine(`${tool} takes ${describeArguments(schema)}`));
 }
 
 function missing(schema: Record<string, unknown>, given: Record<string, unknown>): string[] {

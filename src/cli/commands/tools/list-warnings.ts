@@ -1,9 +1,9 @@
 import type { Fleet, MissingList } from '../../../fleet/fleet.js';
-import type { Call } from '../../core/command.js';
+import type { CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import type { Output } from '../../ui/output.js';
-import { oneLine } from '../../ui/text.js';
-import { isOutOfReach, noteOf } from '../servers/status-table.js';
+import { singleLine } from '../../ui/text.js';
+import { isUnreachable, noteOf } from '../servers/status-table.js';
 
 interface Marked {
   server: string;
@@ -22,18 +22,18 @@ interface Listed {
  * What has to be known of a list beside what is in it: bad definitions, and what was not asked for today. Of servers that
  * are `missing`, `noteMissing` says more.
  */
-export function noteMarks(
+export function warnAboutBadDefinitions(
   output: Output,
   { entries, missing = [] }: Listed,
   name: (index: number) => string,
 ): void {
   if (output.isJson) return;
   for (const [index, { problem }] of entries.entries()) {
-    if (problem !== undefined) output.note(oneLine(`warning: ${name(index)}: ${problem}`));
+    if (problem !== undefined) output.note(singleLine(`warning: ${name(index)}: ${problem}`));
   }
   for (const [index, { blocked, server }] of entries.entries()) {
     if (blocked === undefined) continue;
-    output.note(oneLine(`blocked: ${name(index)}: ${blocked}; see "toolherd pins ${server}"`));
+    output.note(singleLine(`blocked: ${name(index)}: ${blocked}; see "toolherd pins ${server}"`));
   }
   const cached = new Set(entries.filter((entry) => entry.cached === true).map(({ server }) => server));
   for (const { server } of missing) cached.delete(server);
@@ -44,8 +44,8 @@ export function noteMarks(
  * Servers whose lists are not known are named, with the reason. Answers with the exit status: 0 for the herd; who asked
  * for one server alone, and got nothing of it, was not served, nor was who asked with --refresh and got an old list.
  */
-export async function noteMissing(
-  { output, environment, flags }: Pick<Call, 'output' | 'environment' | 'flags'>,
+export async function warnAboutMissingLists(
+  { output, environment, flags }: Pick<CommandContext, 'output' | 'environment' | 'flags'>,
   fleet: Fleet,
   { entries, missing = [] }: Listed,
   asked: string | undefined,
@@ -57,7 +57,7 @@ export async function noteMissing(
   for (const server of troubled) output.note(`warning: ${noteOf(server, environment)}`);
   const told = new Set(troubled.map(({ name }) => name));
   const reasons = missing.filter(({ server }) => !told.has(server));
-  const notes = new Set(reasons.map(({ server, reason }) => oneLine(`missing: ${server}: ${reason}`)));
+  const notes = new Set(reasons.map(({ server, reason }) => singleLine(`missing: ${server}: ${reason}`)));
   for (const note of notes) output.note(note);
   const isOld = flags.refresh === true && missing.length > 0;
   if (asked === undefined || (heard.has(asked) && !isOld)) return EXIT.ok;
@@ -67,6 +67,6 @@ export async function noteMissing(
   const failing = unserved.filter((server) => noteOf(server) !== undefined);
   if (failing.some(({ detail }) => detail === 'needs_auth' || detail === 'not_allowed'))
     return EXIT.notAllowed;
-  if (failing.some(isOutOfReach)) return EXIT.cannotReach;
+  if (failing.some(isUnreachable)) return EXIT.cannotReach;
   return failing.length + missing.length > 0 && resting.length === 0 ? EXIT.failed : EXIT.ok;
 }

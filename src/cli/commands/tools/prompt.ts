@@ -1,12 +1,12 @@
 import type { McpResult } from '../../../fleet/fleet.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { oneLine } from '../../ui/text.js';
+import { singleLine } from '../../ui/text.js';
 import { parseArguments } from './parse-arguments.js';
 import { findTarget } from './resolve-target.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'prompt SERVER.NAME [k=v]…',
   about: `Fills in a prompt and prints the text of its messages; where there are several, each under who is to say it.`,
   help: `Examples:
@@ -43,14 +43,14 @@ interface Message {
   content?: { type?: unknown; text?: unknown } | null;
 }
 
-function show({ output }: Call, result: McpResult): void {
+function show({ output }: CommandContext, result: McpResult): void {
   output.json({ result });
   const messages = Array.isArray(result.messages) ? result.messages : [];
   for (const message of messages as (Message | null)[]) {
     const { role, content } = message ?? {};
-    if (messages.length > 1) output.print(oneLine(`[${String(role)}]`));
+    if (messages.length > 1) output.print(singleLine(`[${String(role)}]`));
     if (typeof content?.text === 'string') output.printRaw(`${content.text}\n`);
-    else output.note(oneLine(`(${String(content?.type)} content; see --json)`));
+    else output.note(singleLine(`(${String(content?.type)} content; see --json)`));
   }
   if (messages.length === 0) output.note('it is empty');
 }

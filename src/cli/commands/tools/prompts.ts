@@ -1,12 +1,12 @@
 import type { PromptEntry } from '../../../fleet/fleet.js';
-import type { Verb } from '../../core/command.js';
-import { within } from '../../core/timeout.js';
+import type { Command } from '../../core/command.js';
+import { withTimeout } from '../../core/timeout.js';
 import { firstLine } from '../../ui/first-line.js';
 import { table } from '../../ui/table.js';
-import { noteMarks, noteMissing } from './list-warnings.js';
-import { whileWaiting } from './start-progress.js';
+import { warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
+import { showStartProgress } from './start-progress.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'prompts [SERVER] [--refresh]',
   about: `Lists the prompts of the herd, or of one server, with their arguments: those in [brackets] may be left out.
 A server that has never run is started for it; of one that rests, what it last offered is shown. The list of the herd waits at most
@@ -24,15 +24,15 @@ Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const asked = whileWaiting(call, fleet, args[0], fleet.prompts(args[0], flags.refresh === true));
-    const { prompts, missing } = await within(call, asked);
+    const asked = showStartProgress(call, fleet, args[0], fleet.prompts(args[0], flags.refresh === true));
+    const { prompts, missing } = await withTimeout(call, asked);
     output.json({ prompts, missing });
-    noteMarks(
+    warnAboutBadDefinitions(
       output,
       { entries: prompts, missing },
       (index) => `${prompts[index]?.server}.${prompts[index]?.name}`,
     );
-    const status = await noteMissing(call, fleet, { entries: prompts, missing }, args[0]);
+    const status = await warnAboutMissingLists(call, fleet, { entries: prompts, missing }, args[0]);
     const rows = prompts.map((prompt) => [
       `${prompt.server}.${prompt.name}${prompt.problem === undefined ? '' : ' !'}`,
       argumentsOf(prompt),

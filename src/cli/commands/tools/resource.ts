@@ -1,9 +1,9 @@
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { oneLine } from '../../ui/text.js';
+import { singleLine } from '../../ui/text.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'resource SERVER URI',
   about: `Reads a resource. Text is printed as it is; other content goes to a pipe or file byte for byte, and is only described
 on a terminal.`,
@@ -39,11 +39,13 @@ interface Content {
   blob?: unknown;
 }
 
-function show({ output }: Call, { uri, mimeType, text, blob }: Content): void {
+function show({ output }: CommandContext, { uri, mimeType, text, blob }: Content): void {
   if (typeof text === 'string') output.printRaw(text);
   else if (typeof blob === 'string') {
     const bytes = Buffer.from(blob, 'base64');
-    const about = oneLine(`${String(uri)}: ${bytes.length} bytes of ${String(mimeType ?? 'unknown type')}`);
+    const about = singleLine(
+      `${String(uri)}: ${bytes.length} bytes of ${String(mimeType ?? 'unknown type')}`,
+    );
     output.printBytes(bytes, `${about}; to have them, send the output to a file`);
-  } else output.note(oneLine(`(${String(uri)} has neither text nor bytes; see --json)`));
+  } else output.note(singleLine(`(${String(uri)} has neither text nor bytes; see --json)`));
 }

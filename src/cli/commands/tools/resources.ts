@@ -1,12 +1,12 @@
 import type { ResourceEntry, TemplateEntry } from '../../../fleet/fleet.js';
-import type { Verb } from '../../core/command.js';
-import { within } from '../../core/timeout.js';
+import type { Command } from '../../core/command.js';
+import { withTimeout } from '../../core/timeout.js';
 import { firstLine } from '../../ui/first-line.js';
 import { table } from '../../ui/table.js';
-import { noteMarks, noteMissing } from './list-warnings.js';
-import { whileWaiting } from './start-progress.js';
+import { warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
+import { showStartProgress } from './start-progress.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'resources [SERVER] [--refresh]',
   about: `Lists the resources of the herd, or of one server, and the templates of more: a URI with {names} to be filled in.
 A server that has never run is started for it; of one that rests, what it last offered is shown. The list of the herd waits at most
@@ -24,12 +24,16 @@ Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const asked = whileWaiting(call, fleet, args[0], fleet.resources(args[0], flags.refresh === true));
-    const { resources, templates, missing } = await within(call, asked);
+    const asked = showStartProgress(call, fleet, args[0], fleet.resources(args[0], flags.refresh === true));
+    const { resources, templates, missing } = await withTimeout(call, asked);
     output.json({ resources, templates, missing });
     const entries = [...resources, ...templates];
-    noteMarks(output, { entries, missing }, (index) => `${entries[index]?.server} ${uriOf(entries[index]!)}`);
-    const status = await noteMissing(call, fleet, { entries, missing }, args[0]);
+    warnAboutBadDefinitions(
+      output,
+      { entries, missing },
+      (index) => `${entries[index]?.server} ${uriOf(entries[index]!)}`,
+    );
+    const status = await warnAboutMissingLists(call, fleet, { entries, missing }, args[0]);
     const rows = entries.map((entry) => [
       entry.server,
       `${uriOf(entry)}${entry.problem === undefined ? '' : ' !'}`,

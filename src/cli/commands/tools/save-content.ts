@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ToolResult } from '../../../fleet/fleet.js';
-import { type Call, UsageError } from '../../core/command.js';
-import { oneLine } from '../../ui/text.js';
+import { type CommandContext, UsageError } from '../../core/command.js';
+import { singleLine } from '../../ui/text.js';
 
 /** The endings that are not the second half of the type. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -23,19 +23,19 @@ const LONGEST_NAME = 200;
  * What a tool answered beside text goes to files: into a new folder among the temporary ones, or where --out says.
  * A line about each. The names are ours: what a server calls it must not choose a place.
  */
-export function saveContent({ flags, cwd }: Call, { content, metadata }: ToolResult): string[] {
+export function saveContent({ flags, cwd }: CommandContext, { content, metadata }: ToolResult): string[] {
   let folder: string | undefined;
   const place = () =>
     (folder ??= makeFolder(typeof flags.out === 'string' ? resolve(cwd, flags.out) : undefined));
   return content.flatMap((block, index) => {
     if (block.type === 'text') return [];
-    if (block.type === 'unknown') return [oneLine(`(${block.original_type} content; see --raw)`)];
+    if (block.type === 'unknown') return [singleLine(`(${block.original_type} content; see --raw)`)];
     if (block.data === null)
-      return [oneLine(`(a link to ${'uri' in block ? block.uri : 'nothing'}; see --raw)`)];
+      return [singleLine(`(a link to ${'uri' in block ? block.uri : 'nothing'}; see --raw)`)];
     const bytes = Buffer.from(block.data, 'base64');
     const owner = `${metadata.server}.${metadata.tool}`.replaceAll(/[^\w.-]/g, '-').slice(0, LONGEST_NAME);
     const file = write(place(), `${owner}-${index + 1}`, ending(block.mime_type), bytes);
-    return [`${oneLine(block.mime_type ?? 'bytes')} (${bytes.length} bytes) saved to ${file}`];
+    return [`${singleLine(block.mime_type ?? 'bytes')} (${bytes.length} bytes) saved to ${file}`];
   });
 }
 

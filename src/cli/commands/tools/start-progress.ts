@@ -1,11 +1,11 @@
 import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
-import type { Call } from '../../core/command.js';
+import type { CommandContext } from '../../core/command.js';
 
 const TICK_MS = 1000;
 
 /** Where servers take their time to start, a person is told what is being waited for. Without a name: any of the herd. */
-export async function whileWaiting<T>(
-  call: Call,
+export async function showStartProgress<T>(
+  call: CommandContext,
   fleet: Fleet,
   server: string | undefined,
   work: Promise<T>,

@@ -1,12 +1,12 @@
-import type { Verb } from '../../core/command.js';
-import { within } from '../../core/timeout.js';
+import type { Command } from '../../core/command.js';
+import { withTimeout } from '../../core/timeout.js';
 import { firstLine } from '../../ui/first-line.js';
 import { table } from '../../ui/table.js';
-import { oneLine } from '../../ui/text.js';
-import { noteMarks, noteMissing } from './list-warnings.js';
-import { whileWaiting } from './start-progress.js';
+import { singleLine } from '../../ui/text.js';
+import { warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
+import { showStartProgress } from './start-progress.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'tools [SERVER] [--schema] [--refresh]',
   about: `Lists the tools of the herd, or of one server. A server that has never run is started for it; of one that rests,
 what it last offered is shown. The list of the herd waits at most
@@ -26,18 +26,18 @@ Exit status: 0 ok, 1 the one server that was named could not be asked, 4 no such
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const asked = whileWaiting(call, fleet, args[0], fleet.tools(args[0], flags.refresh === true));
-    const { tools, missing } = await within(call, asked);
+    const asked = showStartProgress(call, fleet, args[0], fleet.tools(args[0], flags.refresh === true));
+    const { tools, missing } = await withTimeout(call, asked);
     output.json({ tools, missing });
-    noteMarks(
+    warnAboutBadDefinitions(
       output,
       { entries: tools, missing },
       (index) => `${tools[index]?.server}.${tools[index]?.name}`,
     );
-    const status = await noteMissing(call, fleet, { entries: tools, missing }, args[0]);
+    const status = await warnAboutMissingLists(call, fleet, { entries: tools, missing }, args[0]);
     if (flags.schema === true) {
       for (const tool of tools) {
-        const name = oneLine(`${tool.server}.${tool.name}`);
+        const name = singleLine(`${tool.server}.${tool.name}`);
         output.print(`${name}\n${JSON.stringify(tool.input_schema, null, 2)}`);
       }
       return status;

@@ -1,12 +1,12 @@
 import { loadConfig } from '../../../config/load.js';
 import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust.js';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { loadOptions, namedAgentFile } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { tellOfTrust } from '../../daemon/notify-config-change.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { describeWouldRun, wouldRunJson } from '../../ui/trust-preview.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'allow [FILE] [--yes]',
   about: `Lets a project's agent.yaml run what it says. Shows what would run and asks. The file is remembered as it is
 now: when it, a manifest it names, or the names in its envFile change, it has to be allowed again.`,
@@ -31,7 +31,7 @@ Exit status: 0 allowed, 77 not allowed (no terminal and no --yes, or the answer 
     const isAllowed = call.flags.yes === true || (await call.confirm('Allow this?'));
     if (isAllowed) {
       await new TrustStore(call.paths.trustFile).allow(file, await makePin(agent.text, agent.planned));
-      await tellOfTrust(call);
+      await notifyConfigChange(call);
     }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);
     output.json({ ok: isAllowed, file, would_run: wouldRunJson(list) });

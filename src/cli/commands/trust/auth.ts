@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
-import { type Call, UsageError, type Verb } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { openBrowser } from '../../ui/open-browser.js';
 
 const USAGE = 'auth SERVER [--no-browser] [--client-id ID [--client-secret-stdin]] [--logout]';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: USAGE,
   about: `Authorises toolherd at a remote server that asks for it (OAuth): prints the address that a person has to open,
 opens it in a browser when there is a terminal, waits, and starts the server.`,
@@ -55,20 +55,24 @@ Exit status: 0 authorised, 77 not authorised, 124 nobody answered in time (--tim
 };
 
 /** The secret comes from a file or a pipe: a command line is for all to see. */
-function clientOf({ flags }: Call): { client_id?: string; client_secret?: string } {
+function clientOf({ flags }: CommandContext): { client_id?: string; client_secret?: string } {
   if (typeof flags['client-id'] !== 'string') return {};
   const secret = flags['client-secret-stdin'] === true ? readFileSync(0, 'utf8').trim() : '';
   return { client_id: flags['client-id'], ...(secret === '' ? {} : { client_secret: secret }) };
 }
 
-function show({ flags, output, isInteractive }: Call, url: string): void {
+function show({ flags, output, isInteractive }: CommandContext, url: string): void {
   output.note(`open this address to authorise toolherd:${output.isJson ? ` ${url}` : ''}`);
   output.print(url);
   if (flags['no-browser'] !== true && !output.isJson && isInteractive()) openBrowser(url);
 }
 
 /** Undefined when the time was up; the daemon waits on, and the address stays good until it gives up. */
-async function untilDone(call: Call, fleet: Fleet, server: string): Promise<AuthorizeReport | undefined> {
+async function untilDone(
+  call: CommandContext,
+  fleet: Fleet,
+  server: string,
+): Promise<AuthorizeReport | undefined> {
   const { flags, output } = call;
   const done = fleet.authorize({ server, wait: true });
   if (typeof flags.timeout !== 'string') return done;

@@ -1,5 +1,5 @@
 import type { PinnedVersion, ToolPin } from '../../../fleet/fleet.js';
-import { visible } from '../../ui/visible.js';
+import { escapeInvisible } from '../../ui/visible.js';
 
 const CONTEXT = 2;
 /** What is cut off is no JSON that could be laid out, so it is broken into lines as it comes. */
@@ -12,7 +12,7 @@ export function pinDiff({ pinned, offered }: Pick<ToolPin, 'pinned' | 'offered'>
   const shown = names.flatMap((name) => {
     const [old = [], now = []] = [before.get(name), after.get(name)];
     const lines = hunk(old, now);
-    return lines.length === 0 ? [] : [`@@ ${visible(name)} @@`, ...lines];
+    return lines.length === 0 ? [] : [`@@ ${escapeInvisible(name)} @@`, ...lines];
   });
   return shown.length > 0 ? shown : ['(they differ in what is not shown: a secret)'];
 }
@@ -50,5 +50,5 @@ function hunk(old: readonly string[], now: readonly string[]): string[] {
 }
 
 function marked(mark: string, lines: readonly string[]): string[] {
-  return lines.map((line) => `${mark}${visible(line)}`);
+  return lines.map((line) => `${mark}${escapeInvisible(line)}`);
 }

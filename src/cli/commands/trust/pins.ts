@@ -1,13 +1,13 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
+import { withTimeout } from '../../core/timeout.js';
 import { ago } from '../../ui/table.js';
-import { oneLine } from '../../ui/text.js';
-import { visible } from '../../ui/visible.js';
+import { singleLine } from '../../ui/text.js';
+import { escapeInvisible } from '../../ui/visible.js';
 import { pinDiff } from './pin-diff.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'pins [SERVER] [--accept] [--yes]',
   about: `Shows what tools are not what they were when toolherd first saw them, and how they differ. With 'security.pin:
 enforce' such a tool is blocked. --accept takes exactly what was shown for good; on a terminal it asks first.`,
@@ -27,7 +27,7 @@ Exit status: 0 shown or accepted, 1 something changed again before it was accept
   async run(call) {
     const { args, flags, output } = call;
     const fleet = await call.fleet();
-    const shown = await within(call, fleet.pins({ server: args[0] }));
+    const shown = await withTimeout(call, fleet.pins({ server: args[0] }));
     const waiting = shown.servers.filter((server) => hashesOf(server).length > 0);
     output.print(describe(shown, Date.now()));
     if (flags.accept !== true || waiting.length === 0) {
@@ -45,12 +45,13 @@ Exit status: 0 shown or accepted, 1 something changed again before it was accept
     for (const server of shown.servers) {
       // only what was shown: by its hash, and for each server by itself
       const params = { server: server.server, accept: true, hashes: hashesOf(server) };
-      const done = isWaiting.has(server.server) ? await within(call, fleet.pins(params)) : undefined;
+      const done = isWaiting.has(server.server) ? await withTimeout(call, fleet.pins(params)) : undefined;
       report.servers.push(...(done?.servers ?? [server]));
       report.accepted.push(...(done?.accepted ?? []));
     }
     output.json(report);
-    for (const { server, tool } of report.accepted) output.print(visible(`accepted: ${server}.${tool}`));
+    for (const { server, tool } of report.accepted)
+      output.print(escapeInvisible(`accepted: ${server}.${tool}`));
     const missed = waiting.flatMap(hashesOf).length - report.accepted.length;
     if (missed === 0) return EXIT.ok;
     output.error(
@@ -76,8 +77,8 @@ function describeServer({ server, tools, problem }: ServerPins, now: number): st
   const count = pinned === 0 ? 'nothing is pinned' : `${pinned} ${pinned === 1 ? 'tool' : 'tools'} pinned`;
   const rest = different.length === 0 ? '' : `, ${different.length} to accept`;
   return [
-    `${oneLine(server)}: ${count}${rest}`,
-    ...(problem === null ? [] : [`  what was pinned is not known: ${oneLine(problem)}`]),
+    `${singleLine(server)}: ${count}${rest}`,
+    ...(problem === null ? [] : [`  what was pinned is not known: ${singleLine(problem)}`]),
     ...different.flatMap((tool) => describeTool(tool, now)),
   ];
 }
@@ -86,5 +87,8 @@ function describeTool(tool: ToolPin, now: number): string[] {
   const mark = tool.state === 'new' ? '+' : '~';
   const since = tool.offered === null ? '' : `, ${ago(tool.offered.at, now)} ago`;
   const about = `${tool.state}${tool.blocked ? ' and blocked' : ''}${since}`;
-  return [`  ${mark} ${visible(tool.tool)} (${about})`, ...pinDiff(tool).map((line) => `      ${line}`)];
+  return [
+    `  ${mark} ${escapeInvisible(tool.tool)} (${about})`,
+    ...pinDiff(tool).map((line) => `      ${line}`),
+  ];
 }

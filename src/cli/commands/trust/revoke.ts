@@ -1,10 +1,10 @@
 import { TrustStore } from '../../../config/trust.js';
-import type { Verb } from '../../core/command.js';
+import type { Command } from '../../core/command.js';
 import { namedAgentFile } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { tellOfTrust } from '../../daemon/notify-config-change.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 
-export const verb: Verb = {
+export const verb: Command = {
   usage: 'revoke [FILE]',
   about: "Takes back an 'allow'. Nothing in the file runs any more.",
   help: 'Examples:\n  toolherd revoke\n  toolherd revoke ./agent.yaml',
@@ -13,7 +13,7 @@ export const verb: Verb = {
   async run(call) {
     const file = namedAgentFile(call);
     const wasAllowed = await new TrustStore(call.paths.trustFile).revoke(file);
-    if (wasAllowed) await tellOfTrust(call);
+    if (wasAllowed) await notifyConfigChange(call);
     call.output.print(wasAllowed ? `revoked: ${file}` : `was not allowed: ${file}`);
     call.output.json({ ok: true, file, was_allowed: wasAllowed });
     return EXIT.ok;

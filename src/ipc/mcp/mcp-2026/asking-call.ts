@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallContext, McpResult, OnRequest } from '../../../fleet/fleet.js';
 import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
 import { answersAnything, type ClientCapabilities, checkOffered } from '../client-questions.js';
-import type { Parked, ParkedCalls } from '../suspended-calls.js';
+import type { SuspendedCall, SuspendedCalls } from '../suspended-calls.js';
 
 interface Question {
   method: string;
@@ -18,14 +18,14 @@ export interface Leg {
   progress(progress: Record<string, unknown>): void;
 }
 
-export interface AskingCallOptions {
+export interface SuspendableCallOptions {
   method: string;
   params: Record<string, unknown>;
   capabilities: ClientCapabilities;
-  parked: ParkedCalls<AskingCall>;
+  suspended: SuspendedCalls<SuspendableCall>;
   wantsProgress: boolean;
   /** Another call of the same client that somebody waits for. A server does not say which call its question is about. */
-  elsewhere?(): AskingCall | undefined;
+  elsewhere?(): SuspendableCall | undefined;
   begin(context: CallContext): Promise<McpResult>;
 }
 
@@ -33,12 +33,12 @@ export interface AskingCallOptions {
  * A call of a client that no server can ask. What the server wants to know meanwhile becomes the result of the request
  * (`input_required`), and the call stays with the server until a second request brings the answers.
  */
-export class AskingCall implements Parked {
+export class SuspendableCall implements SuspendedCall {
   readonly method: string;
   readonly params: Record<string, unknown>;
   /** Whose it is; undefined until that is found out. */
   server: string | undefined;
-  readonly #options: AskingCallOptions;
+  readonly #options: SuspendableCallOptions;
   readonly #abort = new AbortController();
   readonly #questions = new Map<string, Question>();
   readonly #outcome: Promise<McpResult>;
@@ -46,7 +46,7 @@ export class AskingCall implements Parked {
   #leg: Leg | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(options: AskingCallOptions) {
+  constructor(options: SuspendableCallOptions) {
     this.method = options.method;
     this.params = options.params;
     this.#options = options;
@@ -113,7 +113,7 @@ export class AskingCall implements Parked {
       // who asks several things at once asks them one after the other
       await Promise.race([this.#outcome, nextTurn()]);
       if (this.#questions.size === 0) continue;
-      const requestState = this.#options.parked.park(this);
+      const requestState = this.#options.suspended.suspend(this);
       if (requestState !== undefined) return this.#inputRequired(requestState);
       this.#refuse('too many calls wait for the answers of clients already');
     }

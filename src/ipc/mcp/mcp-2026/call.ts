@@ -3,12 +3,12 @@ import { wrong } from '../../jsonrpc/params.js';
 import { toFailedResult, toRpcError } from '../failures.js';
 import { isRecord } from '../is-record.js';
 import { onLogMessages } from '../log-messages.js';
-import { AskingCall } from './asking-call.js';
+import { SuspendableCall } from './asking-call.js';
 import { withoutEnvelope } from './envelope.js';
-import type { ModernRequest } from './methods.js';
+import type { Mcp2026Request } from './methods.js';
 
 /** A request that goes through to a server, which may want to know something first. */
-export async function call(request: ModernRequest): Promise<McpResult> {
+export async function call(request: Mcp2026Request): Promise<McpResult> {
   try {
     return await follow(request);
   } catch (error) {
@@ -17,7 +17,7 @@ export async function call(request: ModernRequest): Promise<McpResult> {
   }
 }
 
-async function follow(request: ModernRequest): Promise<McpResult> {
+async function follow(request: Mcp2026Request): Promise<McpResult> {
   const { session, params: given, context, raw } = request;
   const token = given.progressToken();
   const params = withoutEnvelope(raw);
@@ -37,10 +37,13 @@ async function follow(request: ModernRequest): Promise<McpResult> {
   }
 }
 
-function begin({ method, session, envelope, params: given }: ModernRequest, params: Record<string, unknown>) {
-  const { parked, fleet, caller, server } = session;
-  const asking = new AskingCall({
-    ...{ method, params, parked, capabilities: envelope.capabilities },
+function begin(
+  { method, session, envelope, params: given }: Mcp2026Request,
+  params: Record<string, unknown>,
+) {
+  const { suspended, fleet, caller, server } = session;
+  const asking = new SuspendableCall({
+    ...{ method, params, suspended, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
     elsewhere: () => session.attended,
     begin: (context) =>
@@ -51,20 +54,20 @@ function begin({ method, session, envelope, params: given }: ModernRequest, para
 
 /** The call that waits for what this request brings; undefined where it brings nothing. */
 function resumed(
-  { method, session, params: given }: ModernRequest,
+  { method, session, params: given }: Mcp2026Request,
   params: Record<string, unknown>,
-): AskingCall | undefined {
+): SuspendableCall | undefined {
   const token = given.optionalText('requestState');
   if (token === undefined) return undefined;
   const responses = given.optionalRecord('inputResponses') ?? {};
   if (!Object.values(responses).every(isRecord)) throw wrong("'inputResponses' must be an object of objects");
-  const asked = session.parked.take(token, method, params);
+  const asked = session.suspended.take(token, method, params);
   asked.answer(responses as Record<string, Record<string, unknown>>);
   return asked;
 }
 
 /** What the server of this call logs while it is at it. */
-function listenToLog({ session, envelope }: ModernRequest, asked: AskingCall): () => void {
+function listenToLog({ session, envelope }: Mcp2026Request, asked: SuspendableCall): () => void {
   const { logLevel } = envelope;
   if (logLevel === undefined) return () => undefined;
   return onLogMessages({
@@ -72,6 +75,6 @@ function listenToLog({ session, envelope }: ModernRequest, asked: AskingCall): (
     isShown: (server) => server === asked.server,
     isAlone: session.isAlone,
     level: () => logLevel,
-    tell: (message) => session.notify('notifications/message', message),
+    notify: (message) => session.notify('notifications/message', message),
   });
 }

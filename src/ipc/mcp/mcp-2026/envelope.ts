@@ -2,7 +2,7 @@ import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
   LOG_LEVEL_KEY,
-  MODERN_VERSION,
+  MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
   UNSUPPORTED_VERSION,
 } from '../../../shared/mcp-names.js';
@@ -28,8 +28,8 @@ export function readEnvelope(params: unknown): Envelope | undefined {
   if (meta === undefined || !Object.hasOwn(meta, PROTOCOL_VERSION_KEY)) return undefined;
   const version = meta[PROTOCOL_VERSION_KEY];
   if (typeof version !== 'string') throw wrong(PROTOCOL_VERSION_KEY, 'must be a string');
-  if (version !== MODERN_VERSION) {
-    const data = { supported: [MODERN_VERSION], requested: version };
+  if (version !== MCP_2026_VERSION) {
+    const data = { supported: [MCP_2026_VERSION], requested: version };
     throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
   }
   const capabilities = meta[CLIENT_CAPABILITIES_KEY];

@@ -89,7 +89,7 @@ function beginLists(
   tell: (list: ListName) => void,
 ): () => void {
   const { fleet, clock, isShown } = session;
-  return onListChanges({ fleet, clock, isShown, tell: (list) => lists.includes(list) && tell(list) });
+  return onListChanges({ fleet, clock, isShown, notify: (list) => lists.includes(list) && tell(list) });
 }
 
 function whenAborted(signal: AbortSignal): Promise<void> {

@@ -1,9 +1,9 @@
 import type { McpResult } from '../../../fleet/fleet.js';
-import { MODERN_VERSION } from '../../../shared/mcp-names.js';
+import { MCP_2026_VERSION } from '../../../shared/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
 import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
-import { orNone } from '../completion.js';
+import { emptyIfUnsupported } from '../completion.js';
 import { isRecord } from '../is-record.js';
 import { MCP_METHODS } from '../methods.js';
 import { CAPABILITIES } from '../server-info.js';
@@ -11,10 +11,10 @@ import type { McpSession } from '../session.js';
 import { call } from './call.js';
 import type { Envelope } from './envelope.js';
 import { listen } from './listen.js';
-import { complete, modernError, withoutExecution } from './results.js';
+import { complete, mcp2026Error, withoutExecution } from './results.js';
 
 /** One request of this era: everything that is known of its client is in it. */
-export interface ModernRequest {
+export interface Mcp2026Request {
   method: string;
   session: McpSession;
   envelope: Envelope;
@@ -23,43 +23,43 @@ export interface ModernRequest {
   raw: unknown;
 }
 
-type ModernMethod = (request: ModernRequest) => Promise<McpResult> | McpResult;
+type ModernMethod = (request: Mcp2026Request) => Promise<McpResult> | McpResult;
 
 /** 2026-07-28: no handshake, no session, and nothing that only made sense with one (`ping`, `logging/setLevel`, …). */
-export const MODERN_METHODS: Readonly<Record<string, ModernMethod>> = {
-  'server/discover': () => ({ supportedVersions: [MODERN_VERSION], capabilities: CAPABILITIES }),
+export const MCP_2026_METHODS: Readonly<Record<string, ModernMethod>> = {
+  'server/discover': () => ({ supportedVersions: [MCP_2026_VERSION], capabilities: CAPABILITIES }),
   'tools/list': async (request) => withoutExecution(await asBefore(request)),
   'prompts/list': asBefore,
   'resources/list': asBefore,
   'resources/templates/list': asBefore,
-  'completion/complete': (request) => orNone(call(unasked(request))),
+  'completion/complete': (request) => emptyIfUnsupported(call(unasked(request))),
   'tools/call': call,
   'prompts/get': call,
   'resources/read': call,
   'subscriptions/listen': ({ session, params, context }) => listen(session, params, context),
 };
 
-export async function answerModern(request: ModernRequest): Promise<McpResult> {
+export async function answerMcp2026(request: Mcp2026Request): Promise<McpResult> {
   const { method, raw, session, envelope } = request;
-  const run = Object.hasOwn(MODERN_METHODS, method) ? MODERN_METHODS[method] : undefined;
+  const run = Object.hasOwn(MCP_2026_METHODS, method) ? MCP_2026_METHODS[method] : undefined;
   if (run === undefined) {
-    throw new RpcError(CODE.methodNotFound, `Method not found: there is no ${method} in ${MODERN_VERSION}`);
+    throw new RpcError(CODE.methodNotFound, `Method not found: there is no ${method} in ${MCP_2026_VERSION}`);
   }
   session.introduce(envelope.client);
   try {
     const result = await run(request);
     return result.resultType === 'input_required' ? result : complete(method, result);
   } catch (error) {
-    throw modernError(error, isRecord(raw) ? raw.uri : undefined);
+    throw mcp2026Error(error, isRecord(raw) ? raw.uri : undefined);
   }
 }
 
 /** Servers ask nothing before they complete. */
-function unasked(request: ModernRequest): ModernRequest {
+function unasked(request: Mcp2026Request): Mcp2026Request {
   return { ...request, envelope: { ...request.envelope, capabilities: {} } };
 }
 
-async function asBefore({ method, session, params, context, raw }: ModernRequest): Promise<McpResult> {
+async function asBefore({ method, session, params, context, raw }: Mcp2026Request): Promise<McpResult> {
   const run = MCP_METHODS[method];
   if (run === undefined) throw wrong(method);
   return (await run(session, params, context, raw)) as McpResult;

@@ -35,7 +35,7 @@ export function withoutExecution({ tools, ...rest }: McpResult): McpResult {
 }
 
 /** There is one code less: a resource that nobody has is a wrong param. */
-export function modernError(error: unknown, uri: unknown): unknown {
+export function mcp2026Error(error: unknown, uri: unknown): unknown {
   if (!(error instanceof RpcError) || error.code !== NO_RESOURCE) return error;
   return new RpcError(CODE.invalidParams, error.message, typeof uri === 'string' ? { uri } : error.data);
 }

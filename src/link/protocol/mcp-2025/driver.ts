@@ -5,12 +5,12 @@ import type { Clock } from '../../../shared/clock.js';
 import type { McpLevel } from '../../../shared/log-levels.js';
 import type { Opened } from '../../link.js';
 import { isObject, type JsonObject } from '../../session/message.js';
-import type { Upstream, UpstreamPorts } from '../protocol-driver.js';
+import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type RequestPorts } from '../server-requests.js';
-import { ServerRequests } from './incoming-requests.js';
+import { IncomingServerRequests } from './incoming-requests.js';
 import { ClientTransport } from './transport.js';
 
-export interface DriverOptions extends UpstreamPorts {
+export interface DriverOptions extends ProtocolDriverPorts {
   clock: Clock;
   /** For what the server itself asks. */
   requests: Omit<RequestPorts, 'name'>;
@@ -27,11 +27,11 @@ const ROOTS_MOMENT_MS = 100;
  * Protocol versions up to 2025-11-25 by the SDK's client: handshake and ping. Calls and lists do not come through here:
  * `callTool` and `listTools` drop what they do not know.
  */
-export class LegacyDriver implements Upstream {
+export class Mcp2025Driver implements ProtocolDriver {
   readonly #options: DriverOptions;
   readonly #client: Client;
   readonly #transport: ClientTransport;
-  readonly #requests: ServerRequests;
+  readonly #requests: IncomingServerRequests;
   #closed = false;
 
   constructor(options: DriverOptions) {
@@ -40,7 +40,7 @@ export class LegacyDriver implements Upstream {
     const meta = config === undefined ? undefined : { 'toolherd/config': config };
     const write = (line: string) => options.write(line);
     this.#transport = new ClientTransport(write, meta);
-    this.#requests = new ServerRequests({ name, ...requests }, write);
+    this.#requests = new IncomingServerRequests({ name, ...requests }, write);
     this.#client = new Client(clientInfo, {
       capabilities: clientCapabilities(requests),
       // no list goes through the client, so nothing is ever validated; the default builds an Ajv per server

@@ -11,7 +11,7 @@ const INVALID_REQUEST = -32600;
  * The requests of a server that are being answered. Not left to the SDK's client, which lets nobody cancel the request
  * with id 0 (the first of every server that is built with it), and writes a prefix in front of each message.
  */
-export class ServerRequests {
+export class IncomingServerRequests {
   readonly #ports: RequestPorts;
   readonly #write: (line: string) => unknown;
   readonly #open = new Map<Id, AbortController>();

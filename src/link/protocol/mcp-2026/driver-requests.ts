@@ -2,9 +2,9 @@ import { MCPConnectionError, MCPProtocolError, type RpcError } from '../../../sh
 import { isObject, type JsonObject } from '../../session/message.js';
 
 /** Above the ids of the SDK's client, below those of calls: the three never meet. */
-export const FIRST_OWN_ID = 2 ** 29;
+export const FIRST_DRIVER_ID = 2 ** 29;
 
-export interface OwnRequest {
+export interface DriverRequest {
   id: number;
   /** Rejects with MCPProtocolError where the server refused, with whatever else where its reply cannot come. */
   reply: Promise<JsonObject>;
@@ -17,11 +17,11 @@ interface Waiting {
 }
 
 /** Requests that are no calls: nobody waits for them but this side itself, and no call can take their ids. */
-export class OwnRequests {
+export class DriverRequests {
   readonly #name: string;
   readonly #write: (line: string) => unknown;
   readonly #waiting = new Map<number, Waiting>();
-  #nextId = FIRST_OWN_ID;
+  #nextId = FIRST_DRIVER_ID;
   #closed = false;
 
   constructor(name: string, write: (line: string) => unknown) {
@@ -29,7 +29,7 @@ export class OwnRequests {
     this.#write = write;
   }
 
-  send(method: string, params: JsonObject): OwnRequest {
+  send(method: string, params: JsonObject): DriverRequest {
     const id = this.#nextId++;
     const reply = new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed) reject(gone(this.#name));
@@ -44,7 +44,7 @@ export class OwnRequests {
 
   /** True for a reply to one of these, also when nobody waits for it any more. */
   receive({ id, result, error, method }: JsonObject): boolean {
-    if (method !== undefined || typeof id !== 'number' || id < FIRST_OWN_ID) return false;
+    if (method !== undefined || typeof id !== 'number' || id < FIRST_DRIVER_ID) return false;
     const waiting = this.#take(id);
     if (isObject(result)) waiting?.resolve(result);
     else waiting?.reject(this.#refused(waiting.method, error as RpcError));

@@ -1,18 +1,18 @@
 import type { Root } from '../../../config/schema/spec.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
-import { MODERN_VERSION, SERVER_INFO_KEY, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
+import { MCP_2026_VERSION, SERVER_INFO_KEY, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
 import type { Opened, Unwatch } from '../../link.js';
 import { isObject, type JsonObject } from '../../session/message.js';
 import type { Envelope } from '../../session/session.js';
-import type { Upstream, UpstreamPorts } from '../protocol-driver.js';
+import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type Permissions } from '../server-requests.js';
-import { gone, OwnRequests } from './driver-requests.js';
+import { DriverRequests, gone } from './driver-requests.js';
 import { CANCELLED } from './subscription.js';
-import { Listenings } from './subscriptions.js';
+import { Subscriptions } from './subscriptions.js';
 import { envelopeOf, METHOD_NOT_FOUND } from './wire.js';
 
-export interface ModernPorts extends UpstreamPorts {
+export interface Mcp2026Ports extends ProtocolDriverPorts {
   clock: Clock;
   roots: readonly Root[];
   permissions: Permissions;
@@ -27,17 +27,17 @@ export interface ModernPorts extends UpstreamPorts {
  * Protocol 2026-07-28: no handshake and no session. `server/discover` tells who is there, every request says who asks,
  * and what changes is heard by listening for it.
  */
-export class ModernDriver implements Upstream {
-  readonly #ports: ModernPorts;
-  readonly #requests: OwnRequests;
+export class Mcp2026Driver implements ProtocolDriver {
+  readonly #ports: Mcp2026Ports;
+  readonly #requests: DriverRequests;
   /** Of requests on whose behalf somebody can be asked, and of all others. */
   readonly #envelopes: { asked: JsonObject; unasked: JsonObject };
-  #listening: Listenings | undefined;
+  #subscription: Subscriptions | undefined;
   #closed = false;
 
-  constructor(ports: ModernPorts) {
+  constructor(ports: Mcp2026Ports) {
     this.#ports = ports;
-    this.#requests = new OwnRequests(ports.name, (line) => ports.write(line));
+    this.#requests = new DriverRequests(ports.name, (line) => ports.write(line));
     const { clientInfo, logLevel, config, roots, permissions } = ports;
     const nobody: Permissions = { sampling: 'deny', elicitation: 'deny' };
     const envelope = (allowed: Permissions) =>
@@ -65,16 +65,16 @@ export class ModernDriver implements Upstream {
     speak(({ ask }) => (ask === undefined ? unasked : asked));
     const send = (method: string, params: JsonObject) => this.#send(method, params);
     const cancel = (id: number) => this.#cancel(id);
-    this.#listening = new Listenings({ name, clock, send, cancel, notify });
-    this.#listening.listenToLists(capabilities);
+    this.#subscription = new Subscriptions({ name, clock, send, cancel, notify });
+    this.#subscription.listenToLists(capabilities);
   }
 
   watch(uri: string): Promise<Unwatch> {
-    return this.#listening?.watch(uri) ?? Promise.reject(gone(this.#ports.name));
+    return this.#subscription?.watch(uri) ?? Promise.reject(gone(this.#ports.name));
   }
 
   receive(raw: JsonObject): boolean {
-    if (this.#requests.receive(raw) || this.#listening?.receive(raw)) return true;
+    if (this.#requests.receive(raw) || this.#subscription?.receive(raw)) return true;
     if (raw.method === undefined) return false;
     if (raw.id !== undefined) this.#refuse(raw);
     return true;
@@ -107,7 +107,7 @@ export class ModernDriver implements Upstream {
 
   close(): void {
     this.#closed = true;
-    this.#listening?.stop();
+    this.#subscription?.stop();
     this.#requests.close();
   }
 
@@ -123,7 +123,7 @@ export class ModernDriver implements Upstream {
 
   /** Servers ask nothing on their own in this era; one that does is told so, or it would wait for ever. */
   #refuse({ id, method }: JsonObject): void {
-    const message = `there are no requests from servers in ${MODERN_VERSION}: ${method}`;
+    const message = `there are no requests from servers in ${MCP_2026_VERSION}: ${method}`;
     this.#ports.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message } }));
   }
 
@@ -132,12 +132,12 @@ export class ModernDriver implements Upstream {
     if (!Array.isArray(supportedVersions) || !isObject(capabilities)) {
       throw this.#unusable('it does not say what the server is');
     }
-    if (!supportedVersions.includes(MODERN_VERSION)) {
+    if (!supportedVersions.includes(MCP_2026_VERSION)) {
       throw this.#unusable(`the server speaks ${supportedVersions.join(', ')}`);
     }
     const serverInfo = (isObject(meta) ? meta[SERVER_INFO_KEY] : undefined) ?? plain;
     return {
-      protocolVersion: MODERN_VERSION,
+      protocolVersion: MCP_2026_VERSION,
       serverInfo: isObject(serverInfo) ? serverInfo : {},
       capabilities,
       instructions: typeof instructions === 'string' ? instructions : undefined,
@@ -153,5 +153,5 @@ export class ModernDriver implements Upstream {
 function isMistaken(error: unknown): boolean {
   if (!(error instanceof MCPProtocolError) || error.rpc?.code !== UNSUPPORTED_VERSION) return false;
   const { data } = error.rpc;
-  return isObject(data) && Array.isArray(data.supported) && data.supported.includes(MODERN_VERSION);
+  return isObject(data) && Array.isArray(data.supported) && data.supported.includes(MCP_2026_VERSION);
 }

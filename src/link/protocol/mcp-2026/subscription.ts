@@ -2,7 +2,7 @@ import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
 import { isObject, type JsonObject } from '../../session/message.js';
-import type { OwnRequest } from './driver-requests.js';
+import type { DriverRequest } from './driver-requests.js';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from './wire.js';
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
@@ -11,9 +11,9 @@ export const CANCELLED = 'notifications/cancelled';
 /** How long until it listens again, each time it was of no use; once acknowledged it begins anew. */
 const AGAIN_MS = { first: 500, most: 60_000 };
 
-export interface ListeningPorts {
+export interface SubscriptionPorts {
   clock: Clock;
-  send(method: string, params: JsonObject): OwnRequest;
+  send(method: string, params: JsonObject): DriverRequest;
   /** Takes a request back. */
   cancel(id: number): void;
   /** The server listens to what it lists here, for the first time. */
@@ -28,8 +28,8 @@ export interface ListeningPorts {
  * One `subscriptions/listen`. The request stays open; when it ends while the link lives it is sent again, and what may
  * have changed meanwhile is told as if the server had told it.
  */
-export class Listening {
-  readonly #ports: ListeningPorts;
+export class Subscription {
+  readonly #ports: SubscriptionPorts;
   readonly #notifications: JsonObject;
   #timer: unknown;
   #id: number | undefined;
@@ -38,7 +38,7 @@ export class Listening {
   #isAcknowledged = false;
   #stopped = false;
 
-  constructor(notifications: JsonObject, ports: ListeningPorts) {
+  constructor(notifications: JsonObject, ports: SubscriptionPorts) {
     this.#notifications = notifications;
     this.#ports = ports;
   }

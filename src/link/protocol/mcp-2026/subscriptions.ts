@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/clock.js';
 import type { Unwatch } from '../../link.js';
 import { isObject, type JsonObject } from '../../session/message.js';
 import { gone } from './driver-requests.js';
-import { Listening, type ListeningPorts } from './subscription.js';
+import { Subscription, type SubscriptionPorts } from './subscription.js';
 
 /** What can be listened for: the capability that promises it, the filter that asks for it, the notification that tells. */
 const CHANGES = [
@@ -16,7 +16,7 @@ const UPDATED = 'notifications/resources/updated';
 /** A server that has not said by then that it listens never will. */
 const PATIENCE_MS = 30_000;
 
-export interface ListeningsPorts extends Pick<ListeningPorts, 'send' | 'cancel'> {
+export interface SubscriptionsPorts extends Pick<SubscriptionPorts, 'send' | 'cancel'> {
   /** The server's name, for messages. */
   name: string;
   clock: Clock;
@@ -25,12 +25,12 @@ export interface ListeningsPorts extends Pick<ListeningPorts, 'send' | 'cancel'>
 }
 
 /** Everything that one server is listened to for: its lists with one request, each resource with one of its own. */
-export class Listenings {
-  readonly #ports: ListeningsPorts;
-  readonly #open = new Set<Listening>();
-  readonly #opening = new Map<Listening, (error: Error) => void>();
+export class Subscriptions {
+  readonly #ports: SubscriptionsPorts;
+  readonly #open = new Set<Subscription>();
+  readonly #opening = new Map<Subscription, (error: Error) => void>();
 
-  constructor(ports: ListeningsPorts) {
+  constructor(ports: SubscriptionsPorts) {
     this.#ports = ports;
   }
 
@@ -55,46 +55,46 @@ export class Listenings {
       const timer = clock.setTimeout(() => refuse(tooLate(name)), PATIENCE_MS);
       const end = () => {
         clock.clearTimeout(timer);
-        this.#opening.delete(listening);
-        this.#open.delete(listening);
-        listening.cancel();
+        this.#opening.delete(subscription);
+        this.#open.delete(subscription);
+        subscription.cancel();
       };
       const refuse = (error: unknown) => {
         end();
         reject(error ?? silent(name, uri));
       };
-      const listening = this.#listen(
+      const subscription = this.#listen(
         { resourceSubscriptions: [uri] },
         {
           begun: ({ resourceSubscriptions: honoured }) => {
             if (!Array.isArray(honoured) || !honoured.includes(uri)) return refuse(undefined);
             clock.clearTimeout(timer);
-            this.#opening.delete(listening);
+            this.#opening.delete(subscription);
             resolve(async () => end());
           },
           refused: refuse,
           missed: () => notify(UPDATED, { uri }),
         },
       );
-      this.#opening.set(listening, refuse);
+      this.#opening.set(subscription, refuse);
     });
   }
 
   receive(raw: JsonObject): boolean {
-    return [...this.#open].some((listening) => listening.receive(raw));
+    return [...this.#open].some((subscription) => subscription.receive(raw));
   }
 
   stop(): void {
-    for (const listening of this.#open) listening.stop();
+    for (const subscription of this.#open) subscription.stop();
     for (const refuse of this.#opening.values()) refuse(gone(this.#ports.name));
   }
 
-  #listen(filter: JsonObject, on: Pick<ListeningPorts, 'begun' | 'missed' | 'refused'>): Listening {
+  #listen(filter: JsonObject, on: Pick<SubscriptionPorts, 'begun' | 'missed' | 'refused'>): Subscription {
     const { clock, send, cancel } = this.#ports;
-    const listening = new Listening(filter, { clock, send, cancel, ...on });
-    this.#open.add(listening);
-    listening.start();
-    return listening;
+    const subscription = new Subscription(filter, { clock, send, cancel, ...on });
+    this.#open.add(subscription);
+    subscription.start();
+    return subscription;
   }
 }
 

@@ -8,7 +8,7 @@ import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
   LOG_LEVEL_KEY,
-  MODERN_VERSION,
+  MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
 } from '../../../shared/mcp-names.js';
 import type { JsonObject } from '../../session/message.js';
@@ -29,7 +29,7 @@ export interface EnvelopeParts {
 /** What every request says of itself in its `_meta`. */
 export function envelopeOf({ clientInfo, capabilities, logLevel, config }: EnvelopeParts): JsonObject {
   return {
-    [PROTOCOL_VERSION_KEY]: MODERN_VERSION,
+    [PROTOCOL_VERSION_KEY]: MCP_2026_VERSION,
     [CLIENT_INFO_KEY]: clientInfo,
     [CLIENT_CAPABILITIES_KEY]: capabilities,
     ...(logLevel === undefined ? {} : { [LOG_LEVEL_KEY]: logLevel }),

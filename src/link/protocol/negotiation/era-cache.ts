@@ -31,7 +31,7 @@ const WRITE_AFTER_MS = 200;
  * Which era each server speaks, dated, in a file: so that a probe is paid for once and not with every start. It is
  * only a cache: one that cannot be read is empty, and one that cannot be written is not.
  */
-export class Verdicts {
+export class EraCache {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #known: Map<string, Verdict>;

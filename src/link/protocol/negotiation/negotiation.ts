@@ -1,12 +1,12 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
-import { MODERN_VERSION, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
+import { MCP_2026_VERSION, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
 import type { Opened, Unwatch } from '../../link.js';
 import { isObject, type JsonObject } from '../../session/message.js';
-import type { ModernDriver } from '../mcp-2026/driver.js';
-import { FIRST_OWN_ID, gone } from '../mcp-2026/driver-requests.js';
+import type { Mcp2026Driver } from '../mcp-2026/driver.js';
+import { FIRST_DRIVER_ID, gone } from '../mcp-2026/driver-requests.js';
 import { METHOD_NOT_FOUND } from '../mcp-2026/wire.js';
-import type { Upstream } from '../protocol-driver.js';
+import type { ProtocolDriver } from '../protocol-driver.js';
 import type { Era, EraMemory } from './era-cache.js';
 
 export interface NegotiationPorts {
@@ -15,8 +15,8 @@ export interface NegotiationPorts {
   /** Absent where nothing is remembered: then every start is a probe. */
   memory?: EraMemory | undefined;
   /** New ones: a server that is started again is spoken to by nobody who spoke to the one before. */
-  legacy(): Upstream;
-  modern(): ModernDriver;
+  legacy(): ProtocolDriver;
+  modern(): Mcp2026Driver;
 }
 
 /**
@@ -30,8 +30,8 @@ const LAST_WORD_MS = 2000;
 type Answer = { opened: Opened } | { refused: Error };
 
 interface Drivers {
-  legacy: Upstream;
-  modern: ModernDriver;
+  legacy: ProtocolDriver;
+  modern: Mcp2026Driver;
 }
 
 /**
@@ -46,11 +46,11 @@ interface Drivers {
  * A server that has been sent both and answers both goes by the last it heard (one made with the v2 SDK lets go of the
  * new era when it is sent `initialize`): it is spoken to as legacy in this life, and remembered as modern for the next.
  */
-export class Negotiation implements Upstream {
+export class Negotiation implements ProtocolDriver {
   readonly #ports: NegotiationPorts;
   readonly #known: Era | undefined;
   #drivers: Drivers;
-  #chosen: Upstream | undefined;
+  #chosen: ProtocolDriver | undefined;
   #era: Era | undefined;
   #life = 1;
   #closed = false;
@@ -96,14 +96,14 @@ export class Negotiation implements Upstream {
 
   receive(raw: JsonObject): boolean {
     const { legacy, modern } = this.#drivers;
-    const isOwnReply = raw.method === undefined && typeof raw.id === 'number' && raw.id >= FIRST_OWN_ID;
+    const isOwnReply = raw.method === undefined && typeof raw.id === 'number' && raw.id >= FIRST_DRIVER_ID;
     if (isOwnReply) return modern.receive(raw);
     return (this.#chosen ?? legacy).receive(raw);
   }
 
   lose(id: number, error: Error, status?: number): boolean {
     const { legacy, modern } = this.#drivers;
-    if (id >= FIRST_OWN_ID) return modern.lose(id, isRefusal(status) ? refusedBy(error) : error);
+    if (id >= FIRST_DRIVER_ID) return modern.lose(id, isRefusal(status) ? refusedBy(error) : error);
     return legacy.lose?.(id, error, status) ?? false;
   }
 
@@ -144,16 +144,16 @@ export class Negotiation implements Upstream {
   }
 
   async #both(drivers: Drivers, discovered: Promise<Answer>): Promise<Opened> {
-    let isModern = false;
+    let isMcp2026 = false;
     const initialized = answerOf(drivers.legacy);
     // it was sent last, so it has the last word
     const lastWord = discovered.then((answer) => {
-      isModern = 'opened' in answer;
-      return isModern ? this.#within(LAST_WORD_MS, initialized) : initialized;
+      isMcp2026 = 'opened' in answer;
+      return isMcp2026 ? this.#within(LAST_WORD_MS, initialized) : initialized;
     });
     const answer = await Promise.race([initialized, lastWord]);
     if (answer !== undefined && 'opened' in answer) {
-      return this.#choose(drivers, 'legacy', answer.opened, isModern ? 'modern' : 'legacy');
+      return this.#choose(drivers, 'legacy', answer.opened, isMcp2026 ? 'modern' : 'legacy');
     }
     const late = await this.#within(SILENCE_MS, discovered);
     if (late !== undefined && 'opened' in late) return this.#choose(drivers, 'modern', late.opened);
@@ -220,8 +220,8 @@ export class Negotiation implements Upstream {
   }
 }
 
-function answerOf(upstream: Upstream): Promise<Answer> {
-  return upstream.open().then(
+function answerOf(driver: ProtocolDriver): Promise<Answer> {
+  return driver.open().then(
     (opened) => ({ opened }),
     (error: unknown) => ({ refused: error instanceof Error ? error : new Error(String(error)) }),
   );
@@ -246,5 +246,5 @@ function reasonOf(initialize: Error, discover: Error | undefined): Error {
   const rpc = discover instanceof MCPProtocolError ? discover.rpc : undefined;
   const supported = rpc?.code === UNSUPPORTED_VERSION && isObject(rpc.data) ? rpc.data.supported : undefined;
   if (!Array.isArray(supported) || supported.length === 0) return initialize;
-  return new Error(`it speaks ${supported.join(', ')}, toolherd speaks versions up to ${MODERN_VERSION}`);
+  return new Error(`it speaks ${supported.join(', ')}, toolherd speaks versions up to ${MCP_2026_VERSION}`);
 }

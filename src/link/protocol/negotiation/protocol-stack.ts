@@ -6,15 +6,15 @@ import type { Call } from '../../session/call.js';
 import type { JsonObject } from '../../session/message.js';
 import { Session, type SessionOptions, type Wire } from '../../session/session.js';
 import { strayText } from '../../session/stray-message.js';
-import { LegacyDriver } from '../mcp-2025/driver.js';
-import { ModernDriver } from '../mcp-2026/driver.js';
+import { Mcp2025Driver } from '../mcp-2025/driver.js';
+import { Mcp2026Driver } from '../mcp-2026/driver.js';
 import { InputRequired } from '../mcp-2026/input-required.js';
 import { ALL_PERMITTED, type Permissions } from '../server-requests.js';
 import type { EraMemory } from './era-cache.js';
 import { Negotiation } from './negotiation.js';
 
 /** What a link is given, whatever carries it. */
-export interface TalkDeps {
+export interface ProtocolDeps {
   clock: Clock;
   clientInfo: { name: string; version: string };
   log(line: LinkLog): void;
@@ -29,9 +29,9 @@ export interface TalkDeps {
   era?: EraMemory | undefined;
 }
 
-export interface TalkPorts {
+export interface ProtocolPorts {
   spec: ServerSpec;
-  deps: TalkDeps;
+  deps: ProtocolDeps;
   /** Ready when the handshake is done. */
   wire: Wire;
   /** Whatever belongs to no call. */
@@ -40,13 +40,13 @@ export interface TalkPorts {
 }
 
 /** The two that speak with a server over one wire: the session its calls, the upstream all the rest. */
-export interface Talk {
+export interface ProtocolStack {
   session: Session;
-  upstream: Negotiation;
+  driver: Negotiation;
 }
 
 /** Nothing is written before `upstream.open`. */
-export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): Talk {
+export function createProtocolStack({ spec, deps, wire, other, notification }: ProtocolPorts): ProtocolStack {
   const { name, roots, config, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = spec;
   const { clock, clientInfo, incarnation, permissions = ALL_PERMITTED, logLevel, era: memory } = deps;
   const session: Session = new Session({
@@ -58,24 +58,24 @@ export function makeTalk({ spec, deps, wire, other, notification }: TalkPorts): 
       if (text !== undefined) deps.log({ source: 'link', text });
     },
     get inputRequired() {
-      return upstream.era === 'modern' ? answer : undefined;
+      return driver.era === 'modern' ? answer : undefined;
     },
   });
   const input = new InputRequired({ name, roots, permissions, session }, clock);
   const answer = (call: Call, result: JsonObject) => input.answer(call, result);
   const write = (line: string) => wire.write(line);
   const ports = { name, config, clock, clientInfo, logLevel, write };
-  const upstream = new Negotiation({
+  const driver = new Negotiation({
     ...{ name, clock, memory },
-    legacy: () => new LegacyDriver({ ...ports, requests: { roots, permissions, session } }),
+    legacy: () => new Mcp2025Driver({ ...ports, requests: { roots, permissions, session } }),
     modern: () =>
-      new ModernDriver({
+      new Mcp2026Driver({
         ...{ ...ports, roots, permissions },
         speak: (envelope) => session.speak(envelope),
         notify: (method, params) => notification(method, params),
       }),
   });
-  return { session, upstream };
+  return { session, driver };
 }
 
 /** An upgrade may take away the files of a daemon that runs, and what only some servers need is loaded with the first. */

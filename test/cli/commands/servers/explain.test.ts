@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tellStory } from '../../../../src/cli/commands/servers/explain.js';
+import { explainServer } from '../../../../src/cli/commands/servers/explain.js';
 import type { Detail, Inspection, JournalEntry } from '../../../../src/fleet/fleet.js';
 import { config, server } from '../../../faults/config.js';
 import { toolherd } from '../../../support/command.js';
@@ -63,14 +63,14 @@ describe('the story of a server', () => {
       '"toolherd allow", with its agent.yaml.',
     ],
   ] as const)('%s: how it is, what comes next, what can be done', (detail, is, next, advice) => {
-    const lines = tellStory(inspection(detail), NOW, false).split('\n');
+    const lines = explainServer(inspection(detail), NOW, false).split('\n');
     expect(lines[0]).toBe(is);
     expect(lines.slice(-2)).toEqual([`What happens next: ${next}`, `What you can do: ${advice}`]);
   });
 
   it('one whose file was deleted: what happened to the file, and how it comes back', () => {
     const last_error = { message: '/a/agent.yaml was deleted', cause: 'withdrawn', fix: 'restore it', at };
-    const lines = tellStory(inspection('not_allowed', [], { last_error }), NOW, false).split('\n');
+    const lines = explainServer(inspection('not_allowed', [], { last_error }), NOW, false).split('\n');
     expect([lines[0], lines.at(-1)]).toEqual([
       's does not run: /a/agent.yaml was deleted, since 1m0s.',
       'What you can do: restore it.',
@@ -79,13 +79,13 @@ describe('the story of a server', () => {
 
   it('one that only another agent has: whose it is', () => {
     const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
-    expect(tellStory(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is at rest/);
+    expect(explainServer(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is at rest/);
   });
 
   it('one that waits: when the next try is, and the fix before it', () => {
     const last_error = { message: 'm', cause: 'exit', fix: 'install it', at };
     const waiting = inspection('waiting', [], { last_error, next_retry_at: '2026-01-01T00:01:12Z' });
-    expect(tellStory(waiting, NOW, false)).toContain(
+    expect(explainServer(waiting, NOW, false)).toContain(
       'What happens next: it is tried again in 12s.\nWhat you can do: install it; then "toolherd start s" tries at once.',
     );
   });
@@ -96,7 +96,7 @@ describe('the story of a server', () => {
       step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago'),
     ];
     const waiting = inspection('waiting', steps, { next_retry_at: '2026-01-01T00:05:00Z' });
-    const told = tellStory(
+    const told = explainServer(
       { ...waiting, snapshot: { server: 'error', keeper: 'waiting.callable' } },
       NOW,
       false,
@@ -108,17 +108,17 @@ describe('the story of a server', () => {
   it('of one that is started again after a failure has the reason, in the words of the server, and the remedy', () => {
     const why = 'a port is taken; the last lines on stderr:\nError: EADDRINUSE';
     const last_error = { message: 'm', cause: 'exit', why, fix: 'end what has it', at };
-    const trying = tellStory(inspection('running', [], { state: 'connecting', last_error }), NOW, false);
+    const trying = explainServer(inspection('running', [], { state: 'connecting', last_error }), NOW, false);
     expect(trying).toContain('ago: a port is taken; the last lines on stderr:\n    | Error: EADDRINUSE\n');
     expect(trying).toContain('What you can do: end what has it.');
-    const running = tellStory(inspection('running', [], { state: 'connected', last_error }), NOW, false);
+    const running = explainServer(inspection('running', [], { state: 'connected', last_error }), NOW, false);
     expect(running).not.toContain('EADDRINUSE');
     expect(running).toContain('nothing is needed');
   });
 
   it('tools that are not what was pinned are something to be looked at', () => {
     const unaccepted = { tools: 1, blocked: true };
-    expect(tellStory(inspection('idle', [], { unaccepted }), NOW, false)).toContain(
+    expect(explainServer(inspection('idle', [], { unaccepted }), NOW, false)).toContain(
       'What you can do: see the difference with "toolherd pins s", and accept it with --accept if it is wanted.',
     );
   });
@@ -136,7 +136,7 @@ describe('the story of a server', () => {
       step('keeper', 'running.up', 'waiting', 's: exited with\ncode 7'),
       step('keeper', 'waiting', 'quarantined', 'x'),
     ];
-    const text = tellStory(inspection('quarantined', journal), NOW, false);
+    const text = explainServer(inspection('quarantined', journal), NOW, false);
     expect(text.split('\n').slice(2, -3)).toEqual([
       'What happened:',
       '  1m0s ago    toolherd starts it: a call came',
@@ -146,7 +146,7 @@ describe('the story of a server', () => {
       '  1m0s ago    toolherd waits before it tries again',
       '  1m0s ago    toolherd has given it up: starting it again does not help',
     ]);
-    const verbose = tellStory(inspection('quarantined', journal), NOW, true);
+    const verbose = explainServer(inspection('quarantined', journal), NOW, true);
     expect(verbose).toContain('keeper: idle → running.starting.queued, because: a call came');
     expect(verbose.split('\n')).toHaveLength(journal.length + 6);
   });
@@ -157,7 +157,7 @@ describe('the story of a server', () => {
       step('server', 'connecting.opening', 'connecting.aborting.asking', "s: command 'x' does not exist"),
       step('server', 'connecting.aborting.asking', 'error', 'closed, nothing of it is left'),
     ];
-    expect(tellStory(inspection('quarantined', journal), NOW, false).split('\n').slice(3, -3)).toEqual([
+    expect(explainServer(inspection('quarantined', journal), NOW, false).split('\n').slice(3, -3)).toEqual([
       '  1m0s ago    process 1 is started',
       "  1m0s ago    process 1 failed: command 'x' does not exist",
     ]);

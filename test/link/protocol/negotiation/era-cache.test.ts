@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Verdicts } from '../../../../src/link/protocol/negotiation/era-cache.js';
+import { EraCache } from '../../../../src/link/protocol/negotiation/era-cache.js';
 import { makeFolder } from '../../../support/folder.js';
 import { FakeClock } from '../../fake-clock.js';
 
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 function stage(content?: string) {
   const file = join(makeFolder(), 'cache', 'eras.json');
   const clock = new FakeClock();
-  const open = () => new Verdicts(file, clock);
+  const open = () => new EraCache(file, clock);
   if (content !== undefined) {
     const verdicts = open();
     verdicts.of('x').keep('legacy');
@@ -88,7 +88,7 @@ describe('verdicts', () => {
   it('in a file that cannot be written still hold for this daemon', () => {
     const clock = new FakeClock();
     const folder = makeFolder({ 'a-file': '' });
-    const verdicts = new Verdicts(join(folder, 'a-file', 'eras.json'), clock);
+    const verdicts = new EraCache(join(folder, 'a-file', 'eras.json'), clock);
     verdicts.of('a').keep('legacy');
     clock.advance(1000);
     expect(verdicts.of('a').recall()).toBe('legacy');

@@ -20,7 +20,7 @@ import {
   requestText,
   updatedLine,
 } from './messages.js';
-import { Ledger } from './open-requests.js';
+import { OpenRequests } from './open-requests.js';
 import { MAX_WAITING_BYTES, WaitingLines } from './waiting-lines.js';
 
 export interface BridgeOptions {
@@ -77,7 +77,7 @@ type DaemonEnd = { reason: 'crashed' } | Closing;
  */
 export class Bridge {
   readonly #options: BridgeOptions;
-  readonly #ledger = new Ledger();
+  readonly #ledger = new OpenRequests();
   readonly #waiting = new WaitingLines();
   #socket: Socket | undefined;
   #state: 'open' | 'ending' = 'open';
@@ -303,7 +303,7 @@ export class Bridge {
   }
 
   #refuse(lines: readonly Buffer[], why: string, { type, retryable = true }: Refusal): void {
-    const ledger = new Ledger();
+    const ledger = new OpenRequests();
     for (const line of lines) ledger.sent(line);
     for (const [id, { method }] of ledger.asked) {
       const message = `${method} was not sent, because ${why}`;

@@ -8,7 +8,7 @@ const MAX_REPLY_BYTES = 2 ** 20;
 const NEWLINE = 0x0a;
 
 /** What a bridge shows of the herd. */
-export interface Outlook {
+export interface BridgeView {
   server: string | undefined;
   /** The full path of an agent's file. */
   agent: string | undefined;
@@ -18,8 +18,8 @@ export interface Outlook {
  * Says who is there and what it wants to see; rejects when the daemon does not have that. What the daemon says behind its
  * answer (see `fleet/closing`) is left for the next reader.
  */
-export function sayHello(socket: Socket, outlook: Outlook): Promise<Hello> {
-  const params = { client: { name: 'toolherd bridge', version: VERSION }, ...outlook, closing_notice: true };
+export function sayHello(socket: Socket, viewMode: BridgeView): Promise<Hello> {
+  const params = { client: { name: 'toolherd bridge', version: VERSION }, ...viewMode, closing_notice: true };
   return new Promise((resolve, reject) => {
     // paused, so that nothing is lost before the next one listens
     const leave = () => void socket.off('data', hear).off('close', lost).pause();

@@ -12,7 +12,7 @@ const REMEMBERED: readonly string[] = ['initialize', 'logging/setLevel', SUBSCRI
 const LISTEN = 'subscriptions/listen';
 
 /** What of a conversation is open, and what must be said again when it begins anew. Ids are kept as their JSON text. */
-export class Ledger {
+export class OpenRequests {
   /** Requests of the client without a reply, by id. */
   readonly asked = new Map<string, Request>();
   /** Requests of the daemon that the client has not answered. */

@@ -1,11 +1,13 @@
 import { loadConfig } from '../../../../config/load.js';
 import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
-import type { Call } from '../../../core/command.js';
+import type { CommandContext } from '../../../core/command.js';
 import { agentFileOf, loadOptions } from '../../../core/config-paths.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
-export async function checkConfig(call: Call): Promise<{ findings: Finding[]; commands: Set<string> }> {
+export async function checkConfig(
+  call: CommandContext,
+): Promise<{ findings: Finding[]; commands: Set<string> }> {
   const reader = 'daemon' as const;
   const options = { ...loadOptions(call, undefined), agentFile: undefined, reader };
   const agent = agentFileOf(call);

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
 import { isAlive } from '../../../../shared/is-alive.js';
 import { VERSION } from '../../../../shared/version.js';
-import type { Call } from '../../../core/command.js';
-import { type Environment, problemLine, seenFromHere } from '../../../core/daemon-variables.js';
-import { within } from '../../../core/timeout.js';
+import type { CommandContext } from '../../../core/command.js';
+import { type Environment, problemLine, withCallerVariables } from '../../../core/daemon-variables.js';
+import { withTimeout } from '../../../core/timeout.js';
 import { DAEMON } from '../../../daemon/start.js';
 import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
@@ -17,11 +17,11 @@ const MORE_MEMORY =
 const PATIENCE = '10s';
 
 /** The daemon that runs, its version, and the servers that are in trouble; or what one that died has left. */
-export async function checkDaemon(call: Call, socket: string): Promise<Finding[]> {
+export async function checkDaemon(call: CommandContext, socket: string): Promise<Finding[]> {
   try {
-    const fleet = await call.fleet({ autostart: false, outlook: 'herd' });
+    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
     const patience = { ...call, flags: { timeout: PATIENCE, ...call.flags } };
-    return describe(await within(patience, fleet.status()), call.environment);
+    return describe(await withTimeout(patience, fleet.status()), call.environment);
   } catch (error) {
     const { message, fix } = wordsOf(error);
     if ((error as { type?: string }).type === 'MCPTimeoutError') return [mute(socket)];
@@ -65,7 +65,7 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
 }
 
 function serverFindings(server: ServerStatus, environment: Environment): Finding[] {
-  const problems = seenFromHere(entryProblems(server), environment);
+  const problems = withCallerVariables(entryProblems(server), environment);
   if (problems.length > 0)
     return problems.map((problem) =>
       warn('server', `${server.name}: ${problemLine(problem)}${ownerOf(server)}`, problem.fix),
@@ -86,7 +86,7 @@ function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
 }
 
 /** A lock that is held while nobody serves, and servers of a daemon that was killed. */
-function leftovers({ paths }: Call, socket: string): Finding[] {
+function leftovers({ paths }: CommandContext, socket: string): Finding[] {
   const holder = Number(read(`${socket}.lock`));
   const stuck =
     holder > 0 && isDaemon(holder)

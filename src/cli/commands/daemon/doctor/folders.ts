@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkSocketPath, look } from '../../../../ipc/socket/socket-path.js';
-import type { Call } from '../../../core/command.js';
+import type { CommandContext } from '../../../core/command.js';
 import { bytes } from '../../../ui/table.js';
 import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
 
@@ -19,7 +19,7 @@ export function checkSocketPlace(socket: string): Finding {
 }
 
 /** Folders that have to be written to; one that is missing is made when it is needed. */
-export function checkFolders({ paths }: Call): Finding[] {
+export function checkFolders({ paths }: CommandContext): Finding[] {
   return [
     ['state', paths.stateFolder],
     ['cache', paths.cacheFolder],
@@ -38,14 +38,14 @@ export function checkFolders({ paths }: Call): Finding[] {
   });
 }
 
-export function checkDisk({ paths }: Call): Finding {
+export function checkDisk({ paths }: CommandContext): Finding {
   const { bavail, bsize } = statfsSync(nearest(paths.stateFolder));
   const free = bavail * bsize;
   if (free >= LITTLE_BYTES) return ok('disk', `${bytes(free)} free for logs and state`);
   return warn('disk', `only ${bytes(free)} free at ${paths.stateFolder}`, 'make room: logs would lose lines');
 }
 
-export function checkLogs({ paths }: Call): Finding {
+export function checkLogs({ paths }: CommandContext): Finding {
   let size = 0;
   try {
     size = [paths.logFolder, join(paths.logFolder, 'servers')].reduce((sum, it) => sum + sizeOf(it), 0);

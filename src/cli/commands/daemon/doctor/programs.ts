@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import type { Call } from '../../../core/command.js';
+import type { CommandContext } from '../../../core/command.js';
 import { type Finding, fault, ok, warn } from './finding.js';
 
 /** As engines in package.json; a test compares them. */
@@ -21,7 +21,7 @@ export function checkNode(version: string): Finding {
 }
 
 /** `needed`: what the config's servers are started with. One that nobody needs may be missing. */
-export function checkPrograms({ environment }: Call, needed: ReadonlySet<string>): Finding[] {
+export function checkPrograms({ environment }: CommandContext, needed: ReadonlySet<string>): Finding[] {
   const path = environment.PATH ?? '';
   if (path === '') return [fault('path', 'PATH is empty', 'set PATH; servers are found by it')];
   const folders = path.split(delimiter).filter((folder) => folder !== '');

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
-import type { Words } from './unit.js';
+import type { Argv } from './unit.js';
 
-export interface Outcome {
+export interface ExecResult {
   /** Undefined: there is no such program. */
   status: number | undefined;
   /** What it wrote to stderr. */
@@ -9,7 +9,7 @@ export interface Outcome {
 }
 
 /** Runs a program of the system to its end. */
-export async function runWords([program, ...args]: Words, environment: NodeJS.ProcessEnv): Promise<Outcome> {
+export async function exec([program, ...args]: Argv, environment: NodeJS.ProcessEnv): Promise<ExecResult> {
   const { exitCode, isTerminated, stderr } = await execa(program, args, {
     ...{ env: environment, extendEnv: false, reject: false },
     ...{ stdin: 'ignore', stdout: 'ignore' },

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { Service, Setting, Words } from './unit.js';
+import type { Argv, Service, ServiceContext } from './unit.js';
 
 const LABEL = 'toolherd.daemon';
 
 /** An agent of the user's own launchd. */
-export function launchdService(setting: Setting): Service {
+export function launchdService(setting: ServiceContext): Service {
   const { home, uid } = setting;
   const file = join(home, 'Library', 'LaunchAgents', `${LABEL}.plist`);
-  const control = (...words: string[]): Words => ['launchctl', ...words];
+  const control = (...words: string[]): Argv => ['launchctl', ...words];
   const domain = `gui/${uid}`;
   const target = `${domain}/${LABEL}`;
   return {
@@ -37,7 +37,7 @@ const START = [
   'export "$name=$value"; done < "$0"; fi; exec "$@"',
 ].join(' ');
 
-function plist({ command, environment, environmentFile, logFolder }: Setting): string {
+function plist({ command, environment, environmentFile, logFolder }: ServiceContext): string {
   const words = ['/bin/sh', '-c', START, environmentFile, ...command, 'up', '--foreground', '--replace'];
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

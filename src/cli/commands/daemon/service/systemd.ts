@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Service, Setting, Words } from './unit.js';
+import type { Argv, Service, ServiceContext } from './unit.js';
 
 const UNIT = 'toolherd.service';
-const control = (...words: string[]): Words => ['systemctl', '--user', ...words];
+const control = (...words: string[]): Argv => ['systemctl', '--user', ...words];
 
 /** A unit of the user's own systemd. */
-export function systemdService(setting: Setting): Service {
+export function systemdService(setting: ServiceContext): Service {
   return {
     manager: 'systemd',
     unit: UNIT,
@@ -24,7 +24,7 @@ export function systemdService(setting: Setting): Service {
  * `--replace`: a daemon that an agent started meanwhile is taken over. Only the daemon is told to stop, since it ends
  * its servers itself; what is left after that is killed.
  */
-function unitText({ command, environment, environmentFile }: Setting): string {
+function unitText({ command, environment, environmentFile }: ServiceContext): string {
   const words = [...command, 'up', '--foreground', '--replace'];
   return `[Unit]
 Description=toolherd keeps MCP servers alive and shares them

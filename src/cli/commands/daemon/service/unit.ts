@@ -5,24 +5,24 @@ export interface Service {
   unit: string;
   file: string;
   text: string;
-  install: readonly Words[];
+  install: readonly Argv[];
   /** In the place of `install`, where an older one runs. */
-  update: readonly Words[];
+  update: readonly Argv[];
   /** What was never started cannot be stopped: these may fail. */
-  uninstall: readonly Words[];
+  uninstall: readonly Argv[];
   /** After the file is gone. */
-  forget: readonly Words[];
+  forget: readonly Argv[];
   /** Answers with 0 when it runs. */
-  isActive: Words;
+  isActive: Argv;
   /** What a person may want to know once it is installed. */
   hints: readonly string[];
 }
 
 /** A program and its arguments. */
-export type Words = readonly [string, ...string[]];
+export type Argv = readonly [string, ...string[]];
 
 /** What a service is made of. */
-export interface Setting {
+export interface ServiceContext {
   home: string;
   uid: number;
   /** Where the user's units stand, on Linux. */

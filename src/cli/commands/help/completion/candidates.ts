@@ -1,14 +1,14 @@
 import type { Fleet, ServerStatus } from '../../../../fleet/fleet.js';
-import { VERBS } from '../../../commands.js';
-import { type Call, GLOBAL_OPTIONS, type Verb } from '../../../core/command.js';
+import { COMMANDS } from '../../../commands.js';
+import { type Command, type CommandContext, GLOBAL_OPTIONS } from '../../../core/command.js';
 import { propertiesOf } from '../../tools/schema-types.js';
 import { SHELLS } from './scripts.js';
 
 /** The herd, if one runs; it is not started for a word. */
-export type FindFleet = (flags: Call['flags']) => Promise<Fleet | undefined>;
+export type FindFleet = (flags: CommandContext['flags']) => Promise<Fleet | undefined>;
 
 interface Place {
-  verb: Verb;
+  verb: Command;
   name: string;
   /** The arguments before the one that is being written. */
   args: readonly string[];
@@ -20,7 +20,7 @@ interface Place {
 export async function candidates(
   words: readonly string[],
   at: number,
-  loadVerb: Call['loadVerb'],
+  loadVerb: CommandContext['loadVerb'],
   findFleet: FindFleet,
 ): Promise<string[]> {
   const [before, current, typed] = joined(words.slice(0, at + 1), at);
@@ -52,12 +52,12 @@ function joined(words: readonly string[], at: number): [before: string[], curren
 async function atPlace(
   before: readonly string[],
   current: string,
-  loadVerb: Call['loadVerb'],
+  loadVerb: CommandContext['loadVerb'],
   findFleet: FindFleet,
 ): Promise<readonly string[]> {
   const { name, flags, args } = read(before, {});
-  if (name === undefined) return current.startsWith('-') ? flagsOf({}) : Object.keys(VERBS);
-  if (!Object.hasOwn(VERBS, name)) return [];
+  if (name === undefined) return current.startsWith('-') ? flagsOf({}) : Object.keys(COMMANDS);
+  if (!Object.hasOwn(COMMANDS, name)) return [];
   const verb = await loadVerb(name);
   const all = read(before, verb.options);
   const fleet = () => findFleet({ ...flags, ...all.flags });
@@ -67,8 +67,8 @@ async function atPlace(
 }
 
 /** The words before, loosely: which is the verb, which flags have their values. `open`: the flag that waits for one. */
-function read(words: readonly string[], options: Verb['options']) {
-  const known: Verb['options'] = { ...GLOBAL_OPTIONS, ...options };
+function read(words: readonly string[], options: Command['options']) {
+  const known: Command['options'] = { ...GLOBAL_OPTIONS, ...options };
   const flags: Record<string, string | boolean> = {};
   const args: string[] = [];
   let open: string | undefined;
@@ -87,7 +87,7 @@ function read(words: readonly string[], options: Verb['options']) {
   return { name: args[0], args: args.slice(1), flags, open };
 }
 
-function flagsOf(options: Verb['options']): string[] {
+function flagsOf(options: Command['options']): string[] {
   return Object.keys({ ...options, ...GLOBAL_OPTIONS }).map((name) => `--${name}`);
 }
 
@@ -103,7 +103,7 @@ async function valuesOf(flag: string, fleet: Place['fleet']): Promise<readonly s
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
-  help: Object.keys(VERBS),
+  help: Object.keys(COMMANDS),
   completion: SHELLS,
   schema: ['agent', 'config'],
   service: ['install', 'uninstall', 'status'],

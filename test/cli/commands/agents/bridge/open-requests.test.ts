@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Ledger } from '../../../../../src/cli/commands/agents/bridge/open-requests.js';
+import { OpenRequests } from '../../../../../src/cli/commands/agents/bridge/open-requests.js';
 
 const line = (message: object) => Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
 const subscribe = (id: number, uri: string) => line({ id, method: 'resources/subscribe', params: { uri } });
@@ -7,7 +7,7 @@ const error = { code: -32002, message: 'no such resource' };
 
 describe('what the next daemon hears again', () => {
   it('is no subscription that was refused', () => {
-    const ledger = new Ledger();
+    const ledger = new OpenRequests();
     ledger.sent(subscribe(1, 'note://one'));
     ledger.sent(subscribe(2, 'note://none'));
     ledger.sent(Buffer.from(`[${subscribe(3, 'note://neither')}]`));
@@ -19,7 +19,7 @@ describe('what the next daemon hears again', () => {
   });
 
   it('is no subscription that its client was told has failed with the daemon', () => {
-    const ledger = new Ledger();
+    const ledger = new OpenRequests();
     ledger.sent(subscribe(1, 'note://one'));
     ledger.came(line({ id: 1, result: {} }));
     ledger.sent(subscribe(2, 'note://two'));
