@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '../ipc/jsonrpc/clock.js';
 import { toErrorObject } from '../ipc/jsonrpc/error-codes.js';
 import { Descriptors } from '../ipc/socket/descriptors.js';
 import { refuseConnection } from '../ipc/socket/refuse-connection.js';
 import { OverloadedError } from '../shared/call-errors.js';
+import type { Clock } from '../shared/clock.js';
 
 export interface ConnectionLimitOptions {
   enter(socket: Socket): void;

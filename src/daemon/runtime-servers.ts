@@ -6,8 +6,8 @@ import { ConfigError } from '../config/parse/problem.js';
 import type { ServerSpec, Settings } from '../config/schema/spec.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import type { ServerStatus } from '../fleet/fleet.js';
+import { serialize } from '../shared/async.js';
 import { OverloadedError } from '../shared/call-errors.js';
-import { serialize } from '../shared/serialize.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { ConfigSource } from './config-source.js';
 

@@ -1,5 +1,5 @@
+import { onAbort } from '../shared/async.js';
 import { ToolherdError } from '../shared/errors.js';
-import { onAbort } from './on-abort.js';
 
 /** Who closed the fleet cannot use it any more. */
 export class FleetClosedError extends ToolherdError {

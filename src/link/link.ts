@@ -1,7 +1,7 @@
 import type { Ending } from '../machines/ending.js';
+import type { JsonObject } from '../shared/json.js';
 import type { StopStep } from './process/stop-sequence.js';
 import type { ListMethod } from './protocol/list.js';
-import type { JsonObject } from './session/message.js';
 import type { Session } from './session/session.js';
 
 /** What the server said of itself in the handshake, as it came. */

@@ -1,6 +1,6 @@
-/** Time as the link knows it. A simulated clock takes its place in tests. */
+/** Time and timers. Tests put a simulated clock in its place. */
 export interface Clock {
-  /** Milliseconds; never goes back. */
+  /** Milliseconds since 1970. Never goes back: it does not follow changes of the system's date. */
   now(): number;
   setTimeout(fire: () => void, ms: number): unknown;
   clearTimeout(timer: unknown): void;
@@ -9,10 +9,16 @@ export interface Clock {
 /** Node fires a longer timer at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-const { timeOrigin } = performance;
+/** Monotonic. Not `performance.now()`: a short command would feel what it takes to load `perf_hooks`. */
+function sinceBootMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
+
+const bootedAt = Date.now() - sinceBootMs();
 
 export const systemClock: Clock = {
-  now: () => timeOrigin + performance.now(),
+  now: () => bootedAt + sinceBootMs(),
   setTimeout: (fire, ms) => setTimeout(fire, Math.min(ms, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
 };

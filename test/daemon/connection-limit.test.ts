@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { limitConnections } from '../../src/daemon/connection-limit.js';
-import { systemClock } from '../../src/ipc/jsonrpc/clock.js';
 import { Descriptors } from '../../src/ipc/socket/descriptors.js';
+import { systemClock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 
 /** A door behind which there is room while `limit` is high. */

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Fleet } from '../../src/fleet/fleet.js';
-import type { Clock } from '../../src/ipc/jsonrpc/clock.js';
 import { type FleetServerOptions, serveFleet } from '../../src/ipc/server/socket-server.js';
 import { claimSocket, type SocketProblem } from '../../src/ipc/socket/socket-owner.js';
+import type { Clock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 
 /** Time that stands still until it is told to go on. */

@@ -4,10 +4,10 @@ import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
 import type { StopStep } from '../../src/link/process/stop-sequence.js';
 import type { ListMethod } from '../../src/link/protocol/list.js';
 import { endingError } from '../../src/link/session/ending-error.js';
-import type { JsonObject } from '../../src/link/session/message.js';
 import { Session } from '../../src/link/session/session.js';
 import type { Ending, Failed } from '../../src/machines/ending.js';
 import type { Clock } from '../../src/shared/clock.js';
+import type { JsonObject } from '../../src/shared/json.js';
 
 export interface Written {
   id?: number;

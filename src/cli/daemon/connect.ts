@@ -6,6 +6,7 @@ import type { Peer } from '../../ipc/jsonrpc/peer.js';
 import { connectSocket, openSocket } from '../../ipc/socket/connect-socket.js';
 import { firstAnswer } from '../../ipc/socket/first-answer.js';
 import { findSocketPath } from '../../ipc/socket/socket-path.js';
+import { compareVersions } from '../../shared/compare-versions.js';
 import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
 import { agentFileOf } from '../core/config-paths.js';
@@ -60,17 +61,10 @@ export async function openFleet(
 
 /** A daemon goes on as it is when the command is updated: said once in each run. */
 function noteVersion({ output }: CommandContext, version: string): void {
-  if (!isOlder(version, VERSION)) return;
+  if (compareVersions(version, VERSION) >= 0) return;
   output.note(
     `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace`,
   );
-}
-
-function isOlder(one: string, other: string): boolean {
-  const numbers = (version: string) => version.split('-')[0]!.split('.').map(Number);
-  const [ours, theirs] = [numbers(one), numbers(other)];
-  const at = ours.findIndex((number, index) => number !== theirs[index]);
-  return at !== -1 && ours[at]! < (theirs[at] ?? 0);
 }
 
 /** Says hello with the file; without it, and with a word about it, where it was not asked for and may not be used. */

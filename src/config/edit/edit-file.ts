@@ -1,7 +1,7 @@
 import * as nodeFs from 'node:fs/promises';
-import { ToolherdError } from '../../shared/errors.js';
+import { isCode, ToolherdError } from '../../shared/errors.js';
 import { assertOneItemChanged } from './assert-one-entry-changed.js';
-import { type Disk, hasCode } from './disk.js';
+import type { Disk } from './disk.js';
 import { nameFile } from './edit-error.js';
 import { parseValues } from './parse.js';
 import { applyEdit, type TextEdit } from './text-edit.js';
@@ -51,7 +51,7 @@ async function readBytes(path: string, disk: Disk): Promise<Buffer | null> {
     if (!(await disk.stat(path)).isFile()) throw new Error('it is not a regular file');
     return await disk.readFile(path);
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) return null;
+    if (isCode(cause, 'ENOENT')) return null;
     throw new ToolherdError(`${path} could not be read`, {
       why: cause instanceof Error ? cause.message : String(cause),
       fix: 'Check the path and who may read it.',

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { type Disk, hasCode } from './disk.js';
+import { isCode } from '../../shared/errors.js';
+import type { Disk } from './disk.js';
 
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
@@ -17,7 +18,7 @@ export async function resolveSymlink(
     try {
       return await disk.realpath(target);
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (!isCode(error, 'ENOENT')) throw error;
     }
     const link = await linkAt(target, disk);
     if (link === undefined) return target;
@@ -30,7 +31,7 @@ async function linkAt(path: string, disk: Pick<Disk, 'lstat' | 'readlink'>): Pro
   try {
     return (await disk.lstat(path)).isSymbolicLink() ? await disk.readlink(path) : undefined;
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ToolherdError } from '../../shared/errors.js';
-import { type Disk, hasCode } from './disk.js';
+import { isCode, ToolherdError } from '../../shared/errors.js';
+import type { Disk } from './disk.js';
 import { resolveSymlink } from './resolve-symlink.js';
 
 export interface WriteOptions {
@@ -85,7 +85,7 @@ async function statOf(target: string, disk: Disk): Promise<Stats | undefined> {
   try {
     return await disk.stat(target);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -108,7 +108,7 @@ async function assertUnchanged(
   disk: Disk,
 ): Promise<void> {
   const now = await disk.readFile(target).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return null;
+    if (isCode(error, 'ENOENT')) return null;
     throw error;
   });
   if (now === null ? expected === null : expected !== null && now.equals(expected)) return;

@@ -1,5 +1,5 @@
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { ToolherdError } from '../../shared/errors.js';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { connectSocket } from '../socket/connect-socket.js';
 import { firstAnswer } from '../socket/first-answer.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import { PROTOCOL_VERSIONS } from '../mcp/versions.js';
 import type { FleetServer } from '../server/socket-server.js';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { FleetStatus } from '../../fleet/fleet.js';
 import { METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import type { AgentFiles } from '../server/fleet-provider.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { discard } from './body.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
-import { CODE } from '../jsonrpc/rpc-error.js';
 import type { Refusal } from './refusal.js';
 
 /**

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../shared/json.js';
 import { decodeHeader } from './mcp-2026.js';
-
-type Schema = Record<string, unknown>;
 
 const KEY = 'x-mcp-header';
 /** Deeper than any honest schema. */
@@ -27,10 +26,10 @@ export function paramDisagreement(
 }
 
 function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[string, unknown]> {
-  if (!isRecord(schema) || value === undefined || value === null || depth > MOST_DEPTH) return;
+  if (!isObject(schema) || value === undefined || value === null || depth > MOST_DEPTH) return;
   const header = schema[KEY];
   if (typeof header === 'string') yield [header, value];
-  if (!isRecord(schema.properties) || !isRecord(value)) return;
+  if (!isObject(schema.properties) || !isObject(value)) return;
   for (const [name, part] of Object.entries(schema.properties)) {
     if (Object.hasOwn(value, name)) yield* wantedOf(part, value[name], depth + 1);
   }
@@ -39,8 +38,4 @@ function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[st
 /** A list of tools in which none asks for a header need not be read. */
 export function asksForHeaders(chunks: readonly Buffer[]): boolean {
   return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).includes(KEY);
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

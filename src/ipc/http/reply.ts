@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import { WriteQueue } from '../jsonrpc/write-queue.js';
 import { type Refusal, refusalText } from './refusal.js';
 import type { Message } from './virtual-connection.js';

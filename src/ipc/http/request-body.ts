@@ -1,6 +1,6 @@
+import { CODE } from '../../shared/rpc-codes.js';
 import { elementSources } from '../jsonrpc/json-source.js';
 import { type Incoming, NO_ID, readLine } from '../jsonrpc/message.js';
-import { CODE } from '../jsonrpc/rpc-error.js';
 import type { Refusal } from './refusal.js';
 
 /** The body of a POST, read. */

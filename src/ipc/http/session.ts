@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { IdText, Incoming } from '../jsonrpc/message.js';
 import { EventLog, readEventId } from './event-log.js';
 import { headOf, parse } from './message-head.js';

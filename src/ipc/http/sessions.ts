@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';
 import type { Refusal } from './refusal.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { ToolEntry } from '../../fleet/fleet.js';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';

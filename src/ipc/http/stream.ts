@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { IdText } from '../jsonrpc/message.js';
 import { type EventLog, eventId } from './event-log.js';
 import { Reply } from './reply.js';

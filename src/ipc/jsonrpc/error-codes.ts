@@ -1,6 +1,7 @@
 import type { WireError } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
-import { CODE, type ErrorObject, RpcError } from './rpc-error.js';
+import { CODE } from '../../shared/rpc-codes.js';
+import { type ErrorObject, RpcError } from './rpc-error.js';
 
 /** The JSON-RPC code of each type of error; docs/PROTOCOL.md lists them. A number is never given to another type. */
 export const ERROR_CODES: Readonly<Record<string, number>> = {

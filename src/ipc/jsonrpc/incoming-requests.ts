@@ -1,8 +1,9 @@
+import { CODE } from '../../shared/rpc-codes.js';
 import { toErrorObject } from './error-codes.js';
 import { IncomingRequest, type Register, type Reply, type RequestContext } from './incoming-request.js';
 import type { IdText, Incoming } from './message.js';
 import { errorText } from './reply-text.js';
-import { CODE, type ErrorObject } from './rpc-error.js';
+import type { ErrorObject } from './rpc-error.js';
 
 /** What a method returns that will answer through its context: the way of calls, which spares them the promises. */
 export const DEFERRED = Symbol('later');

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import { elementSources, memberSource } from './json-source.js';
 import { isDeeperThan } from './nesting.js';
-import { CODE, type ErrorObject } from './rpc-error.js';
+import type { ErrorObject } from './rpc-error.js';
 
 /**
  * One line of JSON-RPC 2.0, read. An id is kept as its JSON text (`1`, `"1"`, `null`): so it goes back exactly as it
@@ -51,7 +53,7 @@ export function readLine(bytes: Buffer, maxDepth = MAX_DEPTH): Incoming | Incomi
 }
 
 function classify(value: unknown, source: () => string): Incoming {
-  if (!isRecord(value)) return invalid(NO_ID, 'a message must be an object');
+  if (!isObject(value)) return invalid(NO_ID, 'a message must be an object');
   const hasId = Object.hasOwn(value, 'id');
   const id = hasId ? idText(value.id, () => memberSource(source(), 'id')) : NO_ID;
   if (id === undefined) return invalid(NO_ID, "'id' must be a string, a number or null");
@@ -68,7 +70,7 @@ function classify(value: unknown, source: () => string): Incoming {
   if (hasId) return { kind: 'request', id, method, params };
   const name = Object.hasOwn(CANCELLED_ID, method) ? CANCELLED_ID[method] : undefined;
   if (name === undefined) return { kind: 'notification', method, params };
-  const target = isRecord(params)
+  const target = isObject(params)
     ? idText(params[name], () => memberSource(memberSource(source(), 'params') ?? '', name))
     : undefined;
   if (target === undefined) return { kind: 'notification', method, params };
@@ -78,7 +80,7 @@ function classify(value: unknown, source: () => string): Incoming {
 function classifyReply(id: IdText, value: Record<string, unknown>): Incoming {
   const { result, error } = value;
   if (result !== undefined && error === undefined) return { kind: 'reply', id, result };
-  if (isRecord(error) && result === undefined) {
+  if (isObject(error) && result === undefined) {
     const { code, message, data } = error;
     if (typeof code === 'number' && typeof message === 'string') {
       return { kind: 'failure', id, error: { code, message, data } };
@@ -96,8 +98,4 @@ function idText(id: unknown, source: () => string | undefined): IdText | undefin
 function invalid(id: IdText, why: string, code: number = CODE.invalidRequest): Incoming {
   const what = code === CODE.parse ? 'Parse error' : 'Invalid request';
   return { kind: 'invalid', id, error: { code, message: `${what}: ${why}` } };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 import type { Selection } from '../../fleet/fleet.js';
-import { CODE, RpcError } from './rpc-error.js';
+import { isObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
+import { RpcError } from './rpc-error.js';
 
 /**
  * Reads the params of one request, field by field. Written by hand: a schema library would cost the daemon's clients
@@ -9,7 +11,7 @@ export class Params {
   readonly #fields: Record<string, unknown>;
 
   constructor(params: unknown, name = 'params') {
-    if (params !== undefined && params !== null && !isRecord(params)) {
+    if (params !== undefined && params !== null && !isObject(params)) {
       throw wrong(`'${name}' must be an object`);
     }
     this.#fields = params ?? {};
@@ -107,7 +109,7 @@ export class Params {
   optionalRecord(name: string): Record<string, unknown> | undefined {
     if (!this.has(name)) return undefined;
     const value = this.#fields[name];
-    if (!isRecord(value)) throw wrong(`'${name}' must be an object`);
+    if (!isObject(value)) throw wrong(`'${name}' must be an object`);
     return value;
   }
 
@@ -148,8 +150,4 @@ export class Params {
 
 export function wrong(message: string): RpcError {
   return new RpcError(CODE.invalidParams, `Invalid params: ${message}`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

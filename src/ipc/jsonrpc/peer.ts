@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
-import { type Clock, systemClock } from './clock.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { Reply } from './incoming-request.js';
 import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
 import { encode, OutgoingRequests } from './outgoing-requests.js';
 import { errorText } from './reply-text.js';
-import { CODE } from './rpc-error.js';
 import { DEFAULT_LIMITS, sizeOf, type Text, WriteQueue, type WriteQueueLimits } from './write-queue.js';
 
 /**

@@ -1,6 +1,7 @@
 import type { WireError } from '../../fleet/fleet.js';
 import { type ErrorDetails, ToolherdError } from '../../shared/errors.js';
-import { CODE, type ErrorObject } from './rpc-error.js';
+import { CODE } from '../../shared/rpc-codes.js';
+import type { ErrorObject } from './rpc-error.js';
 
 /** What JSON-RPC's own codes are called where errors are told apart by type. */
 const TYPE_BY_CODE: Readonly<Record<number, string>> = {

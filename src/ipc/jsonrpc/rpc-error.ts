@@ -1,12 +1,3 @@
-/** The codes of JSON-RPC itself. */
-export const CODE = {
-  parse: -32700,
-  invalidRequest: -32600,
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
-} as const;
-
 /** What stands under `error` in a reply. */
 export interface ErrorObject {
   code: number;

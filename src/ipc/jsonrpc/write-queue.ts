@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Clock, systemClock } from './clock.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 
 /** In one piece, or in those that a large result came in. */
 export type Text = string | readonly Buffer[];

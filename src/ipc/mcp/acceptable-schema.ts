@@ -1,21 +1,21 @@
-type Schema = Record<string, unknown>;
+import { isObject, type JsonObject } from '../../shared/json.js';
 
-const ANYTHING: Schema = { type: 'object' };
+const ANYTHING: JsonObject = { type: 'object' };
 
 /**
  * The schema of a tool's arguments as it came, if the official clients take it: they look at `type`, `properties` and
  * `required`, and throw away the whole list for one that they do not like. Such a one becomes a schema that lets
  * everything through; the server will say what is wrong. A property that is `true` or `false` is written as an object.
  */
-export function acceptableSchema(schema: unknown): Schema {
-  if (!isRecord(schema) || schema.type !== 'object') return ANYTHING;
+export function acceptableSchema(schema: unknown): JsonObject {
+  if (!isObject(schema) || schema.type !== 'object') return ANYTHING;
   const { properties, required } = schema;
   if (required !== undefined && !isTexts(required)) return ANYTHING;
   if (properties === undefined) return schema;
-  if (!isRecord(properties)) return ANYTHING;
+  if (!isObject(properties)) return ANYTHING;
   const values = Object.values(properties);
-  if (values.every(isObject)) return schema;
-  if (!values.every((value) => isObject(value) || typeof value === 'boolean')) return ANYTHING;
+  if (values.every(isObjectOrArray)) return schema;
+  if (!values.every((value) => isObjectOrArray(value) || typeof value === 'boolean')) return ANYTHING;
   const written = Object.entries(properties).map(([name, value]) => [name, asObject(value)]);
   return { ...schema, properties: Object.fromEntries(written) };
 }
@@ -25,11 +25,7 @@ function asObject(schema: unknown): unknown {
   return schema ? {} : { not: {} };
 }
 
-function isRecord(value: unknown): value is Schema {
-  return isObject(value) && !Array.isArray(value);
-}
-
-function isObject(value: unknown): boolean {
+function isObjectOrArray(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 

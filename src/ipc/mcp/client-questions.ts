@@ -1,6 +1,7 @@
 import type { OnRequest } from '../../fleet/fleet.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { Peer } from '../jsonrpc/peer.js';
-import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
+import { RpcError } from '../jsonrpc/rpc-error.js';
 
 /** What a client says in `initialize` that it can do. */
 export type ClientCapabilities = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { McpResult } from '../../fleet/fleet.js';
-import { CODE } from '../jsonrpc/rpc-error.js';
+import { CODE } from '../../shared/rpc-codes.js';
 
 /** Empty where the server completes nothing. */
 export async function emptyIfUnsupported(completing: Promise<McpResult>): Promise<McpResult> {

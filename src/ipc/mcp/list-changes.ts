@@ -1,5 +1,5 @@
 import type { CatalogEvent, Fleet } from '../../fleet/fleet.js';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 
 export type ListName = CatalogEvent['list'];
 

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.js';
-import type { Clock } from '../jsonrpc/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { onListChanges } from './list-changes.js';
 import type { McpLogLevel } from './log-levels.js';

@@ -1,5 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.js';
-import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
+import { CODE } from '../../shared/rpc-codes.js';
+import { RpcError } from '../jsonrpc/rpc-error.js';
 
 /** The resources of which one connection wants to hear when they change. */
 export class ResourceSubscriptions {

@@ -1,5 +1,5 @@
 import type { CallContext, Fleet, McpResult, RequestParams } from '../../fleet/fleet.js';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';

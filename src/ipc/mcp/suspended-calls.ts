@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { wrong } from '../jsonrpc/params.js';
 
 /** A call whose server waits for an answer of the client. */

@@ -1,7 +1,8 @@
 import { MCP_2026_VERSION } from '../../shared/mcp-names.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
-import { CODE, RpcError } from '../jsonrpc/rpc-error.js';
+import { RpcError } from '../jsonrpc/rpc-error.js';
 import { readEnvelope } from '../mcp/mcp-2026/envelope.js';
 import { answerMcp2026, MCP_2026_METHODS } from '../mcp/mcp-2026/methods.js';
 import { MCP_METHODS } from '../mcp/methods.js';

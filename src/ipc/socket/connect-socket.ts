@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { isCode, ToolherdError } from '../../shared/errors.js';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
 import { Peer } from '../jsonrpc/peer.js';
 import { checkSocketPath } from './socket-path.js';
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { DaemonUnreachableError } from './connect-socket.js';
 
 /** A daemon that is busy answers its first word late; one that takes longer than this is stuck, or is none. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
 import { type IdText, type Incoming, readLine } from '../jsonrpc/message.js';
 import { errorText } from '../jsonrpc/reply-text.js';
 import type { ErrorObject } from '../jsonrpc/rpc-error.js';

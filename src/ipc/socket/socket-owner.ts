@@ -1,7 +1,7 @@
 import { type FSWatcher, type Stats, unlinkSync, watch } from 'node:fs';
 import type { Server, Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { type Clock, systemClock } from '../jsonrpc/clock.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import { bindSocket, isAnswered } from './bind-socket.js';
 import { AlreadyRunningError, holderOf, readOwner, type SocketLock, tryLock } from './socket-lock.js';
 import { checkSocketPath, look, prepareSocketFolder, tightenPlace } from './socket-path.js';

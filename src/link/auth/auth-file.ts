@@ -1,17 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { MCPError } from '../../shared/call-errors.js';
-import { isObject } from '../session/message.js';
+import { isObject } from '../../shared/json.js';
+import { replaceFile } from '../../shared/replace-file.js';
 import { soundRecord } from './check-record.js';
 import type { AuthRecord } from './record.js';
 
@@ -67,19 +57,9 @@ export class AuthFile {
   }
 
   #replace(text: string): void {
-    const draft = `${this.#path}.${randomBytes(6).toString('hex')}.new`;
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const file = openSync(draft, 'wx', 0o600);
-      try {
-        writeFileSync(file, text);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      renameSync(draft, this.#path);
+      replaceFile(this.#path, text, { synced: 'before' });
     } catch (error) {
-      rmSync(draft, { force: true });
       throw this.#trouble('written', error);
     }
   }

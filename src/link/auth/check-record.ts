@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import type { AuthRecord } from './record.js';
 
 /**

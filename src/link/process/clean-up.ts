@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../shared/clock.js';
+import { isObject } from '../../shared/json.js';
 import { groupRuns, signalGroup } from './group.js';
 import { cookieOf, procStat, startTimeOf } from './identity.js';
 import type { LedgerHeader } from './ledger.js';
@@ -121,16 +122,12 @@ function parse(line: string): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
 function isHeader(value: unknown): value is LedgerHeader {
-  return isRecord(value) && value.ledger === 1 && typeof value.daemonId === 'string' && isPid(value.pid);
+  return isObject(value) && value.ledger === 1 && typeof value.daemonId === 'string' && isPid(value.pid);
 }
 
 function isCame(value: unknown): value is { came: Owned } {
-  if (!isRecord(value) || !isRecord(value.came)) return false;
+  if (!isObject(value) || !isObject(value.came)) return false;
   const { pid, name, cookie, docker } = value.came;
   if (docker !== undefined && !(Array.isArray(docker) && docker.every((word) => typeof word === 'string')))
     return false;
@@ -138,7 +135,7 @@ function isCame(value: unknown): value is { came: Owned } {
 }
 
 function isWent(value: unknown): value is { went: number } {
-  return isRecord(value) && isPid(value.went);
+  return isObject(value) && isPid(value.went);
 }
 
 /** 0 and 1 and anything negative would signal far more than one process. */

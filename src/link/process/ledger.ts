@@ -1,4 +1,5 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { replaceFile } from '../../shared/replace-file.js';
 import { startTimeOf } from './identity.js';
 import type { Owned, ProcessTable } from './table.js';
 
@@ -76,16 +77,13 @@ export class Ledger {
       startTime: startTimeOf(process.pid),
     };
     const lines: LedgerLine[] = [header, ...this.#table.list().map((owned) => ({ came: owned }))];
-    const draft = `${this.#path}.${process.pid}.new`;
     this.#closeFile();
     try {
-      writeFileSync(draft, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
-      renameSync(draft, this.#path);
+      replaceFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       this.#file = openSync(this.#path, 'a', 0o600);
       this.#deadLines = 0;
       this.#failing = false;
     } catch (error) {
-      rmSync(draft, { force: true });
       this.#failed(error);
     }
   }

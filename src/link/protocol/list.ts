@@ -1,6 +1,6 @@
 import { MCPProtocolError } from '../../shared/call-errors.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Outcome } from '../session/call.js';
-import { isObject, type JsonObject } from '../session/message.js';
 import type { Session } from '../session/session.js';
 
 /** Which capability a list belongs to, and under which key a page holds its items. */

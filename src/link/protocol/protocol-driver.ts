@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../shared/json.js';
 import type { Opened } from '../link.js';
-import type { JsonObject } from '../session/message.js';
 
 /**
  * How one era of the protocol is spoken, over whatever carries its messages: the handshake, whether the server lives,

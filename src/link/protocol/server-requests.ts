@@ -1,7 +1,8 @@
 import type { Root, Settings } from '../../config/schema/spec.js';
+import type { JsonObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import { shellWord } from '../../shared/shell-word.js';
 import type { Ask, Call } from '../session/call.js';
-import type { JsonObject } from '../session/message.js';
 import type { Session } from '../session/session.js';
 
 /** Whether what a server asks for may be handed to the agent at all. */
@@ -28,7 +29,6 @@ export class RequestRefused extends Error {
   }
 }
 
-const METHOD_NOT_FOUND = -32601;
 /** Of the range that JSON-RPC leaves to implementations: it is known what is meant, but nobody can answer. */
 const REFUSED = -32000;
 
@@ -75,7 +75,7 @@ export async function answerFor(
   const setting = Object.hasOwn(ASKED, method) ? ASKED[method] : undefined;
   if (setting === undefined) {
     const hint = method === 'roots/list' ? `: ${name} has no 'roots' in its config` : '';
-    throw new RequestRefused(METHOD_NOT_FOUND, `toolherd cannot answer ${method} for ${name}${hint}`);
+    throw new RequestRefused(CODE.methodNotFound, `toolherd cannot answer ${method} for ${name}${hint}`);
   }
   if (permissions[setting] === 'deny') {
     throw refusal(ports, method, `security.${setting} is 'deny'`, `set it to 'ask-agent' in config.yaml`);

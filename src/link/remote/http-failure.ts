@@ -1,5 +1,5 @@
 import { InsufficientScopeError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject } from '../session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import { failureIn, type TransportFailure } from './transport-failure.js';
 
 /** What the SDK's transport means by an error. `hasSession`: the server has given us one, and may have forgotten it. */

@@ -5,7 +5,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import { isObject, type JsonObject } from '../session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import { replyIds } from '../session/reply-ids.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';

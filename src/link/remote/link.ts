@@ -1,6 +1,7 @@
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../link.js';
 import type { StopStep } from '../process/stop-sequence.js';
 import { type ListMethod, listAll } from '../protocol/list.js';
@@ -13,7 +14,7 @@ import {
 } from '../protocol/negotiation/protocol-stack.js';
 import { watchResource } from '../protocol/negotiation/watch-resource.js';
 import { isForDriver } from '../protocol/protocol-driver.js';
-import type { JsonObject, Message } from '../session/message.js';
+import type { Message } from '../session/message.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
 import type { Session } from '../session/session.js';
 import {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
  * Since 2026-07-28 a tool may ask that some of its arguments are repeated as HTTP headers, so that a proxy can route by

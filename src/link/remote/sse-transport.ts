@@ -5,7 +5,7 @@ import {
   SseError,
 } from '@modelcontextprotocol/client';
 import type { SseSpec } from '../../config/schema/spec.js';
-import type { JsonObject } from '../session/message.js';
+import type { JsonObject } from '../../shared/json.js';
 import { type Exchange, Exchanges } from './http-exchange.js';
 import { refusalHeaders } from './refusal-headers.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';

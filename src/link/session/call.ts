@@ -1,8 +1,8 @@
 import type { MCPError } from '../../shared/call-errors.js';
 import type { RawJson } from '../../shared/framing/raw-json.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { Timed } from './deadlines.js';
 import type { Waiter } from './fair-queue.js';
-import type { JsonObject } from './message.js';
 
 /**
  * How a call ended. Exactly one of these reaches its sink. `raw`: the result as its bytes, for a sink that accepts them;

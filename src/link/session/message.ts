@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { RpcError } from '../../shared/call-errors.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import { replyIds } from './reply-ids.js';
 import { mayRepeatId, topLevelIds } from './top-level-ids.js';
 
-export type JsonObject = Record<string, unknown>;
 export type Id = number | string;
 
 /**
@@ -101,8 +101,4 @@ function idsOf(value: unknown): Id[] {
 
 function isId(value: unknown): value is Id {
   return typeof value === 'string' || Number.isSafeInteger(value);
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

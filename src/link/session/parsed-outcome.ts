@@ -1,4 +1,4 @@
-import type { JsonObject } from './message.js';
+import type { JsonObject } from '../../shared/json.js';
 
 /** A result that came in a line of this many bytes; undefined: as an object. */
 export class ParsedOutcome {

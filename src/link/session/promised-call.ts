@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../shared/json.js';
 import type { CallHandle, CallOptions, Outcome } from './call.js';
-import type { JsonObject } from './message.js';
 import { cancelled } from './refusals.js';
 import type { Session } from './session.js';
 

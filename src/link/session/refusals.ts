@@ -8,8 +8,9 @@ import {
   type RpcError,
   ServerUnavailableError,
 } from '../../shared/call-errors.js';
+import { isObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { Call } from './call.js';
-import { isObject } from './message.js';
 
 /** The server would have to ask somebody, and this call has nobody to be asked (2026-07-28). */
 const NOBODY_TO_ASK = -32021;
@@ -77,12 +78,11 @@ export function tooLarge(name: string, call: Call, bytes: number): MCPError {
   });
 }
 
-const INVALID_PARAMS = -32602;
-
 function refused(name: string, { code }: RpcError) {
   return {
     why: 'the server refused the request; whether it ran anything only the server knows',
-    fix: code === INVALID_PARAMS ? `see "toolherd tools ${name} --schema"` : `see "toolherd logs ${name}"`,
+    fix:
+      code === CODE.invalidParams ? `see "toolherd tools ${name} --schema"` : `see "toolherd logs ${name}"`,
   };
 }
 

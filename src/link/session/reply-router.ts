@@ -6,9 +6,10 @@ import {
   type LongLine,
   type OversizedLine,
 } from '../../shared/framing/framer.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Call, Outcome } from './call.js';
 import type { InFlight } from './in-flight.js';
-import { type Id, isObject, type JsonObject, type Message, readMessage, sortMessage } from './message.js';
+import { type Id, type Message, readMessage, sortMessage } from './message.js';
 import { ParsedOutcome } from './parsed-outcome.js';
 import { RawOutcome } from './raw/raw-outcome.js';
 import { type RawReply, ReplyScan } from './raw/reply-scan.js';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
  * One request as a line. A caller's own progress token never goes through: tokens share one space per server, and two

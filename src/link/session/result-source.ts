@@ -1,4 +1,4 @@
-import type { JsonObject } from './message.js';
+import type { JsonObject } from '../../shared/json.js';
 
 const RESULT_FIRST = '{"result":';
 const MEMBERS = 3;

@@ -1,6 +1,7 @@
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { LongLine, OversizedLine } from '../../shared/framing/framer.js';
+import type { JsonObject } from '../../shared/json.js';
 import {
   Call,
   type CallHandle,
@@ -14,7 +15,7 @@ import {
 import { Deadlines } from './deadlines.js';
 import { FairQueue } from './fair-queue.js';
 import { InFlight } from './in-flight.js';
-import type { JsonObject, Message } from './message.js';
+import type { Message } from './message.js';
 import { promisedCall } from './promised-call.js';
 import { cancelled, overloaded, timedOut, unavailable, unwritable } from './refusals.js';
 import { FIRST_CALL_ID, ReplyRouter, type StrayCounts } from './reply-router.js';

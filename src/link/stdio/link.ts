@@ -4,6 +4,7 @@ import type { Ending, Failed } from '../../machines/ending.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../shared/framing/detach-buffer.js';
 import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { Link, LinkEvents, LinkLog, Opened, Unwatch } from '../link.js';
 import type { StopStep } from '../process/stop-sequence.js';
 import { type ListMethod, listAll } from '../protocol/list.js';
@@ -17,7 +18,7 @@ import {
 import { watchResource } from '../protocol/negotiation/watch-resource.js';
 import { isForDriver } from '../protocol/protocol-driver.js';
 import { endingError } from '../session/ending-error.js';
-import type { JsonObject, Message } from '../session/message.js';
+import type { Message } from '../session/message.js';
 import type { Session } from '../session/session.js';
 import type { Exit } from './child.js';
 import { redactingArguments } from './command-line.js';

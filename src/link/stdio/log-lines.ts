@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/clock.js';
+import { TokenBucket } from '../../shared/token-bucket.js';
 
 export interface LogLimits {
   /** A longer line is cut. */
@@ -19,7 +20,7 @@ const CARRIAGE_RETURN = 0x0d;
  * server never blocks; what is too much is dropped, and a line says how much that was.
  */
 export class LogLines {
-  readonly #clock: Clock;
+  readonly #bucket: TokenBucket;
   readonly #limits: LogLimits;
   readonly #sink: (text: string) => void;
   #line: Buffer[] = [];
@@ -28,22 +29,18 @@ export class LogLines {
   /** Inside a line whose beginning was dropped. */
   #skipping = false;
   #dropped = 0;
-  #allowance: number;
-  #refilledAt: number;
 
   constructor(clock: Clock, sink: (text: string) => void, limits: LogLimits = LOG_LIMITS) {
-    this.#clock = clock;
     this.#sink = sink;
     this.#limits = limits;
-    this.#allowance = limits.burstBytes;
-    this.#refilledAt = clock.now();
+    this.#bucket = new TokenBucket(clock, { perSecond: limits.bytesPerSecond, burst: limits.burstBytes });
   }
 
   push(chunk: Buffer): void {
-    this.#refill();
+    this.#bucket.refill();
     let start = 0;
     while (start < chunk.length) {
-      if (this.#allowance <= 0) {
+      if (this.#bucket.isEmpty) {
         this.#drop(chunk.subarray(start));
         return;
       }
@@ -78,7 +75,7 @@ export class LogLines {
     const whole = Buffer.concat(this.#line);
     const line = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole;
     const tail = this.#cut > 0 ? ` … (${this.#cut} bytes cut)` : '';
-    this.#allowance -= line.length + LINE_COST;
+    this.#bucket.spend(line.length + LINE_COST);
     this.#forgetLine();
     this.#tellDropped();
     this.#sink(line.toString('utf8') + tail);
@@ -101,12 +98,5 @@ export class LogLines {
     const dropped = this.#dropped;
     this.#dropped = 0;
     this.#sink(`(${dropped} bytes dropped: more than the log takes)`);
-  }
-
-  #refill(): void {
-    const now = this.#clock.now();
-    const earned = ((now - this.#refilledAt) / 1000) * this.#limits.bytesPerSecond;
-    this.#allowance = Math.min(this.#limits.burstBytes, this.#allowance + earned);
-    this.#refilledAt = now;
   }
 }

@@ -1,5 +1,5 @@
 import type { BlockExtras, ContentBlock } from '../../fleet/fleet.js';
-import { isObject, type JsonObject } from '../../link/session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 
 /** Each is shown with its type; `{}` becomes twenty times as long by that, and a server can send twenty million. */
 const MOST_UNKNOWN = 10_000;

@@ -1,7 +1,7 @@
 import type { ForwardHandle, ForwardSink, RequestParams } from '../../fleet/fleet.js';
 import type { Ask, Outcome } from '../../link/session/call.js';
-import type { JsonObject } from '../../link/session/message.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { RoutedSink } from '../server/routed-sink.js';
 import type { LookupOptions } from './lookups.js';

@@ -1,6 +1,7 @@
 import type { CallContext, McpResult, PromptParams, ResourceParams } from '../../fleet/fleet.js';
 import type { CallRequest } from '../../link/session/call.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import { disabled, unknownPrompt, unknownResource } from '../errors.js';
 import type { ViewCatalog } from '../herd/view-catalog.js';
 import type { ViewServers } from '../herd/view-servers.js';
@@ -14,9 +15,8 @@ export interface LookupOptions {
   redact(text: string, of?: ConfiguredServer): string;
 }
 
-const INVALID_PARAMS = -32602;
 /** What a server says when it has no such resource: the code of 2025, and that of 2026-07-28 and of the SDKs before. */
-const NO_SUCH_RESOURCE: readonly unknown[] = [-32002, INVALID_PARAMS];
+const NO_SUCH_RESOURCE: readonly unknown[] = [-32002, CODE.invalidParams];
 
 /** Prompts and resources: they wait for a server that starts, are cancelled and run out of time as calls do. */
 export class Lookups {
@@ -40,7 +40,7 @@ export class Lookups {
     const given = params.arguments === undefined ? {} : { arguments: params.arguments };
     const request = { method: 'prompts/get', params: { name, ...given }, timeoutMs };
     return this.#send(server, request, context, (error) => {
-      if (codeOf(error) !== INVALID_PARAMS) return error;
+      if (codeOf(error) !== CODE.invalidParams) return error;
       const { message, sent, why } = error;
       return new MCPProtocolError(message, { sent, why, fix: `see "toolherd prompts ${params.server}"` });
     });

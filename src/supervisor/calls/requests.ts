@@ -1,6 +1,7 @@
 import type { CallContext, McpResult, RequestParams } from '../../fleet/fleet.js';
-import { isObject, type JsonObject } from '../../link/session/message.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { Lists } from '../catalog/lists.js';
 import { matchesTemplate } from '../catalog/uri-template.js';
 import { disabled, noServerHas, unknownPrompt } from '../errors.js';
@@ -161,11 +162,9 @@ function offersResources({ resources, templates }: Lists): boolean {
   return (resources?.length ?? 0) > 0 || (templates?.length ?? 0) > 0;
 }
 
-const INVALID_PARAMS = -32602;
-
 function textOf(params: JsonObject, name: string): string {
   const value = params[name];
   if (typeof value === 'string' && value !== '') return value;
   const message = `Invalid params: '${name}' must be a non-empty string`;
-  throw new MCPProtocolError(message, { rpc: { code: INVALID_PARAMS, message } });
+  throw new MCPProtocolError(message, { rpc: { code: CODE.invalidParams, message } });
 }

@@ -1,7 +1,7 @@
 import type { CallParams, ContentBlock, ToolResult, WireError } from '../../fleet/fleet.js';
 import type { Outcome } from '../../link/session/call.js';
-import type { JsonObject } from '../../link/session/message.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { JsonObject } from '../../shared/json.js';
 import { MCPToolError } from '../errors.js';
 import { convertContent } from './content.js';
 

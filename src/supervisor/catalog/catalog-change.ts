@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../link/session/message.js';
+import type { JsonObject } from '../../shared/json.js';
 import { LIST_NAMES, type ListName, type Lists, NO_LISTS, partsOf } from './lists.js';
 import { KEY } from './validate-entries.js';
 

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject, type JsonObject } from '../../link/session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
+import { replaceFile } from '../../shared/replace-file.js';
 import { type Lists, NO_LISTS } from './lists.js';
 import { pruneFiles } from './prune-files.js';
 
@@ -70,22 +71,17 @@ export class CatalogFiles implements CatalogStore {
     );
   }
 
-  /** Whole or not at all: it is written beside its place and then moved there. */
   save(identity: string, lists: Lists): void {
     const file = this.#file(identity);
-    const draft = `${file}.${process.pid}`;
     try {
       const text = JSON.stringify({ format: FORMAT, at: new Date(this.#now()).toISOString(), lists });
       if (text.length > MOST_BYTES) {
         rmSync(file, { force: true });
         return;
       }
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      writeFileSync(draft, text, { mode: 0o600 });
-      renameSync(draft, file);
+      replaceFile(file, text);
     } catch {
-      // half a file would only fill a full disk further; where even this fails it is forgotten like any other here
-      rmQuietly(draft);
+      // it is a cache: its server is asked again
     }
   }
 
@@ -96,14 +92,6 @@ export class CatalogFiles implements CatalogStore {
 
   #file(identity: string): string {
     return join(this.#folder, `${identity}.json`);
-  }
-}
-
-function rmQuietly(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // it is a cache
   }
 }
 

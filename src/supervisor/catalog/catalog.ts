@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../link/session/message.js';
 import type { Clock } from '../../shared/clock.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { Block } from '../pins/blocked.js';
 import type { PinCheck } from '../pins/pinning.js';
 import { type CatalogChange, changesOf, withChanges } from './catalog-change.js';

@@ -1,8 +1,9 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link } from '../../link/link.js';
 import type { ListMethod } from '../../link/protocol/list.js';
-import type { JsonObject } from '../../link/session/message.js';
 import { MCPProtocolError } from '../../shared/call-errors.js';
+import type { JsonObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
 
 /** What a server can say has changed. Its resources and their templates are one: it has one notification for both. */
 export type ListName = 'tools' | 'prompts' | 'resources';
@@ -52,8 +53,6 @@ export const NO_LISTS: Lists = {
   templates: undefined,
 };
 
-const NO_SUCH_METHOD = -32601;
-
 export function isWanted(spec: ServerSpec, key: ListKey): boolean {
   if (key === 'tools') return spec.loadTools;
   return key === 'prompts' ? spec.loadPrompts : true;
@@ -81,7 +80,7 @@ export async function readLists(link: Link, spec: ServerSpec, order: ReadingOrde
 }
 
 function isUnheardOf(error: unknown): boolean {
-  return error instanceof MCPProtocolError && error.rpc?.code === NO_SUCH_METHOD;
+  return error instanceof MCPProtocolError && error.rpc?.code === CODE.methodNotFound;
 }
 
 /** The name of the server stands beside it wherever it is shown. */

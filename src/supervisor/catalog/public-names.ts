@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../link/session/message.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { publicNames } from './public-name.js';
 

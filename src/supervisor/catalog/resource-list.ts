@@ -1,5 +1,5 @@
 import type { ResourceEntry, TemplateEntry } from '../../fleet/fleet.js';
-import type { JsonObject } from '../../link/session/message.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { entryNotes } from './entry-notes.js';
 

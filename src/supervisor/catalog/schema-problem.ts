@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../link/session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
  * Why a JSON Schema cannot be compiled, in a few words; undefined when it can. By hand and not by a validator: the

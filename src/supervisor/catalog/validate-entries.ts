@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../link/session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Lists } from './lists.js';
 import { schemaProblem, toolSchemaProblem } from './schema-problem.js';
 

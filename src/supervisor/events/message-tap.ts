@@ -1,11 +1,11 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { LinkEvents, LinkLog } from '../../link/link.js';
-import type { JsonObject } from '../../link/session/message.js';
 import type { Clock } from '../../shared/clock.js';
+import type { JsonObject } from '../../shared/json.js';
 import { type LogLevel, levelOf } from '../../shared/log-levels.js';
+import { TokenBucket } from '../../shared/token-bucket.js';
 import type { OpenLink } from '../server/link-actor.js';
 import type { EventBus } from './event-bus.js';
-import { TokenBucket } from './token-bucket.js';
 
 /** One message of a server for its log. */
 export interface ServerLogMessage {
@@ -41,6 +41,14 @@ const LONGEST_NAME = 200;
 /** No environment variable and no header is longer. */
 const LONGEST_SECRET = 2 ** 17;
 const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
+/** An empty message costs something too. */
+const MESSAGE_COST = 64;
+
+/** What the log takes of one incarnation's messages, and how many it did not take since the last one. */
+interface LogLimit {
+  bucket: TokenBucket;
+  dropped: number;
+}
 
 /** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
 export class MessageTap {
@@ -80,11 +88,11 @@ export class MessageTap {
   }
 
   #listenIn(spec: ServerSpec, key: string, incarnation: number, on: LinkEvents): LinkEvents {
-    const allowance = new TokenBucket(this.#options.clock, LOG_RATE);
+    const limit = { bucket: new TokenBucket(this.#options.clock, LOG_RATE), dropped: 0 };
     return {
       opened: (opened) => on.opened(opened),
       notification: (method, params) => {
-        if (method === 'notifications/message') this.#onLog(spec, key, incarnation, params ?? {}, allowance);
+        if (method === 'notifications/message') this.#onLog(spec, key, incarnation, params ?? {}, limit);
         else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
           this.#tell(key, incarnation, method, () => this.#redact(spec, params ?? {}));
         }
@@ -101,17 +109,15 @@ export class MessageTap {
     };
   }
 
-  #onLog(
-    spec: ServerSpec,
-    key: string,
-    incarnation: number,
-    params: JsonObject,
-    allowance: TokenBucket,
-  ): void {
+  #onLog(spec: ServerSpec, key: string, incarnation: number, params: JsonObject, limit: LogLimit): void {
     const { level, logger, data } = params;
     const said = typeof data === 'string' ? data : jsonOf(data);
-    if (!allowance.take(Math.min(said.length, LONGEST_TEXT))) return;
-    const dropped = allowance.takeDropped();
+    if (!limit.bucket.take(Math.min(said.length, LONGEST_TEXT) + MESSAGE_COST)) {
+      limit.dropped += 1;
+      return;
+    }
+    const { dropped } = limit;
+    limit.dropped = 0;
     if (dropped > 0) this.note(key, `${dropped} log messages dropped: more than the log takes`);
     const message: ServerLogMessage = {
       key,

@@ -26,7 +26,7 @@ import type {
   ToolResult,
   WatchParams,
 } from '../../fleet/fleet.js';
-import { withTimeout } from '../../shared/with-timeout.js';
+import { withTimeout } from '../../shared/async.js';
 import { Calls } from '../calls/calls.js';
 import { Forwarding } from '../calls/forwarding.js';
 import { Lookups } from '../calls/lookups.js';

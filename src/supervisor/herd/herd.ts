@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { ReloadReport, ServerStatus, ShutdownReport } from '../../fleet/fleet.js';
 import type { LinkLog } from '../../link/link.js';
-import { coalesce } from '../../shared/coalesce.js';
+import { coalesce } from '../../shared/async.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
 import { identityOf } from '../spec-identity.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';

@@ -8,8 +8,8 @@ import type {
 } from '../../fleet/fleet.js';
 import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import { cancelled } from '../../link/session/refusals.js';
+import { withTimeout } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
-import { withTimeout } from '../../shared/with-timeout.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
 import { promptEntry } from '../catalog/prompt-list.js';
 import { publicPrefix } from '../catalog/public-name.js';

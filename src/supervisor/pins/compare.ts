@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../link/session/message.js';
+import type { JsonObject } from '../../shared/json.js';
 import { hashOf } from './fingerprint.js';
 import { type Pin, type PinRecord, versionOf } from './record.js';
 

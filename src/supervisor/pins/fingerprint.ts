@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject } from '../../link/session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 
 /** What of a tool's definition counts: what a model reads of it, and what it sends and is sent. */
 export const FIELDS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;

@@ -1,18 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import {
-  close,
-  closeSync,
-  fsync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../../shared/replace-file.js';
 import { pruneFiles } from '../catalog/prune-files.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
 
@@ -63,21 +51,19 @@ export class PinFiles implements PinStore {
 
   save(identity: string, server: string, record: PinRecord): string | undefined {
     const file = this.#file(identity);
-    const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const { record: before, problem } = this.load(identity);
       const isFirst = before === undefined && problem === undefined;
-      write(draft, writeRecord(server, record), isFirst);
-      if (problem !== undefined) renameSync(file, `${file}.broken`);
-      renameSync(draft, file);
+      replaceFile(file, writeRecord(server, record), {
+        // A herd that starts for the first time writes one record a server, and a sync takes milliseconds. A crash of
+        // the machine in that moment may leave an empty file, which is reported like any file that makes no sense.
+        synced: isFirst ? 'soon' : 'before',
+        beforeRename: () => {
+          if (problem !== undefined) renameSync(file, `${file}.broken`);
+        },
+      });
       return undefined;
     } catch (error) {
-      try {
-        rmSync(draft, { force: true });
-      } catch {
-        // what could not be written cannot be taken away either
-      }
       return `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
     }
   }
@@ -89,25 +75,5 @@ export class PinFiles implements PinStore {
 
   #file(identity: string): string {
     return join(this.#folder, `${identity}.json`);
-  }
-}
-
-/**
- * What takes the place of another record is on the disk before it does. The first one is on its way there: a herd that
- * starts for the first time writes one for each server, and the disk takes milliseconds for each. A machine that goes
- * down in that moment may leave it empty, and that is said like any file that makes no sense.
- */
-function write(path: string, text: string, isFirst: boolean): void {
-  const file = openSync(path, 'wx', 0o600);
-  let isLeft = false;
-  try {
-    writeFileSync(file, text);
-    if (!isFirst) fsyncSync(file);
-    else {
-      fsync(file, () => close(file, () => undefined));
-      isLeft = true;
-    }
-  } finally {
-    if (!isLeft) closeSync(file);
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerSpec, Settings } from '../../config/schema/spec.js';
-import type { JsonObject } from '../../link/session/message.js';
 import { ToolherdError } from '../../shared/errors.js';
+import type { JsonObject } from '../../shared/json.js';
 import {
   type Block,
   cannotBePinned,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../link/session/message.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 import { canonical, pinnable } from './fingerprint.js';
 
 /** A definition of a tool as it was at some time. */

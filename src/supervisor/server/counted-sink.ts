@@ -1,5 +1,5 @@
 import type { Ask, CallRequest, Outcome } from '../../link/session/call.js';
-import type { JsonObject } from '../../link/session/message.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { RoutedSink } from './routed-sink.js';
 
 /** Hears of a call that has its outcome, after whoever made it. */

@@ -1,6 +1,7 @@
 import type { Link, Opened, Unwatch } from '../../link/link.js';
-import { isObject, type JsonObject } from '../../link/session/message.js';
 import { type MCPError, MCPProtocolError, ServerUnavailableError } from '../../shared/call-errors.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { OpenLink } from './link-actor.js';
 
 export interface ResourceWatchOptions {
@@ -172,9 +173,6 @@ function withoutId({ _meta: meta, ...params }: JsonObject): JsonObject {
   return Object.keys(others).length === 0 ? params : { ...params, _meta: others };
 }
 
-/** Of the protocol: the server has no such method. */
-const METHOD_NOT_FOUND = -32601;
-
 function doesNotTell(name: string, uri: string): MCPError {
   const message = `${name}: does not tell when a resource changes, so ${uri} cannot be subscribed to`;
   const why = "its capabilities do not have 'resources.subscribe'";
@@ -182,7 +180,7 @@ function doesNotTell(name: string, uri: string): MCPError {
   return new MCPProtocolError(message, {
     why,
     fix: 'read the resource again when it is needed',
-    rpc: { code: METHOD_NOT_FOUND, message: text },
+    rpc: { code: CODE.methodNotFound, message: text },
   });
 }
 

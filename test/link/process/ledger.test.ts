@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -175,13 +174,14 @@ describe('the ledger', () => {
   });
 
   it('that cannot be written stops nothing, complains once, and is whole again afterwards (C4)', async () => {
+    writeFileSync(join(folder, 'missing'), 'a file where a folder should be');
     const blocked = join(folder, 'missing', 'ledger');
     const ledger = new Ledger(blocked, table, log);
     const { pid } = await stubbornGroup(table);
     await stubbornGroup(table);
     expect(logged).toHaveLength(1);
     expect(logged[0]).toContain('the ledger cannot be written');
-    mkdirSync(join(folder, 'missing'));
+    rmSync(join(folder, 'missing'));
     await stubbornGroup(table);
     const text = readFileSync(blocked, 'utf8');
     expect(text).toContain(`"pid":${pid}`);

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../../src/link/session/call.js';
-import type { JsonObject, Message } from '../../../src/link/session/message.js';
+import type { Message } from '../../../src/link/session/message.js';
 import { Session, type SessionOptions } from '../../../src/link/session/session.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import { FakeClock } from '../fake-clock.js';
 
 export interface Written {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/link/session/message.js';
 import { FIRST_CALL_ID } from '../../../src/link/session/reply-router.js';
 import { CancelledError, MCPProtocolError, ServerCrashedError } from '../../../src/shared/call-errors.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import { errorIn, harness } from './harness.js';
 
 /** A server that wants to know more before it goes on. */

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { Fleet, Forwarded } from '../../../src/fleet/fleet.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
-import type { JsonObject } from '../../../src/link/session/message.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import type { Herd } from '../../../src/supervisor/herd/herd.js';
 import { crash } from '../fake-link.js';
 import { ALL_TOOLS, settled, spec, World } from '../world.js';

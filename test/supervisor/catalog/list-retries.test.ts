@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { JsonObject } from '../../../src/link/session/message.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import type { Manners } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';

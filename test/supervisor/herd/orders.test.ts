@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { JsonObject } from '../../../src/link/session/message.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import { config, server } from '../../faults/config.js';
 import { startHerd } from '../../support/herd.js';
 import type { Manners } from '../fake-link.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FleetEvent } from '../../../src/fleet/fleet.js';
-import type { JsonObject } from '../../../src/link/session/message.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import { settled, spec } from '../world.js';
 import { pinnedHerd, tool } from './world.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/link/session/message.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import { settled } from '../world.js';
 import { pinnedHerd, tool } from './world.js';
 

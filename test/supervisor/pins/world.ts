@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/link/session/message.js';
+import type { JsonObject } from '../../../src/shared/json.js';
 import type { Kept, PinStore } from '../../../src/supervisor/pins/pin-files.js';
 import type { PinPolicy } from '../../../src/supervisor/pins/pinning.js';
 import type { PinRecord } from '../../../src/supervisor/pins/record.js';

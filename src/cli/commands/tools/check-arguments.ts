@@ -1,14 +1,15 @@
+import { isObject } from '../../../shared/json.js';
 import { didYouMean, nearMiss } from '../../../shared/near-miss.js';
 import { UsageError } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
-import { choicesOf, isOfType, isRecord, propertiesOf, typesOf } from './schema-types.js';
+import { choicesOf, isOfType, propertiesOf, typesOf } from './schema-types.js';
 
 /**
  * Looks at the arguments before anything is sent: all that is missing or wrong is said at once, with what the tool
  * takes. Only what its schema says plainly is judged. Answers with what is odd and no fault.
  */
 export function checkArguments(tool: string, schema: unknown, given: Record<string, unknown>): string[] {
-  if (!isRecord(schema)) return [];
+  if (!isObject(schema)) return [];
   const properties = propertiesOf(schema);
   const names = Object.keys(properties);
   const isOpen = names.length === 0 || takesOthers(schema);
@@ -46,7 +47,7 @@ function missing(schema: Record<string, unknown>, given: Record<string, unknown>
 
 /** Names beside those in `properties` are welcome: said outright, or by patterns that are the server's to judge. */
 function takesOthers({ additionalProperties, patternProperties }: Record<string, unknown>): boolean {
-  return additionalProperties === true || isRecord(additionalProperties) || isRecord(patternProperties);
+  return additionalProperties === true || isObject(additionalProperties) || isObject(patternProperties);
 }
 
 function wrong(name: string, value: unknown, property: unknown): string | undefined {
@@ -83,7 +84,7 @@ function show(value: unknown): string {
 
 /** `a=NUMBER b=NUMBER [loud=true|false]`, or that there is nothing to say. */
 export function describeArguments(schema: unknown): string {
-  const required = isRecord(schema) && Array.isArray(schema.required) ? schema.required : [];
+  const required = isObject(schema) && Array.isArray(schema.required) ? schema.required : [];
   const each = Object.entries(propertiesOf(schema)).map(([name, property]) => {
     const choices = choicesOf(property)?.map(String).join('|');
     const types = typesOf(property)?.filter((type) => type !== 'null') ?? ['string'];

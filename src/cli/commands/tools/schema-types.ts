@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/json.js';
 /** What a tool's schema says about one argument, as far as the command looks: the rest is the server's to judge. */
 export interface Property {
   type?: unknown;
@@ -13,7 +14,7 @@ export interface Property {
 const KNOWN = ['string', 'number', 'integer', 'boolean', 'null', 'object', 'array'];
 
 export function propertiesOf(schema: unknown): Record<string, Property> {
-  if (!isRecord(schema) || !isRecord(schema.properties)) return {};
+  if (!isObject(schema) || !isObject(schema.properties)) return {};
   const each = Object.entries(schema.properties).map(([name, property]) => [
     name,
     followed(schema, property),
@@ -23,7 +24,7 @@ export function propertiesOf(schema: unknown): Record<string, Property> {
 
 /** Written out where it refers to a definition in the same schema, as generators write lists of choices. One step deep. */
 function followed(schema: Record<string, unknown>, property: unknown): unknown {
-  if (!isRecord(property)) return property;
+  if (!isObject(property)) return property;
   if (Array.isArray(property.anyOf))
     return { ...property, anyOf: property.anyOf.map((one) => definitionOf(schema, one)) };
   return definitionOf(schema, property);
@@ -31,14 +32,14 @@ function followed(schema: Record<string, unknown>, property: unknown): unknown {
 
 function definitionOf(schema: Record<string, unknown>, property: unknown): unknown {
   const [, place = '', name = ''] =
-    (isRecord(property) && /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String(property.$ref))) || [];
+    (isObject(property) && /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String(property.$ref))) || [];
   const all = Object.hasOwn(schema, place) ? schema[place] : undefined;
-  return isRecord(all) && Object.hasOwn(all, name) ? all[name] : property;
+  return isObject(all) && Object.hasOwn(all, name) ? all[name] : property;
 }
 
 /** The types that a value may have; undefined where the schema says it in words that are not understood here. */
 export function typesOf(property: unknown): string[] | undefined {
-  if (!isRecord(property)) return undefined;
+  if (!isObject(property)) return undefined;
   const { type, anyOf, oneOf, nullable } = property as Property;
   const choices = anyOf ?? oneOf;
   if (type === undefined && Array.isArray(choices)) {
@@ -53,7 +54,7 @@ export function typesOf(property: unknown): string[] | undefined {
 
 /** The values among which one has to be chosen. */
 export function choicesOf(property: unknown): unknown[] | undefined {
-  if (!isRecord(property)) return undefined;
+  if (!isObject(property)) return undefined;
   if (Array.isArray(property.enum))
     return property.nullable === true ? [...property.enum, null] : property.enum;
   return property.const === undefined ? undefined : [property.const];
@@ -62,12 +63,8 @@ export function choicesOf(property: unknown): unknown[] | undefined {
 export function isOfType(value: unknown, type: string): boolean {
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isRecord(value);
+  if (type === 'object') return isObject(value);
   if (type === 'integer') return Number.isInteger(value);
   // the three that are left are called the same in both
   return typeof value === type;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import type { McpResult, RequestParams } from '../../../fleet/fleet.js';
+import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { toFailedResult, toRpcError } from '../failures.js';
-import { isRecord } from '../is-record.js';
 import { onLogMessages } from '../log-messages.js';
 import { SuspendableCall } from './asking-call.js';
 import { withoutEnvelope } from './envelope.js';
@@ -60,7 +60,7 @@ function resumed(
   const token = given.optionalText('requestState');
   if (token === undefined) return undefined;
   const responses = given.optionalRecord('inputResponses') ?? {};
-  if (!Object.values(responses).every(isRecord)) throw wrong("'inputResponses' must be an object of objects");
+  if (!Object.values(responses).every(isObject)) throw wrong("'inputResponses' must be an object of objects");
   const asked = session.suspended.take(token, method, params);
   asked.answer(responses as Record<string, Record<string, unknown>>);
   return asked;

@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/json.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
@@ -6,9 +7,9 @@ import {
   PROTOCOL_VERSION_KEY,
   UNSUPPORTED_VERSION,
 } from '../../../shared/mcp-names.js';
-import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
+import { CODE } from '../../../shared/rpc-codes.js';
+import { RpcError } from '../../jsonrpc/rpc-error.js';
 import type { ClientCapabilities } from '../client-questions.js';
-import { isRecord } from '../is-record.js';
 import { LOG_LEVELS, type McpLogLevel } from '../log-levels.js';
 
 /** What a request of this era says of its client, each anew: nothing is remembered from one to the next. */
@@ -33,9 +34,9 @@ export function readEnvelope(params: unknown): Envelope | undefined {
     throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
   }
   const capabilities = meta[CLIENT_CAPABILITIES_KEY];
-  if (!isRecord(capabilities)) throw wrong(CLIENT_CAPABILITIES_KEY, 'must be an object');
+  if (!isObject(capabilities)) throw wrong(CLIENT_CAPABILITIES_KEY, 'must be an object');
   const info = meta[CLIENT_INFO_KEY];
-  if (info !== undefined && !(isRecord(info) && typeof info.name === 'string')) {
+  if (info !== undefined && !(isObject(info) && typeof info.name === 'string')) {
     throw wrong(CLIENT_INFO_KEY, 'must have a name');
   }
   return { capabilities, logLevel: levelOf(meta[LOG_LEVEL_KEY]), client: info };
@@ -43,9 +44,9 @@ export function readEnvelope(params: unknown): Envelope | undefined {
 
 /** The params as the server is to get them: without what was said to us. */
 export function withoutEnvelope(params: unknown): Record<string, unknown> {
-  if (!isRecord(params)) return {};
+  if (!isObject(params)) return {};
   const { _meta: meta, inputResponses: _, requestState: __, ...rest } = params;
-  if (!isRecord(meta)) return rest;
+  if (!isObject(meta)) return rest;
   const kept = Object.entries(meta).filter(([key]) => !ENVELOPE_KEYS.includes(key));
   return kept.length === 0 ? rest : { ...rest, _meta: Object.fromEntries(kept) };
 }
@@ -58,8 +59,8 @@ function levelOf(level: unknown): McpLogLevel | undefined {
 }
 
 function metaOf(params: unknown): Record<string, unknown> | undefined {
-  if (!isRecord(params)) return undefined;
-  return isRecord(params._meta) ? params._meta : undefined;
+  if (!isObject(params)) return undefined;
+  return isObject(params._meta) ? params._meta : undefined;
 }
 
 function wrong(key: string, problem: string): RpcError {

@@ -1,10 +1,11 @@
 import type { McpResult } from '../../../fleet/fleet.js';
+import { isObject } from '../../../shared/json.js';
 import { MCP_2026_VERSION } from '../../../shared/mcp-names.js';
+import { CODE } from '../../../shared/rpc-codes.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
-import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
+import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { emptyIfUnsupported } from '../completion.js';
-import { isRecord } from '../is-record.js';
 import { MCP_METHODS } from '../methods.js';
 import { CAPABILITIES } from '../server-info.js';
 import type { McpSession } from '../session.js';
@@ -50,7 +51,7 @@ export async function answerMcp2026(request: Mcp2026Request): Promise<McpResult>
     const result = await run(request);
     return result.resultType === 'input_required' ? result : complete(method, result);
   } catch (error) {
-    throw mcp2026Error(error, isRecord(raw) ? raw.uri : undefined);
+    throw mcp2026Error(error, isObject(raw) ? raw.uri : undefined);
   }
 }
 

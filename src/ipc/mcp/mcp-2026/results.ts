@@ -1,7 +1,8 @@
 import type { McpResult } from '../../../fleet/fleet.js';
+import { isObject } from '../../../shared/json.js';
 import { SERVER_INFO_KEY } from '../../../shared/mcp-names.js';
-import { CODE, RpcError } from '../../jsonrpc/rpc-error.js';
-import { isRecord } from '../is-record.js';
+import { CODE } from '../../../shared/rpc-codes.js';
+import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { SERVER_INFO } from '../server-info.js';
 
 /** Whose results say how long they hold. What a server itself said of that is kept; of the rest nobody knows. */
@@ -19,7 +20,7 @@ const NO_RESOURCE = -32002;
 
 /** A result with what this era asks of every one. Who made it may have said who it is; else it is we. */
 export function complete(method: string, result: McpResult): McpResult {
-  const meta = isRecord(result._meta) ? result._meta : {};
+  const meta = isObject(result._meta) ? result._meta : {};
   return {
     ...(CACHEABLE.includes(method) ? UNKNOWN_FRESHNESS : {}),
     ...result,

@@ -1,11 +1,11 @@
 import type { RpcError } from '../../../shared/call-errors.js';
-import { type Id, isObject, type JsonObject } from '../../session/message.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
+import { CODE } from '../../../shared/rpc-codes.js';
+import type { Id } from '../../session/message.js';
 import { answerRequest, type RequestPorts } from '../server-requests.js';
 
 /** More open questions than any honest server has. */
 const MOST_OPEN = 100;
-const INTERNAL = -32603;
-const INVALID_REQUEST = -32600;
 
 /**
  * The requests of a server that are being answered. Not left to the SDK's client, which lets nobody cancel the request
@@ -46,7 +46,7 @@ export class IncomingServerRequests {
     if (this.#open.has(id) || this.#open.size >= MOST_OPEN) {
       const why = this.#open.has(id) ? 'this id is in use' : `${MOST_OPEN} requests are open already`;
       const message = `toolherd does not answer ${method} for ${this.#ports.name}: ${why}`;
-      this.#reply({ id, error: { code: INVALID_REQUEST, message } });
+      this.#reply({ id, error: { code: CODE.invalidRequest, message } });
       return;
     }
     const open = new AbortController();
@@ -75,7 +75,7 @@ export class IncomingServerRequests {
     try {
       line = JSON.stringify({ jsonrpc: '2.0', ...reply });
     } catch {
-      const error = { code: INTERNAL, message: 'the answer cannot be written as JSON' };
+      const error = { code: CODE.internal, message: 'the answer cannot be written as JSON' };
       line = JSON.stringify({ jsonrpc: '2.0', id: reply.id, error });
     }
     this.#write(line);
@@ -86,7 +86,7 @@ export class IncomingServerRequests {
 function toRpcError(error: unknown): RpcError {
   const { code, message, data } = isObject(error) ? error : {};
   return {
-    code: Number.isInteger(code) ? Number(code) : INTERNAL,
+    code: Number.isInteger(code) ? Number(code) : CODE.internal,
     message: typeof message === 'string' ? message : String(error),
     ...(data === undefined ? {} : { data }),
   };

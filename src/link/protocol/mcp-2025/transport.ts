@@ -1,6 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { isObject, type JsonObject } from '../../session/message.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 
 /**
  * What the SDK's client sees of a link: only messages in its own id space. Calls pass it by as raw lines. It neither

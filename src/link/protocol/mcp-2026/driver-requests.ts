@@ -1,5 +1,5 @@
 import { MCPConnectionError, MCPProtocolError, type RpcError } from '../../../shared/call-errors.js';
-import { isObject, type JsonObject } from '../../session/message.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 
 /** Above the ids of the SDK's client, below those of calls: the three never meet. */
 export const FIRST_DRIVER_ID = 2 ** 29;

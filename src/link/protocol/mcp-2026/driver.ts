@@ -1,16 +1,17 @@
 import type { Root } from '../../../config/schema/spec.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 import { MCP_2026_VERSION, SERVER_INFO_KEY, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
+import { CODE } from '../../../shared/rpc-codes.js';
 import type { Opened, Unwatch } from '../../link.js';
-import { isObject, type JsonObject } from '../../session/message.js';
 import type { Envelope } from '../../session/session.js';
 import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type Permissions } from '../server-requests.js';
 import { DriverRequests, gone } from './driver-requests.js';
 import { CANCELLED } from './subscription.js';
 import { Subscriptions } from './subscriptions.js';
-import { envelopeOf, METHOD_NOT_FOUND } from './wire.js';
+import { envelopeOf } from './wire.js';
 
 export interface Mcp2026Ports extends ProtocolDriverPorts {
   clock: Clock;
@@ -124,7 +125,7 @@ export class Mcp2026Driver implements ProtocolDriver {
   /** Servers ask nothing on their own in this era; one that does is told so, or it would wait for ever. */
   #refuse({ id, method }: JsonObject): void {
     const message = `there are no requests from servers in ${MCP_2026_VERSION}: ${method}`;
-    this.#ports.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message } }));
+    this.#ports.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: CODE.methodNotFound, message } }));
   }
 
   #readDiscovery(result: JsonObject): Opened {

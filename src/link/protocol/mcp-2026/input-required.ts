@@ -1,7 +1,7 @@
 import { MCPError, MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 import type { Call } from '../../session/call.js';
-import { isObject, type JsonObject } from '../../session/message.js';
 import { answerFor, type RequestPorts } from '../server-requests.js';
 
 /** A server that has not learned enough by then never will. */

@@ -1,9 +1,9 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
-import { isObject, type JsonObject } from '../../session/message.js';
+import { CODE } from '../../../shared/rpc-codes.js';
 import type { DriverRequest } from './driver-requests.js';
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from './wire.js';
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 export const CANCELLED = 'notifications/cancelled';
@@ -96,7 +96,7 @@ export class Subscription {
     if (!this.#heardBefore) this.#ports.refused?.(error);
     const code = error instanceof MCPProtocolError ? error.rpc?.code : undefined;
     // it promised what it does not have: asking again would not change that
-    if (this.#stopped || code === METHOD_NOT_FOUND || code === INVALID_PARAMS) return;
+    if (this.#stopped || code === CODE.methodNotFound || code === CODE.invalidParams) return;
     const { first, most } = AGAIN_MS;
     const waitMs = Math.min(first * 2 ** this.#failures, most);
     this.#failures += 1;

@@ -1,7 +1,7 @@
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 import type { Unwatch } from '../../link.js';
-import { isObject, type JsonObject } from '../../session/message.js';
 import { gone } from './driver-requests.js';
 import { Subscription, type SubscriptionPorts } from './subscription.js';
 

@@ -4,6 +4,8 @@
  * place of ping, and `subscriptions/listen`) and an envelope, and its `listTools` and `callTool` validate away what they
  * do not know, as v1's do.
  */
+
+import type { JsonObject } from '../../../shared/json.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
@@ -11,12 +13,8 @@ import {
   MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
 } from '../../../shared/mcp-names.js';
-import type { JsonObject } from '../../session/message.js';
 
 export const CONFIG_KEY = 'toolherd/config';
-
-export const METHOD_NOT_FOUND = -32601;
-export const INVALID_PARAMS = -32602;
 
 export interface EnvelopeParts {
   clientInfo: { name: string; version: string };

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Clock } from '../../../shared/clock.js';
-import { isObject } from '../../session/message.js';
+import { isObject } from '../../../shared/json.js';
+import { replaceFile } from '../../../shared/replace-file.js';
 
 /** `legacy`: `initialize`, up to 2025-11-25. `modern`: `server/discover`, from 2026-07-28 on. */
 export type Era = 'legacy' | 'modern';
@@ -84,22 +84,11 @@ export class EraCache {
     const verdicts = Object.fromEntries(
       [...this.#known].map(([key, { era, at }]) => [key, { era, at: new Date(at).toISOString() }]),
     );
-    const draft = `${this.#file}.${process.pid}`;
     try {
-      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-      writeFileSync(draft, `${JSON.stringify({ version: 1, verdicts }, undefined, 1)}\n`, { mode: 0o600 });
-      renameSync(draft, this.#file);
+      replaceFile(this.#file, `${JSON.stringify({ version: 1, verdicts }, undefined, 1)}\n`);
     } catch {
-      discard(draft);
+      // it is a cache: eras are found out again
     }
-  }
-}
-
-function discard(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // where nothing can be written there is nothing to take away
   }
 }
 

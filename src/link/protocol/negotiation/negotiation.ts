@@ -1,11 +1,11 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { isObject, type JsonObject } from '../../../shared/json.js';
 import { MCP_2026_VERSION, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
+import { CODE } from '../../../shared/rpc-codes.js';
 import type { Opened, Unwatch } from '../../link.js';
-import { isObject, type JsonObject } from '../../session/message.js';
 import type { Mcp2026Driver } from '../mcp-2026/driver.js';
 import { FIRST_DRIVER_ID, gone } from '../mcp-2026/driver-requests.js';
-import { METHOD_NOT_FOUND } from '../mcp-2026/wire.js';
 import type { ProtocolDriver } from '../protocol-driver.js';
 import type { Era, EraMemory } from './era-cache.js';
 
@@ -229,7 +229,7 @@ function answerOf(driver: ProtocolDriver): Promise<Answer> {
 
 /** `initialize` was refused: for its version, for its name, or in a way that says nothing. */
 function mayBeModern({ code }: Error & { code?: unknown }): boolean {
-  return typeof code !== 'number' || code === UNSUPPORTED_VERSION || code === METHOD_NOT_FOUND;
+  return typeof code !== 'number' || code === UNSUPPORTED_VERSION || code === CODE.methodNotFound;
 }
 
 /** An HTTP status that is the server's own no, not a proxy's trouble and not a closed door. */

@@ -1,9 +1,9 @@
 import type { ServerSpec } from '../../../config/schema/spec.js';
 import type { Clock } from '../../../shared/clock.js';
+import type { JsonObject } from '../../../shared/json.js';
 import type { McpLevel } from '../../../shared/log-levels.js';
 import type { LinkEvents, LinkLog } from '../../link.js';
 import type { Call } from '../../session/call.js';
-import type { JsonObject } from '../../session/message.js';
 import { Session, type SessionOptions, type Wire } from '../../session/session.js';
 import { strayText } from '../../session/stray-message.js';
 import { Mcp2025Driver } from '../mcp-2025/driver.js';

@@ -1,5 +1,5 @@
 import type { RawJson } from '../../../shared/framing/raw-json.js';
-import type { JsonObject } from '../message.js';
+import type { JsonObject } from '../../../shared/json.js';
 
 /** A result that was not looked into. Parsed when somebody does, and once. */
 export class RawOutcome {

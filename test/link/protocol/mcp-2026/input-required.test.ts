@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask, CallHandle, Outcome } from '../../../../src/link/session/call.js';
-import type { JsonObject } from '../../../../src/link/session/message.js';
+import type { JsonObject } from '../../../../src/shared/json.js';
 import { deferred, openLink, specOf, textOf } from '../../support.js';
 
 function stage(changes = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Subscriptions } from '../../../../src/link/protocol/mcp-2026/subscriptions.js';
-import type { JsonObject } from '../../../../src/link/session/message.js';
 import { MCPProtocolError } from '../../../../src/shared/call-errors.js';
+import type { JsonObject } from '../../../../src/shared/json.js';
 import { FakeClock } from '../../fake-clock.js';
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

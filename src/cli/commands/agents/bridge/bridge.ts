@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { Closing } from '../../../../fleet/closing.js';
-import { systemClock } from '../../../../ipc/jsonrpc/clock.js';
 import { readLine } from '../../../../ipc/jsonrpc/message.js';
 import { MAX_LINE_BYTES } from '../../../../ipc/jsonrpc/peer.js';
 import { RemoteError } from '../../../../ipc/jsonrpc/remote-error.js';
+import { systemClock } from '../../../../shared/clock.js';
 import { Framer, joined } from '../../../../shared/framing/framer.js';
 import { cut } from '../../../../shared/framing/raw-json.js';
 import { isAlive } from '../../../../shared/is-alive.js';

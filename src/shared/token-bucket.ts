@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.js';
+import type { Clock } from './clock.js';
 
 export interface Rate {
   perSecond: number;
@@ -6,16 +6,15 @@ export interface Rate {
   burst: number;
 }
 
-/** An empty message costs something too. */
-const LEAST = 64;
-
-/** How much of something may pass. What is too much is counted, so that it can be told. */
+/**
+ * Limits a rate. As long as anything is left a cost may be spent, however large: the debt is paid off before anything
+ * else passes.
+ */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #rate: Rate;
   #left: number;
   #refilledAt: number;
-  #dropped = 0;
 
   constructor(clock: Clock, rate: Rate) {
     this.#clock = clock;
@@ -24,23 +23,26 @@ export class TokenBucket {
     this.#refilledAt = clock.now();
   }
 
-  /** How many were refused since this was last asked. */
-  takeDropped(): number {
-    const dropped = this.#dropped;
-    this.#dropped = 0;
-    return dropped;
+  get isEmpty(): boolean {
+    return this.#left <= 0;
   }
 
+  /** False when nothing is left; else the cost is spent. */
   take(cost: number): boolean {
+    this.refill();
+    if (this.isEmpty) return false;
+    this.spend(cost);
+    return true;
+  }
+
+  refill(): void {
     const now = this.#clock.now();
     const earned = ((now - this.#refilledAt) / 1000) * this.#rate.perSecond;
     this.#left = Math.min(this.#rate.burst, this.#left + earned);
     this.#refilledAt = now;
-    if (this.#left <= 0) {
-      this.#dropped += 1;
-      return false;
-    }
-    this.#left -= cost + LEAST;
-    return true;
+  }
+
+  spend(cost: number): void {
+    this.#left -= cost;
   }
 }

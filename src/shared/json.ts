@@ -1,0 +1,7 @@
+/** A JSON object, as JSON.parse makes it. */
+export type JsonObject = Record<string, unknown>;
+
+/** True for JSON objects; false for arrays and null, which `typeof` also calls objects. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
