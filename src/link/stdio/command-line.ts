@@ -1,6 +1,5 @@
-import { stripVTControlCharacters } from 'node:util';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import { CONTROL_CHARACTERS } from '../../shared/control-characters.js';
+import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/control-characters.js';
 import { HIDDEN, hideInArguments } from '../../shared/hide-secrets.js';
 import { shellWord } from '../../shared/shell-word.js';
 
@@ -29,7 +28,7 @@ export function redactingArguments({ command, args }: Command, redact: Redact): 
 }
 
 function oneLine(word: string): string {
-  return stripVTControlCharacters(word).replaceAll(CONTROL_CHARACTERS, ' ');
+  return withoutEscapes(word).replaceAll(CONTROL_CHARACTERS, ' ');
 }
 
 function shown(word: string): string {

@@ -1,5 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
-import { CONTROL_CHARACTERS } from '../../shared/control-characters.js';
+import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/control-characters.js';
 import { hideInProse } from '../../shared/hide-secrets.js';
 
 const MOST_LINES = 5;
@@ -74,7 +73,7 @@ export function failureLines(
 }
 
 function clean(output: string): string {
-  const plain = stripVTControlCharacters(output).replaceAll('\r\n', '\n');
+  const plain = withoutEscapes(output).replaceAll('\r\n', '\n');
   return plain.replaceAll(CONTROL_CHARACTERS, (character) => (character === '\n' ? '\n' : ' '));
 }
 

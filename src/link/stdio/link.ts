@@ -1,6 +1,6 @@
-import { stripVTControlCharacters } from 'node:util';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
+import { withoutEscapes } from '../../shared/control-characters.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../shared/framing/detach-buffer.js';
 import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
@@ -92,8 +92,8 @@ class StdioLink implements Link {
     const { clock } = deps;
     this.#redact = redactingArguments(spec, deps.redact);
     // a colour must not divide a secret
-    this.#stderr = new LogLines(clock, (text) => this.#log('stderr', stripVTControlCharacters(text)));
-    this.#noise = new LogLines(clock, (text) => this.#log('stdout', stripVTControlCharacters(text)));
+    this.#stderr = new LogLines(clock, (text) => this.#log('stderr', withoutEscapes(text)));
+    this.#noise = new LogLines(clock, (text) => this.#log('stdout', withoutEscapes(text)));
     this.#errorTail = new OutputTail(clock);
     this.#noiseTail = new OutputTail(clock);
     const { session, driver } = this.#newTalk();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { shownCommand } from '../../../src/link/stdio/command-line.js';
+import { fastestOf } from '../../support/fastest-of.js';
 
 const shown = (...[command = '', ...args]: string[]) => shownCommand({ command, args }, (text) => text);
 
@@ -76,5 +77,9 @@ describe('the command of a server, as it is shown', () => {
     const line = shown('x', 'a\nb', '\u001B[31m', 'y'.repeat(500));
     expect(line).toMatch(/^x 'a b' '' y+…$/);
     expect(line).toHaveLength(161);
+  });
+  it('is made at once, also of an escape sequence that does not end', () => {
+    const word = `\u001B${';?'.repeat(16_384)}`;
+    expect(fastestOf(5, () => shown('x', word))).toBeLessThan(200);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureLines } from '../../../src/link/stdio/failure-lines.js';
+import { fastestOf } from '../../support/fastest-of.js';
 import { NOISE_MS } from '../../support/noise.js';
 
 const shown = (output: string) => failureLines(output).shown.split('\n');
@@ -103,6 +104,11 @@ describe('the last lines of an output', () => {
     const startedAt = performance.now();
     failureLines(piece.repeat(16_384 / piece.length));
     expect(performance.now() - startedAt).toBeLessThan(100 + NOISE_MS);
+  });
+
+  it('are found at once in an escape sequence that does not end', () => {
+    const output = `\u001B${';?'.repeat(16_384)}`;
+    expect(fastestOf(5, () => failureLines(output))).toBeLessThan(200);
   });
 
   it('are all there is where it is nothing but noise, and none where there is none', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { remembering } from '../protocol/negotiation/remembering.js';
 import { errorOf, openLink, specOf, textOf } from '../support.js';
 
 describe('a server that prints what is no message', () => {
@@ -131,6 +132,23 @@ describe('a server that floods stderr', () => {
     const logged = logs.reduce((sum, { text }) => sum + text.length, 0);
     expect(logged).toBeLessThan(64 * 2 ** 20);
     expect(logs.some(({ text }) => text.includes('bytes dropped'))).toBe(true);
+  });
+
+  it('cannot freeze the daemon with escape sequences that do not end, on stderr or stdout (U1)', async () => {
+    const script = `
+      const lines = (String.fromCharCode(27) + ';?'.repeat(4095) + '\\n').repeat(64);
+      process.stderr.write(lines, () => process.stdout.write(lines, () => process.exit(1)));
+    `;
+    const spec = specOf('', { command: process.execPath, args: ['-e', script] });
+    const before = process.cpuUsage();
+    const { ended, logs } = openLink(spec, { era: remembering('legacy') });
+    await ended;
+    const { user, system } = process.cpuUsage(before);
+    const linesOf = (stream: string) =>
+      logs.filter(({ source, text }) => source === stream && text.includes(';?')).length;
+    expect([linesOf('stderr'), linesOf('stdout')]).toEqual([64, 64]);
+    // the work itself, which other work on the machine does not lengthen: the pattern of Node took 8 s for these lines
+    expect((user + system) / 1000).toBeLessThan(2000);
   });
 });
 
