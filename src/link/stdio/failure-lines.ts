@@ -42,8 +42,10 @@ const ERROR =
 const NO_ERROR = /^\W*(warn|warning|info|debug|deprecat)/i;
 
 export interface FailureLines {
-  /** Everything that is no noise, a line each. */
+  /** Everything that is no noise, a line each; the noise where there is nothing else. */
   text: string;
+  /** No line says why the program failed: there is only noise, or nothing. */
+  onlyNoise: boolean;
   /** From the last line that looks like an error on; from the last line where none does. */
   lastError: string;
   /** The few lines to show: those that look like errors, then the last. */
@@ -63,10 +65,12 @@ export function failureLines(
     CARET.test(all[index + 1] ?? '') || (FRAME_SOURCE.test(line) && FRAME.test(all[index - 1] ?? ''));
   const isNoise = (line: string) => NOISE.some((pattern) => pattern.test(line));
   const telling = all.filter((line, index) => !isNoise(line) && !isSource(line, index));
-  const lines = telling.length > 0 ? telling : all.filter((line) => line.trim() !== '');
+  const onlyNoise = telling.length === 0;
+  const lines = onlyNoise ? all.filter((line) => line.trim() !== '') : telling;
   const errors = lines.flatMap((line, index) => (ERROR.test(line) && !NO_ERROR.test(line) ? [index] : []));
   return {
     text: lines.join('\n'),
+    onlyNoise,
     lastError: lines.slice(errors.at(-1) ?? -1).join('\n'),
     shown: fitting(chosen(lines, errors)),
   };

@@ -271,7 +271,7 @@ class StdioLink implements Link {
   #mayHaveDiedOfProbe({ cause, lines }: Circumstances): boolean {
     if (cause !== undefined) return false;
     const isSoon = this.#deps.clock.now() - this.#greetedAt <= PROBE_DEATH_MS;
-    return isSoon || lines.text === '' || blamesProbe(lines);
+    return isSoon || lines.onlyNoise || blamesProbe(lines);
   }
 
   #circumstances(): Circumstances {

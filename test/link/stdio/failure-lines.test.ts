@@ -113,6 +113,14 @@ describe('the last lines of an output', () => {
 
   it('are all there is where it is nothing but noise, and none where there is none', () => {
     expect(shown('Node.js v20.20.2\n')).toEqual(['Node.js v20.20.2']);
-    expect(failureLines('\n \n')).toEqual({ text: '', lastError: '', shown: '' });
+    expect(failureLines('\n \n')).toEqual({ text: '', lastError: '', shown: '', onlyNoise: true });
+  });
+
+  it.each([
+    ['', true],
+    ['npm warn deprecated a@1: no longer kept\nnpm notice new version\n', true],
+    ['npm warn deprecated a@1: no longer kept\nthe disk is full\n', false],
+  ])('tell whether one of them says why: %j', (output, onlyNoise) => {
+    expect(failureLines(output)).toMatchObject({ onlyNoise });
   });
 });

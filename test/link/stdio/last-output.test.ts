@@ -88,6 +88,7 @@ describe('a process that ends long after it was asked for its era', () => {
 
   it.each([
     ['without a word', ''],
+    ['with nothing but a warning of npm', 'npm warn deprecated inflight@1.0.6: This module leaks memory.'],
     ['with words that blame the request', 'Error: ConnectionClosed("initialize request")'],
     ['with words of the Rust SDK', 'expect initialized request, but received: server/discover'],
   ])('%s is started again: npx may have had to download it', async (_, words) => {
