@@ -1,4 +1,4 @@
-import { looksSecret } from './secret-name.js';
+import { looksLikePassword, looksSecret } from './secret-name.js';
 
 /** What stands in the place of a secret that was recognised by its look; declared ones become `[redacted:NAME]`. */
 export const HIDDEN = '[hidden]';
@@ -45,6 +45,12 @@ const ERROR_NAME = /(error|exception|warning|failed|failure)$/i;
 /** Shorter values stand in too many innocent places, as the redactor of declared values has it. */
 const LEAST_VALUE = 6;
 
+/** `default`, `Browser`. The app passwords of Google are 16 small letters. */
+const SINGLE_WORD = /^[A-Za-z][a-z]{0,14}$/;
+/** `server.mjs`, `/etc/keys/id.pem`. By its ending: some tokens have dots and slashes too. */
+const FILE_NAME =
+  /^[\w.@~/-]+\.([cm]?[jt]s|[jt]sx|py|rb|sh|exe|jar|wasm|json|jsonc|ya?ml|toml|ini|conf|cfg|env|txt|md|log|db|sqlite|pem|key|crt|cer|p12|pfx|pub)$/;
+
 /** How far a value reaches that stands without quotes behind `name: `, and what of it is no secret after all. */
 interface Style {
   rest: RegExp;
@@ -67,20 +73,24 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The words of a command without the secrets in them, and those secrets, which the program may repeat elsewhere. */
+/**
+ * The words of a command without the secrets in them, and those secrets, which the program may repeat elsewhere. Plain
+ * words and names of files are hidden in the command only, unless they are passwords: `default` after `--session` stands
+ * in too many innocent lines.
+ */
 export function hideInArguments(words: readonly string[]): { words: string[]; values: string[] } {
   const values: string[] = [];
-  const hide = (value: string) => {
-    values.push(...formsOf(value));
+  const hide: Hide = (value, isPassword = false) => {
+    values.push(...formsOf(value).filter((form) => isPassword || !isOrdinary(form)));
     return HIDDEN;
   };
   const hidden = words.map((word, index) => {
     const flag = /^-{1,2}[\w.-]+$/.exec(words[index - 1] ?? '')?.[0];
-    if (flag !== undefined && looksSecret(flag) && !ORDINARY_FLAG.test(word)) return hide(word);
+    if (flag !== undefined && looksSecret(flag) && !ORDINARY_FLAG.test(word))
+      return hide(word, looksLikePassword(flag));
     // one that begins with a name is that pair and nothing else: its value may have blanks
-    const [, head = '', name = '', value = ''] =
-      /^((?:-{1,2})?([\w.-]+)(?:=|:\s*(?!\/\/)))(.+)$/s.exec(word) ?? [];
-    if (looksSecret(name) && !REFERENCE.test(value)) return head + hide(value);
+    const [, head = '', name = '', value = ''] = /^(([\w.-]+)(?:=|:\s*(?!\/\/)))(.+)$/s.exec(word) ?? [];
+    if (looksSecret(name) && !REFERENCE.test(value)) return head + hide(value, looksLikePassword(name));
     return hideIn(word, ARGUMENT, hide);
   });
   return { words: hidden, values: [...new Set(values)].sort((a, b) => b.length - a.length) };
@@ -102,7 +112,8 @@ export function hideInFile(lines: readonly string[]): string[] {
   });
 }
 
-type Hide = (value: string) => string;
+/** Says what stands in the place of a secret. `isPassword`: it may be a plain word. */
+type Hide = (value: string, isPassword?: boolean) => string;
 
 function hideIn(text: string, style: Style, hide: Hide): string {
   const plain = text
@@ -120,7 +131,7 @@ function hideInUrl(rest: string, hide: Hide): string {
   const userinfo = USERINFO.exec(rest)?.[0] ?? '';
   const user = userinfo.slice(0, -1);
   const isKept = user === '' || USER_REFERENCE.test(user);
-  if (!isKept && user.includes(':')) hide(user.slice(user.indexOf(':') + 1));
+  if (!isKept && user.includes(':')) hide(user.slice(user.indexOf(':') + 1), true);
   const shownUser = isKept ? userinfo : `${hide(user)}@`;
   const [, path = '', query = '', fragment = ''] =
     /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rest.slice(userinfo.length)) ?? [];
@@ -146,7 +157,7 @@ function hideAfter(text: string, names: RegExp, style: Style, hide: Hide): strin
     const isFlag = names === FLAGS;
     if (REFERENCE.test(value) || value.startsWith(HIDDEN) || (isFlag && ORDINARY_FLAG.test(value))) continue;
     if (style.isHarmless(value, isFlag ? 'a ' : text.slice(0, match.index), name)) continue;
-    result += text.slice(done, found.from) + hide(value);
+    result += text.slice(done, found.from) + hide(value, looksLikePassword(name));
     done = found.to;
   }
   return result + text.slice(done);
@@ -187,6 +198,10 @@ function isRandom(word: string): boolean {
   if (/^[\w+]+={0,2}$/.test(word)) return lower + upper > 0;
   if (/^[\w-]{40,}={0,2}$/.test(word)) return lower >= 5 && upper >= 5 && digits >= 2;
   return /^([A-Za-z0-9/+]{40}|[A-Za-z0-9/+]{40,}={1,2})$/.test(word) && lower >= 5 && upper >= 5;
+}
+
+function isOrdinary(value: string): boolean {
+  return SINGLE_WORD.test(value) || (FILE_NAME.test(value) && !isToken(value));
 }
 
 /** In which forms a program may repeat it. */

@@ -15,10 +15,20 @@ describe('a name', () => {
     'Authorization',
   ])('suggests a secret: %s', (name) => expect(looksSecret(name)).toBe(true));
 
-  it.each(['PATH', 'path', 'pattern', 'compass', 'passive', 'BYPASS', 'PWD', 'OLDPWD', 'author', 'keyboard'])(
-    'suggests none: %s',
-    (name) => expect(looksSecret(name)).toBe(false),
-  );
+  it.each([
+    'PATH',
+    'path',
+    'pattern',
+    'compass',
+    'passive',
+    'BYPASS',
+    'PWD',
+    'OLDPWD',
+    'author',
+    'keyboard',
+    '--no-auth',
+    '-no-session',
+  ])('suggests none: %s', (name) => expect(looksSecret(name)).toBe(false));
 });
 
 describe('the secrets of a command', () => {
@@ -76,5 +86,7 @@ describe('the lines of a file', () => {
     '  db: postgres://me:${PASSWORD}@db/x',
     'mcp_servers:',
     '  - name: npm_config_registry',
-  ])('keep what is no secret: %s', (line) => expect(shown(line)).toBe(line));
+    'args: [--no-auth, server.mjs]',
+    '  - --no-auth\n  - server.mjs',
+  ])('keep what is no secret: %s', (lines) => expect(shown(...lines.split('\n'))).toBe(lines));
 });

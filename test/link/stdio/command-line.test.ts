@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownCommand } from '../../../src/link/stdio/command-line.js';
+import { redactingArguments, shownCommand } from '../../../src/link/stdio/command-line.js';
 import { fastestOf } from '../../support/fastest-of.js';
 
 const shown = (...[command = '', ...args]: string[]) => shownCommand({ command, args }, (text) => text);
@@ -73,6 +73,16 @@ describe('the command of a server, as it is shown', () => {
     expect(shown('npx', word, 'x')).toBe(`npx ${word} x`);
   });
 
+  it.each([
+    [['--no-auth', 'server.mjs']],
+    [['-no-auth', 'server.mjs']],
+    [['-c', 'run --no-auth server.mjs']],
+  ])('has what follows a flag that turns something off: %j', (args) => {
+    const line = shown('node', ...args);
+    expect(line).toContain('server.mjs');
+    expect(line).not.toContain('[hidden]');
+  });
+
   it('is one short line', () => {
     const line = shown('x', 'a\nb', '\u001B[31m', 'y'.repeat(500));
     expect(line).toMatch(/^x 'a b' '' y+…$/);
@@ -81,5 +91,39 @@ describe('the command of a server, as it is shown', () => {
   it('is made at once, also of an escape sequence that does not end', () => {
     const word = `\u001B${';?'.repeat(16_384)}`;
     expect(fastestOf(5, () => shown('x', word))).toBeLessThan(200);
+  });
+});
+
+describe('the output of a server, without what its arguments hide', () => {
+  const redacted = (args: string[], text: string) =>
+    redactingArguments({ command: 'x', args }, (same) => same)(text);
+
+  it.each([
+    [['--session', 'default'], 'using the default session'],
+    [['--auth-mode=Browser'], 'Browser opened'],
+    [['--token', 'server.mjs'], 'server.mjs listens'],
+    [['--auth-config', './conf/auth.local.json'], 'read ./conf/auth.local.json'],
+    [['--private-key=/etc/keys/id.pem'], 'read /etc/keys/id.pem'],
+    [['https://h/x?mode=readonly'], 'the mode is readonly'],
+    [['--no-auth', 'server.mjs'], 'server.mjs listens'],
+  ])('keeps plain words and names of files, though a telling name stands before them: %j', (args, text) => {
+    expect(redacted(args, text)).toBe(text);
+  });
+
+  it.each([
+    [['--token', 'c4nary'], 'got c4nary'],
+    [['--token', 'two-canaries'], 'got two-canaries'],
+    [['--api-key', 'canarycanarycanary'], 'got canarycanarycanary'],
+    [['--token', 'CANARY'], 'got CANARY'],
+    [['--token', 'ghp_canary0123456789.json'], 'got ghp_canary0123456789.json'],
+    [['--token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.canary'], 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.canary'],
+    [['--password', 'canary'], 'login with canary'],
+    [['--db-pass=canary'], 'login with canary'],
+    [['-c', 'run --pwd canary'], 'login with canary'],
+    [['postgres://me:canary@db/x'], 'login with canary'],
+    [['Server=db;Pwd=canary;x'], 'login with canary;x'],
+  ])('has no token, and no password, which may be a plain word: %j', (args, text) => {
+    expect(redacted(args, text)).toContain('[hidden]');
+    expect(redacted(args, text)).not.toMatch(/canar|c4nary/i);
   });
 });
