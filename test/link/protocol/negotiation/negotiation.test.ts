@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SILENCE_MS } from '../../../../src/link/protocol/negotiation/negotiation.js';
 import { type Clock, systemClock } from '../../../../src/shared/clock.js';
+import { FakeClock } from '../../fake-clock.js';
 import { alive, errorOf, openLink, specOf } from '../../support.js';
 import { remembering } from './remembering.js';
 
@@ -52,6 +53,24 @@ describe('a server whose era nobody knows', () => {
     expect(await tool('heard')).toBe('notifications/initialized');
     expect([endings, era.told]).toEqual([[], ['presume legacy', 'keep legacy']]);
     await logged(/started again/);
+  });
+
+  it('that is started again has a whole start_timeout again', async () => {
+    const startTimeoutMs = 19_999;
+    const startTime = new FakeClock();
+    // every other timer is a real one
+    const clock: Clock = {
+      now: systemClock.now,
+      setTimeout: (fire, ms) => (ms === startTimeoutMs ? startTime : systemClock).setTimeout(fire, ms),
+      clearTimeout: (timer) => (typeof timer === 'number' ? startTime : systemClock).clearTimeout(timer),
+    };
+    const { opened, logged } = openLink(specOf('dies-of-probe.mjs', { startTimeoutMs }), { clock });
+    startTime.advance(startTimeoutMs - 1);
+    await logged(/started again/);
+    startTime.advance(startTimeoutMs - 1);
+    expect(startTime.pending).toBe(1);
+    await opened;
+    expect(startTime.pending).toBe(0);
   });
 
   it('that ends again is reported once, as what it is', async () => {
