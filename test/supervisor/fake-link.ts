@@ -2,7 +2,7 @@
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
 import type { StopStep } from '../../src/link/process/stop-sequence.js';
-import type { ListMethod } from '../../src/link/protocol/list.js';
+import { type ListMethod, listAll } from '../../src/link/protocol/list.js';
 import { endingError } from '../../src/link/session/ending-error.js';
 import { Session } from '../../src/link/session/session.js';
 import type { Ending, Failed } from '../../src/machines/ending.js';
@@ -24,6 +24,9 @@ export interface Manners {
   /** What it takes to make it go: to be asked, to be killed, or the test. */
   goes?: 'asked' | 'killed' | 'never';
   lists?: Partial<Record<ListMethod, JsonObject[] | Error | Promise<JsonObject[]>>>;
+  /** Its lists are asked for through its session, and this is what it replies; undefined: nothing. */
+  replies?: (method: string) => { result: JsonObject } | { error: JsonObject } | undefined;
+  capabilities?: JsonObject;
   /** For how long it says that a list is good. */
   ttlMs?: number;
   ping?: () => Promise<void>;
@@ -105,6 +108,8 @@ export class FakeLink implements Link {
 
   async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
     this.reads.push(method);
+    const { replies, capabilities = HELLO.capabilities } = this.manners;
+    if (replies !== undefined) return (await listAll(this.session, capabilities, method)).items;
     if (this.manners.ttlMs !== undefined) onTtl?.(this.manners.ttlMs);
     const list = await (this.manners.lists?.[method] ?? []);
     if (list instanceof Error) throw list;
@@ -126,7 +131,7 @@ export class FakeLink implements Link {
   }
 
   /** The handshake is done. */
-  opens(opened: Opened = HELLO): void {
+  opens(opened: Opened = { ...HELLO, ...capabilitiesOf(this.manners) }): void {
     if (this.life !== 'starting') return;
     this.life = 'open';
     this.#on.opened(opened);
@@ -179,9 +184,19 @@ export class FakeLink implements Link {
     this.written.push(written);
     if (this.manners.answers && written.method === 'tools/call')
       queueMicrotask(() => this.isAlive && this.answers());
+    else if (written.id !== undefined) this.#reply(written.id, written.method);
     return true;
   }
+
+  #reply(id: number, method: string): void {
+    const reply = this.manners.replies?.(method);
+    if (reply === undefined) return;
+    const line = JSON.stringify({ jsonrpc: '2.0', id, ...reply });
+    queueMicrotask(() => this.isAlive && this.session.deliver(Buffer.from(line)));
+  }
 }
+
+const capabilitiesOf = ({ capabilities }: Manners) => (capabilities === undefined ? {} : { capabilities });
 
 export function crash(name: string, code: number): Ending {
   if (code === 0) return { kind: 'disconnected', reason: 'ended', killed: false };

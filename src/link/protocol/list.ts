@@ -64,7 +64,7 @@ export async function listAll(
 function askFor(session: Session, method: ListMethod, params: JsonObject | undefined): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const settle = (outcome: Outcome) => (outcome.ok ? resolve(outcome) : reject(outcome.error));
-    session.send({ method, params }, { settle, acceptsRaw: true });
+    session.send({ method, params, isOwn: true }, { settle, acceptsRaw: true });
   });
 }
 

@@ -51,6 +51,8 @@ export interface CallRequest {
   maxTimeoutMs?: number | undefined;
   /** On whose behalf: callers take turns where calls have to wait. */
   caller?: string | undefined;
+  /** Toolherd asks it for itself (it reads a list), so it is no use of the server: an idle server stays idle. */
+  isOwn?: boolean | undefined;
 }
 
 export interface CallOptions extends Omit<CallRequest, 'method' | 'params'> {
@@ -85,6 +87,7 @@ export class Call implements Timed, Waiter, CallHandle {
   readonly params: JsonObject | undefined;
   readonly sink: CallSink;
   readonly caller: string | undefined;
+  readonly isOwn: boolean;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
   readonly hardDeadline: number;
@@ -104,6 +107,7 @@ export class Call implements Timed, Waiter, CallHandle {
     this.method = request.method;
     this.params = request.params;
     this.caller = request.caller;
+    this.isOwn = request.isOwn === true;
     this.timeoutMs = request.timeoutMs ?? home.timeoutMs;
     this.maxTimeoutMs = request.maxTimeoutMs ?? home.maxTimeoutMs;
     this.hardDeadline = now + this.maxTimeoutMs;

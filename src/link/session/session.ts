@@ -71,6 +71,8 @@ export class Session {
   readonly #inFlight = new InFlight();
   /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
   readonly #asking = new Set<Call>();
+  /** Requests of toolherd itself that have no outcome yet. */
+  readonly #own = new Set<Call>();
   readonly #unanswered = new UnansweredCalls();
   readonly #waiting = new FairQueue<Call>();
   readonly #deadlines: Deadlines<Call>;
@@ -110,13 +112,25 @@ export class Session {
     return this.#state;
   }
 
-  /** Calls the server knows of. */
+  /** Requests the server knows of. */
   get inFlight(): number {
     return this.#inFlight.size + this.#asking.size;
   }
 
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  /** `inFlight` without what toolherd asks for itself. */
+  get callsInFlight(): number {
+    let calls = this.inFlight;
+    for (const { state } of this.#own) if (state === 'sent') calls -= 1;
+    return calls;
+  }
+
+  /** A call waits or is in flight. What toolherd asks for itself is none. */
+  get isInUse(): boolean {
+    return this.inFlight + this.waiting > this.#own.size;
   }
 
   /** Calls accepted so far. */
@@ -139,7 +153,7 @@ export class Session {
     return this.#unanswered.callers;
   }
 
-  /** Looked at when an idle timer fires, so a call costs no event. */
+  /** When a call last came, progressed or settled. Looked at when an idle timer fires, so a call costs no event. */
   get lastActivityAt(): number {
     return this.#lastActivityAt;
   }
@@ -162,8 +176,10 @@ export class Session {
     }
     this.#nextId += 1;
     this.#accepted += 1;
-    const now = (this.#lastActivityAt = this.#clock.now());
+    const now = this.#clock.now();
     const call = new Call(id, line, request, sink, this.#home, now);
+    if (call.isOwn) this.#own.add(call);
+    else this.#lastActivityAt = now;
     // who need not wait does not stand in line
     if (this.#waiting.size === 0 && this.#hasPlace) this.#write(call);
     else {
@@ -379,7 +395,8 @@ export class Session {
     // first of all: what whoever waits for it need not wait for comes after it
     this.#tell(call.sink, outcome);
     this.#deadlines.remove(call);
-    this.#lastActivityAt = this.#clock.now();
+    if (call.isOwn) this.#own.delete(call);
+    else this.#lastActivityAt = this.#clock.now();
     this.#pump();
   }
 

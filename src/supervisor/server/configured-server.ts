@@ -226,7 +226,10 @@ export class ConfiguredServer {
     return chosen?.gate.send(request, sink);
   }
 
-  /** What a call would do to a server that does not run. Any answer will do: whoever answers is there. */
+  /**
+   * What a call would do to a server that does not run. Any answer will do: whoever answers is there. It counts as a call,
+   * not as `isOwn`: a subscriber waits for it.
+   */
   #wake(): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {

@@ -8,6 +8,8 @@ export interface HealthOptions {
   ping: { intervalMs: number; timeoutMs: number };
   /** Nothing of it runs here: whether it is suspended cannot be seen, and a server on a network serves many at once. */
   isRemote: boolean;
+  /** Its first reading of the lists goes on, or ended at this time or later. */
+  isFirstReading?(since: number): boolean;
   /** It does not answer, and there is no good reason why it should not. */
   hung(message: string): void;
 }
@@ -22,6 +24,9 @@ const LATE_MS = 500;
  *
  * A call that ended while the ping was under way is an excuse too: the answer to the ping comes right behind its
  * reply. And a daemon that was itself asleep has not listened, so it asks again.
+ *
+ * Of the lists that toolherd reads only the first reading is an excuse, since many servers load their libraries then.
+ * A list that failed is read again every minute, and each try may last a minute: a hung server would be excused for ever.
  *
  * A remote server has no such excuse, unless something was heard of it meanwhile: a connection that was cut without a
  * word looks just like a server that is busy, and the calls on it would wait for ever.
@@ -65,9 +70,10 @@ export class Health {
   }
 
   #isExcused(askedAt: number): boolean {
-    const { link, isRemote } = this.#options;
-    const { inFlight, lastActivityAt, heardAt } = link.session;
+    const { link, isRemote, isFirstReading } = this.#options;
+    const { callsInFlight, lastActivityAt, heardAt } = link.session;
     if (isRemote) return heardAt >= askedAt;
-    return (inFlight > 0 || lastActivityAt >= askedAt) && !link.pids.some(isSuspended);
+    const mayBeBusy = callsInFlight > 0 || lastActivityAt >= askedAt || isFirstReading?.(askedAt);
+    return mayBeBusy === true && !link.pids.some(isSuspended);
   }
 }

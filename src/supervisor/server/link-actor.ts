@@ -63,7 +63,8 @@ class LinkedIncarnation {
   #ending: Ending | undefined;
   /** One reading of the lists runs at a time; `again`: another was ordered meanwhile. */
   #reading: 'no' | 'yes' | 'again' = 'no';
-  #hasRead = false;
+  /** When the first reading of the lists ended, or was found to be needless. */
+  #firstReadAt: number | undefined;
   readonly #changes: ListChanges;
 
   constructor(setting: Setting) {
@@ -113,7 +114,10 @@ class LinkedIncarnation {
       // to the link this is a stop like any other; its callers are to know why
       link.session.close((sent) => endingError(spec.name, failed({ cause: 'hung', message, fix }), sent));
     };
-    this.#health = new Health({ link, clock, ping: spec.ping, isRemote: spec.transport !== 'stdio', hung });
+    this.#health = new Health({
+      ...{ link, clock, hung, ping: spec.ping, isRemote: spec.transport !== 'stdio' },
+      isFirstReading: (since) => this.#isFirstReading(since),
+    });
     report({ type: 'link.opened' });
   }
 
@@ -137,7 +141,7 @@ class LinkedIncarnation {
   }
 
   async #discover(): Promise<void> {
-    const { spec, host, report } = this.#setting;
+    const { spec, clock, host, report } = this.#setting;
     const link = this.#link;
     if (link === undefined) return;
     if (this.#reading !== 'no') {
@@ -146,16 +150,20 @@ class LinkedIncarnation {
     }
     do {
       this.#reading = 'yes';
-      const order = host.toRead(!this.#hasRead);
-      if (order.size === 0) continue;
-      const reading = await readLists(link, spec, order);
+      const order = host.toRead(this.#firstReadAt === undefined);
+      const reading = order.size === 0 ? undefined : await readLists(link, spec, order);
+      this.#firstReadAt ??= clock.now();
+      if (reading === undefined) continue;
       // what was read while it died is not what it offers
       if (this.#isClosing || link.session.state === 'closed') return;
-      this.#hasRead = true;
       host.listed(reading);
     } while (this.#isOrderedAgain());
     this.#reading = 'no';
     report({ type: 'link.discovered' });
+  }
+
+  #isFirstReading(since: number): boolean {
+    return this.#firstReadAt === undefined ? this.#reading !== 'no' : this.#firstReadAt >= since;
   }
 
   #isOrderedAgain(): boolean {

@@ -228,7 +228,7 @@ export class Replica {
     const evictable = {
       isEager: this.#spec.start === 'eager',
       isLeaving,
-      idleForMs: () => Math.min(this.#needlessForMs(), this.#connectedForMs()),
+      idleForMs: () => this.#needlessForMs(),
       rest: (message: string) => {
         this.context.incumbent?.send({ type: 'rest', message });
         if (isLeaving()) this.#deps.log(message);
@@ -255,12 +255,11 @@ export class Replica {
     return connectedAt === undefined ? 0 : this.#deps.clock.now() - connectedAt;
   }
 
-  /** How long nobody has needed it; 0 while somebody does. */
+  /** How long nobody has needed it since it is connected; 0 while somebody does. */
   #needlessForMs(): number {
-    if (this.#isWatched()) return 0;
     const session = this.#link?.session;
-    if (session === undefined || session.inFlight > 0 || session.waiting > 0) return 0;
-    return this.#deps.clock.now() - session.lastActivityAt;
+    if (session === undefined || session.isInUse || this.#isWatched()) return 0;
+    return Math.min(this.#deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
   }
 
   #wake(): void {

@@ -538,4 +538,27 @@ describe('a session', () => {
     expect(session.lastActivityAt).toBe(start + 200);
     expect(session.accepted).toBe(1);
   });
+
+  it('is not in use by what toolherd asks for itself, whether that waits, is in flight or has ended', () => {
+    const { session, send, clock, wire, reply } = harness();
+    const start = clock.now();
+    const use = () => [session.isInUse, session.callsInFlight, session.inFlight, session.waiting];
+    const ask = () => session.send({ method: 'tools/list', isOwn: true }, { settle: () => undefined });
+    clock.advance(100);
+    const own = ask();
+    expect(use()).toEqual([false, 0, 1, 0]);
+    wire.ready = false;
+    ask()?.cancel();
+    ask();
+    expect(use()).toEqual([false, 0, 1, 1]);
+    reply(own?.id);
+    expect([...use(), session.lastActivityAt]).toEqual([false, 0, 0, 1, start]);
+    const waiting = send();
+    expect([...use(), session.lastActivityAt]).toEqual([true, 0, 0, 2, start + 100]);
+    wire.ready = true;
+    session.resume();
+    expect(use()).toEqual([true, 1, 2, 0]);
+    reply(waiting.id);
+    expect(use()).toEqual([false, 0, 1, 0]);
+  });
 });

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { Manners } from '../fake-link.js';
+import { settled, spec, World } from '../world.js';
+
+const MIB = 2 ** 20;
+const TOOLS = { result: { tools: [{ name: 'tool', inputSchema: { type: 'object' } }] } };
+const CAPABILITIES = { tools: {}, prompts: {} };
+
+/** It declares prompts and does not know `prompts/list`, which is asked again and again. */
+const withoutPrompts: Manners = {
+  opens: true,
+  answers: true,
+  capabilities: CAPABILITIES,
+  replies: (method) =>
+    method === 'tools/list' ? TOOLS : { error: { code: -32601, message: 'Method not found' } },
+};
+
+async function stage(manners: Manners, ...specs: Partial<StdioSpec>[]) {
+  const world = new World();
+  world.manners = () => manners;
+  const used: Record<string, number> = {};
+  const herd = world.herd({
+    memoryOf: (pids) => {
+      const of = (pid: number) => world.links.find((link) => link.pid === pid)?.spec.name ?? '';
+      return new Map(pids.map((pid) => [pid, (used[of(pid)] ?? 0) * MIB]));
+    },
+  });
+  herd.apply(specs.map((changes) => spec({ name: 'one', requestTimeoutMs: 60_000, ...changes })));
+  void herd.order('start', { all: true });
+  await settled();
+  const status = (name = 'one') => herd.status([name])[0]!;
+  return { world, herd, used, status };
+}
+
+describe('a list that toolherd reads again is no use of the server', () => {
+  test('an idle server is stopped though one of its lists fails for ever', async () => {
+    const { world, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
+    await world.passes(299_000, 299);
+    expect([status().state, world.newest.reads.length > 8]).toEqual(['connected', true]);
+    await world.passes(2000, 2);
+    expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
+  });
+
+  test('a call is: the idle time begins anew with it', async () => {
+    const { world, herd, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
+    await world.passes(200_000, 200);
+    await herd.call({ server: 'one', tool: 'tool' });
+    await world.passes(299_000, 299);
+    expect(status().state).toBe('connected');
+    await world.passes(2000, 2);
+    expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
+  });
+
+  test('the idle time begins when the server is connected, however long its start took', async () => {
+    const { world, status } = await stage({ ...withoutPrompts, opens: false }, { idleTimeoutMs: 10_000 });
+    await world.passes(20_000);
+    world.newest.opens();
+    await world.passes(9900);
+    expect(status().state).toBe('connected');
+    await world.passes(200);
+    expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
+  });
+
+  test('over the memory budget a server whose list fails goes before one that was called later', async () => {
+    const { world, herd, used } = await stage(withoutPrompts, {}, { name: 'two' });
+    await world.passes(40_000, 40);
+    // only the second has all its lists
+    const replies = (method: string) => (method === 'tools/list' ? TOOLS : { result: { prompts: [] } });
+    world.links[1]!.manners = { ...withoutPrompts, replies };
+    await world.passes(60_000, 60);
+    await herd.call({ server: 'two', tool: 'tool' });
+    // the next try of the first comes in this time
+    await world.passes(60_000, 60);
+    used.one = used.two = 10;
+    herd.limitMemory(15 * MIB);
+    await world.passes(5000, 5);
+    expect(world.links.map(({ orders }) => orders)).toEqual([['close'], []]);
+  });
+});
+
+describe('a server that does not answer', () => {
+  const PING = { intervalMs: 15_000, timeoutMs: 10_000 };
+  const silent: Manners = { opens: true, capabilities: CAPABILITIES, replies: () => undefined };
+
+  async function silentStage() {
+    const at = await stage(silent, { ping: PING, restart: 'never' });
+    const { clock } = at.world;
+    const ping = () =>
+      new Promise<void>((_, reject) =>
+        clock.setTimeout(() => reject(new Error('no answer to ping')), PING.timeoutMs),
+      );
+    at.world.newest.manners = { ...silent, ping };
+    return at;
+  }
+
+  test('from its handshake on hangs after 75 s: only the first reading of its lists is an excuse', async () => {
+    const { world, status } = await silentStage();
+    await world.passes(74_000, 74);
+    expect(status().state).toBe('connected');
+    await world.passes(1500, 3);
+    expect(status()).toMatchObject({ state: 'error', last_error: { cause: 'hung' } });
+  });
+
+  test('while it first puts its lists together may be busy with them, and is not ended', async () => {
+    const { world, status } = await silentStage();
+    await world.passes(49_000, 49);
+    const { newest } = world;
+    newest.manners = { ...withoutPrompts, ping: () => Promise.resolve() };
+    for (const { id, method } of newest.written)
+      newest.session.deliver(Buffer.from(JSON.stringify({ id, ...withoutPrompts.replies!(method) })));
+    await settled();
+    await world.passes(300_000, 300);
+    expect([status().state, status().tools, world.links.length]).toEqual(['connected', 1, 1]);
+  });
+});
