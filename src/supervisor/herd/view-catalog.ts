@@ -170,7 +170,7 @@ export class ViewCatalog {
    */
   async makeSure(server: ConfiguredServer, limits: Limits): Promise<number | undefined> {
     const { timeoutMs } = limits;
-    const reading = server.readLists({ refresh: true, withinMs: timeoutMs });
+    const reading = server.readLists({ refresh: true, withinMs: timeoutMs, purpose: 'use' });
     const leftMs = await this.#wait(reading, limits);
     if (leftMs !== undefined && leftMs <= 0) throw listsTooLate(server.spec.name, timeoutMs!);
     return leftMs;
@@ -202,7 +202,8 @@ export class ViewCatalog {
     if (name !== undefined) for (const { spec } of asked) checkConfigured(spec);
     const { listWaitMs } = this.#options;
     const withinMs = { none: 0, list_wait: listWaitMs(), start_timeout: undefined }[patience];
-    await Promise.all(asked.map((server) => server.readLists({ refresh, list, withinMs })));
+    const purpose = name === undefined ? 'discovery' : 'use';
+    await Promise.all(asked.map((server) => server.readLists({ refresh, list, withinMs, purpose })));
     return asked;
   }
 

@@ -17,6 +17,7 @@ import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
 import { type Count, CountedSink } from './counted-sink.js';
 import { Latencies } from './latencies.js';
+import type { StartPurpose } from './permits.js';
 import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { RoutedSink } from './routed-sink.js';
@@ -37,6 +38,8 @@ export interface ReadOptions {
   list?: ListName;
   /** Default: as long as a start may take. */
   withinMs?: number | undefined;
+  /** What a start is for, if it takes one; default: a discovery. */
+  purpose?: StartPurpose;
 }
 
 /** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
@@ -179,9 +182,11 @@ export class ConfiguredServer {
     refresh = false,
     list,
     withinMs = startTimeoutMs(this.spec),
+    purpose = 'discovery',
   }: ReadOptions = {}): Promise<Lists> {
     const awaited = this.spec.enabled ? this.#awaited(refresh, list && partsOf(list)) : [];
-    if (awaited.length > 0) await this.catalog.wait(awaited, withinMs, (giveUp) => this.#discover(giveUp));
+    const discover = (giveUp: () => void) => this.#discover(purpose, giveUp);
+    if (awaited.length > 0) await this.catalog.wait(awaited, withinMs, discover);
     return this.catalog.lists;
   }
 
@@ -262,10 +267,10 @@ export class ConfiguredServer {
     return [...catalog.missing(lists), ...catalog.outdate(expired)];
   }
 
-  #discover(giveUp: () => void = () => {}): void {
-    if (this.#transients?.discover() === false) giveUp();
+  #discover(purpose: StartPurpose = 'discovery', giveUp: () => void = () => {}): void {
+    if (this.#transients?.discover(purpose) === false) giveUp();
     const replica = this.#replicas.find(({ isUp }) => isUp) ?? this.#replicas[0];
-    replica?.discover();
+    replica?.discover(purpose);
     if (replica === undefined || this.#listing.has(replica)) return;
     // A server that cannot be started has nothing to list, nor has one that dies before it has told.
     this.#listing.add(replica);

@@ -1,14 +1,32 @@
 /**
- * How many servers may start at once: fifty cold `npx` in one moment would starve those that run. First come, first
- * served. Whoever asks gets a way to give back, which is also the way to stop asking.
+ * What a start is for. `use`: a call, an order, a restart or a request for the lists of this one server. `discovery`:
+ * the lists of many servers, which nobody need wait for.
+ */
+export type StartPurpose = 'use' | 'discovery';
+
+interface Asking {
+  /** It may change while the start waits. */
+  purpose(): StartPurpose;
+  grant(): void;
+}
+
+/**
+ * How many servers may start at once: fifty cold `npx` in one moment would starve those that run. A start for use goes
+ * before every discovery; each kind is first come, first served. Where there is more than one permit, one is never given
+ * to a discovery: a server that hangs keeps its permit for its whole `start_timeout`, and discoveries that hang must not
+ * hold up a call to another server. Whoever asks gets a way to give back, which is also the way to stop asking.
  */
 export class Permits {
   readonly #most: number;
-  readonly #queue = new Set<() => void>();
+  readonly #mostDiscoveries: number;
+  readonly #queue = new Set<Asking>();
   #used = 0;
+  /** Those that were discoveries when they began: a call that waits for one of them since does not make room for others. */
+  #discoveries = 0;
 
   constructor(most: number) {
     this.#most = most;
+    this.#mostDiscoveries = Math.max(1, most - 1);
   }
 
   get waiting(): number {
@@ -16,28 +34,33 @@ export class Permits {
   }
 
   /** `granted` may come before this returns, and what it sets off may be over by then: hence the way back in it. */
-  ask(granted: (release: () => void) => void): () => void {
+  ask(granted: (release: () => void) => void, purpose: Asking['purpose'] = () => 'use'): () => void {
     let state: 'queued' | 'granted' | 'over' = 'queued';
+    let isDiscovery = false;
     const release = () => {
       const was = state;
       state = 'over';
-      this.#queue.delete(grant);
+      this.#queue.delete(asking);
       if (was !== 'granted') return;
       this.#used -= 1;
+      if (isDiscovery) this.#discoveries -= 1;
       this.#grantNext();
     };
     const grant = () => {
-      this.#used += 1;
       state = 'granted';
+      isDiscovery = purpose() === 'discovery';
+      this.#used += 1;
+      if (isDiscovery) this.#discoveries += 1;
       granted(release);
     };
-    this.#queue.add(grant);
+    const asking = { purpose, grant };
+    this.#queue.add(asking);
     this.#grantNext();
     return release;
   }
 
   /** Asks when `after` is over: a changed server must not run beside its predecessor. */
-  askAfter(after: Promise<unknown>, granted: () => void): () => void {
+  askAfter(after: Promise<unknown>, granted: () => void, purpose?: Asking['purpose']): () => void {
     let release = () => {};
     let isOver = false;
     void after.then(() => {
@@ -45,7 +68,7 @@ export class Permits {
       release = this.ask((back) => {
         release = back;
         granted();
-      });
+      }, purpose);
     });
     return () => {
       isOver = true;
@@ -53,10 +76,24 @@ export class Permits {
     };
   }
 
+  /** The purpose of a start that waits has changed. */
+  reconsider(): void {
+    this.#grantNext();
+  }
+
   #grantNext(): void {
-    const [next] = this.#queue;
-    if (next === undefined || this.#used >= this.#most) return;
+    const next = this.#used < this.#most ? this.#next() : undefined;
+    if (next === undefined) return;
     this.#queue.delete(next);
-    next();
+    next.grant();
+  }
+
+  #next(): Asking | undefined {
+    let discovery: Asking | undefined;
+    for (const asking of this.#queue) {
+      if (asking.purpose() === 'use') return asking;
+      discovery ??= asking;
+    }
+    return this.#discoveries < this.#mostDiscoveries ? discovery : undefined;
   }
 }

@@ -13,6 +13,7 @@ import { memoryUserOf } from '../memory/memory-user.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
 import { whenListsRead } from './lists-read.js';
+import type { StartPurpose } from './permits.js';
 import { type PinChecking, PinnedGate } from './pinned-gate.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import type { ServerDeps } from './server-deps.js';
@@ -35,6 +36,8 @@ export class Replica {
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   #link: Link | undefined;
   #opened: Opened | undefined;
+  /** A discovery that failed is tried again as one, until somebody needs the server. */
+  #startPurpose: StartPurpose = 'use';
   /** What calls are told while it is stopped. */
   #farewell: MCPError;
   /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
@@ -69,7 +72,10 @@ export class Replica {
       name: spec.name,
       clock: deps.clock,
       refusal: () => this.#refusal(),
-      wake: () => this.#wake(),
+      wake: () => {
+        this.#startForUse();
+        this.#wake();
+      },
     });
     this.#pinnedGate = new PinnedGate(this.gate, on.pinChecking);
     const link = linkCallback(spec, deps.clock, deps.open, {
@@ -100,7 +106,7 @@ export class Replica {
         on.sealed?.();
       },
       reap: () => this.#reap(),
-      permit: (granted) => deps.permits.askAfter(predecessor, granted),
+      permit: (granted) => deps.permits.askAfter(predecessor, granted, () => this.#startPurpose),
     };
     const input = {
       policy: spec,
@@ -116,6 +122,7 @@ export class Replica {
   }
 
   order(order: Exclude<KeeperOrder['type'], 'stop'>): void {
+    this.#startForUse();
     this.#keeper.send({ type: order });
   }
 
@@ -128,9 +135,15 @@ export class Replica {
   }
 
   /** Has the lists read that are not fresh. A server that does not run is started for it as for a call. */
-  discover(): void {
-    if (!this.isUp) this.#wake();
-    else this.context.incumbent?.send({ type: 'link.list_changed' });
+  discover(purpose: StartPurpose = 'discovery'): void {
+    if (this.isUp) {
+      this.context.incumbent?.send({ type: 'link.list_changed' });
+      return;
+    }
+    if (purpose === 'use') this.#startForUse();
+    // a start that is under way, or to be tried again, keeps its purpose
+    else if (this.detail === 'idle') this.#startPurpose = 'discovery';
+    this.#wake();
   }
 
   /** What may be called is not what it was. */
@@ -260,6 +273,13 @@ export class Replica {
     const session = this.#link?.session;
     if (session === undefined || session.isInUse || this.#isWatched()) return 0;
     return Math.min(this.#deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
+  }
+
+  /** Somebody waits for it: a start that waits for a permit as a discovery goes before all discoveries. */
+  #startForUse(): void {
+    if (this.#startPurpose === 'use') return;
+    this.#startPurpose = 'use';
+    this.#deps.permits.reconsider();
   }
 
   #wake(): void {

@@ -4,6 +4,7 @@ import type { Ending, Failed } from '../../machines/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { RetryTimer } from '../retry-timer.js';
+import type { StartPurpose } from './permits.js';
 import { type PinChecking, refuse } from './pinned-gate.js';
 import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
@@ -146,10 +147,12 @@ export class TransientPool {
   }
 
   /** Has the lists read: by those that wait, or else by one that stays only as a spare. False when it is stopped. */
-  discover(): boolean {
+  discover(purpose: StartPurpose = 'discovery'): boolean {
     if (this.#refusal !== undefined) return false;
-    if (this.#free.length === 0) this.#launch();
+    const free = this.#free;
+    if (free.length === 0) this.#launch(purpose);
     else this.rediscover();
+    if (purpose === 'use') for (const transient of free) transient.startForUse();
     return true;
   }
 
@@ -193,7 +196,7 @@ export class TransientPool {
     }, SOON_MS);
   }
 
-  #launch(): TransientProcess {
+  #launch(purpose: StartPurpose = 'use'): TransientProcess {
     this.incarnation += 1;
     const id = `${this.#id}.${this.incarnation}`;
     const transient: TransientProcess = new TransientProcess(id, this.incarnation, this.#spec, this.#deps, {
@@ -210,7 +213,7 @@ export class TransientPool {
     });
     this.#processes.add(transient);
     this.newest = transient;
-    transient.begin(this.#predecessor);
+    transient.begin(this.#predecessor, purpose);
     return transient;
   }
 

@@ -11,6 +11,7 @@ import { memoryUserOf } from '../memory/memory-user.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
 import { whenListsRead } from './lists-read.js';
+import type { StartPurpose } from './permits.js';
 import { type PinChecking, PinnedGate } from './pinned-gate.js';
 import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
@@ -43,6 +44,7 @@ export class TransientProcess {
   #link: Link | undefined;
   #opened: Opened | undefined;
   #isTaken = false;
+  #startPurpose: StartPurpose = 'use';
 
   constructor(
     id: string,
@@ -92,8 +94,17 @@ export class TransientProcess {
   }
 
   /** Starts it when it is its turn, and not before `after`. Apart from the making, because its end may come at once. */
-  begin(after: Promise<unknown>): void {
-    this.#release = this.#deps.permits.askAfter(after, () => this.#actor.send({ type: 'connect' }));
+  begin(after: Promise<unknown>, purpose: StartPurpose): void {
+    this.#startPurpose = purpose;
+    const connect = () => this.#actor.send({ type: 'connect' });
+    this.#release = this.#deps.permits.askAfter(after, connect, () => this.#startPurpose);
+  }
+
+  /** Somebody waits for it: a start that waits for a permit as a discovery goes before all discoveries. */
+  startForUse(): void {
+    if (this.#startPurpose === 'use') return;
+    this.#startPurpose = 'use';
+    this.#deps.permits.reconsider();
   }
 
   /** It never had a call. */
@@ -129,6 +140,7 @@ export class TransientProcess {
   /** Its one call. Whoever made it may break when it is told: that is said, and the process goes all the same. */
   take(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     this.#isTaken = true;
+    this.startForUse();
     const settle = (outcome: Outcome) => {
       try {
         sink.settle(outcome);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
-import { Permits } from '../../../src/supervisor/server/permits.js';
+import { Permits, type StartPurpose } from '../../../src/supervisor/server/permits.js';
 import { permitLogic } from '../../../src/supervisor/server/shared-machines.js';
 import { settled } from '../world.js';
 
@@ -50,6 +50,76 @@ describe('permits', () => {
     expect(crowd(permits, 1).granted).toEqual([0]);
     giveBack();
     expect(crowd(permits, 1).granted).toEqual([]);
+  });
+});
+
+describe('permits for a discovery', () => {
+  /** Asks once for each; who was granted, in order. */
+  function ask(permits: Permits, purposes: Record<string, StartPurpose>) {
+    const granted: string[] = [];
+    const giveBack = Object.fromEntries(
+      Object.keys(purposes).map((who) => [
+        who,
+        permits.ask(
+          () => granted.push(who),
+          () => purposes[who]!,
+        ),
+      ]),
+    );
+    return { granted, giveBack };
+  }
+
+  test('P11: a start that somebody waits for overtakes them; each kind is first come, first served', () => {
+    const permits = new Permits(1);
+    const { granted, giveBack } = ask(permits, {
+      first: 'use',
+      found: 'discovery',
+      found2: 'discovery',
+      called: 'use',
+      called2: 'use',
+    });
+    for (const who of ['first', 'called', 'called2', 'found', 'found2']) giveBack[who]?.();
+    expect([granted, permits.waiting]).toEqual([['first', 'called', 'called2', 'found', 'found2'], 0]);
+  });
+
+  test('never take the last one, where there is more than one', () => {
+    const permits = new Permits(3);
+    const found = ask(permits, { a: 'discovery', b: 'discovery', c: 'discovery', d: 'discovery' });
+    expect(found.granted).toEqual(['a', 'b']);
+    const called = ask(permits, { e: 'use', f: 'use' });
+    expect(called.granted).toEqual(['e']);
+    called.giveBack.e?.();
+    expect([found.granted, called.granted]).toEqual([
+      ['a', 'b'],
+      ['e', 'f'],
+    ]);
+    found.giveBack.a?.();
+    expect(found.granted).toEqual(['a', 'b', 'c']);
+    expect(ask(new Permits(1), { only: 'discovery' }).granted).toEqual(['only']);
+  });
+
+  test('a discovery that somebody waits for by now may take the last one, before those that came later', () => {
+    const permits = new Permits(2);
+    const purposes: Record<string, StartPurpose> = { a: 'discovery', b: 'discovery', c: 'discovery' };
+    const { granted, giveBack } = ask(permits, purposes);
+    expect(granted).toEqual(['a']);
+    purposes.c = 'use';
+    permits.reconsider();
+    expect(granted).toEqual(['a', 'c']);
+    const later = ask(permits, { d: 'use' });
+    purposes.b = 'use';
+    permits.reconsider();
+    giveBack.c?.();
+    expect([granted, later.granted]).toEqual([['a', 'c', 'b'], []]);
+  });
+
+  test('one that has begun counts as a discovery to its end, whoever waits for it since', () => {
+    const permits = new Permits(2);
+    const purposes: Record<string, StartPurpose> = { a: 'discovery', b: 'discovery' };
+    const { granted } = ask(permits, purposes);
+    purposes.a = 'use';
+    permits.reconsider();
+    expect([granted, ask(permits, { called: 'use' }).granted]).toEqual([['a'], ['called']]);
   });
 });
 

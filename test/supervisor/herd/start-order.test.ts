@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import { settled, spec, World } from '../world.js';
+
+const MAX_STARTING = 4;
+const NEW = Array.from({ length: 12 }, (_, index) => `new-${index}`);
+
+/** A herd that runs, and to which servers come that never shake hands. */
+async function stage(changes: Partial<StdioSpec> = {}) {
+  const world = new World();
+  const lists = { 'tools/list': [{ name: 'tool', inputSchema: { type: 'object' } }] };
+  world.manners = ({ name }) => (name === 'other' ? { opens: true, answers: true, lists } : {});
+  const herd = world.herd({ maxStarting: MAX_STARTING });
+  const other = spec({ name: 'other', ...changes });
+  herd.apply([other]);
+  herd.apply([other, ...NEW.map((name) => spec({ name, ...changes }))]);
+  await settled();
+  /** Whose starts have begun, in order. */
+  const begun = () => world.links.map(({ spec }) => spec.name);
+  return { world, herd, begun };
+}
+
+describe('servers that are new to a herd, and hang', () => {
+  test.each<Partial<StdioSpec>>([{}, { lifecycle: 'transient' }])(
+    'a call to another server is served at once (%o)',
+    async (changes) => {
+      const { herd, begun } = await stage(changes);
+      expect(begun()).toEqual(NEW.slice(0, 3));
+      const result = await herd.call({ server: 'other', tool: 'tool' });
+      expect([result.success, begun()[3]]).toEqual([true, 'other']);
+    },
+  );
+
+  test.each<Partial<StdioSpec>>([{}, { lifecycle: 'transient' }])(
+    'a call to one of them brings its start forward (%o)',
+    async (changes) => {
+      const { herd, begun } = await stage(changes);
+      void herd.call({ server: 'new-9', tool: 'tool' });
+      await settled();
+      expect(begun()).toEqual([...NEW.slice(0, 3), 'new-9']);
+    },
+  );
+
+  test('so does an order', async () => {
+    const { herd, begun } = await stage();
+    void herd.order('start', { servers: ['new-9'] });
+    await settled();
+    expect(begun()).toEqual([...NEW.slice(0, 3), 'new-9']);
+  });
+
+  test.each<Partial<StdioSpec>>([{}, { lifecycle: 'transient' }])(
+    'so does a request for the lists of that one server; one for the lists of all does not (%o)',
+    async (changes) => {
+      const { herd, begun } = await stage(changes);
+      void herd.tools();
+      void herd.tools(undefined, true);
+      await settled();
+      expect(begun()).toEqual(NEW.slice(0, 3));
+      void herd.tools('new-9');
+      await settled();
+      expect(begun()).toEqual([...NEW.slice(0, 3), 'new-9']);
+    },
+  );
+
+  test('however often they are tried again, a call to another server finds a free permit', async () => {
+    const { world, herd, begun } = await stage();
+    await world.passes(600_000, 600);
+    const { length } = begun();
+    expect(length).toBeGreaterThan(NEW.length);
+    const call = herd.call({ server: 'other', tool: 'tool' });
+    await settled();
+    expect(begun()[length]).toBe('other');
+    expect((await call).success).toBe(true);
+  });
+
+  test('one that is eager is no discovery', async () => {
+    const { begun } = await stage({ start: 'eager' });
+    expect(begun()).toEqual(['other', ...NEW.slice(0, 4)]);
+  });
+});
