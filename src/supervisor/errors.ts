@@ -1,6 +1,13 @@
 import type { ServerSpec, Unusable } from '../config/schema/spec.js';
 import type { MissingList } from '../fleet/fleet.js';
-import { MCPError, MCPTimeoutError, ServerUnavailableError } from '../shared/call-errors.js';
+import { isObject } from '../link/session/message.js';
+import {
+  MCPError,
+  type MCPErrorDetails,
+  MCPTimeoutError,
+  type RpcError,
+  ServerUnavailableError,
+} from '../shared/call-errors.js';
 import { didYouMean } from '../shared/near-miss.js';
 import { shellWord } from '../shared/shell-word.js';
 
@@ -22,6 +29,13 @@ export class MCPPromptNotFoundError extends MCPError {
 /** The server says that it has no such resource. */
 export class MCPResourceNotFoundError extends MCPError {
   override readonly type: string = 'MCPResourceNotFoundError';
+  /** What a client of MCP is told, where that is not to be said in our words. */
+  readonly rpc: RpcError | undefined;
+
+  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcError } = {}) {
+    super(message, details);
+    this.rpc = details.rpc;
+  }
 }
 
 /** The file that a server comes from was revoked or deleted. */
@@ -177,23 +191,35 @@ const NOT_FOUND = {
   resources: { error: MCPResourceNotFoundError, what: 'a resource' },
 };
 
-/** No server of the herd has it, as far as is known: those that are `missing` may have it. */
+/**
+ * No server of the herd has it, as far as is known: those that are `missing` may have it. `refusal`: what the one server
+ * answered that was asked on the chance that it has more resources than it lists. A client of MCP gets that answer as it
+ * came, and `why` and `fix` in its data. The request was sent then, so that it is not `retryable`.
+ */
 export function noServerHas(
   list: keyof typeof NOT_FOUND,
   name: string,
   names: readonly string[],
   missing: readonly MissingList[],
+  refusal?: { server: string; rpc: RpcError },
 ): MCPError {
   const { error: NotFound, what } = NOT_FOUND[list];
+  const message = `no server has ${what} '${name}'`;
+  if (refusal !== undefined) {
+    const { server, rpc } = refusal;
+    const why = notHeard(missing, `${server} said: ${rpc.message}`);
+    const fix = 'try again when they run; see "toolherd status"';
+    const data = { ...(isObject(rpc.data) ? rpc.data : { data: rpc.data }), why, fix };
+    return new NotFound(message, { why, fix, sent: true, rpc: { ...rpc, data } });
+  }
   const fix = didYouMean(name, names) || `see "toolherd ${list}"`;
-  const why = notHeard(missing);
-  return new NotFound(`no server has ${what} '${name}'`, { why, fix, retryable: missing.length > 0 });
+  return new NotFound(message, { why: notHeard(missing), fix, retryable: missing.length > 0 });
 }
 
 /** Each server once: its resources and their templates are missing for one reason, as a rule. */
-function notHeard(missing: readonly MissingList[]): string {
+function notHeard(missing: readonly MissingList[], done = 'nothing was sent'): string {
   const reasons = new Map(missing.map(({ server, reason }) => [server, reason]));
-  if (reasons.size === 0) return 'nothing was sent';
+  if (reasons.size === 0) return done;
   const unheard = [...reasons].map(([server, reason]) => `${server} (${reason})`).join(', ');
-  return `nothing was sent; these were not heard: ${unheard}`;
+  return `${done}; these were not heard: ${unheard}`;
 }

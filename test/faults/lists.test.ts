@@ -143,7 +143,12 @@ describe('a resource that no server lists', () => {
     for (const id of [1, 2]) {
       const begun = performance.now();
       // the server's own words
-      expect((await client.ask(id, 'resources/read', { uri })).error?.message).toBe('Resource not found');
+      const { error } = await client.ask(id, 'resources/read', { uri });
+      expect(error?.message).toBe('Resource not found');
+      expect(error).toMatchObject({
+        code: -32002,
+        data: { why: expect.stringContaining('not heard: hang (has been starting') },
+      });
       expect(performance.now() - begun).toBeLessThan(300 + NOISE_MS);
     }
   });

@@ -1,6 +1,6 @@
 import type { CallContext, McpResult, PromptParams, ResourceParams } from '../../fleet/fleet.js';
 import type { CallRequest } from '../../link/session/call.js';
-import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import { type MCPError, MCPProtocolError, type RpcError } from '../../shared/call-errors.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import { disabled, unknownPrompt, unknownResource } from '../errors.js';
 import type { ViewCatalog } from '../herd/view-catalog.js';
@@ -17,6 +17,12 @@ export interface LookupOptions {
 
 /** What a server says when it has no such resource: the code of 2025, and that of 2026-07-28 and of the SDKs before. */
 const NO_SUCH_RESOURCE: readonly unknown[] = [-32002, CODE.invalidParams];
+
+/** What a server said to `resources/read` if that means that it has no such resource; undefined for any other error. */
+export function saidNoSuchResource(error: MCPError): RpcError | undefined {
+  const rpc = error instanceof MCPProtocolError ? error.rpc : undefined;
+  return NO_SUCH_RESOURCE.includes(rpc?.code) ? rpc : undefined;
+}
 
 /** Prompts and resources: they wait for a server that starts, are cancelled and run out of time as calls do. */
 export class Lookups {
@@ -54,9 +60,9 @@ export class Lookups {
     const server = this.#find(name);
     const request = { method: 'resources/read', params: { uri }, timeoutMs: timeout_ms };
     return this.#send(server, request, context, (error) => {
-      if (!NO_SUCH_RESOURCE.includes(codeOf(error))) return error;
-      const { rpc } = error as MCPProtocolError;
-      return unknownResource(name, uri, [...(server.catalog.keysOf('resources') ?? [])], rpc!.message);
+      const said = saidNoSuchResource(error);
+      if (said === undefined) return error;
+      return unknownResource(name, uri, [...(server.catalog.keysOf('resources') ?? [])], said.message);
     });
   }
 

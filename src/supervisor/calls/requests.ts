@@ -1,4 +1,4 @@
-import type { CallContext, McpResult, RequestParams } from '../../fleet/fleet.js';
+import type { CallContext, McpResult, MissingList, RequestParams } from '../../fleet/fleet.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
@@ -8,15 +8,23 @@ import { disabled, noServerHas, unknownPrompt } from '../errors.js';
 import type { Limits } from '../herd/view-catalog.js';
 import { callRefusal } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { LookupOptions } from './lookups.js';
+import { type LookupOptions, saidNoSuchResource } from './lookups.js';
 import { type KeepText, limitMcpResult } from './result-limit.js';
-import { sendToServer } from './send-to-server.js';
+import { type SendOptions, sendToServer } from './send-to-server.js';
 import type { RecordedContext } from './unserved-request.js';
 
 type Named = 'tools' | 'prompts';
 
 export interface RequestsOptions extends LookupOptions {
   keepText: KeepText;
+}
+
+export interface ResourceOwner {
+  owner: ConfiguredServer;
+  /** What is left of the time of the request. */
+  timeoutMs: number | undefined;
+  /** Lists of others that may have it. Empty where the owner was named, or is known to have it. */
+  unheard: readonly MissingList[];
 }
 
 /** Requests of MCP that go through as they are: only the name is made the server's own. What its config hides stays hidden. */
@@ -65,18 +73,26 @@ export class Requests {
 
   async #passToOwner(uri: string, request: RequestParams, context: RecordedContext): Promise<McpResult> {
     const limits = { timeoutMs: request.timeout_ms, signal: context.signal };
-    const { owner, timeoutMs } = await this.ownerOf(uri, request.server, limits);
-    return this.#pass(owner, { ...request, timeout_ms: timeoutMs }, context);
+    const { owner, timeoutMs, unheard } = await this.ownerOf(uri, request.server, limits);
+    const server = owner.spec.name;
+    const explain = (error: MCPError) => {
+      const rpc = request.method === 'resources/read' ? saidNoSuchResource(error) : undefined;
+      if (rpc === undefined || unheard.length === 0) return error;
+      return noServerHas('resources', uri, [], unheard, { server, rpc });
+    };
+    return this.#pass(owner, { ...request, timeout_ms: timeoutMs }, context, explain);
   }
 
   #pass(
     server: ConfiguredServer,
     { method, params, timeout_ms: timeoutMs }: RequestParams,
     context: RecordedContext,
+    explain?: SendOptions['explain'],
   ): Promise<McpResult> {
     if (!server.spec.enabled) throw disabled(server.spec);
     context.onServer?.(server.spec.name);
-    return sendToServer(server, { method, params, timeoutMs }, context, { redact: this.#options.redact });
+    const { redact } = this.#options;
+    return sendToServer(server, { method, params, timeoutMs }, context, { redact, explain });
   }
 
   /** Whose it is and what that server calls it; with what is left of the time. */
@@ -118,38 +134,43 @@ export class Requests {
     throw noServerHas(list, exposedName, catalog.names(list), catalog.missing(list));
   }
 
-  /**
-   * Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask.
-   * `timeoutMs` of the answer: what is left of it.
-   */
-  async ownerOf(
-    uri: string,
-    server?: string,
-    limits: Limits = {},
-  ): Promise<{ owner: ConfiguredServer; timeoutMs: number | undefined }> {
+  /** Of several that offer it the first counts. A server may have more than it lists, if it is the only one to ask. */
+  async ownerOf(uri: string, server?: string, limits: Limits = {}): Promise<ResourceOwner> {
     const { servers, catalog } = this.#options;
-    if (server !== undefined) return { owner: servers.find(server), timeoutMs: limits.timeoutMs };
-    const look = () => this.#holderOf(uri);
+    if (server !== undefined)
+      return { owner: servers.find(server), timeoutMs: limits.timeoutMs, unheard: [] };
+    const look = () => this.holderOf(uri);
     const { found: listed, timeoutMs } = await catalog.search('resources', uri, look, limits);
-    if (listed !== undefined) return { owner: listed, timeoutMs };
+    if (listed !== undefined) return { owner: listed, timeoutMs, unheard: [] };
     const offering = servers.servers.filter(({ catalog }) => offersResources(catalog.lists));
     const [only] = offering;
-    if (only === undefined || offering.length > 1)
-      throw noServerHas('resources', uri, [], catalog.missing('resources'));
-    return { owner: only, timeoutMs };
+    const missing = catalog.missing('resources');
+    if (only === undefined || offering.length > 1) throw noServerHas('resources', uri, [], missing);
+    const unheard = missing.filter(({ server }) => server !== only.spec.name);
+    return { owner: only, timeoutMs, unheard };
   }
 
-  #holderOf(uri: string): ConfiguredServer | undefined {
+  /** The first server that lists it, or else the first that has a template for it; undefined where none is known to. */
+  holderOf(uri: string): ConfiguredServer | undefined {
     const { servers } = this.#options.servers;
-    const lists = ['resources', 'templates'] as const;
-    const listed = servers.find(({ catalog }) => lists.some((list) => catalog.keysOf(list)?.has(uri)));
     return (
-      listed ??
-      servers.find(({ catalog }) =>
-        [...(catalog.keysOf('templates') ?? [])].some((template) => matchesTemplate(template, uri)),
-      )
+      servers.find((server) => listsResource(server, uri)) ??
+      servers.find((server) => hasTemplateFor(server, uri))
     );
   }
+}
+
+/** Whether it is known to have it. */
+export function offersResource(server: ConfiguredServer, uri: string): boolean {
+  return listsResource(server, uri) || hasTemplateFor(server, uri);
+}
+
+function listsResource({ catalog }: ConfiguredServer, uri: string): boolean {
+  return (['resources', 'templates'] as const).some((list) => catalog.keysOf(list)?.has(uri));
+}
+
+function hasTemplateFor({ catalog }: ConfiguredServer, uri: string): boolean {
+  return [...(catalog.keysOf('templates') ?? [])].some((template) => matchesTemplate(template, uri));
 }
 
 function promptRefusal({ catalog, spec }: ConfiguredServer, name: string): MCPError | undefined {

@@ -4,7 +4,7 @@ import { disabled } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { OnUpdate } from '../server/resource-watch.js';
 import type { LookupOptions } from './lookups.js';
-import type { Requests } from './requests.js';
+import { offersResource, type Requests } from './requests.js';
 import { redactedError } from './send-to-server.js';
 
 interface Begun {
@@ -21,7 +21,7 @@ interface Watch {
 }
 
 export interface WatchesOptions extends Pick<LookupOptions, 'servers' | 'redact'> {
-  requests: Pick<Requests, 'ownerOf'>;
+  requests: Pick<Requests, 'ownerOf' | 'holderOf'>;
 }
 
 /** Who of this view wants to know when a resource changes, whichever server has it. */
@@ -44,7 +44,8 @@ export class ResourceWatches {
 
   /**
    * The config or a list has changed: what belonged to a server that gave way is asked of the one that took its place,
-   * which may say only later what it has.
+   * which may say only later what it has. What was asked of a server that does not list it, because the one that does was
+   * still starting, is asked of that one now.
    */
   renew(): void {
     this.#changes += 1;
@@ -58,23 +59,29 @@ export class ResourceWatches {
   #end(watch: Watch): void {
     watch.state = 'ended';
     this.#watches.delete(watch);
-    watch.begun?.end();
-    watch.begun = undefined;
+    this.#leave(watch);
   }
 
   /** One that is on its way looks where it has arrived. */
   #check(watch: Watch): void {
-    if (watch.state === 'settled' && !this.#isHere(watch.begun?.owner)) void this.#move(watch);
+    if (watch.state !== 'settled') return;
+    if (!this.#isHere(watch.begun?.owner) || this.#isElsewhere(watch)) void this.#move(watch);
   }
 
   #isHere(owner: ConfiguredServer | undefined): boolean {
     return owner !== undefined && this.#options.servers.get(owner.spec.name) === owner;
   }
 
+  /** Another server is known to have it, and the one that was asked is not. */
+  #isElsewhere({ params: { uri, server }, begun }: Watch): boolean {
+    if (server !== undefined || begun === undefined || offersResource(begun.owner, uri)) return false;
+    return this.#options.requests.holderOf(uri) !== undefined;
+  }
+
+  /** A server that is still here tells until another does: the other may not tell of changes at all. */
   async #move(watch: Watch): Promise<void> {
     watch.state = 'moving';
-    watch.begun?.end();
-    watch.begun = undefined;
+    if (!this.#isHere(watch.begun?.owner)) this.#leave(watch);
     const before = this.#changes;
     const begun = await this.#begin(watch.params, watch.listen).catch(() => undefined);
     if (this.#isOver(watch)) {
@@ -82,9 +89,17 @@ export class ResourceWatches {
       return;
     }
     watch.state = 'settled';
-    watch.begun = begun;
-    if (begun !== undefined) watch.listen({ uri: watch.params.uri });
+    if (begun !== undefined) {
+      this.#leave(watch);
+      watch.begun = begun;
+      watch.listen({ uri: watch.params.uri });
+    }
     if (begun !== undefined || before !== this.#changes) this.#check(watch);
+  }
+
+  #leave(watch: Watch): void {
+    watch.begun?.end();
+    watch.begun = undefined;
   }
 
   /** Looked at anew: it may have come to its end while it was on its way. */

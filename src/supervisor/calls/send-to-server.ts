@@ -10,7 +10,7 @@ import type { RecordedContext } from './unserved-request.js';
 export interface SendOptions {
   redact(text: string, of: ConfiguredServer): string;
   /** Says it better than the session, which does not know what was asked for. */
-  explain?(error: MCPError): MCPError;
+  explain?: ((error: MCPError) => MCPError) | undefined;
 }
 
 /** One request to a server, and its result as it came. Rejects with a typed error that has no secrets in it. */

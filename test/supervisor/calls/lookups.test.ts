@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Opened } from '../../../src/link/link.js';
 import type { JsonObject } from '../../../src/shared/json.js';
-import { HELLO } from '../fake-link.js';
+import { type FakeLink, HELLO, type Manners } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
 const LISTS = { 'prompts/list': [{ name: 'p' }], 'resources/list': [{ uri: 'note://a', name: 'a' }] };
@@ -136,5 +137,138 @@ describe('a watch of a resource', () => {
     world.newest.opens(opened);
     await world.passes(10);
     expect([world.newest.watched, told]).toEqual([['note://a'], [{ uri: 'note://a' }]]);
+  });
+});
+
+describe('a resource that no known list has, while the server that has it still starts', () => {
+  const URI = 'other://x';
+  const TELLS = { ...HELLO, capabilities: { resources: { subscribe: true } } };
+  const MUTE = { ...HELLO, capabilities: { resources: {} } };
+  const LISTED = { 'resources/list': [{ uri: URI, name: 'x' }] };
+
+  /** `first` is the only one that is known to offer resources; `second` is about to start and has `lists`. */
+  async function stage(lists: Manners['lists'] = LISTED) {
+    const world = new World();
+    world.manners = ({ name }) => ({ answers: true, lists: name === 'first' ? LISTS : lists! });
+    const herd = world.herd();
+    herd.apply([spec({ name: 'first' }), spec({ name: 'second' })]);
+    void herd.order('start', { all: true });
+    await settled();
+    const [first, second] = world.links as [FakeLink, FakeLink];
+    first.opens(TELLS);
+    await settled();
+    const told: unknown[] = [];
+    const watch = async (server?: string) => {
+      const watching = herd.watch({ uri: URI, server }, (params) => told.push(params));
+      await world.passes(2500);
+      return watching;
+    };
+    const watched = () => [first.watched, second.watched];
+    /** It shakes hands and says what it has. */
+    const comes = async (opened: Opened = TELLS) => {
+      second.opens(opened);
+      await world.passes(100);
+    };
+    return { world, herd, first, second, watch, watched, comes, told };
+  }
+
+  test.each<Manners['lists']>([
+    LISTED,
+    { 'resources/templates/list': [{ uriTemplate: 'other://{id}', name: 'others' }] },
+  ])('is watched at the other server until then, and moves with the list (%o)', async (lists) => {
+    const { watch, watched, comes, told } = await stage(lists);
+    const end = await watch();
+    expect([watched(), told]).toEqual([[[URI], []], []]);
+    await comes();
+    expect([watched(), told]).toEqual([[[], [URI]], [{ uri: URI }]]);
+    end();
+    await settled();
+    expect(watched()).toEqual([[], []]);
+  });
+
+  test('stays watched where it is if the server that lists it does not tell of changes', async () => {
+    const { watch, watched, comes, told } = await stage();
+    const end = await watch();
+    await comes(MUTE);
+    expect([watched(), told]).toEqual([[[URI], []], []]);
+    end();
+    await settled();
+    expect(watched()).toEqual([[], []]);
+  });
+
+  test('stays watched at the server that the watch names', async () => {
+    const { watch, watched, comes } = await stage();
+    await watch('first');
+    await comes();
+    expect(watched()).toEqual([[URI], []]);
+  });
+
+  test('stays watched where it is if that server lists it too', async () => {
+    const { first, world, watch, watched, comes } = await stage();
+    await watch();
+    first.manners = { ...first.manners, lists: LISTED };
+    first.says('notifications/resources/list_changed');
+    await world.passes(1000);
+    await comes();
+    expect(watched()).toEqual([[URI], []]);
+  });
+
+  test('ended while it moves is watched nowhere', async () => {
+    const { second, watch, watched, comes, told } = await stage();
+    const end = await watch();
+    let asked = () => {};
+    const plain = second.watch.bind(second);
+    second.watch = (uri) => new Promise((resolve) => (asked = () => resolve(plain(uri))));
+    await comes();
+    end();
+    asked();
+    await settled();
+    expect([watched(), told]).toEqual([[[], []], []]);
+  });
+
+  const refusedBy = async (link: FakeLink, error: JsonObject) => {
+    await settled();
+    const { id } = link.written.at(-1)!;
+    link.session.deliver(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error })));
+  };
+  const READ = { method: 'resources/read', params: { uri: URI } } as const;
+
+  test.each([-32002, -32602])('a read that is answered with %i names who was not heard', async (code) => {
+    const { world, herd, first } = await stage();
+    const failure = herd.request(READ).catch((error: unknown) => error);
+    await world.passes(2500);
+    await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
+    const why = expect.stringMatching(
+      /^first said: not mine; these were not heard: second \(has been starting/,
+    );
+    const fix = 'try again when they run; see "toolherd status"';
+    expect(await failure).toMatchObject({
+      type: 'MCPResourceNotFoundError',
+      message: `no server has a resource '${URI}'`,
+      ...{ why, fix, sent: true },
+      // for a client of MCP: the words of the server, and who was not heard beside them
+      rpc: { code, message: 'not mine', data: { uri: URI, why, fix } },
+    });
+  });
+
+  test('a read that fails otherwise, or is of a server that all others are known beside, stays what it was', async () => {
+    const { world, herd, first, comes } = await stage({});
+    const failing = herd.request(READ).catch((error: unknown) => error);
+    await world.passes(2500);
+    await refusedBy(first, { code: -32603, message: 'oh' });
+    expect(await failing).toMatchObject({ rpc: { code: -32603, message: 'oh' } });
+    await comes();
+    const unknown = herd.request(READ).catch((error: unknown) => error);
+    await refusedBy(first, { code: -32002, message: 'not mine' });
+    expect(await unknown).toMatchObject({ rpc: { code: -32002, message: 'not mine' } });
+  });
+
+  test('a completion that is refused stays what it was', async () => {
+    const { world, herd, first } = await stage();
+    const params = { ref: { type: 'ref/resource', uri: URI }, argument: { name: 'id', value: '' } };
+    const failure = herd.request({ method: 'completion/complete', params }).catch((error: unknown) => error);
+    await world.passes(2500);
+    await refusedBy(first, { code: -32602, message: 'no such argument' });
+    expect(await failure).toMatchObject({ rpc: { code: -32602, message: 'no such argument' } });
   });
 });
