@@ -199,7 +199,9 @@ class RemoteLink implements Link {
   #loseCall(id: number, failure: TransportFailure): void {
     for (const call of this.session.running) {
       if (call.id !== id) continue;
-      this.session.lose(id, callErrorOf(this.#place, call.method, failure));
+      const error = callErrorOf(this.#place, call.method, failure);
+      if (failure.kind === 'too-large') this.session.loseReply(id, error);
+      else this.session.lose(id, error);
       return;
     }
   }

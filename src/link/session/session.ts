@@ -253,6 +253,13 @@ export class Session {
     return call !== undefined;
   }
 
+  /** The reply to this request came and could not be kept: the server works on it no more. Otherwise as `lose`. */
+  loseReply(id: number, error: MCPError): boolean {
+    const call = this.#inFlight.get(id);
+    if (call !== undefined) this.#settle(call, { ok: false, error });
+    return call !== undefined;
+  }
+
   /** A line that was too long to keep. True when it was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
     this.heard();

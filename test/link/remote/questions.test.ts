@@ -2,13 +2,18 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Ask, Outcome } from '../../../src/link/session/call.js';
 import { deferred, open, remoteSpec } from './support.js';
-import { event, openStream, saying, tinyHttp, tinySse, tinyWebsocket } from './tiny-server.js';
+import { answerJson, event, openStream, saying, tinyHttp, tinySse, tinyWebsocket } from './tiny-server.js';
 
 const QUESTION = JSON.stringify({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: {} });
 
 type Told = { error?: { message: string }; result?: unknown };
 
-/** Servers with three tools: `held` is never answered, `cut` breaks its connection where it has one, `ask` asks. */
+const MAX_BYTES = 100_000;
+
+/**
+ * Servers with these tools: `held` is never answered, `ask` asks. Over HTTP also: `cut` breaks its connection, `big` and
+ * `streamed` answer with more than MAX_BYTES.
+ */
 const SERVERS = {
   async http(told: (reply: Told) => void, began: () => void) {
     let asking: { id: unknown; response: ServerResponse } | undefined;
@@ -16,7 +21,10 @@ const SERVERS = {
       on: {
         'tools/call': ({ id, params }, response) => {
           began();
+          const big = saying(id, 'x'.repeat(2 * MAX_BYTES));
           if (params?.name === 'cut') response.destroy();
+          else if (params?.name === 'big') answerJson(response, big);
+          else if (params?.name === 'streamed') openStream(response).end(event(big));
           else openStream(response);
           if (params?.name !== 'ask') return;
           asking = { id, response };
@@ -75,7 +83,7 @@ async function stage(transport: keyof typeof SERVERS) {
     (reply) => void told.push(reply),
     () => began.resolve(),
   );
-  const { link, opened } = open(remoteSpec(transport, url));
+  const { link, opened } = open(remoteSpec(transport, url, { maxMessageBytes: MAX_BYTES }));
   await opened;
   const asked: string[] = [];
   const send = async (caller: string, name: string) => {
@@ -122,3 +130,15 @@ it('over HTTP a call whose connection was cut is unanswered too', async () => {
   expect(told).toMatchObject([{ error: { message: expect.stringContaining('toolherd restart far') } }]);
   expect(asked).toEqual([]);
 });
+
+it.each(['big', 'streamed'])(
+  'over HTTP a call whose reply was too large (%s) is answered: the question of another agent’s call reaches that agent',
+  async (name) => {
+    const { told, asked, send } = await stage('http');
+    const { outcome } = await send('a', name);
+    expect(await outcome).toMatchObject({ ok: false, error: { type: 'ResultTooLargeError', sent: true } });
+    expect(await (await send('b', 'ask')).outcome).toMatchObject({ ok: true });
+    expect(told).toMatchObject([{ result: { action: 'accept' } }]);
+    expect(asked).toEqual(['b']);
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MCPConnectionError } from '../../../src/shared/call-errors.js';
+import { MCPConnectionError, ResultTooLargeError } from '../../../src/shared/call-errors.js';
 import { harness } from './harness.js';
 
 const MANY = 5000;
@@ -74,6 +74,14 @@ describe('calls that ended without an answer of the server', () => {
     expect(callers()).toEqual(['a']);
     oversized(id + 2);
     expect(callers()).toEqual([]);
+  });
+
+  it('do not count where the reply came and could not be kept', () => {
+    const { session, call, callers } = stage();
+    const tooLarge = new ResultTooLargeError('too large', { sent: true });
+    const { id } = call('a');
+    expect([session.loseReply(id, tooLarge), session.loseReply(id, tooLarge)]).toEqual([true, false]);
+    expect([callers(), session.inFlight]).toEqual([[], 0]);
   });
 
   it('a line that could answer two of them answers neither', () => {
