@@ -8,6 +8,9 @@ const OURS = /\u001B\[(?:32|33|1;31|0)m|\r\u001B\[K|\u001B\[\?(?:1049|25)[hl]|\u
 const UNSAFE =
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/;
 
+/** What the lists show of the server: one that is empty would be harmless too. */
+const LISTED: Record<string, string> = { tools: 'echo', prompts: 'bad.all', resources: 'x://' };
+
 /** What a terminal would obey, or take for a line of ours. */
 function expectHarmless(screen: string): void {
   const rest = screen.replaceAll(OURS, '').replaceAll('\r\n', '\n');
@@ -48,6 +51,7 @@ describe('a server that says unsafe things, on a real terminal', () => {
       const terminal = onTerminal(args, options);
       await terminal.status;
       expect(terminal.screen().length).toBeGreaterThan(10);
+      expect(terminal.screen()).toContain(LISTED[args[0] ?? ''] ?? '');
       expectHarmless(terminal.screen());
     }
     await until(() => following.slice(0, 2).every(({ screen }) => screen().includes('title')));

@@ -135,15 +135,17 @@ describe('a server that says unsafe things, on the command line', () => {
     await home.start();
     const run = (...args: string[]) =>
       toolherd(args, { cwd: home.folder, env: { TOOLHERD_HOME: home.folder } });
-    for (const args of [
-      ['tools'],
-      ['tools', '--schema'],
-      ['prompts'],
-      ['resources'],
-      ['status'],
-      ['why', 'bad'],
+    // what each shows of the server
+    for (const [shown, ...args] of [
+      ['bad.echo', 'tools'],
+      ['bad.echo', 'tools', '--schema'],
+      ['bad.all', 'prompts'],
+      ['x://', 'resources'],
+      ['bad', 'status'],
+      ['bad', 'why', 'bad'],
     ]) {
       const { stdout, stderr, status } = await run(...args);
+      expect(stdout).toContain(shown);
       expect(`${stdout}${stderr}`).not.toMatch(UNSAFE);
       expect(`\n${stdout}${stderr}`).not.toContain('\nFAKE');
       expect(status).toBe(0);

@@ -191,8 +191,9 @@ describe('an agent and an entry of the global file that cannot be resolved', () 
   it('over MCP its tools are not listed, and a call of one gets a result with the reason and the fix', async () => {
     const world = await startWorld([shared('tokened', 'good.mjs', TOKEN)]);
     const agent = await world.agent().see();
-    expect(await agent.tools()).toContain('any__echo');
-    expect((await agent.tools()).filter((name) => name.startsWith('tokened'))).toEqual([]);
+    const tools = await agent.tools();
+    expect(tools).toContain('any__echo');
+    expect(tools.filter((name) => name.startsWith('tokened'))).toEqual([]);
     const { result } = await agent.ask('call', 'tools/call', { name: 'tokened__echo', arguments: {} });
     expect(result).toMatchObject({ isError: true });
     expect(JSON.stringify(result)).toContain(`ConfigError: tokened: ${NOT_FOUND}`);

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LIST_WAIT } from '../faults/config.js';
 import { DIST } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 import { type Home, makeHome } from '../support/herd.js';
@@ -10,7 +11,9 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** The built-in herd, whose servers are those of this folder's node_modules. */
 function builtInHerd(): Home {
-  const home = makeHome(readFileSync(join(ROOT, 'examples', 'demo', 'config.yaml'), 'utf8'));
+  const text = readFileSync(join(ROOT, 'examples', 'demo', 'config.yaml'), 'utf8');
+  // the agent loop lists the whole herd, which a busy machine may take longer to boot than the default of 2 s
+  const home = makeHome(`${text}daemon: {list_wait: ${LIST_WAIT}}\n`);
   home.environment.TOOLHERD_PROJECT = ROOT;
   return home;
 }

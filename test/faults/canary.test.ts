@@ -179,6 +179,7 @@ it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no 
   expect(hits.map(([where, what]) => [where, around(what)])).toEqual([]);
   // it was really said: what is not there was taken out
   expect(seen.get('state/logs/servers/tells.log')).toContain('[redacted:IN_ENV]');
+  expect(seen.get('tools')).toContain('tells__stderr');
   expect(events.length).toBeGreaterThan(10);
   measured(`X1: ${seen.size} places and ${[...seen.values()].join('').length} characters, 0 hits`);
 }, 90_000);

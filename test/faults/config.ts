@@ -2,6 +2,12 @@ import { join } from 'node:path';
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
 
+/**
+ * Seconds for `daemon.list_wait`. A busy machine may need more than its default of 2 s to boot a server: a list must not
+ * depend on that. Tests of `list_wait` set their own.
+ */
+export const LIST_WAIT = 30;
+
 export const fixturePath = (file: string) => join(FIXTURES, file);
 
 export type Entry = Record<string, unknown> & { name: string };
@@ -34,7 +40,7 @@ export function lines(servers: readonly Entry[], daemon: Record<string, unknown>
   );
   return [
     'version: "1.0"\n',
-    `daemon: ${JSON.stringify(daemon)}\n`,
+    `daemon: ${JSON.stringify({ list_wait: LIST_WAIT, ...daemon })}\n`,
     `security: {allowed_commands: ${JSON.stringify([...allowed])}}\n`,
     servers.length === 0 ? '' : 'mcp_servers:\n',
     ...servers.map((entry) => `  - ${JSON.stringify(entry)}\n`),

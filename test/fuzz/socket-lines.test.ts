@@ -78,7 +78,11 @@ it(
   'L3: whatever clients send, each request is answered once, others are served, and nothing of it is left',
   async () => {
     const { home, daemon, fleet, status } = await startHerd(
-      config([server('good', 'good.mjs'), server('spare', 'good.mjs'), server(BYSTANDER, 'good.mjs')]),
+      config(
+        [server('good', 'good.mjs'), server('spare', 'good.mjs'), server(BYSTANDER, 'good.mjs')],
+        // a server that a mutated line registers may hang, and each answer is waited for only for 20 s
+        { list_wait: 2 },
+      ),
     );
     await fleet.start({ servers: ['good', BYSTANDER] }, true);
     const before = descriptors(daemon.pid);

@@ -70,7 +70,7 @@ describe('a server that only another view has', () => {
   });
 
   it('cannot be called, listed or bridged from here; the error says whose it is', async () => {
-    const { blue, a, global } = await twoProjects(['red', 'blue']);
+    const { blue, a, b, global } = await twoProjects(['red', 'blue']);
     const call = await a.ask('call', 'fleet/call', { server: 'blue', tool: 'pid', arguments: {} });
     expect(call.result?.error).toMatchObject({
       type: 'ServerNotFoundError',
@@ -79,7 +79,10 @@ describe('a server that only another view has', () => {
     });
     expect((await global.ask('tools', 'fleet/tools', { server: 'blue' })).error?.message).toContain('blue');
     expect((await global.ask('hello', 'fleet/hello', { server: 'blue' })).error?.message).toContain('blue');
-    expect(await a.tools()).not.toContain('blue__pid');
+    expect(await b.tools()).toContain('blue__pid');
+    const tools = await a.tools();
+    expect(tools).toEqual(expect.arrayContaining(['any__pid', 'red__pid']));
+    expect(tools).not.toContain('blue__pid');
     const foreign = await a.ask('mcp', 'tools/call', { name: 'blue__pid', arguments: {} });
     expect(foreign.error?.message).toContain('blue__pid');
   });

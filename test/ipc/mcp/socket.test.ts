@@ -83,6 +83,7 @@ describe('MCP on the socket', () => {
     const { client } = await startMcp(config([server('good', 'good.mjs', { tools: { deny: ['pid'] } })]));
     const mine = client();
     const { result } = await mine.ask(1, 'tools/list');
+    expect(namesOf(result?.tools)).toContain('good__echo');
     expect(JSON.stringify(result)).not.toContain('good__pid');
     expect((await mine.ask(2, 'tools/call', call('good__pid'))).error?.code).toBe(-32602);
     expect((await mine.ask(3, 'tools/call', call('good__ech'))).error?.message).toContain(
@@ -290,7 +291,11 @@ describe('MCP on the socket', () => {
 
   it('hello with a server shows that one alone, under its own names', async () => {
     const { client } = await startMcp(config([server('good', 'good.mjs'), server('offers', 'offers.mjs')]));
-    const mine = client();
+    const [mine, general] = [client(), client()];
+    // what is hidden below is there, and known
+    const whole = namesOf((await general.ask(1, 'tools/list')).result?.tools);
+    expect(whole).toEqual(expect.arrayContaining(['good__echo', 'offers__add']));
+    expect((await general.ask(2, 'resources/list')).result?.resources).toHaveLength(2);
     expect((await mine.ask(1, 'fleet/hello', { server: 'god' })).error?.message).toContain("'god'");
     await mine.ask(2, 'fleet/hello', { server: 'good' });
     const { result } = await mine.ask(3, 'tools/list');
