@@ -211,6 +211,8 @@ describe('MCP on the socket', () => {
     await until(() => mine.heard('elicitation/create')[0]);
     mine.close();
     await until(async () => (await status('questions')).in_flight === 0);
+    // a question is refused until the server has answered the call that ended; it takes its messages in their order
+    await other.ask('hello again', 'tools/call', call('questions__hello'));
     other.say({ id: 1, method: 'tools/call', params: asks });
     const question = await until(() => other.heard('elicitation/create')[0]);
     other.say({ id: question.id, result: { action: 'decline' } });
