@@ -1,6 +1,5 @@
 import type { ServerSpec, Unusable } from '../config/schema/spec.js';
 import type { MissingList } from '../fleet/fleet.js';
-import { isObject } from '../link/session/message.js';
 import {
   MCPError,
   type MCPErrorDetails,
@@ -8,6 +7,7 @@ import {
   type RpcError,
   ServerUnavailableError,
 } from '../shared/call-errors.js';
+import { isObject } from '../shared/json.js';
 import { didYouMean } from '../shared/near-miss.js';
 import { shellWord } from '../shared/shell-word.js';
 
