@@ -6,6 +6,7 @@ import { remoteFleet } from '../ipc/client/remote-fleet.js';
 import { connectSocket } from '../ipc/socket/connect-socket.js';
 import { firstAnswer } from '../ipc/socket/first-answer.js';
 import { findSocketPath } from '../ipc/socket/socket-path.js';
+import { shuttingDown } from '../shared/call-errors.js';
 import { ToolherdError } from '../shared/errors.js';
 import { findPaths } from '../shared/paths.js';
 import { API_VERSION, VERSION } from '../shared/version.js';
@@ -37,7 +38,10 @@ export async function connectFleet({
     const client = { name: 'toolherd/client', version: VERSION };
     const hello = peer.request('fleet/hello', { client, agent: agent && resolve(agent) });
     const giveUp = (reason: string) => peer.destroy(reason);
-    checkVersion(await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp }));
+    const said = await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp });
+    checkVersion(said);
+    // a daemon that ends opens no view for an agent: the connection would see the global herd
+    if (agent !== undefined && (said as { agent: string | null }).agent === null) throw shuttingDown();
   } catch (error) {
     peer.destroy();
     throw error;

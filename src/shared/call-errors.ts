@@ -44,6 +44,11 @@ export class ServerUnavailableError extends MCPConnectionError {
   override readonly type: string = 'ServerUnavailableError';
 }
 
+/** The whole herd ends. */
+export function shuttingDown(): MCPError {
+  return new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
+}
+
 /** A server's own JSON-RPC error, as it came. */
 export interface RpcError {
   code: number;

@@ -154,11 +154,6 @@ export function stopped(name: string): MCPError {
   });
 }
 
-/** The whole herd ends. */
-export function shuttingDown(): MCPError {
-  return new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
-}
-
 /** The server of this config gives way to another, or to none. */
 export function replaced(name: string): MCPError {
   const message = `${name}: was stopped, because its config has changed`;

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { connectFleet } from '../../src/library/connect-fleet.js';
 import { FakeFleet } from '../ipc/fake-fleet.js';
-import { RawClient, serve } from '../ipc/support.js';
+import { later, RawClient, serve } from '../ipc/support.js';
+import { until } from '../support/until.js';
 
 const HELLO = { client: { name: 'test', version: '1' } };
 const closingIn = ({ lines }: RawClient) =>
@@ -56,6 +58,50 @@ it('a connection that comes while the daemon ends is told behind its hello', asy
   await server.close();
   await late.closed;
   expect(closingIn(late)).toHaveLength(1);
+});
+
+it('hello to a daemon that ends opens no view of an agent and looks for no server: it says why the daemon ends', async () => {
+  const fleet = new FakeFleet();
+  const { path, server } = await serve(fleet);
+  server.announce({ reason: 'shutdown' });
+  const client = await RawClient.open(path);
+  const { result, error } = await client.answer('fleet/hello', {
+    ...HELLO,
+    agent: '/a/agent.yaml',
+    server: 'a',
+  });
+  expect(error).toBeUndefined();
+  expect(result).toMatchObject({ agent: null, daemon: { closing: { reason: 'shutdown' } } });
+  expect(fleet.heard).toEqual([]);
+});
+
+it('the library gets no connection for an agent from a daemon that ends', async () => {
+  const { path, server } = await serve(new FakeFleet());
+  server.announce({ reason: 'shutdown' });
+  await expect(connectFleet({ socket: path, agent: '/a/agent.yaml' })).rejects.toMatchObject({
+    type: 'ServerUnavailableError',
+    message: 'the daemon is shutting down',
+    retryable: true,
+  });
+  (await connectFleet({ socket: path })).close();
+  await until(() => server.connections.size === 0);
+});
+
+it('hello whose view is being opened when the daemon begins to end is answered as well', async () => {
+  const [asked, held] = [later(), later()];
+  const fleet = new FakeFleet();
+  fleet.status = async () => {
+    asked.resolve();
+    await held.promise;
+    throw new Error('the daemon is shutting down');
+  };
+  const { path, server } = await serve(fleet);
+  const client = await RawClient.open(path);
+  client.ask('early', 'fleet/hello', { ...HELLO, server: 'a' });
+  await asked.promise;
+  server.announce({ reason: 'shutdown' });
+  held.resolve();
+  expect(await client.next()).toMatchObject({ result: { daemon: { closing: { reason: 'shutdown' } } } });
 });
 
 it('a successor that is no pid is refused, and nothing is shut down', async () => {

@@ -16,14 +16,20 @@ export interface BridgeProcess {
   reply(id: unknown): Promise<Line>;
 }
 
+export interface BridgeOptions {
+  flags?: readonly string[];
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
 /** A bridge that is spoken to by lines. */
 export function startBridge(
   home: Home,
-  { flags = [], env = {} }: { flags?: readonly string[]; env?: Record<string, string> } = {},
+  { flags = [], env = {}, cwd = home.folder }: BridgeOptions = {},
 ): BridgeProcess {
   const child: ChildProcess = spawn(process.execPath, [COMMAND, 'bridge', ...flags], {
     env: { ...home.environment, ...env },
-    cwd: home.folder,
+    cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const lines: Line[] = [];

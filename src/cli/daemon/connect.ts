@@ -6,6 +6,7 @@ import type { Peer } from '../../ipc/jsonrpc/peer.js';
 import { connectSocket, openSocket } from '../../ipc/socket/connect-socket.js';
 import { firstAnswer } from '../../ipc/socket/first-answer.js';
 import { findSocketPath } from '../../ipc/socket/socket-path.js';
+import { shuttingDown } from '../../shared/call-errors.js';
 import { compareVersions } from '../../shared/compare-versions.js';
 import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
@@ -17,6 +18,8 @@ const CLIENT = { name: 'toolherd', version: VERSION };
 /** What the daemon answers to `fleet/hello`. */
 export interface Hello {
   daemon: Pick<DaemonStatus, 'version' | 'pid' | 'closing'>;
+  /** The file of the agent whose view the connection has; null for the global herd. */
+  agent: string | null;
 }
 
 export interface OpenFleet {
@@ -44,14 +47,15 @@ export async function openFleet(
   viewMode: ViewMode,
 ): Promise<OpenFleet> {
   const agent = viewMode === 'herd' ? undefined : agentFileOf(call);
-  return orStart(call, autostart, async () => {
+  const needsView = agent !== undefined && !isOptional(call, viewMode);
+  return orStart(call, { autostart, needsView }, async () => {
     const { peer, first, ...opened } = await open(socketOf(call));
     const hello = (file: string | undefined) =>
       first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
     try {
-      const { daemon } = await withTimeout(call, helloWithFallback(call, agent, viewMode, hello));
-      noteVersion(call, daemon.version);
-      return { opened, close: opened.close, isEnding: Boolean(daemon.closing) };
+      const answer = await withTimeout(call, helloWithFallback(call, agent, viewMode, hello));
+      noteVersion(call, answer.daemon.version);
+      return { opened, close: opened.close, hello: answer };
     } catch (error) {
       opened.close();
       throw error;
@@ -77,12 +81,16 @@ export async function helloWithFallback(
   try {
     return await hello(agent);
   } catch (error) {
-    const isOptional = viewMode === 'if allowed' && call.flags.agent === undefined;
-    const reason = isOptional ? refusalOf(call, error, agent) : undefined;
+    const reason = isOptional(call, viewMode) ? refusalOf(call, error, agent) : undefined;
     if (reason === undefined) throw error;
     call.output.note(reason);
     return hello(undefined);
   }
+}
+
+/** Whether the command goes on without the agent's file where that cannot be used. */
+function isOptional({ flags }: CommandContext, viewMode: ViewMode): boolean {
+  return viewMode === 'if allowed' && flags.agent === undefined;
 }
 
 /** Why an agent's file cannot be used; undefined for an error that is about something else. */
@@ -101,16 +109,16 @@ function refusalOf(
 /** The same, and no more than the connection. `greet`: what a daemon that is just going does not answer any more. */
 export async function openDaemon(
   call: CommandContext,
-  autostart: boolean,
+  wanted: Wanted,
   greet: (socket: Socket) => Promise<Hello>,
 ): Promise<Socket> {
-  return orStart(call, autostart, async () => {
+  return orStart(call, wanted, async () => {
     const path = socketOf(call);
     const socket = await openSocket({ path });
     const close = () => void socket.destroy();
     try {
-      const { daemon } = await firstAnswer(greet(socket), { path, giveUp: close });
-      return { opened: socket, close, isEnding: Boolean(daemon.closing) };
+      const hello = await firstAnswer(greet(socket), { path, giveUp: close });
+      return { opened: socket, close, hello };
     } catch (error) {
       close();
       throw error;
@@ -118,30 +126,41 @@ export async function openDaemon(
   });
 }
 
+interface Wanted {
+  autostart: boolean;
+  /** The connection is of no use without the view of the agent's file, which a daemon that ends does not open. */
+  needsView: boolean;
+}
+
 interface Greeted<T> {
   opened: T;
   close(): void;
-  /** The daemon said that it is ending. */
-  isEnding: boolean;
+  hello: Hello;
 }
 
 async function orStart<T>(
   call: CommandContext,
-  autostart: boolean,
+  { autostart, needsView }: Wanted,
   connect: () => Promise<Greeted<T>>,
 ): Promise<T> {
   const mayStart = autostart && call.flags['no-autostart'] !== true;
   try {
-    const { opened, close, isEnding } = await connect();
-    if (!isEnding || !mayStart) return opened;
-    close();
+    const greeted = await connect();
+    if (!greeted.hello.daemon.closing || !mayStart) return usable(greeted, needsView);
+    greeted.close();
   } catch (error) {
     if (!isAbsence(error) || !mayStart) throw error;
   }
   call.output.note('starting the daemon …');
   // in a separate bundle: starting a process needs modules that most calls do without
   await loadBundle<typeof import('./ensure-daemon.js')>('start-or-find').ensureDaemon(call);
-  return (await connect()).opened;
+  return usable(await connect(), needsView);
+}
+
+function usable<T>({ opened, close, hello }: Greeted<T>, needsView: boolean): T {
+  if (!hello.daemon.closing || !needsView || hello.agent !== null) return opened;
+  close();
+  throw shuttingDown();
 }
 
 /** Nobody is there, or whoever was has just gone. */

@@ -20,6 +20,8 @@ const STATUS: Readonly<Record<string, number>> = {
   OverloadedError: 503,
 };
 
+const DAEMON_ENDS: Refusal = { status: 503, message: 'the daemon ends' };
+
 /**
  * A virtual connection to the herd. Everything that the socket does for a connection (ids, progress, questions, logs,
  * cancellation) it does for a client of HTTP too, because it is one.
@@ -47,11 +49,14 @@ export class HerdConnection {
   async greet(): Promise<Refusal | undefined> {
     const { server, agent } = this.#options.place;
     const reply = await this.ask('fleet/hello', { server, agent });
-    if (reply === undefined) return { status: 503, message: 'the daemon ends' };
+    if (reply === undefined) return DAEMON_ENDS;
     const head = headOf(reply);
-    if (head?.kind !== 'reply' || !head.isError) return undefined;
+    const isRefused = head?.kind === 'reply' && head.isError;
+    const hasScope = (server ?? agent) !== undefined;
+    // a daemon that ends opens no view and looks for no server: the client would see the whole herd
+    if (!isRefused && !(hasScope && isEnding(reply))) return undefined;
     this.destroy();
-    return refusalOf(reply);
+    return isRefused ? refusalOf(reply) : DAEMON_ENDS;
   }
 
   /** A question of our own, before the client's messages have begun. Undefined when the connection ends. */
@@ -79,6 +84,11 @@ export class HerdConnection {
       answered(message);
     }
   }
+}
+
+function isEnding(hello: Message): boolean {
+  const { result } = parse(hello) as { result?: { daemon?: { closing?: unknown } } };
+  return Boolean(result?.daemon?.closing);
 }
 
 function refusalOf(message: Message): Refusal {

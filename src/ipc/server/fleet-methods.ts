@@ -65,18 +65,27 @@ export type FleetMethod = (
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/hello': async (connection, params, context) => {
     const { signal } = context;
-    const { identity, connectionFleet, mcp } = connection;
+    const { identity, connectionFleet, lifecycle, mcp } = connection;
     connection.introduce(params.optionalRecord('client'));
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
-    // both reject where there is no such server
-    if (agent !== undefined) await untilCancelled(signal, connectionFleet.look(agent, server));
-    else if (server !== undefined) await untilCancelled(signal, connectionFleet.check(server));
+    // A daemon that ends opens no view. The client reads `closing`, and waits for the next daemon or starts it.
+    const isEnding = () => lifecycle.why !== null;
+    if (!isEnding()) {
+      try {
+        // both reject where there is no such server
+        if (agent !== undefined) await untilCancelled(signal, connectionFleet.look(agent, server));
+        else if (server !== undefined) await untilCancelled(signal, connectionFleet.check(server));
+      } catch (error) {
+        // it may have begun to end while the file was read
+        if (!isEnding() || signal.aborted) throw error;
+      }
+    }
     mcp.show(server);
     if (params.optionalFlag('closing_notice')) context.afterReply(connection.hearClosing);
     return {
-      daemon: { ...identity, closing: connection.lifecycle.why },
+      daemon: { ...identity, closing: lifecycle.why },
       api_version: API_VERSION,
       agent: connectionFleet.agent,
     };

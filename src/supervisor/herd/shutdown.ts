@@ -1,6 +1,6 @@
 import type { ShutdownReport } from '../../fleet/fleet.js';
+import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
-import { shuttingDown } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
 export interface ShutdownOptions {

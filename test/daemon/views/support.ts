@@ -73,7 +73,8 @@ export async function startWorld(entries: readonly Entry[]): Promise<World> {
   };
 }
 
-function makeProject(home: Home, name: string, entries: readonly Entry[]): Project {
+/** Its agent.yaml is not allowed yet. */
+export function makeProject(home: Home, name: string, entries: readonly Entry[]): Project {
   // not in the home: what is there is the user's own
   const file = join(makeFolder(), name, 'agent.yaml');
   const folder = dirname(file);

@@ -114,6 +114,18 @@ describe('HTTP on the socket', () => {
     await until(() => face.sessions === 0 && server.connections.size === 0);
   });
 
+  it('a daemon that ends has no part of the herd for a new client: 503', async () => {
+    const { at, server } = await serveHttp();
+    server.announce({ reason: 'shutdown' });
+    for (const path of ['/mcp?agent=%2Fa%2Fagent.yaml', '/s/a/mcp', '/s/nobody/mcp']) {
+      const client = new HttpClient(at, path);
+      const { status, text } = await client.initialize();
+      expect({ path, status, session: client.session }).toEqual({ path, status: 503, session: undefined });
+      expect(text).toContain('the daemon ends');
+    }
+    expect((await new HttpClient(at).initialize()).status).toBe(200);
+  });
+
   it('an id that is in use is refused, and the request that has it lives', async () => {
     const { client, fleet } = await open();
     const first = client.request('tools/call', CALL, 'same');

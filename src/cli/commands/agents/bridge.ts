@@ -30,8 +30,9 @@ Exit status: 0 stdin has ended, 3 no daemon (with --no-autostart), 4 no such ser
   async run(call) {
     const server = call.flags.server as string | undefined;
     const agent = agentFileOf(call);
-    const open = (start: boolean) =>
-      openDaemon(call, start, (socket) =>
+    const needsView = agent !== undefined;
+    const open = (autostart: boolean) =>
+      openDaemon(call, { autostart, needsView }, (socket) =>
         helloWithFallback(call, agent, 'if allowed', (file) => sayHello(socket, { server, agent: file })),
       );
     const bridge = new Bridge({

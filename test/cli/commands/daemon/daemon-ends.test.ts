@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectFleet } from '../../../../src/library/connect-fleet.js';
+import { makeProject, shared } from '../../../daemon/views/support.js';
 import { config, server } from '../../../faults/config.js';
 import { startBridge } from '../../../support/bridge.js';
 import { toolherd } from '../../../support/command.js';
@@ -11,6 +12,13 @@ import { type Home, isAlive, makeHome, until } from '../../../support/herd.js';
 const ECHO = { method: 'tools/call', params: { name: 'good__echo', arguments: { value: 'kept' } } };
 
 const run = (home: Home, ...args: string[]) => toolherd(args, { cwd: home.folder, env: home.environment });
+
+/** A folder whose agent.yaml is allowed and has the server `mine`. */
+async function allowedProject(home: Home) {
+  const project = makeProject(home, 'shop', [shared('mine')]);
+  await project.allow();
+  return project;
+}
 
 const daemonLog = ({ folder }: Home) => readFileSync(join(folder, 'state', 'logs', 'daemon.log'), 'utf8');
 
@@ -67,6 +75,37 @@ describe('a daemon that is ending', () => {
     await serving(home, (found) => found !== 0 && found !== pid);
   });
 
+  it('is waited for by a call in a folder with an agent.yaml, which then starts the next one', async () => {
+    const { home, pid } = await beginEnding();
+    const { folder } = await allowedProject(home);
+    const { status, stdout, stderr } = await toolherd(['call', 'mine.echo', 'value=here'], {
+      cwd: folder,
+      env: home.environment,
+    });
+    expect([status, stdout.trim(), stderr]).toEqual([0, 'here', 'starting the daemon …\n']);
+    await serving(home, (found) => found !== 0 && found !== pid);
+  });
+
+  it('is not waited for by a call that may not start the next one: it fails with the reason', async () => {
+    const { home } = await beginEnding();
+    const { folder } = await allowedProject(home);
+    const { status, stdout } = await toolherd(['call', 'mine.echo', 'value=x', '--no-autostart', '--json'], {
+      cwd: folder,
+      env: home.environment,
+    });
+    expect([status, JSON.parse(stdout).error]).toEqual([
+      1,
+      { type: 'ServerUnavailableError', message: 'the daemon is shutting down', fix: 'toolherd up' },
+    ]);
+  });
+
+  it('shows the global herd to status, also in a folder with an agent.yaml', async () => {
+    const { home } = await beginEnding();
+    const { folder } = await allowedProject(home);
+    const { status, stdout } = await toolherd(['status', '--json'], { cwd: folder, env: home.environment });
+    expect([status, JSON.parse(stdout).daemon.closing]).toEqual([0, { reason: 'shutdown' }]);
+  });
+
   it('is not waited for longer than --timeout allows', async () => {
     const { home, pid } = await beginEnding({ close: 5, term: 5 });
     const { status, stderr } = await run(home, 'up', '--timeout', '300ms');
@@ -78,6 +117,15 @@ describe('a daemon that is ending', () => {
     const { home, pid } = await beginEnding();
     const bridge = startBridge(home);
     bridge.say({ id: 1, ...ECHO });
+    expect((await bridge.reply(1)).result).toEqual({ content: [{ type: 'text', text: 'kept' }] });
+    await serving(home, (found) => found !== 0 && found !== pid);
+  });
+
+  it('does not refuse a bridge in a folder with an agent.yaml: the next daemon has its servers', async () => {
+    const { home, pid } = await beginEnding();
+    const { folder: cwd } = await allowedProject(home);
+    const bridge = startBridge(home, { cwd });
+    bridge.say({ id: 1, method: 'tools/call', params: { name: 'mine__echo', arguments: { value: 'kept' } } });
     expect((await bridge.reply(1)).result).toEqual({ content: [{ type: 'text', text: 'kept' }] });
     await serving(home, (found) => found !== 0 && found !== pid);
   });
