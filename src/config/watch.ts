@@ -7,9 +7,10 @@ const POLL_MS = 300;
 /**
  * Tells when a file has changed and has been quiet since. It is looked at, not listened to: that also sees a file that
  * is replaced, created later, or lies on a file system without notifications. A file that is being written is let
- * alone until it rests, so that half of it is never read.
+ * alone until it rests, so that half of it is never read. `since`: the stamp of the version that was read; another one
+ * that is there already is a change too.
  */
-export function watchConfig(path: string, changed: () => void): () => void {
+export function watchConfig(path: string, changed: () => void, since = stampOf(path)): () => void {
   let timer: NodeJS.Timeout | undefined;
   const settle = (before: string) => {
     timer = setTimeout(() => {
@@ -24,6 +25,7 @@ export function watchConfig(path: string, changed: () => void): () => void {
     settle(stampOf(path));
   };
   watchFile(path, { interval: POLL_MS, persistent: false }, listener);
+  if (stampOf(path) !== since) listener();
   return () => {
     clearTimeout(timer);
     unwatchFile(path, listener);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
+import type { Loaded } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
-import { watchConfig } from '../config/watch.js';
+import { stampOf, watchConfig } from '../config/watch.js';
 import { replaceOwner } from '../ipc/client/replace-owner.js';
 import { Callers } from '../ipc/server/callers.js';
 import { Lifecycle } from '../ipc/server/lifecycle.js';
@@ -8,7 +9,7 @@ import { serveFleet } from '../ipc/server/socket-server.js';
 import { claimSocket } from '../ipc/socket/socket-owner.js';
 import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
-import { type ConfigSource, readHerdConfig } from './config-source.js';
+import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
 import { openHerdRuntime } from './herd-runtime.js';
 import { openHttp } from './http.js';
@@ -34,11 +35,14 @@ export interface Daemon {
 /**
  * The composition root. The order matters: the config first, because a bad one must leave everything as it was; then
  * the claim on the socket, so that a second daemon ends before it touches a process, and one that is to be replaced has
- * ended; then what an earlier daemon left is ended; then the herd; and the socket last, when there is something to serve.
+ * ended; then the config once more where it has changed meanwhile; then what an earlier daemon left is ended; then the
+ * herd; and the socket last, when there is something to serve.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const loaded = await readHerdConfig(options);
+  const first = await readStamped(options, readHerdConfig);
   const claim = await (options.replace ? replaceOwner : claimSocket)(options.socket);
+  // the daemon that is replaced may take a minute to end
+  const { loaded, stamp } = stampOf(options.file) === first.stamp ? first : await readAgain(options, first);
   const identity = { pid: process.pid, started_at: new Date().toISOString() };
   const callers = new Callers();
   const lifecycle = new Lifecycle();
@@ -92,7 +96,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     limitConnections({ ...atDoor, enter, isPublic: true });
   const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
   runtime.begin();
-  const unwatch = watchConfig(options.file, () => void reload());
+  const unwatch = watchConfig(options.file, () => void reload(), stamp);
   const owner = await claim.listen({
     onConnection: limitConnections({ ...atDoor, enter: http.enter }),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
@@ -108,6 +112,25 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     void runtime.shutdown().then(server.shutDown);
   };
   return { servers: loaded.servers.length, reload, stop, ended };
+}
+
+interface ReadConfig {
+  loaded: Loaded;
+  /** Of the file before it was read. */
+  stamp: string;
+}
+
+async function readStamped(
+  source: ConfigSource,
+  read: (source: ConfigSource) => Promise<Loaded>,
+): Promise<ReadConfig> {
+  const stamp = stampOf(source.file);
+  return { loaded: await read(source), stamp };
+}
+
+/** One that cannot be read leaves the first: the watch finds the file changed, and the reload that follows reports it. */
+function readAgain(source: ConfigSource, first: ReadConfig): Promise<ReadConfig> {
+  return readStamped(source, rereadHerdConfig).catch(() => first);
 }
 
 /** What can be told of a failed start, over a pipe or on a terminal. */

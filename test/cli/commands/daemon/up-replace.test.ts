@@ -22,8 +22,16 @@ async function whoServes(home: Home): Promise<string | undefined> {
 
 async function runUp(home: Home, who: string, ...flags: string[]) {
   const { status, stdout } = await run(home, who, 'up', '--json', ...flags);
-  const { pid, already_running } = JSON.parse(stdout) as { pid: number; already_running: boolean };
-  return { status, pid, already_running };
+  const { pid, already_running, servers } = JSON.parse(stdout) as {
+    pid: number;
+    already_running: boolean;
+    servers: number;
+  };
+  return { status, pid, already_running, servers };
+}
+
+function namesIn(status: string): string[] {
+  return (JSON.parse(status) as { servers: { name: string }[] }).servers.map(({ name }) => name);
 }
 
 /** The same for a daemon that serves until the test ends it. */
@@ -121,6 +129,31 @@ describe('up --replace beside busy bridges', () => {
     expect(next).toMatchObject({ status: 0, already_running: false });
     expect(await servingPid(home)).toBe(next.pid);
     expect(next.pid).not.toBe(pid);
+  });
+
+  it('a config that changes while the old daemon ends is the one that the new daemon has from the start', async () => {
+    const { home, isBeingReplaced } = await beginSlow();
+    const replaced = upJson(home, 'next', '--replace');
+    await isBeingReplaced();
+    home.configure(
+      config([server('good', 'good.mjs'), server('more', 'good.mjs'), server('most', 'good.mjs')]),
+    );
+    expect(await replaced).toMatchObject({ status: 0, servers: 3 });
+    const { stdout } = await run(home, 'x', 'status', '--json');
+    expect(namesIn(stdout)).toEqual(['good', 'more', 'most']);
+  });
+
+  it('a config that is broken while the old daemon ends is reported by the new one, which has the config before', async () => {
+    const { home, isBeingReplaced } = await beginSlow();
+    const replaced = upJson(home, 'next', '--replace');
+    await isBeingReplaced();
+    home.configure('version: "1.0"\nmcp_servers: [{name: a}]\n');
+    expect(await replaced).toMatchObject({ status: 0, servers: 2 });
+    const { stdout } = await until(async () => {
+      const status = await run(home, 'x', 'status', '--json');
+      return JSON.parse(status.stdout).daemon.config_error !== null && status;
+    });
+    expect(namesIn(stdout)).toEqual(['good', 'slow']);
   });
 
   it('where the successor is killed, a bridge that waits for it starts a daemon', async () => {
