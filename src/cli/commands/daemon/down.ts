@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShutdownReport } from '../../../fleet/fleet.js';
+import { holderOf } from '../../../ipc/socket/socket-lock.js';
+import { lockFileOf, successorFileOf } from '../../../ipc/socket/socket-owner.js';
 import type { Command, CommandContext } from '../../core/command.js';
 import { parseDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { socketOf } from '../../daemon/connect.js';
 import { lookForDaemon } from '../../daemon/find-daemon.js';
 
 const ENDING_MS = 10_000;
@@ -69,15 +72,29 @@ function printServers({ output }: CommandContext, report: ShutdownReport | undef
 }
 
 /**
- * The daemon that serves when this one has ended; undefined where none does, and its own pid where it does not end. It gives
- * its report before it has let go of its processes, its files and, last of all, the socket. It asks the socket, because
- * the pid of a zombie stays alive.
+ * The daemon that serves when this one has ended, or is about to; undefined where none is, and its own pid where it does
+ * not end. It gives its report before it has let go of its processes, its files and, last of all, the socket. It asks
+ * the socket, because the pid of a zombie stays alive. A successor (`up --replace`) needs a moment longer than that to
+ * serve: it is waited for, for as long again.
  */
 async function nextOf(call: CommandContext, pid: number): Promise<number | undefined> {
-  for (const deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+  let next = pid;
+  for (let deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
     const found = await lookForDaemon(call);
-    if (found === 'absent') return undefined;
-    if (found !== 'lost' && found.pid !== pid) return found.pid;
+    if (found === 'lost') continue;
+    if (found !== 'absent') {
+      if (found.pid !== pid) return found.pid;
+      continue;
+    }
+    const holder = lockHolderOf(socketOf(call));
+    if (holder === undefined) return undefined;
+    if (next === pid && holder !== pid) deadline = Date.now() + ENDING_MS;
+    next = holder;
   }
-  return pid;
+  return next;
+}
+
+/** Who is about to serve a socket: a successor has the second lock until it has the first. */
+function lockHolderOf(socket: string): number | undefined {
+  return holderOf(successorFileOf(socket)) ?? holderOf(lockFileOf(socket));
 }

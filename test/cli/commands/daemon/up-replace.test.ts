@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../../../faults/config.js';
 import { type BusyBridge, startBridge, startBusyBridge } from '../../../support/bridge.js';
-import { toolherd } from '../../../support/command.js';
+import { type Outcome, toolherd } from '../../../support/command.js';
 import { serving, servingPid, startForeground } from '../../../support/foreground.js';
 import { type Home, isAlive, killDaemon, makeHome, processesOf, until } from '../../../support/herd.js';
 
@@ -70,7 +70,7 @@ async function beginSlow() {
     await sleep(200);
     expect(await servingPid(home)).toBe(pid);
   };
-  return { home, pid, bridge, isBeingReplaced };
+  return { home, pid, bridge, log, isBeingReplaced };
 }
 
 /** Every bridge has made progress since. */
@@ -208,6 +208,40 @@ describe('up --replace beside busy bridges', () => {
     await run(home, 'x', 'down');
     expect(await upJson(home, 'third')).toMatchObject({ status: 0, already_running: false });
     expect(await whoServes(home)).toBe('third');
+  });
+});
+
+describe('down beside up --replace', () => {
+  const saysWhoServes = (down: Outcome, next: { pid: number }) => {
+    expect(down.status).toBe(1);
+    expect(JSON.parse(down.stdout)).toMatchObject({ next_pid: next.pid });
+  };
+
+  it('of a daemon that is being replaced waits for the successor, and says that it serves', async () => {
+    const { home, isBeingReplaced } = await beginSlow();
+    const replaced = upJson(home, 'next', '--replace');
+    await isBeingReplaced();
+    const down = await run(home, 'x', 'down', '--json');
+    saysWhoServes(down, await replaced);
+  });
+
+  it('does the same where the successor comes after the order to shut down', async () => {
+    const { home, log } = await beginSlow();
+    const down = run(home, 'x', 'down', '--json');
+    await until(() => readFileSync(log, 'utf8').includes('"reason":"shutdown"'));
+    const next = await upJson(home, 'next', '--replace');
+    expect(next).toMatchObject({ status: 0, already_running: false });
+    saysWhoServes(await down, next);
+  });
+
+  it('does not wait for a successor that was killed: no daemon serves', async () => {
+    const { home, isBeingReplaced } = await beginSlow();
+    const successor = startForeground(home, { flags: ['--replace'] });
+    await isBeingReplaced();
+    const down = run(home, 'x', 'down', '--json');
+    successor.child.kill('SIGKILL');
+    expect(JSON.parse((await down).stdout)).toMatchObject({ next_pid: null });
+    expect([(await down).status, await servingPid(home)]).toEqual([0, 0]);
   });
 });
 
