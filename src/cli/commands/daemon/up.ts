@@ -1,6 +1,6 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
-import type { Command, CommandContext } from '../../core/command.js';
+import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { noteMisconfigured } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
@@ -31,6 +31,7 @@ Examples:
   async run(call) {
     const replace = call.flags.replace === true;
     if (call.flags.foreground === true) {
+      if (replace) checkOutsideServers(call);
       const running = replace ? undefined : await findDaemon(call);
       return running === undefined ? becomeDaemon(call, replace) : alreadyRunning(call, running);
     }
@@ -67,6 +68,19 @@ async function misconfiguredIn(call: CommandContext): Promise<Pick<ReloadReport,
 async function serversOf(call: CommandContext): Promise<ServerStatus[]> {
   const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
   return (await withTimeout(call, fleet.status())).servers;
+}
+
+/**
+ * The environment of a process cannot be changed for those who read it in /proc, and Node cannot replace its process:
+ * so this one keeps the mark of the server that it runs in, by which the old daemon finds what it has to kill. A daemon
+ * in the background is started without it.
+ */
+function checkOutsideServers({ environment }: CommandContext): void {
+  if (environment.TOOLHERD_COOKIE === undefined) return;
+  throw new UsageError(
+    "'up --foreground --replace' cannot run inside a server (TOOLHERD_COOKIE is set): the daemon of that server kills this process when the server ends",
+    'toolherd up --replace',
+  );
 }
 
 /**

@@ -106,6 +106,21 @@ describe('up --foreground', () => {
     expect(stdout()).toBe(`already running (pid ${daemon.pid})\n`);
   });
 
+  it('--replace from inside a server of the herd is refused: the daemon that it replaces would kill it', async () => {
+    const home = makeHome(config([server('good', 'good.mjs')]));
+    const daemon = await home.start();
+    const fleet = await connectFleet({ socket: home.socket });
+    onTestFinished(() => fleet.close());
+    const shown = (await fleet.call({ server: 'good', tool: 'env' })).text();
+    const { TOOLHERD_COOKIE = '' } = JSON.parse(shown) as Record<string, string>;
+    expect(TOOLHERD_COOKIE).toContain(daemon.id);
+    const { exit, stderr } = startForeground(home, { flags: ['--replace'], env: { TOOLHERD_COOKIE } });
+    expect(await exit).toEqual({ code: 2, signal: null });
+    await until(() => stderr().endsWith('  fix: toolherd up --replace\n'));
+    expect(stderr()).toContain('inside a server');
+    expect(await servingPid(home)).toBe(daemon.pid);
+  });
+
   it('with a config that is broken fails with its problems: exit 78', async () => {
     const home = makeHome('version: "1.0"\nmcp_servers: [{name: a}]\n');
     const { exit, stderr } = startForeground(home, { flags: ['--replace'] });
