@@ -76,9 +76,10 @@ function callFor(
     environment: process.env,
     userHome,
     cwd: whereWeAre(),
-    async fleet({ autostart = true, viewMode = 'agent', onLost } = {}) {
+    async fleet({ autostart = true, viewMode = 'agent', timeout, onLost } = {}) {
       const { openFleet } = await import('./daemon/connect.js');
-      const connection = await openFleet(call, autostart, viewMode);
+      const patient = timeout === undefined ? call : { ...call, flags: { ...flags, timeout } };
+      const connection = await openFleet(patient, autostart, viewMode);
       open.push(connection);
       if (onLost !== undefined) void connection.closed.then(onLost);
       return connection.fleet;

@@ -22,6 +22,14 @@ export const GLOBAL_OPTIONS = {
 /** A flag that may be given several times is a list. */
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
+export interface FleetOptions {
+  autostart?: boolean;
+  viewMode?: ViewMode;
+  /** For how long the daemon may take to say hello, in place of --timeout. */
+  timeout?: string;
+  onLost?: () => void;
+}
+
 /** Everything a verb may use; it reads no process globals of its own. */
 export interface CommandContext {
   args: readonly string[];
@@ -34,7 +42,7 @@ export interface CommandContext {
   userHome: string;
   cwd: string;
   /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
-  fleet(options?: { autostart?: boolean; viewMode?: ViewMode; onLost?: () => void }): Promise<Fleet>;
+  fleet(options?: FleetOptions): Promise<Fleet>;
   /** Throws a UsageError that names the near miss. */
   loadVerb(name: string): Promise<Command>;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */

@@ -5,6 +5,7 @@ import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, formatProblem, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
+import type { FleetStatus } from '../../../fleet/fleet.js';
 import type { Command, CommandContext } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/config-paths.js';
 import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/daemon-variables.js';
@@ -61,19 +62,24 @@ Exit status: 0 good, 78 something is wrong.`,
   },
 };
 
-/** Maximum wait for the answer of the daemon. */
+/** Maximum wait for a daemon, from the connection to its answer. */
 const PATIENCE = '2s';
 
 /** The variables that servers of a daemon that runs are misconfigured for the want of. */
 async function missingInDaemon(call: CommandContext): Promise<ReadonlySet<string>> {
   try {
-    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
-    const { servers } = await withTimeout({ ...call, flags: { timeout: PATIENCE } }, fleet.status());
+    const { servers } = await withTimeout({ ...call, flags: { timeout: PATIENCE } }, askDaemon(call));
     return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
   } catch {
     // whether a daemon runs and is well is for `doctor` to say
     return new Set();
   }
+}
+
+async function askDaemon(call: CommandContext): Promise<FleetStatus> {
+  // the same limit for its hello: a connection that nobody waits for would keep this process alive
+  const fleet = await call.fleet({ autostart: false, viewMode: 'herd', timeout: PATIENCE });
+  return fleet.status();
 }
 
 function compared(report: FileReport, missing: ReadonlySet<string>): FileReport {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
+import { silentSocket } from '../../../support/silent-socket.js';
 
 const GOOD = `tools:
   - name: files
@@ -75,6 +76,20 @@ describe('toolherd validate', () => {
       `${join(cwd, 'home/config.yaml')}: ok\n${join(cwd, 'agent.yaml')}: ok\n  files  stdio\n`,
     );
     expect(status).toBe(0);
+  });
+
+  it('waits two seconds, and no longer, for a daemon that takes connections and answers nobody', async () => {
+    const cwd = makeFolder({ 'agent.yaml': GOOD });
+    const { path, connections } = await silentSocket();
+    const began = performance.now();
+    const { status, stdout } = await toolherd(['validate'], {
+      cwd,
+      env: { MY_KEY: 'x', TOOLHERD_SOCKET: path },
+    });
+    // it was asked; an answer is given up by others after 30 s
+    expect(connections).toHaveLength(1);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('agent.yaml: ok')]);
   });
 
   it('the JSON shape is stable', async () => {
