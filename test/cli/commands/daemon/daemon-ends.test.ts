@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectFleet } from '../../../../src/library/connect-fleet.js';
+import { describe, expect, it } from 'vitest';
 import { makeProject, shared } from '../../../daemon/views/support.js';
 import { config, server } from '../../../faults/config.js';
 import { startBridge } from '../../../support/bridge.js';
 import { toolherd } from '../../../support/command.js';
 import { serving, servingPid, startForeground } from '../../../support/foreground.js';
 import { type Home, isAlive, makeHome, until } from '../../../support/herd.js';
+import { slowServer, startSlow } from '../../../support/slow-server.js';
 
 const ECHO = { method: 'tools/call', params: { name: 'good__echo', arguments: { value: 'kept' } } };
 
@@ -22,23 +22,20 @@ async function allowedProject(home: Home) {
 
 const daemonLog = ({ folder }: Home) => readFileSync(join(folder, 'state', 'logs', 'daemon.log'), 'utf8');
 
-/** A daemon that was ordered to end and takes seconds for it, because one of its servers ignores the order to stop. */
-async function beginEnding(stop = { close: 2, term: 1 }) {
-  const slow = server('slow', 'stubborn.mjs', { start: 'eager', stop });
-  const home = makeHome(config([server('good', 'good.mjs'), slow]));
+/** A daemon that was ordered to end and takes 10 s for it, because one of its servers ignores the order to stop. */
+async function beginEnding(stop?: { close: number; term: number }) {
+  const home = makeHome(config([server('good', 'good.mjs'), slowServer(stop)]));
   const daemon = await home.start();
-  const fleet = await connectFleet({ socket: home.socket });
-  onTestFinished(() => fleet.close());
-  await fleet.start({ servers: ['slow'] }, true);
+  const slow = await startSlow(home);
   daemon.kill('SIGTERM');
   await until(() => daemonLog(home).includes('"signal":"SIGTERM"'));
-  return { home, pid: daemon.pid, fleet };
+  return { home, pid: daemon.pid, slow };
 }
 
 describe('a daemon that is ending', () => {
   it('says so in its status, and in the answer to hello', async () => {
-    const { home, fleet } = await beginEnding();
-    expect((await fleet.status([])).daemon.closing).toEqual({ reason: 'shutdown' });
+    const { home, slow } = await beginEnding();
+    expect((await slow.fleet.status([])).daemon.closing).toEqual({ reason: 'shutdown' });
     const { status, stdout } = await run(home, 'status', '--json');
     expect([status, JSON.parse(stdout).daemon.closing]).toEqual([0, { reason: 'shutdown' }]);
   });
@@ -107,7 +104,7 @@ describe('a daemon that is ending', () => {
   });
 
   it('is not waited for longer than --timeout allows', async () => {
-    const { home, pid } = await beginEnding({ close: 5, term: 5 });
+    const { home, pid } = await beginEnding();
     const { status, stderr } = await run(home, 'up', '--timeout', '300ms');
     expect(status).toBe(124);
     expect(stderr).toContain(`the daemon (pid ${pid}) is ending`);
@@ -133,9 +130,10 @@ describe('a daemon that is ending', () => {
 
 describe('up --replace', () => {
   it('waits for the old daemon no longer than --timeout allows; the new one takes over all the same', async () => {
-    const { home, pid } = await beginEnding();
+    const { home, pid, slow } = await beginEnding();
     const { status, stderr } = await run(home, 'up', '--replace', '--timeout', '300ms');
     expect([status, stderr]).toEqual([124, expect.stringContaining('not done within 300ms')]);
+    slow.kill();
     await serving(home, (found) => found !== 0 && found !== pid);
   });
 });

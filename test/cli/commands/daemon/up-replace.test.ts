@@ -7,6 +7,7 @@ import { type BusyBridge, startBridge, startBusyBridge } from '../../../support/
 import { type Outcome, toolherd } from '../../../support/command.js';
 import { serving, servingPid, startForeground } from '../../../support/foreground.js';
 import { type Home, isAlive, killDaemon, makeHome, processesOf, until } from '../../../support/herd.js';
+import { slowServer, startSlow } from '../../../support/slow-server.js';
 
 /** A server that shows a variable of the daemon's environment. */
 const HERD = config([server('good', 'good.mjs', { env: { WHO: '${WHO:-none}' } })]);
@@ -54,23 +55,25 @@ const ECHO = {
   params: { name: 'good__echo', arguments: { value: 'kept' } },
 };
 
-/** A daemon that takes one and a half seconds to end, as one of its servers ignores what it is told; and a bridge to it. */
+/** A daemon that takes 10 s to end, as one of its servers ignores what it is told; and a bridge to it. */
 async function beginSlow() {
-  const slow = server('slow', 'stubborn.mjs', { start: 'eager' });
-  const home = makeHome(config([server('good', 'good.mjs', { env: { WHO: '${WHO:-none}' } }), slow]));
+  const good = server('good', 'good.mjs', { env: { WHO: '${WHO:-none}' } });
+  const home = makeHome(config([good, slowServer()]));
   const { pid } = await upJson(home, 'first');
   const bridge = startBridge(home, { env: { WHO: 'bridge' } });
   bridge.say({ id: 1, method: 'ping' });
   await bridge.reply(1);
-  await until(async () => (await run(home, 'x', 'status', '--json')).stdout.includes('"connected"'));
+  const slow = await startSlow(home);
   const log = join(home.folder, 'state', 'logs', 'daemon.log');
+  const isOrdered = (reason: 'shutdown' | 'replaced') =>
+    until(() => readFileSync(log, 'utf8').includes(`"reason":"${reason}"`));
   const isBeingReplaced = async () => {
-    await until(() => readFileSync(log, 'utf8').includes('"reason":"replaced"'));
+    await isOrdered('replaced');
     // the bridge was told, and reads that within a few milliseconds
     await sleep(200);
     expect(await servingPid(home)).toBe(pid);
   };
-  return { home, pid, bridge, log, isBeingReplaced };
+  return { home, pid, bridge, slow, isOrdered, isBeingReplaced };
 }
 
 /** Every bridge has made progress since. */
@@ -132,22 +135,24 @@ describe('up --replace beside busy bridges', () => {
   });
 
   it('a config that changes while the old daemon ends is the one that the new daemon has from the start', async () => {
-    const { home, isBeingReplaced } = await beginSlow();
+    const { home, slow, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
     home.configure(
       config([server('good', 'good.mjs'), server('more', 'good.mjs'), server('most', 'good.mjs')]),
     );
+    slow.kill();
     expect(await replaced).toMatchObject({ status: 0, servers: 3 });
     const { stdout } = await run(home, 'x', 'status', '--json');
     expect(namesIn(stdout)).toEqual(['good', 'more', 'most']);
   });
 
   it('a config that is broken while the old daemon ends is reported by the new one, which has the config before', async () => {
-    const { home, isBeingReplaced } = await beginSlow();
+    const { home, slow, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
     home.configure('version: "1.0"\nmcp_servers: [{name: a}]\n');
+    slow.kill();
     expect(await replaced).toMatchObject({ status: 0, servers: 2 });
     const { stdout } = await until(async () => {
       const status = await run(home, 'x', 'status', '--json');
@@ -218,28 +223,36 @@ describe('down beside up --replace', () => {
   };
 
   it('of a daemon that is being replaced waits for the successor, and says that it serves', async () => {
-    const { home, isBeingReplaced } = await beginSlow();
+    const { home, slow, isOrdered, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
-    const down = await run(home, 'x', 'down', '--json');
-    saysWhoServes(down, await replaced);
+    const down = run(home, 'x', 'down', '--json');
+    await isOrdered('shutdown');
+    slow.kill();
+    saysWhoServes(await down, await replaced);
   });
 
   it('does the same where the successor comes after the order to shut down', async () => {
-    const { home, log } = await beginSlow();
+    const { home, slow, isOrdered, isBeingReplaced } = await beginSlow();
     const down = run(home, 'x', 'down', '--json');
-    await until(() => readFileSync(log, 'utf8').includes('"reason":"shutdown"'));
-    const next = await upJson(home, 'next', '--replace');
+    await isOrdered('shutdown');
+    const replaced = upJson(home, 'next', '--replace');
+    await isBeingReplaced();
+    slow.kill();
+    const next = await replaced;
     expect(next).toMatchObject({ status: 0, already_running: false });
     saysWhoServes(await down, next);
   });
 
   it('does not wait for a successor that was killed: no daemon serves', async () => {
-    const { home, isBeingReplaced } = await beginSlow();
+    const { home, slow, isOrdered, isBeingReplaced } = await beginSlow();
     const successor = startForeground(home, { flags: ['--replace'] });
     await isBeingReplaced();
     const down = run(home, 'x', 'down', '--json');
+    await isOrdered('shutdown');
     successor.child.kill('SIGKILL');
+    await successor.exit;
+    slow.kill();
     expect(JSON.parse((await down).stdout)).toMatchObject({ next_pid: null });
     expect([(await down).status, await servingPid(home)]).toEqual([0, 0]);
   });
