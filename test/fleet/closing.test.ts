@@ -112,4 +112,7 @@ it('a successor that is no pid is refused, and nothing is shut down', async () =
     const { error } = await client.answer('fleet/shutdown', { successor });
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("'successor'") });
   }
+  const { result } = await (await RawClient.open(path)).answer('fleet/hello', HELLO);
+  expect(result).toMatchObject({ daemon: { closing: null } });
+  expect(fleet.heard.filter(([method]) => method === 'shutdown')).toEqual([]);
 });

@@ -2,13 +2,20 @@ import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { replaceOwner } from '../../../src/ipc/client/replace-owner.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
-import { tryLock } from '../../../src/ipc/socket/socket-lock.js';
-import { claimSocket, type SocketOwner, successorFileOf } from '../../../src/ipc/socket/socket-owner.js';
+import { type SocketLock, tryLock } from '../../../src/ipc/socket/socket-lock.js';
+import {
+  claimSocket,
+  claimUnder,
+  lockSocket,
+  type SocketClaim,
+  type SocketOwner,
+  successorFileOf,
+} from '../../../src/ipc/socket/socket-owner.js';
 import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, socketPlace } from '../support.js';
 
 /** A daemon without a herd: it gives its socket up when it is asked to end. */
-async function own(path: string): Promise<{ isOpen(): boolean }> {
+async function own(path: string, claim?: SocketClaim): Promise<{ isOpen(): boolean }> {
   let state: 'open' | 'closed' = 'open';
   const server = serveFleet(new FakeFleet(), {
     async onShutdown() {
@@ -17,7 +24,7 @@ async function own(path: string): Promise<{ isOpen(): boolean }> {
       state = 'closed';
     },
   });
-  const owner: SocketOwner = await (await claimSocket(path)).listen({
+  const owner: SocketOwner = await (claim ?? (await claimSocket(path))).listen({
     onConnection: (socket) => server.accept(socket),
   });
   onTestFinished(() => owner.close());
@@ -59,11 +66,17 @@ it('a successor claims a free socket at once, and one that is served when its da
 
 it('of two successors one waits until the other has the socket, and then replaces it', async () => {
   const path = socketPlace();
-  const first = tryLock(successorFileOf(path));
+  const registration = tryLock(successorFileOf(path));
   const second = replaceOwner(path);
   await expect(claimSocket(path)).rejects.toMatchObject({ type: 'AlreadyRunningError' });
-  first?.release();
-  (await second).release();
+  // the first has what it waited for: it serves, and its registration ends
+  const lock = (await lockSocket(path)) as SocketLock;
+  const first = await own(path, claimUnder(lock, path));
+  expect(first.isOpen()).toBe(true);
+  registration?.release();
+  const claim = await second;
+  expect(first.isOpen()).toBe(false);
+  claim.release();
 });
 
 it('a daemon that does not give the socket up is said to have it, with its pid', async () => {
