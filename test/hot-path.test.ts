@@ -6,7 +6,7 @@ import { createHook } from 'node:async_hooks';
 import { Duplex, Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Actor } from 'xstate';
-import type { Fleet } from '../src/fleet/fleet.js';
+import type { LocalFleet } from '../src/fleet/fleet.js';
 import { serveFleet } from '../src/ipc/server/socket-server.js';
 import type { Link } from '../src/link/link.js';
 import { Session } from '../src/link/session/session.js';
@@ -70,7 +70,7 @@ async function stage({ isBusy = false } = {}) {
     request: () => Promise.reject(new Error('this is not the short way')),
     forward: (...asked: Parameters<typeof herd.forward>) => herd.forward(...asked),
     subscribe: () => () => undefined,
-  } as unknown as Fleet;
+  } as unknown as LocalFleet;
   const socket = new Duplex({
     read: () => undefined,
     write(chunk, _encoding, done) {

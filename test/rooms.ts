@@ -104,6 +104,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['node'],
     inside: [
       ['jsonrpc', 'one JSON-RPC connection over any stream: requests both ways, write queue, errors'],
+      ['verbs', 'the table of verbs: each method of `Fleet` with its params and result on the socket'],
       ['socket', 'the Unix socket: path, lock, owner, first bytes'],
       ['mcp', 'MCP towards agents: sessions, lists, notifications'],
       ['mcp/mcp-2026', 'MCP 2026-07-28 towards agents'],

@@ -6,7 +6,7 @@ import type { ServerSpec, Unusable } from '../config/schema/spec.js';
 import { AgentFileRefusedError, TrustRequiredError } from '../config/trust.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import { watchConfig } from '../config/watch.js';
-import type { Fleet } from '../fleet/fleet.js';
+import type { Fleet, LocalFleet } from '../fleet/fleet.js';
 import type { AgentFiles, ConnectionView } from '../ipc/server/fleet-provider.js';
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
@@ -42,7 +42,7 @@ const LINGER_MS = 10 * 60 * 1000;
 /** `git checkout`, `stow` and editors take a file away and bring it back within this time. */
 export const MISSING_GRACE_MS = 3000;
 
-type ToFleet = (view: HerdView) => Fleet;
+type ToFleet = (view: HerdView) => LocalFleet;
 
 /** One agent's file, and what it makes of the herd. */
 interface AgentFile {
@@ -119,24 +119,23 @@ export class AgentViews {
     left: () => void,
   ): ConnectionView {
     const shared = toFleet(base);
-    let own: { view: HerdView; fleet: Fleet } | undefined;
+    let own: { view: HerdView; fleet: LocalFleet } | undefined;
     let state: 'open' | 'closed' = 'open';
     const fork = () => {
       const view = base.fork(caller, agent ?? caller);
       const fleet = toFleet(view);
-      // the whole herd is the same for everybody who looks at it
+      // every connection sees the same global herd
       const status: Fleet['status'] = (names) => (names || agent ? fleet : shared).status(names);
       return { view, fleet: { ...fleet, status } };
     };
+    const looking = () => own?.fleet ?? shared;
     return {
       agent,
-      // looked at each time: the config may come to have what is not to be shared
-      get fleet() {
+      looking,
+      // asked each time: a reload may bring the first `per-agent` server
+      acting() {
         if (base.hasPerAgent && state === 'open') own ??= fork();
-        return own?.fleet ?? shared;
-      },
-      get seen() {
-        return own?.fleet ?? shared;
+        return looking();
       },
       async check(server) {
         base.specOf(server);

@@ -1,6 +1,6 @@
 import type {
   DaemonStatus,
-  Fleet,
+  LocalFleet,
   LogEntry,
   LogParams,
   ReloadReport,
@@ -22,8 +22,8 @@ export interface FleetSource {
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
-/** A view of the herd as the world knows it. */
-export function createFleet(view: HerdView, source: FleetSource): Fleet {
+/** The fleet of a view. */
+export function createFleet(view: HerdView, source: FleetSource): LocalFleet {
   return {
     status: async (names) => ({ servers: view.status(names), daemon: source.daemon() }),
     start: (selection, wait) => view.order('start', selection, wait),

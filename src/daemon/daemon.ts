@@ -89,7 +89,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
   });
-  const { fleet } = runtime.views.own('http');
+  const fleet = runtime.views.own('http').looking();
   const { stateFolder } = options.paths;
   const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
   const guardDoor = (enter: (socket: Socket) => void) =>

@@ -56,18 +56,6 @@ export interface Fleet {
   resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;
   /** One request of MCP. Rejects with a typed error; `rpc` is there where it is the server's own, unchanged. */
   request(params: RequestParams, context?: CallContext): Promise<McpResult>;
-  /**
-   * The same for the call of a tool by somebody who only hands its result on, without a promise and without a signal.
-   * Undefined where it is not certain at once who is meant, or what is to become of the result: then `request` is asked.
-   * Absent where nothing is gained by it.
-   */
-  forward?(params: RequestParams, sink: ForwardSink): ForwardHandle | undefined;
-  /**
-   * Tells whenever a resource changes, in the words of its server (`uri`, and perhaps more). Resolves with the way to
-   * end it; rejects with a typed error where nobody would tell. Absent at the other end of a socket: there MCP's own
-   * `resources/subscribe` does it.
-   */
-  watch?(params: WatchParams, listen: (params: Record<string, unknown>) => void): Promise<() => void>;
   call(params: CallParams, context?: CallContext): Promise<ToolResult>;
   /** The results in the order of the calls. */
   callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]>;
@@ -93,4 +81,16 @@ export interface Fleet {
   /** Tells of every later event of these topics; answers with the way to end it. */
   subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void): () => void;
   shutdown(graceMs?: number): Promise<ShutdownReport>;
+}
+
+/** The herd in this process. What it has beside `Fleet` does not go over the socket. */
+export interface LocalFleet extends Fleet {
+  /** `request` without a promise, for callers that make ten thousand a second. */
+  forward(params: RequestParams, sink: ForwardSink): ForwardHandle;
+  /**
+   * Calls `listen` whenever a resource changes, with the params of the server's notification. Resolves with a function
+   * that ends it; rejects with a typed error where no server would notify. Over the socket MCP's own
+   * `resources/subscribe` does this.
+   */
+  watch(params: WatchParams, listen: (params: Record<string, unknown>) => void): Promise<() => void>;
 }

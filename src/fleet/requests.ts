@@ -48,15 +48,19 @@ export type Forwarded =
   | { ok: true; result: McpResult; raw?: RawJson | undefined; text?: string | undefined }
   | { ok: false; error: unknown };
 
-/** Where it goes: told once, now or later. */
+/** Where the outcome goes. */
 export interface ForwardSink {
   readonly caller: string;
-  readonly onProgress: ((progress: Record<string, unknown>) => void) | undefined;
-  readonly onRequest: OnRequest | undefined;
+  /** Where it is present, the server is asked for progress. */
+  readonly progress: ((progress: Record<string, unknown>) => void) | undefined;
+  /** Answers what the server asks for while it works on the call. */
+  readonly ask: OnRequest | undefined;
+  /** It passes the result on without looking into it: a large one may come as bytes. */
+  readonly acceptsRaw: boolean;
+  /** Called once, perhaps before `forward` returns. */
   settle(outcome: Forwarded): void;
 }
 
-/** A request that was forwarded and may be taken back. */
 export interface ForwardHandle {
   cancel(reason?: string): void;
 }

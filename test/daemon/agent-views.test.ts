@@ -5,7 +5,7 @@ import type { ServerSpec } from '../../src/config/schema/spec.js';
 import { makePin, TrustStore } from '../../src/config/trust.js';
 import { AgentViews, MISSING_GRACE_MS } from '../../src/daemon/agent-views.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
-import type { Fleet } from '../../src/fleet/fleet.js';
+import type { LocalFleet } from '../../src/fleet/fleet.js';
 import { findPaths } from '../../src/shared/paths.js';
 import { config, server } from '../faults/config.js';
 import { settled, spec, World } from '../supervisor/world.js';
@@ -50,7 +50,7 @@ async function start({ global = 'version: "1.0"\n', guests = [] as ServerSpec[] 
     lingerMs: LINGER_MS,
   });
   const open = (caller: string, file = join(folder, 'agent.yaml')) =>
-    agents.ofAgent(caller, file, 'trusted', () => ({}) as Fleet);
+    agents.ofAgent(caller, file, 'trusted', () => ({}) as LocalFleet);
   return { world, herd, place, agents, open };
 }
 
@@ -155,11 +155,11 @@ it('a reload is also one of the files that are just being opened', async () => {
 it('whoever is gone gets no servers of his own, whatever of his was still under way', async () => {
   const { herd, agents } = await start();
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
-  const [early, late] = ['a', 'b'].map((caller) => agents.own(caller, () => ({}) as Fleet));
-  void early?.fleet;
+  const [early, late] = ['a', 'b'].map((caller) => agents.own(caller, () => ({}) as LocalFleet));
+  early?.acting();
   expect(herd.status()).toHaveLength(2);
   for (const own of [early, late]) own?.close();
-  void late?.fleet;
+  late?.acting();
   expect(herd.status()).toHaveLength(1);
 });
 

@@ -4,8 +4,10 @@ import type {
   CallContext,
   CallManyParams,
   CallParams,
-  Fleet,
   FleetEvent,
+  ForwardHandle,
+  ForwardSink,
+  LocalFleet,
   LogEntry,
   LogParams,
   ManyContext,
@@ -18,6 +20,8 @@ import type {
   ServerStatus,
   ToolResult,
 } from '../../src/fleet/fleet.js';
+import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
+import { CODE } from '../../src/shared/rpc-codes.js';
 
 export function status(name: string): ServerStatus {
   return {
@@ -61,7 +65,7 @@ export function stateEvent(server: string): FleetEvent {
 }
 
 /** A herd of two that does nothing but remember what it was told. */
-export class FakeFleet implements Fleet {
+export class FakeFleet implements LocalFleet {
   readonly heard: unknown[][] = [];
   readonly #listeners = new Set<(event: FleetEvent) => void>();
   /** What a call does; tests put their own here. */
@@ -74,6 +78,23 @@ export class FakeFleet implements Fleet {
 
   tell(event: FleetEvent): void {
     for (const listen of this.#listeners) listen(event);
+  }
+
+  /** By way of `request`. */
+  forward(params: RequestParams, sink: ForwardSink): ForwardHandle {
+    const { caller, progress: onProgress, ask: onRequest } = sink;
+    const controller = new AbortController();
+    const context = { caller, onProgress, onRequest, signal: controller.signal };
+    const request: LocalFleet['request'] = (...asked) => this.request(...(asked as [RequestParams]));
+    request(params, context).then(
+      (result) => sink.settle({ ok: true, result }),
+      (error: unknown) => sink.settle({ ok: false, error }),
+    );
+    return { cancel: (reason) => controller.abort(new Error(reason)) };
+  }
+
+  async watch(): Promise<() => void> {
+    return Promise.reject(new RpcError(CODE.methodNotFound, 'resources cannot be subscribed to here'));
   }
 
   async status(servers?: readonly string[]) {
@@ -206,7 +227,7 @@ export class FakeFleet implements Fleet {
     return { stopped: ['a'], killed: ['b'] };
   }
 
-  #order(verb: string): Fleet['start'] {
+  #order(verb: string): LocalFleet['start'] {
     return async (selection, wait) => {
       this.heard.push([verb, selection, wait]);
       return ('servers' in selection ? selection.servers : ['a', 'b']).map(status);

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Fleet } from '../../src/fleet/fleet.js';
+import type { LocalFleet } from '../../src/fleet/fleet.js';
 import { type FleetServerOptions, serveFleet } from '../../src/ipc/server/socket-server.js';
 import { claimSocket, type SocketProblem } from '../../src/ipc/socket/socket-owner.js';
 import type { Clock } from '../../src/shared/clock.js';
@@ -62,7 +62,7 @@ export function socketPlace(): string {
 }
 
 /** A herd on a real socket; gone when the test ends. */
-export async function serve(fleet: Fleet, options: FleetServerOptions = {}) {
+export async function serve(fleet: LocalFleet, options: FleetServerOptions = {}) {
   const path = socketPlace();
   const troubles: SocketProblem[] = [];
   const server = serveFleet(fleet, options);

@@ -1,4 +1,4 @@
-import type { CallContext, Forwarded, ForwardSink } from '../../fleet/fleet.js';
+import type { Forwarded, ForwardSink } from '../../fleet/fleet.js';
 import { wasCancelled } from '../jsonrpc/error-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { toFailedResult } from './failures.js';
@@ -6,20 +6,21 @@ import { toFailedResult } from './failures.js';
 /** Answers a call of MCP with what became of it. */
 export class McpReplySink implements ForwardSink {
   readonly caller: string;
-  readonly onProgress: CallContext['onProgress'];
-  readonly onRequest: CallContext['onRequest'];
+  readonly progress: ForwardSink['progress'];
+  readonly ask: ForwardSink['ask'];
+  readonly acceptsRaw = true;
   readonly #context: RequestContext;
 
   constructor(
     context: RequestContext,
     caller: string,
-    onProgress: CallContext['onProgress'],
-    onRequest: CallContext['onRequest'],
+    progress: ForwardSink['progress'],
+    ask: ForwardSink['ask'],
   ) {
     this.#context = context;
     this.caller = caller;
-    this.onProgress = onProgress;
-    this.onRequest = onRequest;
+    this.progress = progress;
+    this.ask = ask;
   }
 
   settle(outcome: Forwarded): void {

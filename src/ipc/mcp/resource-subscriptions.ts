@@ -1,6 +1,4 @@
-import type { Fleet } from '../../fleet/fleet.js';
-import { CODE } from '../../shared/rpc-codes.js';
-import { RpcError } from '../jsonrpc/rpc-error.js';
+import type { LocalFleet } from '../../fleet/fleet.js';
 
 /** The resources of which one connection wants to hear when they change. */
 export class ResourceSubscriptions {
@@ -13,8 +11,8 @@ export class ResourceSubscriptions {
   }
 
   /** Once is enough, however often it is asked for. Rejects where nobody would tell. */
-  async begin(fleet: Fleet, uri: string, server: string | undefined): Promise<void> {
-    const begun = this.#ends.get(uri) ?? watch(fleet, { uri, server }, this.#notify);
+  async begin(fleet: LocalFleet, uri: string, server: string | undefined): Promise<void> {
+    const begun = this.#ends.get(uri) ?? fleet.watch({ uri, server }, this.#notify);
     this.#ends.set(uri, begun);
     try {
       await begun;
@@ -35,16 +33,4 @@ export class ResourceSubscriptions {
   endAll(): void {
     for (const uri of [...this.#ends.keys()]) this.end(uri);
   }
-}
-
-/** Also one that is at the other end of a socket may be served: it has no way to tell. */
-export async function watch(
-  fleet: Fleet,
-  params: { uri: string; server: string | undefined },
-  notify: (params: Record<string, unknown>) => void,
-): Promise<() => void> {
-  if (fleet.watch === undefined) {
-    throw new RpcError(CODE.methodNotFound, 'resources cannot be subscribed to here');
-  }
-  return fleet.watch(params, notify);
 }

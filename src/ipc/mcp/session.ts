@@ -1,4 +1,4 @@
-import type { CallContext, Fleet, McpResult, RequestParams } from '../../fleet/fleet.js';
+import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
@@ -7,7 +7,7 @@ import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
 import { emptyIfUnsupported } from './completion.js';
-import { toFailedResult, toRpcError } from './failures.js';
+import { toRpcError } from './failures.js';
 import { LOG_LEVELS } from './log-levels.js';
 import type { SuspendableCall } from './mcp-2026/asking-call.js';
 import { McpNotifications } from './notifications.js';
@@ -18,7 +18,7 @@ import { SuspendedCalls } from './suspended-calls.js';
 import { negotiate } from './versions.js';
 
 export interface McpSessionOptions {
-  fleet: Fleet;
+  fleet: LocalFleet;
   peer: Peer;
   /** On whose behalf it calls: no other connection has this name. */
   caller: string;
@@ -69,7 +69,7 @@ export class McpSession {
     return this.#options.caller;
   }
 
-  get fleet(): Fleet {
+  get fleet(): LocalFleet {
     return this.#options.fleet;
   }
 
@@ -141,24 +141,14 @@ export class McpSession {
     await Promise.all([...this.#asking].map((call) => call.whenOver()));
   }
 
-  /** A call of a tool. Only what was wrong with the question is an error; what became of it is a result. */
-  call(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> | typeof DEFERRED {
+  /** A call of a tool. Only a wrong request is an error; what becomes of the call is a result. */
+  call(raw: unknown, params: Params, context: RequestContext): typeof DEFERRED {
     const { fleet, caller } = this.#options;
     const request = { server: this.#server, method: 'tools/call', params: recordOf(raw) } as const;
     const onProgress = this.#onProgress(params, context);
-    const sink = new McpReplySink(context, caller, onProgress, this.#onRequest);
-    const handle = fleet.forward?.(request, sink);
-    if (handle === undefined) return this.#ask(raw, params, context);
+    const handle = fleet.forward(request, new McpReplySink(context, caller, onProgress, this.#onRequest));
     context.onCancel(() => handle.cancel(ABORTED));
     return DEFERRED;
-  }
-
-  async #ask(raw: unknown, params: Params, context: RequestContext): Promise<McpResult> {
-    try {
-      return await this.#send('tools/call', raw, params, context);
-    } catch (error) {
-      return toFailedResult(error);
-    }
   }
 
   async request(

@@ -1,66 +1,52 @@
-import type { Fleet } from '../../fleet/fleet.js';
+import type { Fleet, FleetEvent, LocalFleet } from '../../fleet/fleet.js';
+import { fromVerbs, VERBS } from '../verbs/verbs.js';
 import type { AgentFiles, ConnectionView, FleetProvider } from './fleet-provider.js';
 
-/** What makes a connection an agent. Whoever only looks at the herd needs no servers of his own for it. */
-const ACTS: ReadonlySet<keyof Fleet> = new Set([
-  'tools',
-  'prompts',
-  'resources',
-  'prompt',
-  'resource',
-  'request',
-  'forward',
-  'watch',
-  'call',
-  'callMany',
-  'broadcast',
-]);
-
-interface Subscription {
-  begin(): void;
-  end(): void;
-}
-
-/** What one connection sees of the herd. `fleet` stays the same object when it comes to see another one. */
+/**
+ * The fleet of one connection. `fleet` stays the same object when the connection changes to the view of an agent's file,
+ * or gets `per-agent` servers of its own: its methods ask for the present view each time, and subscriptions move along.
+ */
 export class ConnectionFleet {
-  readonly fleet: Fleet;
-  readonly #views: FleetProvider;
+  readonly fleet: LocalFleet;
+  readonly #provider: FleetProvider;
   readonly #caller: string;
   readonly #agentFiles: AgentFiles;
   readonly #subscriptions = new Set<Subscription>();
-  #own: ConnectionView;
-  /** What is subscribed to. */
-  #subscription: Fleet;
+  #view: ConnectionView;
+  /** The fleet whose events the connection gets. */
+  #source: Fleet;
   #state: 'open' | 'closed' = 'open';
 
-  constructor(views: FleetProvider, caller: string, agentFiles: AgentFiles = 'trusted') {
-    this.#views = views;
+  constructor(provider: FleetProvider, caller: string, agentFiles: AgentFiles = 'trusted') {
+    this.#provider = provider;
     this.#caller = caller;
     this.#agentFiles = agentFiles;
-    this.#own = views.own(caller);
-    this.#subscription = this.#own.seen;
-    const all = new Proxy({} as Fleet, {
-      get: (_, name: keyof Fleet) => {
-        if (name === 'subscribe') return this.#subscribe;
-        return (ACTS.has(name) ? this.#acting() : this.#own.seen)[name];
-      },
-    });
-    // every call goes by this one, and a Proxy would be a good part of what it costs
-    this.fleet = Object.create(all, { forward: { get: () => this.#acting().forward } });
+    this.#view = provider.own(caller);
+    this.#source = this.#view.looking();
+    this.fleet = {
+      ...fromVerbs((_, name) => {
+        const present = VERBS[name].acts ? () => this.#acting() : () => this.#view.looking();
+        return (...args) => (present()[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+      }),
+      forward: (params, sink) => this.#acting().forward(params, sink),
+      watch: (params, listen) => this.#acting().watch(params, listen),
+      subscribe: (topics, listen) => this.#subscribe(topics, listen),
+      shutdown: (graceMs) => this.#view.looking().shutdown(graceMs),
+    };
   }
 
   get agent(): string | null {
-    return this.#own.agent;
+    return this.#view.agent;
   }
 
   /** Rejects where its view has no such server. */
   check(server: string): Promise<void> {
-    return this.#own.check(server);
+    return this.#view.check(server);
   }
 
-  /** Sees the herd as an agent's file has it. Where that cannot be, or has no such server, it sees what it saw before. */
+  /** Changes to the view of an agent's file. Where that cannot be, or has no such server, the present view stays. */
   async look(file: string, server?: string): Promise<void> {
-    const next = await this.#views.ofAgent(this.#caller, file, this.#agentFiles);
+    const next = await this.#provider.ofAgent(this.#caller, file, this.#agentFiles);
     try {
       if (server !== undefined) await next.check(server);
     } catch (error) {
@@ -71,43 +57,47 @@ export class ConnectionFleet {
       next.close();
       return;
     }
-    const last = this.#own;
-    this.#own = next;
-    this.#resubscribe(next.seen);
+    const last = this.#view;
+    this.#view = next;
+    this.#moveSubscriptions(next.looking());
     last.close();
   }
 
   close(): void {
     this.#state = 'closed';
-    this.#own.close();
+    this.#view.close();
   }
 
-  /** It may just have got servers of its own: then those are to be heard. */
-  #acting(): Fleet {
-    const { fleet } = this.#own;
-    if (fleet !== this.#subscription) this.#resubscribe(fleet);
+  /** The connection may just have got servers of its own: then their events are wanted. */
+  #acting(): LocalFleet {
+    const fleet = this.#view.acting();
+    if (fleet !== this.#source) this.#moveSubscriptions(fleet);
     return fleet;
   }
 
-  #resubscribe(fleet: Fleet): void {
-    this.#subscription = fleet;
+  #moveSubscriptions(source: Fleet): void {
+    this.#source = source;
     for (const { begin } of this.#subscriptions) begin();
   }
 
-  readonly #subscribe: Fleet['subscribe'] = (topics, listen) => {
+  #subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void): () => void {
     let end = () => {};
     const subscription = {
       begin: () => {
         end();
-        end = this.#subscription.subscribe(topics, listen);
+        end = this.#source.subscribe(topics, listen);
       },
-      end: () => end(),
     };
     subscription.begin();
     this.#subscriptions.add(subscription);
     return () => {
       this.#subscriptions.delete(subscription);
-      subscription.end();
+      end();
     };
-  };
+  }
+}
+
+interface Subscription {
+  /** Subscribes at the present source, and ends the last subscription. */
+  begin(): void;
 }

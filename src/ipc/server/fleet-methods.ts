@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Closing } from '../../fleet/closing.js';
-import { type CallContext, type Fleet, type ManyContext, REQUESTS } from '../../fleet/fleet.js';
+import type { CallContext, LocalFleet, ManyContext } from '../../fleet/fleet.js';
 import { toMetrics } from '../../fleet/metrics.js';
 import { API_VERSION } from '../../shared/version.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
@@ -8,20 +8,10 @@ import { type Params, wrong } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { McpSession } from '../mcp/session.js';
+import { type AnyVerb, VERB_NAMES, VERBS, type VerbName } from '../verbs/verbs.js';
 import type { ConnectionFleet } from './connection-fleet.js';
 import { type EventSubscriptions, TOPICS } from './event-subscriptions.js';
 import type { Lifecycle } from './lifecycle.js';
-import {
-  broadcastParams,
-  callParams,
-  listParams,
-  logParams,
-  manyParams,
-  pinParams,
-  promptParams,
-  registerParams,
-  resourceParams,
-} from './read-params.js';
 
 /** Who answers: what `fleet/hello` says of the daemon. */
 export interface Identity {
@@ -35,7 +25,7 @@ export interface Identity {
 export interface Connection {
   /** On whose behalf it calls: no other connection has this name. */
   caller: string;
-  fleet: Fleet;
+  fleet: LocalFleet;
   /** Whose herd that is. */
   connectionFleet: Pick<ConnectionFleet, 'agent' | 'check' | 'look'>;
   peer: Peer;
@@ -63,6 +53,8 @@ export type FleetMethod = (
 
 /** Every method of the socket. docs/PROTOCOL.md lists the same; a test compares them. */
 export const METHODS: Readonly<Record<string, FleetMethod>> = {
+  ...Object.fromEntries(VERB_NAMES.map((name) => [VERBS[name].method, methodOf(name)])),
+
   'fleet/hello': async (connection, params, context) => {
     const { signal } = context;
     const { identity, connectionFleet, lifecycle, mcp } = connection;
@@ -91,58 +83,6 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     };
   },
 
-  'fleet/status': ({ fleet }, params, { signal }) =>
-    untilCancelled(signal, fleet.status(params.optionalTexts('servers'))),
-
-  'fleet/start': order('start'),
-  'fleet/stop': order('stop'),
-  'fleet/restart': order('restart'),
-  'fleet/reset': order('reset'),
-
-  'fleet/tools': ({ fleet }, params, { signal }) => {
-    const { server, refresh } = listParams(params);
-    return untilCancelled(signal, fleet.tools(server, refresh));
-  },
-
-  'fleet/prompts': ({ fleet }, params, { signal }) => {
-    const { server, refresh } = listParams(params);
-    return untilCancelled(signal, fleet.prompts(server, refresh));
-  },
-
-  'fleet/resources': ({ fleet }, params, { signal }) => {
-    const { server, refresh } = listParams(params);
-    return untilCancelled(signal, fleet.resources(server, refresh));
-  },
-
-  'fleet/prompt': (connection, params, context) =>
-    connection.fleet.prompt(promptParams(params), callContext(connection, params, context)),
-
-  'fleet/resource': (connection, params, context) =>
-    connection.fleet.resource(resourceParams(params), callContext(connection, params, context)),
-
-  'fleet/request': (connection, params, context) => {
-    const request = {
-      server: params.optionalText('server'),
-      method: params.choice('method', REQUESTS),
-      params: params.optionalRecord('params') ?? {},
-      timeout_ms: params.optionalMs('timeout_ms', 1),
-    };
-    return connection.fleet.request(request, callContext(connection, params, context));
-  },
-
-  'fleet/call': (connection, params, context) =>
-    connection.fleet.call(callParams(params), callContext(connection, params, context)),
-
-  'fleet/call_many': async (connection, params, context) => {
-    const many = manyParams(params);
-    return { results: await connection.fleet.callMany(many, manyContext(connection, params, context)) };
-  },
-
-  'fleet/broadcast': async (connection, params, context) => {
-    const broadcast = broadcastParams(params);
-    return { results: await connection.fleet.broadcast(broadcast, manyContext(connection, params, context)) };
-  },
-
   'fleet/subscribe': ({ subscriptions }, params) => {
     subscriptions.begin(params.choices('topics', TOPICS), params.optionalTexts('servers'));
     return { topics: subscriptions.topics };
@@ -152,38 +92,6 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     subscriptions.end(params.has('topics') ? params.choices('topics', TOPICS) : undefined);
     return { topics: subscriptions.topics };
   },
-
-  'fleet/inspect': ({ fleet }, params, { signal }) =>
-    untilCancelled(signal, fleet.inspect(params.text('server'))),
-
-  'fleet/pins': ({ fleet }, params, { signal }) => untilCancelled(signal, fleet.pins(pinParams(params))),
-
-  'fleet/authorize': ({ fleet }, params, { signal }) => {
-    const authorized = fleet.authorize({
-      server: params.text('server'),
-      wait: params.optionalFlag('wait'),
-      client_id: params.optionalText('client_id'),
-      client_secret: params.optionalText('client_secret'),
-    });
-    return untilCancelled(signal, authorized);
-  },
-
-  'fleet/logout': ({ fleet }, params, { signal }) =>
-    untilCancelled(signal, fleet.logout(params.text('server'))),
-
-  'fleet/reload': ({ fleet }, params, { signal }) =>
-    untilCancelled(signal, fleet.reload(params.optionalFlag('dry_run'))),
-
-  'fleet/logs': async ({ fleet }, params, { signal }) => ({
-    entries: await untilCancelled(signal, fleet.logs(logParams(params))),
-  }),
-
-  'fleet/register': async ({ fleet }, params, { signal }) => {
-    const { document, folder } = registerParams(params);
-    return { servers: await untilCancelled(signal, fleet.register(document, folder)) };
-  },
-
-  'fleet/unregister': async ({ fleet }, params) => ({ servers: await fleet.unregister(params.text('name')) }),
 
   'fleet/metrics': async ({ fleet }, _params, { signal }) =>
     toMetrics(await untilCancelled(signal, fleet.status())),
@@ -200,10 +108,18 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   },
 };
 
-function order(verb: 'start' | 'stop' | 'restart' | 'reset'): FleetMethod {
-  return async ({ fleet }, params, { signal }) => {
-    const done = fleet[verb](params.selection(), params.optionalFlag('wait'));
-    return { servers: await untilCancelled(signal, done) };
+/** Reads the params, asks the fleet of the connection, and puts the result into its field of the answer. */
+function methodOf(name: VerbName): FleetMethod {
+  const { readArgs, field, context } = VERBS[name] as unknown as AnyVerb;
+  return (connection, params, request) => {
+    const args = readArgs(params);
+    const ask = connection.fleet[name] as (...args: unknown[]) => Promise<unknown>;
+    if (context === 'call') return ask(...args, callContext(connection, params, request));
+    const answer =
+      context === 'many'
+        ? ask(...args, manyContext(connection, params, request))
+        : untilCancelled(request.signal, ask(...args));
+    return field === undefined ? answer : answer.then((result) => ({ [field]: result }));
   };
 }
 

@@ -1,17 +1,20 @@
-import type { Fleet } from '../../fleet/fleet.js';
+import type { LocalFleet } from '../../fleet/fleet.js';
 import { wrong } from '../jsonrpc/params.js';
 
 /** The herd as one connection sees it. */
 export interface ConnectionView {
-  /** For calls and lists: with `per-agent` servers of its own, which come to be when this is looked at. */
-  readonly fleet: Fleet;
-  /** For looking and ordering: what is there, without anything of its own if it has called nothing. */
-  readonly seen: Fleet;
+  /**
+   * The fleet for calls and lists. Where the config has `per-agent` servers, the first call of this gives the connection
+   * its own ones.
+   */
+  acting(): LocalFleet;
+  /** The fleet for looking and ordering. It creates nothing. */
+  looking(): LocalFleet;
   /** The agent's file; null: the global herd. */
   readonly agent: string | null;
-  /** Rejects where this view has no server of this name, whatever other views have. */
+  /** Rejects where this view has no server of this name, even if other views have one. */
   check(server: string): Promise<void>;
-  /** The connection has ended, or sees another one from now on. */
+  /** The connection has ended, or changes to another view. */
   close(): void;
 }
 
@@ -29,11 +32,12 @@ export interface FleetProvider {
   ofAgent(caller: string, file: string, files: AgentFiles): Promise<ConnectionView>;
 }
 
-/** A herd that everybody sees alike. */
-export function singleFleetProvider(fleet: Fleet): FleetProvider {
+/** Gives every connection the same fleet. */
+export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
   const check = async (server: string) => void (await fleet.status([server]));
+  const view = { acting: () => fleet, looking: () => fleet, agent: null, check, close: () => undefined };
   return {
-    own: () => ({ fleet, seen: fleet, agent: null, check, close: () => undefined }),
+    own: () => view,
     ofAgent: () => Promise.reject(wrong("'agent' is not supported here: everybody sees the same herd")),
   };
 }

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CLOSING, type Closing } from '../../fleet/closing.js';
-import type { Caller, Fleet } from '../../fleet/fleet.js';
+import type { Caller, LocalFleet } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { VERSION } from '../../shared/version.js';
@@ -61,7 +61,7 @@ export interface FleetServer {
   close(graceMs?: number): Promise<void>;
 }
 
-export function serveFleet(herd: Fleet | FleetProvider, options: FleetServerOptions = {}): FleetServer {
+export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServerOptions = {}): FleetServer {
   const {
     clock = systemClock,
     report,

@@ -1,11 +1,11 @@
 import type { WatchParams } from '../../fleet/fleet.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import { disabled } from '../errors.js';
+import type { ViewServers } from '../herd/view-servers.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { OnUpdate } from '../server/resource-watch.js';
-import type { LookupOptions } from './lookups.js';
-import { offersResource, type Requests } from './requests.js';
-import { redactedError } from './send-to-server.js';
+import { redactedError } from './call-router.js';
+import { offersResource, type TargetResolver } from './target-resolver.js';
 
 interface Begun {
   owner: ConfiguredServer;
@@ -20,8 +20,10 @@ interface Watch {
   begun: Begun | undefined;
 }
 
-export interface WatchesOptions extends Pick<LookupOptions, 'servers' | 'redact'> {
-  requests: Pick<Requests, 'ownerOf' | 'holderOf'>;
+export interface WatchesOptions {
+  servers: ViewServers;
+  resolver: Pick<TargetResolver, 'ownerOf' | 'holderOf'>;
+  redact(text: string, of?: ConfiguredServer): string;
 }
 
 /** Who of this view wants to know when a resource changes, whichever server has it. */
@@ -75,7 +77,7 @@ export class ResourceWatches {
   /** Another server is known to have it, and the one that was asked is not. */
   #isElsewhere({ params: { uri, server }, begun }: Watch): boolean {
     if (server !== undefined || begun === undefined || offersResource(begun.owner, uri)) return false;
-    return this.#options.requests.holderOf(uri) !== undefined;
+    return this.#options.resolver.holderOf(uri) !== undefined;
   }
 
   /** A server that is still here tells until another does: the other may not tell of changes at all. */
@@ -108,8 +110,8 @@ export class ResourceWatches {
   }
 
   async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Begun> {
-    const { requests, redact } = this.#options;
-    const { owner } = await requests.ownerOf(uri, server);
+    const { resolver, redact } = this.#options;
+    const { server: owner } = await resolver.ownerOf(uri, server);
     if (!owner.spec.enabled) throw disabled(owner.spec);
     try {
       return { owner, end: await owner.resources.watch(uri, listen) };

@@ -27,16 +27,14 @@ import type {
   WatchParams,
 } from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
-import { Calls } from '../calls/calls.js';
-import { Forwarding } from '../calls/forwarding.js';
-import { Lookups } from '../calls/lookups.js';
-import { Requests } from '../calls/requests.js';
+import { CallRouter, type CallRouterOptions } from '../calls/call-router.js';
+import { McpRequests } from '../calls/mcp-requests.js';
 import { ResourceWatches } from '../calls/resource-watches.js';
-import { type RecordedContext, type Refused, recordIfUnserved } from '../calls/unserved-request.js';
+import { TargetResolver } from '../calls/target-resolver.js';
+import { ToolCalls } from '../calls/tool-calls.js';
 import { differences } from '../catalog/catalog-change.js';
 import { LIST_NAMES, type Lists } from '../catalog/lists.js';
 import { checkConfigured, severalServers } from '../errors.js';
-import type { HerdRequest } from '../events/call-event.js';
 import { EventBus, type Topic } from '../events/event-bus.js';
 import { reportPins } from '../pins/report.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
@@ -59,9 +57,6 @@ export interface ViewOptions {
 /** For how long an order that waits also waits for lists. */
 const LISTS_MS = 5000;
 
-/** Whoever calls without a name. */
-const LOCAL = 'local';
-
 /** A server of another view in one of these is not listed, and no order for all reaches it: `restart --all` would start it. */
 const AT_REST: ReadonlySet<Detail> = new Set(['idle', 'stopped', 'disabled', 'not_allowed', 'misconfigured']);
 
@@ -74,14 +69,11 @@ export class HerdView implements ViewSubscriber, Holder {
   readonly #options: ViewOptions;
   readonly #servers: ViewServers;
   readonly #catalog: ViewCatalog;
-  readonly #lookups: Lookups;
-  readonly #calls: Calls;
-  readonly #requests: Requests;
-  readonly #forwarding: Forwarding;
+  readonly #calls: ToolCalls;
+  readonly #requests: McpRequests;
   readonly #watches: ResourceWatches;
   /** The same for single agents, each with `per-agent` servers of its own. */
   readonly #forks = new Set<HerdView>();
-  readonly #telling: Parameters<typeof recordIfUnserved>[1];
   #origin: HerdView | undefined;
   #hasPerAgent = false;
 
@@ -103,17 +95,17 @@ export class HerdView implements ViewSubscriber, Holder {
     });
     const redact = (text: string, of?: ConfiguredServer) =>
       of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
-    const common = { servers: this.#servers, catalog: this.#catalog, redact };
-    this.#lookups = new Lookups(common);
-    this.#requests = new Requests({ ...common, keepText });
-    this.#forwarding = new Forwarding(common);
-    this.#watches = new ResourceWatches({ ...common, requests: this.#requests });
+    const parts = { servers: this.#servers, catalog: this.#catalog, redact };
+    const resolver = new TargetResolver(parts);
+    const refused: CallRouterOptions['refused'] = (server, call) =>
+      core.called(server, this.#servers.get(server)?.key, call);
+    const router = new CallRouter({ resolver, clock, redact, keepText, refused });
     const note = (server: string, text: string) =>
       core.messageTap.note(this.#servers.get(server)?.key ?? server, text);
-    const refused: Refused = (server, call) => core.called(server, this.#servers.get(server)?.key, call);
     const newRequestId = () => core.newRequestId();
-    this.#calls = new Calls({ ...common, clock, keepText, note, refused, newRequestId });
-    this.#telling = { clock, refused };
+    this.#requests = new McpRequests(router);
+    this.#calls = new ToolCalls({ ...parts, router, clock, keepText, note, newRequestId });
+    this.#watches = new ResourceWatches({ ...parts, resolver });
     core.join(this);
   }
 
@@ -210,41 +202,38 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#catalog.resources(server, refresh, patience);
   }
 
-  prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
-    const { server, name, arguments: args } = params;
-    const about = { server, method: 'prompts/get', params: { name, arguments: args } };
-    return this.#follow(about, context, (own) => this.#lookups.prompt(params, own));
+  prompt(params: PromptParams, context?: CallContext): Promise<McpResult> {
+    return this.#requests.prompt(params, context);
   }
 
-  resource(params: ResourceParams, context: CallContext = {}): Promise<McpResult> {
-    const about = { server: params.server, method: 'resources/read' };
-    return this.#follow(about, context, (own) => this.#lookups.resource(params, own));
+  resource(params: ResourceParams, context?: CallContext): Promise<McpResult> {
+    return this.#requests.resource(params, context);
   }
 
-  request(params: RequestParams, context: CallContext = {}): Promise<McpResult> {
-    return this.#follow(params, context, (own) => this.#requests.send(params, own));
+  request(params: RequestParams, context?: CallContext): Promise<McpResult> {
+    return this.#requests.request(params, context);
   }
 
-  /** A call by the shortest way; see `Fleet`. */
-  forward(params: RequestParams, sink: ForwardSink): ForwardHandle | undefined {
-    return this.#forwarding.send(params, sink);
+  /** See `LocalFleet`. */
+  forward(params: RequestParams, sink: ForwardSink): ForwardHandle {
+    return this.#requests.forward(params, sink);
   }
 
-  /** Whoever wants to know when a resource changes; see `Fleet`. */
+  /** See `LocalFleet`. */
   watch(params: WatchParams, listen: OnUpdate): Promise<() => void> {
     return this.#watches.watch(params, listen);
   }
 
-  call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {
-    return this.#calls.call(params, { caller: LOCAL, ...context });
+  call(params: CallParams, context?: CallContext): Promise<ToolResult> {
+    return this.#calls.call(params, context);
   }
 
-  callMany(params: CallManyParams, context: ManyContext = {}): Promise<ToolResult[]> {
-    return this.#calls.many(params, { caller: LOCAL, ...context });
+  callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]> {
+    return this.#calls.many(params, context);
   }
 
-  broadcast(params: BroadcastParams, context: ManyContext = {}): Promise<ToolResult[]> {
-    return this.#calls.broadcast(params, { caller: LOCAL, ...context });
+  broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]> {
+    return this.#calls.broadcast(params, context);
   }
 
   inspect(name: string): Inspection {
@@ -304,19 +293,6 @@ export class HerdView implements ViewSubscriber, Holder {
       agent: this.#agentOf(this.specOf(server.spec.name)),
       isPlaceholder: this.#isPlaceholder(server),
     };
-  }
-
-  /** Tells of a request also where no server took it. */
-  #follow(
-    about: Pick<RequestParams, 'server'> & HerdRequest,
-    context: CallContext,
-    run: (context: RecordedContext) => Promise<McpResult>,
-  ): Promise<McpResult> {
-    const { caller = LOCAL } = context;
-    const { server, method, params } = about;
-    return recordIfUnserved({ server, method, params, caller }, this.#telling, (unserved) =>
-      run({ ...context, caller, unserved }),
-    );
   }
 
   /** Every agent has one of its own; this one only stands for them. */

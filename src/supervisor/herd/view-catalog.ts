@@ -108,7 +108,7 @@ export class ViewCatalog {
    * have it by now; else the herd is searched.
    */
   findOwner(list: Named, exposedName: string, limits: Limits) {
-    const look = () => this.#publicNames(list).ownerOf(exposedName) ?? this.#longestPrefix(exposedName);
+    const look = () => this.#publicNames(list).ownerOf(exposedName) ?? this.longestPrefix(exposedName);
     return this.search(list, exposedName, look, limits);
   }
 
@@ -143,7 +143,8 @@ export class ViewCatalog {
     return this.#publicNames(list).all.map(({ exposedName }) => exposedName);
   }
 
-  #longestPrefix(exposedName: string): string | undefined {
+  /** The server whose name the public name begins with; it may have what is named, whatever its list says. */
+  longestPrefix(exposedName: string): string | undefined {
     const names = this.#servers.names.filter((name) => looksExposed(name, exposedName));
     return names.sort((a, b) => b.length - a.length)[0];
   }

@@ -13,9 +13,9 @@ import {
   type Reading,
 } from '../catalog/lists.js';
 import { replaced, stopped } from '../errors.js';
+import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
-import { type Count, CountedSink } from './counted-sink.js';
 import { Latencies } from './latencies.js';
 import type { StartPurpose } from './permits.js';
 import { Replica } from './replica.js';
@@ -51,7 +51,6 @@ export class ConfiguredServer {
   readonly catalog: Catalog;
   readonly resources: ResourceWatch;
   readonly latencies = new Latencies();
-  readonly #clock: ServerDeps['clock'];
   readonly #called: ServerDeps['called'];
   readonly #replicas: readonly Replica[];
   /** Those whose end is awaited by somebody who wants the lists. */
@@ -67,7 +66,6 @@ export class ConfiguredServer {
   constructor(spec: ServerSpec, generation: number, deps: ServerDeps, predecessor: Promise<unknown>) {
     this.spec = spec;
     this.key = deps.key ?? spec.name;
-    this.#clock = deps.clock;
     this.#called = deps.called;
     this.#predecessor = predecessor;
     this.#unusable = snapshotOfUnusable(spec, deps.clock.now());
@@ -160,18 +158,18 @@ export class ConfiguredServer {
     await Promise.all([this.#transients?.whenGone(), ...this.#replicas.map((replica) => replica.whenGone())]);
   }
 
-  /** The least busy of those that can take it soonest takes the call. Counted. */
-  call(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  /** The replica that can take it soonest takes the call; of several the least busy. */
+  send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     this.calls += 1;
-    return this.#send(request, new CountedSink(this.#count, request, sink, this.#clock.now()));
+    return this.#send(request, sink);
   }
 
-  readonly #count: Count = (begunMs, request, outcome, incarnation) => {
-    const elapsedMs = this.#clock.now() - begunMs;
-    this.latencies.add(elapsedMs);
-    if (!outcome.ok) this.failures += 1;
-    this.#called?.({ request, outcome, elapsedMs, incarnation });
-  };
+  /** A call that was sent has its outcome. */
+  settled(call: EndedCall): void {
+    this.latencies.add(call.elapsedMs);
+    if (!call.outcome.ok) this.failures += 1;
+    this.#called?.(call);
+  }
 
   /**
    * What it offers. A cold server of which `list` (default: any) is not known is started for it; with `refresh` one that

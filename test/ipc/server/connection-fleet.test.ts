@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Fleet, FleetEvent } from '../../../src/fleet/fleet.js';
+import type { FleetEvent, LocalFleet } from '../../../src/fleet/fleet.js';
 import { ConnectionFleet } from '../../../src/ipc/server/connection-fleet.js';
 import { FakeFleet, stateEvent } from '../fake-fleet.js';
 
@@ -7,7 +7,7 @@ import { FakeFleet, stateEvent } from '../fake-fleet.js';
 function stage() {
   const [herd, own] = [new FakeFleet(), new FakeFleet()];
   const watched: string[] = [];
-  const watching = (name: string, fleet: Fleet): Fleet =>
+  const watching = (name: string, fleet: LocalFleet): LocalFleet =>
     Object.assign(fleet, {
       watch: async () => {
         watched.push(name);
@@ -17,17 +17,15 @@ function stage() {
   const [shared, alone] = [watching('herd', herd), watching('own', own)];
   let hasPerAgent = true;
   let seen = shared;
-  const outlook = new ConnectionFleet(
+  const connection = new ConnectionFleet(
     {
       own: () => ({
         agent: null,
-        get fleet() {
+        acting() {
           if (hasPerAgent) seen = alone;
           return seen;
         },
-        get seen() {
-          return seen;
-        },
+        looking: () => seen,
         check: () => Promise.resolve(),
         close: () => undefined,
       }),
@@ -38,27 +36,27 @@ function stage() {
   const configure = (is: boolean) => {
     hasPerAgent = is;
   };
-  return { herd, own, outlook, watched, configure, isAlone: () => seen === alone };
+  return { herd, own, connection, watched, configure, isAlone: () => seen === alone };
 }
 
 it('whoever only listens gets no servers of his own', async () => {
-  const { herd, outlook, isAlone } = stage();
+  const { herd, connection, isAlone } = stage();
   const heard: FleetEvent[] = [];
-  outlook.fleet.subscribe(['state'], (event) => heard.push(event));
-  await outlook.fleet.status();
+  connection.fleet.subscribe(['state'], (event) => heard.push(event));
+  await connection.fleet.status();
   herd.tell(stateEvent('shared'));
   expect([heard.length, isAlone()]).toEqual([1, false]);
 });
 
 it('whoever gets servers of his own hears of those he already listens to, and of each once', async () => {
-  const { herd, own, outlook, configure } = stage();
+  const { herd, own, connection, configure } = stage();
   configure(false);
   const heard: string[] = [];
-  const end = outlook.fleet.subscribe(['state'], ({ server }) => heard.push(server));
-  await outlook.fleet.tools();
+  const end = connection.fleet.subscribe(['state'], ({ server }) => heard.push(server));
+  await connection.fleet.tools();
   herd.tell(stateEvent('one'));
   configure(true);
-  await outlook.fleet.tools();
+  await connection.fleet.tools();
   herd.tell(stateEvent('of others'));
   own.tell(stateEvent('two'));
   end();
@@ -67,8 +65,8 @@ it('whoever gets servers of his own hears of those he already listens to, and of
 });
 
 it('to watch a resource is to act: it is one of his own servers that tells', async () => {
-  const { outlook, watched } = stage();
-  await outlook.fleet.watch?.({ uri: 'x://y', server: undefined }, () => undefined);
+  const { connection, watched } = stage();
+  await connection.fleet.watch({ uri: 'x://y', server: undefined }, () => undefined);
   expect(watched).toEqual(['own']);
 });
 
@@ -79,15 +77,15 @@ it('whoever asks for a server that the agent has not still sees what he saw, and
   const close = () => {
     closed += 1;
   };
-  const outlook = new ConnectionFleet(
+  const connection = new ConnectionFleet(
     {
-      own: () => ({ agent: null, fleet: herd, seen: herd, check, close: () => undefined }),
-      ofAgent: async (_, agent) => ({ agent, fleet: agents, seen: agents, check, close }),
+      own: () => ({ agent: null, acting: () => herd, looking: () => herd, check, close: () => undefined }),
+      ofAgent: async (_, agent) => ({ agent, acting: () => agents, looking: () => agents, check, close }),
     },
     'a',
   );
-  await expect(outlook.look('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
-  expect([outlook.agent, closed]).toEqual([null, 1]);
-  await outlook.look('/agent.yaml');
-  expect([outlook.agent, closed]).toEqual(['/agent.yaml', 1]);
+  await expect(connection.look('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
+  expect([connection.agent, closed]).toEqual([null, 1]);
+  await connection.look('/agent.yaml');
+  expect([connection.agent, closed]).toEqual(['/agent.yaml', 1]);
 });

@@ -2,7 +2,13 @@ import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { Fleet, Forwarded } from '../../../src/fleet/fleet.js';
+import type {
+  Forwarded,
+  ForwardHandle,
+  ForwardSink,
+  LocalFleet,
+  RequestParams,
+} from '../../../src/fleet/fleet.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import type { Herd } from '../../../src/supervisor/herd/herd.js';
@@ -25,7 +31,19 @@ const SPECS: StdioSpec[] = [
   spec({ name: 'once', lifecycle: 'transient' }),
 ];
 
-/** A herd on a connection of MCP; `isShort`: calls may take the short way. */
+/** The same call as a promise that is cancelled by a signal. */
+function byPromise(herd: Herd, params: RequestParams, sink: ForwardSink): ForwardHandle {
+  const controller = new AbortController();
+  const { caller, progress: onProgress, ask: onRequest } = sink;
+  const context = { caller, onProgress, onRequest, signal: controller.signal, acceptsRaw: true };
+  herd.request(params, context).then(
+    (result) => sink.settle({ ok: true, result }),
+    (error: unknown) => sink.settle({ ok: false, error }),
+  );
+  return { cancel: (reason) => controller.abort(new Error(reason)) };
+}
+
+/** A herd on a connection of MCP; `isShort`: calls go without a promise. */
 async function connection(isShort: boolean, specs = SPECS, options: Parameters<World['herd']>[0] = {}) {
   const world = new World();
   world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
@@ -34,10 +52,10 @@ async function connection(isShort: boolean, specs = SPECS, options: Parameters<W
   await herd.order('start', { all: true }, true);
   for (const { name, enabled } of specs) if (enabled) await herd.tools(name);
   const fleet = {
-    request: (...asked: Parameters<Fleet['request']>) => herd.request(...asked),
     subscribe: () => () => undefined,
-    ...(isShort && { forward: (...asked: Parameters<Herd['forward']>) => herd.forward(...asked) }),
-  } as unknown as Fleet;
+    forward: (...asked: Parameters<LocalFleet['forward']>) =>
+      isShort ? herd.forward(...asked) : byPromise(herd, ...asked),
+  } as unknown as LocalFleet;
   const [wire, stream] = duplexPair();
   const server = serveFleet(fleet);
   const peer = server.accept(stream);
@@ -175,18 +193,26 @@ describe('a call that is forwarded', () => {
     );
   }, 120_000);
 
-  test('takes the short way where its tool is known, and no other', async () => {
-    const { herd } = await connection(true);
-    const sink = { caller: 'c', onProgress: undefined, onRequest: undefined, settle: () => undefined };
-    const isShort = (name: string, server?: string) =>
-      herd.forward({ server, method: 'tools/call', params: { name } }, sink) !== undefined;
-    expect(KNOWN.map((name) => isShort(name))).toEqual(KNOWN.map(() => true));
-    expect(OTHERS.map((name) => isShort(name))).toEqual(OTHERS.map(() => false));
-    expect([isShort('x', 'a'), isShort('hidden', 'a'), isShort('x', 'off'), isShort('x', 'nobody')]).toEqual([
-      true,
-      false,
-      false,
-      false,
+  test('is with its server, or refused, before `forward` returns where the lists are known', async () => {
+    const { herd, world } = await connection(true);
+    const sent = () => world.links.flatMap(({ calls }) => calls).length;
+    const outcomes: Forwarded[] = [];
+    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
+    const becomes = (name: string, server?: string) => {
+      const before = [sent(), outcomes.length] as const;
+      herd.forward({ server, method: 'tools/call', params: { name } }, sink);
+      if (sent() > before[0]) return 'sent';
+      return outcomes.length > before[1] ? 'refused' : 'waits';
+    };
+    const running = ['a__x', 'a__y', 'b__x', 'b__a__x', 'brief__x'];
+    expect(running.map((name) => becomes(name))).toEqual(running.map(() => 'sent'));
+    expect(['a__hidden', ''].map((name) => becomes(name))).toEqual(['refused', 'refused']);
+    expect([becomes('x', 'b'), becomes('hidden', 'a'), becomes('x', 'off'), becomes('x', 'nobody')]).toEqual([
+      'sent',
+      'refused',
+      'refused',
+      'refused',
     ]);
   });
 
@@ -196,7 +222,7 @@ describe('a call that is forwarded', () => {
     const { herd, world } = await connection(true, SPECS, { redactSaid });
     const outcomes: Forwarded[] = [];
     const settle = (outcome: Forwarded) => void outcomes.push(outcome);
-    const sink = { caller: 'c', onProgress: undefined, onRequest: undefined, settle };
+    const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     herd.forward({ method: 'tools/call', params: { name: 'b__x' } }, sink);
     const message = 'b: died of the secret of b';
     world.alive.find((link) => link.spec.name === 'b')?.goes({ kind: 'error', cause: 'exit', message });
@@ -234,5 +260,24 @@ describe('a call that is forwarded', () => {
     on.peer.destroy();
     await settled();
     expect([cancels().length, on.peer.running]).toEqual([2, 0]);
+  });
+});
+
+describe('what is counted of calls', () => {
+  test('every call that a server is given, every failure, and how long each took', async () => {
+    const { herd, world } = await connection(true);
+    const b = () => world.alive.find((link) => link.spec.name === 'b')!;
+    const call = () => herd.call({ server: 'b', tool: 'x' });
+    const first = call();
+    await settled();
+    world.clock.advance(40);
+    b().answers();
+    await first;
+    const second = call();
+    await settled();
+    b().crashes();
+    await second;
+    await herd.call({ server: 'b', tool: 'nothing' });
+    expect(herd.status(['b'])).toMatchObject([{ calls: 2, failures: 1, latency_ms: { p99: 40 } }]);
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { Outcome } from '../../../src/link/session/call.js';
+import { ServerCrashedError } from '../../../src/shared/call-errors.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import { failure, type Manners } from '../fake-link.js';
 import { Caller, request, settled, spec, World } from '../world.js';
@@ -10,7 +12,7 @@ function stage(changes: Partial<StdioSpec> = {}, manners: Manners = { opens: tru
   const server = new ConfiguredServer(spec(changes), 1, world.surroundings(), Promise.resolve());
   const call = (mark = 'x') => {
     const caller = new Caller();
-    server.call(request(mark), caller);
+    server.send(request(mark), caller);
     return caller;
   };
   const shares = () => world.links.map(({ calls }) => calls.length);
@@ -129,13 +131,13 @@ describe('replicas', () => {
 
 describe('what is counted of calls', () => {
   test('every call, every failure, and how long each took', async () => {
-    const { world, server, call } = stage();
+    const { server, call } = stage();
     call();
-    await settled();
-    world.clock.advance(40);
-    world.newest.answers();
     call();
-    world.newest.crashes();
+    const settle = (outcome: Outcome, elapsedMs: number) =>
+      server.settled({ request: request('x'), outcome, elapsedMs, incarnation: 1 });
+    settle({ ok: true, result: {} }, 40);
+    settle({ ok: false, error: new ServerCrashedError('it crashed') }, 0);
     expect([server.calls, server.failures, server.latencies.quantile(0)]).toEqual([2, 1, 0]);
     expect(server.latencies.quantile(1)).toBe(40);
   });

@@ -3,7 +3,6 @@ import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
 import { type ListName, onListChanges } from '../list-changes.js';
-import { watch } from '../resource-subscriptions.js';
 import type { McpSession } from '../session.js';
 
 const LISTS = {
@@ -75,7 +74,7 @@ async function watchAll(
   tell: (told: Record<string, unknown>) => void,
 ): Promise<string[]> {
   const { fleet, server } = session;
-  const begun = await Promise.allSettled(uris.map((uri) => watch(fleet, { uri, server }, tell)));
+  const begun = await Promise.allSettled(uris.map((uri) => fleet.watch({ uri, server }, tell)));
   return uris.filter((_, at) => {
     const one = begun[at];
     if (one?.status === 'fulfilled') ends.push(one.value);
