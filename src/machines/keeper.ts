@@ -59,6 +59,10 @@
  * Where an event has no edge it changes nothing, on purpose: `start` of a running server, `stop` of a stopped one,
  * calls that wait for a start already under way or a retry near at hand, calls to a server that was stopped or given up.
  *
+ * ## Tags
+ *
+ * `running`: there is an incarnation. `up`: its handshake is done and it was not told to stop. `callable`: a call starts it.
+ *
  * ## Incarnations
  *
  * Each has an id of its own (`server.1`, `server.2` …), because one id used twice leaks the first actor. A live one is
@@ -121,7 +125,7 @@ const machine = setup({
     events: KeeperEvent;
     input: KeeperInput;
     emitted: KeeperReport;
-    tags: 'callable';
+    tags: 'running' | 'up' | 'callable';
   },
   actors: { server: serverMachine, permit: unlimited },
   actions: {
@@ -220,6 +224,7 @@ export const keeperMachine = machine.createMachine({
       },
     },
     running: {
+      tags: 'running',
       entry: 'spawnIncarnation',
       initial: 'starting',
       states: {
@@ -241,10 +246,12 @@ export const keeperMachine = machine.createMachine({
           },
         },
         up: {
+          tags: 'up',
           entry: 'noteConnected',
           on: { 'call.waiting': 'recalled' },
         },
         recalled: {
+          tags: 'up',
           on: {
             'ending.noted': {
               guard: { type: 'says', params: { verdict: 'rest' } },

@@ -50,6 +50,10 @@
  * A link that says it is closed without having been asked is believed: a state that claims a process which is not
  * there is the one thing worse than an odd report.
  *
+ * ## Tags
+ *
+ * `reading`: its lists are being read. `leaving`: it is on its way out.
+ *
  * ## From outside
  *
  * Provide the actor `link` and the actions `openGate`, `sealGate`, `reap`. None of them may throw.
@@ -61,7 +65,13 @@ import { type ServerContext, type ServerEvent, type ServerInput, serverDelays } 
 import { seconds } from './timer.js';
 
 const machine = setup({
-  types: {} as { context: ServerContext; events: ServerEvent; input: ServerInput; output: Ending },
+  types: {} as {
+    context: ServerContext;
+    events: ServerEvent;
+    input: ServerInput;
+    output: Ending;
+    tags: 'reading' | 'leaving';
+  },
   actors: {
     link: fromCallback<LinkOrder, LinkInput>(() => {
       throw new Error('no link was provided to the server machine');
@@ -91,6 +101,7 @@ const reportConnected = machine.enqueueActions(({ context: { keeper, incarnation
 
 /** The way out: whatever comes now, the process goes, and the first cause stands. */
 const leaving = machine.createStateConfig({
+  tags: 'leaving',
   initial: 'asking',
   states: {
     asking: {
@@ -199,6 +210,7 @@ export const serverMachine = machine.createMachine({
       exit: 'sealGate',
       states: {
         discovering: {
+          tags: 'reading',
           entry: { type: 'order', params: { type: 'discover' } },
           after: { discoverTimeout: 'serving' },
           on: { 'link.discovered': 'serving', 'link.list_changed': { target: 'discovering', reenter: true } },

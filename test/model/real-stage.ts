@@ -64,7 +64,7 @@ export class RealStage {
         random: () => 0.5,
         permits: this.permits,
         open,
-        keep: (id, logic, input) => {
+        keep: (id, _chart, logic, input) => {
           root.send({ type: 'keep', id, logic, input });
           return root.getSnapshot().context.children.get(id)!;
         },

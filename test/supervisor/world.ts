@@ -86,7 +86,7 @@ export class World {
       random: () => 0.5,
       permits: new Permits(100),
       open: this.open,
-      keep: (id, logic, input) => {
+      keep: (id, _chart, logic, input) => {
         root.send({ type: 'keep', id, logic, input });
         return root.getSnapshot().context.children.get(id)!;
       },

@@ -10,16 +10,36 @@ export interface Change extends JournalEntry {
   key: string;
 }
 
+export type Chart = 'server' | 'keeper';
+
+/** The actors under the root, by their ids: the key of the server that each belongs to, and its chart. */
+export type ActorOwners = Map<string, { key: string; chart: Chart }>;
+
+interface Owner {
+  key: string;
+  chart: Chart;
+  /** An incarnation without a keeper: a transient one. */
+  isAlone: boolean;
+}
+
 /** Writes down every change of state of every server, and why. It only listens: no machine knows of it. */
 export class Journal {
   readonly #entries = new Map<string, JournalEntry[]>();
   readonly #since = new Map<string, string>();
+  readonly #ownerByActor = new WeakMap<AnyActorRef, Owner>();
   readonly #last = new WeakMap<AnyActorRef, { state: string; event: AnyEventObject }>();
+  readonly #owners: ActorOwners;
   readonly #now: () => number;
   readonly #redact: (text: string) => string;
   readonly #changed: (change: Change) => void;
 
-  constructor(now: () => number, redact: (text: string) => string, changed: (change: Change) => void) {
+  constructor(
+    owners: ActorOwners,
+    now: () => number,
+    redact: (text: string) => string,
+    changed: (change: Change) => void,
+  ) {
+    this.#owners = owners;
     this.#now = now;
     this.#redact = redact;
     this.#changed = changed;
@@ -33,18 +53,18 @@ export class Journal {
     if (inspection.type !== '@xstate.snapshot' && inspection.type !== '@xstate.microstep') return;
     const { snapshot } = inspection;
     const actor = inspection.actorRef as AnyActorRef;
-    const place = placeOf(actor);
-    if (place === undefined || !('value' in snapshot)) return;
-    if (place.isAlone && inspection.type === '@xstate.microstep') return;
+    const owner = this.#ownerOf(actor);
+    if (owner === undefined || !('value' in snapshot)) return;
+    if (owner.isAlone && inspection.type === '@xstate.microstep') return;
     const state = stateName(snapshot.value as StateValue);
     const last = this.#last.get(actor);
     // What a keeper says to itself about an ending is no cause; the ending is.
     const event = inspection.event.type === 'ending.noted' && last ? last.event : inspection.event;
     this.#last.set(actor, { state, event });
     // An idle keeper at the beginning is no news.
-    if (state === last?.state || (last === undefined && place.chart === 'keeper')) return;
+    if (state === last?.state || (last === undefined && owner.chart === 'keeper')) return;
     const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
-    const { key, chart } = place;
+    const { key, chart } = owner;
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
     this.#write(key, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
@@ -64,6 +84,23 @@ export class Journal {
     this.#since.delete(key);
   }
 
+  /** Looked up once for each actor: its last step is inspected after it was released. */
+  #ownerOf(actor: AnyActorRef): Owner | undefined {
+    const known = this.#ownerByActor.get(actor);
+    if (known !== undefined) return known;
+    const owner = this.#findOwner(actor);
+    if (owner !== undefined) this.#ownerByActor.set(actor, owner);
+    return owner;
+  }
+
+  /** Of an actor under the root, or of the incarnation of a keeper. */
+  #findOwner(actor: AnyActorRef): Owner | undefined {
+    const own = this.#owners.get(actor.id);
+    if (own !== undefined) return { ...own, isAlone: own.chart === 'server' };
+    const parent = this.#owners.get(actor._parent?.id ?? '');
+    return parent?.chart === 'keeper' ? { key: parent.key, chart: 'server', isAlone: false } : undefined;
+  }
+
   #write(key: string, entry: JournalEntry): void {
     const entries = this.#entries.get(key) ?? [];
     entries.push(entry);
@@ -73,22 +110,3 @@ export class Journal {
     this.#changed({ key, ...entry });
   }
 }
-
-interface Place {
-  key: string;
-  chart: 'server' | 'keeper';
-  /** An incarnation without a keeper: a transient one. */
-  isAlone: boolean;
-}
-
-/** Which server an actor belongs to, by its id: `slot@1#0` a keeper, `server.3` its child, `slot@1.3` a transient one. */
-function placeOf(actor: AnyActorRef): Place | undefined {
-  const keeper = KEEPER_ID.exec(actor.id);
-  if (keeper !== null) return { key: keeper[1]!, chart: 'keeper', isAlone: false };
-  const transient = /^(.*)@\d+\.\d+$/s.exec(actor.id);
-  if (transient !== null) return { key: transient[1]!, chart: 'server', isAlone: true };
-  const parent = /^server\.\d+$/.test(actor.id) ? KEEPER_ID.exec(actor._parent?.id ?? '') : null;
-  return parent === null ? undefined : { key: parent[1]!, chart: 'server', isAlone: false };
-}
-
-const KEEPER_ID = /^(.*)@\d+#\d+$/s;

@@ -1,3 +1,4 @@
+import type { AnyActorLogic } from 'xstate';
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Detail, ServerState, ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
@@ -9,7 +10,7 @@ import type { CatalogStore } from '../catalog/catalog-store.js';
 import type { EndedCall } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
-import { type Change, Journal } from '../events/journal.js';
+import { type ActorOwners, type Change, type Chart, Journal } from '../events/journal.js';
 import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
 import { MemoryBudget } from '../memory/memory-budget.js';
 import { GroupMemory, type MemoryOf } from '../memory/rss.js';
@@ -92,13 +93,16 @@ export class HerdCore {
     });
     const emit: EventBus['emit'] = (topic, key, describe) => this.#emit(topic, key, describe);
     this.messageTap = new MessageTap(options, { emit }, (key) => this.pool.at(key)?.view().incarnation ?? 0);
+    const owners: ActorOwners = new Map();
     this.#journal = new Journal(
+      owners,
       () => clock.now(),
       (text) => options.redact(text),
       (change) => this.#changed(change),
     );
     const { keep, release } = startRoot({
       clock,
+      owners,
       inspect: this.#journal.inspect,
       broke: (key, error) => this.messageTap.note(key, `a fault in toolherd itself: ${String(error)}`),
     });
@@ -122,7 +126,8 @@ export class HerdCore {
           clock,
           random,
           permits,
-          keep,
+          keep: (id: string, chart: Chart, logic: AnyActorLogic, input: unknown) =>
+            keep(key, id, chart, logic, input),
           release,
           catalogs,
           pins,

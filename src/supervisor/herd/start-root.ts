@@ -1,31 +1,32 @@
 import { type AnyActorLogic, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
 import type { Clock } from '../../shared/clock.js';
+import type { ActorOwners, Chart } from '../events/journal.js';
 import { rootMachine } from './root.js';
 
 export interface RootOptions {
   clock: Clock;
+  owners: ActorOwners;
   inspect(inspection: InspectionEvent): void;
-  /** A child threw: a bug of ours. `slot`: whose it was. */
+  /** A child threw: a bug of ours. `key`: the server it belongs to. */
   broke(key: string, error: unknown): void;
 }
 
-/** The root actor, running: what lives under it is put there and taken away again. */
-export function startRoot({ clock, inspect, broke }: RootOptions) {
+/** Starts the root actor, under which all keepers and transient servers live. */
+export function startRoot({ clock, owners, inspect, broke }: RootOptions) {
   const root = createActor(rootMachine, { clock: timers(clock), inspect });
-  root.on('child.broke', ({ id, error }) => broke(keyOf(id), error));
+  root.on('child.broke', ({ id, error }) => broke(owners.get(id)?.key ?? id, error));
   root.start();
   return {
-    keep(id: string, logic: AnyActorLogic, input: unknown): AnyActorRef {
+    keep(key: string, id: string, chart: Chart, logic: AnyActorLogic, input: unknown): AnyActorRef {
+      owners.set(id, { key, chart });
       root.send({ type: 'keep', id, logic, input });
       return root.getSnapshot().context.children.get(id)!;
     },
-    release: (id: string): void => root.send({ type: 'release', id }),
+    release(id: string): void {
+      root.send({ type: 'release', id });
+      owners.delete(id);
+    },
   };
-}
-
-/** `slot@1#0` and `slot@1.3` are actors of `slot`. */
-function keyOf(id: string): string {
-  return id.replace(/@\d+[#.]\d+$/, '');
 }
 
 /** XState knows timers only; the clock is ours. */

@@ -1,4 +1,4 @@
-import { type ActorRefFrom, waitFor } from 'xstate';
+import { type ActorRefFrom, type SnapshotFrom, waitFor } from 'xstate';
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link, Opened } from '../../link/link.js';
 import { endingError } from '../../link/session/ending-error.js';
@@ -19,8 +19,6 @@ import { type KeeperDetail, refusalOf } from './refusal.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
 import { type KeeperHost, sharedKeeper } from './shared-machines.js';
-
-const LEAVING = /\.(closing|aborting)\b/;
 
 /**
  * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
@@ -115,7 +113,7 @@ export class Replica {
       random: () => deps.random(),
       wasConnected: () => on.wasConnected?.() ?? false,
     };
-    this.#keeper = deps.keep(id, sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
+    this.#keeper = deps.keep(id, 'keeper', sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
     this.#keeper.on('hold.ended', () => this.gate.waiting > 0 && this.#wake());
     this.#keeper.subscribe({ error: (error) => this.#broke(error) });
@@ -210,9 +208,7 @@ export class Replica {
 
   /** Resolves when it runs, or when it is clear that it does not (waiting for the next try, given up, stopped). */
   async whenDecided(): Promise<void> {
-    await this.#when(
-      (name) => !name.startsWith('running') || name === 'running.up' || name === 'running.recalled',
-    );
+    await this.#when((keeper) => !keeper.hasTag('running') || keeper.hasTag('up'));
   }
 
   /** Resolves when the present incarnation is reading no lists (any more). */
@@ -224,7 +220,7 @@ export class Replica {
   /** Resolves when nothing of the present incarnation is left. A later order may have a fresh one follow it. */
   async whenGone(): Promise<void> {
     const { incarnation } = this.context;
-    await this.#when((name) => !name.startsWith('running') || this.context.incarnation > incarnation);
+    await this.#when((keeper) => !keeper.hasTag('running') || keeper.context.incarnation > incarnation);
   }
 
   release(): void {
@@ -232,12 +228,12 @@ export class Replica {
   }
 
   /** A keeper that broke comes into no state any more. */
-  async #when(isReached: (name: string) => boolean): Promise<void> {
-    await waitFor(this.#keeper, ({ value }) => isReached(stateName(value))).catch(() => undefined);
+  async #when(isReached: (keeper: SnapshotFrom<KeeperMachine>) => boolean): Promise<void> {
+    await waitFor(this.#keeper, isReached).catch(() => undefined);
   }
 
   #watchMemory(link: Link, over: (bytes: number) => void): (() => void) | undefined {
-    const isLeaving = () => LEAVING.test(this.states.server);
+    const isLeaving = () => this.context.incumbent?.getSnapshot().hasTag('leaving') ?? false;
     const evictable = {
       isEager: this.#spec.start === 'eager',
       isLeaving,

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
 import type { EndedCall } from '../events/call-event.js';
+import type { Chart } from '../events/journal.js';
 import type { MemoryBudget } from '../memory/memory-budget.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import type { OpenLink } from './link-actor.js';
@@ -18,7 +19,7 @@ export interface ServerDeps {
   permits: Permits;
   open: OpenLink;
   /** Puts an actor under the herd's root, under an id that was never used before. */
-  keep(id: string, logic: AnyActorLogic, input: unknown): AnyActorRef;
+  keep(id: string, chart: Chart, logic: AnyActorLogic, input: unknown): AnyActorRef;
   /** Takes one away that has come to its end. */
   release(id: string): void;
   log(text: string): void;

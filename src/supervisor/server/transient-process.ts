@@ -82,7 +82,10 @@ export class TransientProcess {
       reap: () => this.#link?.close('kill'),
     };
     const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0, host };
-    this.#actor = deps.keep(id, sharedServer, { ...settings, incarnation }) as ActorRefFrom<ServerMachine>;
+    this.#actor = deps.keep(id, 'server', sharedServer, {
+      ...settings,
+      incarnation,
+    }) as ActorRefFrom<ServerMachine>;
     this.#actor.subscribe({
       complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending')),
       error: (error) => {

@@ -500,9 +500,9 @@ describe('the charts', () => {
     const world = new World();
     const around = world.surroundings();
     const charts = new Set<unknown>();
-    const keep: ServerDeps['keep'] = (id, logic, input) => {
+    const keep: ServerDeps['keep'] = (id, chart, logic, input) => {
       charts.add(logic);
-      return around.keep(id, logic, input);
+      return around.keep(id, chart, logic, input);
     };
     const on = { listed: () => {}, toRead: () => EVERY_LIST };
     for (const name of ['a', 'b'])
