@@ -1,3 +1,4 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
 import type { RequestParams } from '../../fleet/fleet.js';
 import type { Ask, CallHandle, Outcome } from '../../link/session/call.js';
 import { cancelled } from '../../link/session/refusals.js';
@@ -108,15 +109,25 @@ class RoutedCall implements RoutedSink, Search {
 
   begin(): this {
     const { signal } = this.#call;
-    try {
-      const target = this.#options.resolver.resolve(this.#call, this);
-      if (!(target instanceof Promise)) this.#send(target);
-      else void target.then((found) => this.#sendLate(found)).catch((error: MCPError) => this.#refuse(error));
-    } catch (error) {
-      this.#refuse(error as MCPError);
-    }
+    const target = this.#resolve();
+    if (target instanceof Promise)
+      void target.then(
+        (found) => this.#sendLate(found),
+        (error: MCPError) => this.#refuse(error),
+      );
+    else if (target !== undefined) this.#send(target);
     if (signal !== undefined && !this.#isSettled) this.#listen(signal);
     return this;
+  }
+
+  /** Undefined when no server can serve it; the sink has the reason then. */
+  #resolve(): Target | Promise<Target> | undefined {
+    try {
+      return this.#options.resolver.resolve(this.#call, this);
+    } catch (error) {
+      this.#refuse(error as MCPError);
+      return undefined;
+    }
   }
 
   get #isSettled(): boolean {
@@ -164,9 +175,11 @@ class RoutedCall implements RoutedSink, Search {
   #send({ server, params, timeoutMs, explain }: Target): void {
     const { method, caller = LOCAL, requestId } = this.#call;
     const { spec } = server;
-    if (!spec.enabled) return this.#refuse(disabled(spec));
-    if (this.signal?.aborted)
-      return this.#refuse(cancelled(spec.name, false, reasonOf(this.signal) ?? 'before it began'));
+    const refusal = this.#refusalBy(spec);
+    if (refusal !== undefined) {
+      this.#refuse(refusal);
+      return;
+    }
     this.#sink.found?.(spec.name);
     // a result that is cut has to be parsed
     if (spec.resultLimit !== 0) this.acceptsRaw = false;
@@ -175,6 +188,12 @@ class RoutedCall implements RoutedSink, Search {
     this.#request = { method, params, timeoutMs, caller, requestId };
     this.#state = 'sent';
     this.#handle = server.send(this.#request, this);
+  }
+
+  #refusalBy(spec: ServerSpec): MCPError | undefined {
+    if (!spec.enabled) return disabled(spec);
+    if (!this.signal?.aborted) return undefined;
+    return cancelled(spec.name, false, reasonOf(this.signal) ?? 'before it began');
   }
 
   /** No server was given the request. */
