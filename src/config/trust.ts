@@ -5,13 +5,14 @@ import { writeFileAtomically } from './edit/write-file.js';
 import type { LaunchCommand } from './entry/launch-command.js';
 import type { ParsedEntry } from './entry/parsed-entry.js';
 import { stringMap } from './entry/parsed-entry.js';
-import { referencedVariables } from './entry/referenced-variables.js';
-import { trustedPath } from './file-place.js';
 import type { DataMap } from './parse/document.js';
-import { isMap } from './parse/document.js';
+import { eachString, isMap } from './parse/document.js';
 import { parseJson } from './parse/parse-json.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
+import { EXPANDED_FIELDS } from './schema/fields.js';
+import { trustedPath } from './trusted-path.js';
 import { readEnvFile } from './variables/env-file.js';
+import { parseReferences } from './variables/variables.js';
 
 /** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
 export interface WouldRun {
@@ -72,17 +73,17 @@ export class AgentFileRefusedError extends ToolherdError {
 }
 
 export interface Planned {
-  draft: ParsedEntry;
+  entry: ParsedEntry;
   /** Undefined for remote servers. */
   launch: LaunchCommand | undefined;
 }
 
-export function wouldRun({ draft, launch }: Planned): WouldRun {
-  const { fields, name, transport, context } = draft;
+export function wouldRun({ entry, launch }: Planned): WouldRun {
+  const { fields, name, transport, context } = entry;
   const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
   const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
   const args = launch?.args.map(({ text }) => text) ?? [];
-  const variables = referencedVariables(draft, args);
+  const variables = referencedVariables(entry, args);
   const rest = {
     env,
     ...(variables.length === 0 ? {} : { variables }),
@@ -91,6 +92,25 @@ export function wouldRun({ draft, launch }: Planned): WouldRun {
   if (launch === undefined) return { name, transport, url: String(fields.url), ...rest };
   const cwd = launch.cwd ?? launch.plugin?.folder ?? context.folder;
   return { name, transport, run: [launch.command, ...args], cwd, ...rest };
+}
+
+/**
+ * The names of the variables that an entry reads from the environment, as written: nothing is looked up. `args` are
+ * those of its manifest. A name that the entry sets in `env` is not one of them, except in `env` itself.
+ */
+function referencedVariables({ fields }: ParsedEntry, args: readonly string[]): string[] {
+  const env = stringMap(fields.env);
+  const others = [...EXPANDED_FIELDS.map((field) => (field === 'env' ? null : fields[field])), args];
+  const names = [...namesIn(env), ...namesIn(others).filter((name) => !Object.hasOwn(env, name))];
+  return [...new Set(names)].sort();
+}
+
+function namesIn(value: unknown): string[] {
+  const names: string[] = [];
+  eachString(value, [], (text) => {
+    for (const part of parseReferences(text)) if (part.kind === 'variable') names.push(part.name);
+  });
+  return names;
 }
 
 /** The pin of a file as it is now. Reads the envFiles, so it is made only of a file that the user vouches for. */
@@ -110,11 +130,11 @@ function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNa
 async function envNames(planned: readonly Planned[]): Promise<Record<string, string[]>> {
   // Without a prototype: a file may be called `constructor`.
   const names: Record<string, string[]> = Object.create(null);
-  for (const { draft } of planned) {
-    const path = draft.fields.envFile;
-    if (typeof path !== 'string' || names[path] !== undefined || draft.fields.enabled === false) continue;
+  for (const { entry } of planned) {
+    const path = entry.fields.envFile;
+    if (typeof path !== 'string' || names[path] !== undefined || entry.fields.enabled === false) continue;
     try {
-      names[path] = Object.keys(await readEnvFile(draft.context.folder, path)).sort();
+      names[path] = Object.keys(await readEnvFile(entry.context.folder, path)).sort();
     } catch (error) {
       // A missing envFile is reported when the file is loaded; until it exists it has no names.
       if (!(error instanceof FileReadError)) throw error;

@@ -19,7 +19,7 @@ export function trustedPath(path: string): string {
  * TOOLHERD_HOME they are state, cache and run, where toolherd keeps what servers and clients send. A link does not count
  * either: what it leads to was put elsewhere.
  */
-export function isOwnFile(ownFolder: string, path: string): boolean {
+export function isUserOwnedFile(ownFolder: string, path: string): boolean {
   const place = trustedPath(path);
   try {
     if (dirname(place) !== realpathSync(ownFolder)) return false;

@@ -11,17 +11,17 @@ const POLL_MS = 300;
  */
 export function watchConfig(path: string, changed: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
-  const settle = (before: string) => {
+  const waitUntilQuiet = (before: string) => {
     timer = setTimeout(() => {
       const now = stampOf(path);
-      if (now !== before) settle(now);
+      if (now !== before) waitUntilQuiet(now);
       else changed();
     }, QUIET_MS);
     timer.unref();
   };
   const listener = () => {
     clearTimeout(timer);
-    settle(stampOf(path));
+    waitUntilQuiet(stampOf(path));
   };
   watchFile(path, { interval: POLL_MS, persistent: false }, listener);
   return () => {

@@ -1,9 +1,9 @@
-import { trustedPath } from '../config/file-place.js';
 import type { Loaded, LoadOptions } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
 import { lossOf } from '../config/parse/read-file.js';
 import type { ServerSpec, Unusable } from '../config/schema/spec.js';
 import { AgentFileRefusedError, TrustRequiredError } from '../config/trust.js';
+import { trustedPath } from '../config/trusted-path.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet } from '../fleet/fleet.js';

@@ -4,11 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { writeFileAtomically } from '../config/edit/index.js';
 import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
-import { readText } from './client-file.js';
 import { isOurBridge } from './find-servers.js';
 import { removeJson, setJson } from './json-entry.js';
 import type { Client, Program } from './programs/client.js';
-import { parseDocument } from './read-document.js';
+import { parseDocument, readClientFile } from './read-document.js';
 import { removeToml, setToml } from './toml-entry.js';
 
 /** The name under which a client knows the herd. */
@@ -44,7 +43,7 @@ export async function attachClient(
 ): Promise<AttachOutcome> {
   const entry = client.spell?.(program);
   if (entry === undefined) throw new Error(`${client.name} runs no program of others`);
-  const text = readText(file);
+  const text = readClientFile(file);
   const before = text ?? '';
   const there = entryIn(client, file, before);
   const after = put(client, before, entry);
@@ -69,7 +68,7 @@ export async function detachClient(
   file: string,
   { dryRun }: Options,
 ): Promise<DetachOutcome> {
-  const before = readText(file) ?? '';
+  const before = readClientFile(file) ?? '';
   const entry = entryIn(client, file, before);
   if (!isOurs(entry)) return { file, before, after: before, change: 'unchanged' };
   const backup = backupOf(file);
@@ -91,7 +90,7 @@ export async function detachClient(
 /** Whether there is such an entry. A file that cannot be read has none. */
 export function isAttached(client: Client, file: string): boolean {
   try {
-    return isOurs(entryIn(client, file, readText(file) ?? ''));
+    return isOurs(entryIn(client, file, readClientFile(file) ?? ''));
   } catch {
     return false;
   }
@@ -109,7 +108,7 @@ function backupOf(file: string): string {
 
 function originalOf(client: Client, backup: string, now: string, entry: unknown): string | undefined {
   try {
-    const old = readText(backup);
+    const old = readClientFile(backup);
     if (old === undefined || isOurs(entryIn(client, backup, old))) return undefined;
     return put(client, old, entry) === now ? old : undefined;
   } catch {

@@ -2,13 +2,12 @@ import { basename, dirname, join } from 'node:path';
 import { isMap } from '../config/parse/document.js';
 import { formatPath } from '../config/parse/problem.js';
 import { ToolherdError } from '../shared/errors.js';
-import { readText } from './client-file.js';
 import { type Secret, SecretExtractor } from './extract-secrets.js';
 import { normalizeEntry, refusalOf } from './normalize-entry.js';
 import type { Client, Machine, Scope } from './programs/client.js';
 import type { Entry } from './programs/fields.js';
 import { literal, type ReferenceContext } from './programs/references.js';
-import { parseDocument } from './read-document.js';
+import { parseDocument, readClientFile } from './read-document.js';
 
 /** A server of a client, in our spelling. */
 export interface FoundServer {
@@ -60,7 +59,7 @@ export function findServers(search: Search): Findings {
   for (const client of search.clients) {
     for (const file of filesOf(client, search)) {
       try {
-        const text = readText(file);
+        const text = readClientFile(file);
         if (text === undefined) continue;
         findings.files.push(file);
         findings.servers.push(...serversOf(client, file, text, search, extractor));

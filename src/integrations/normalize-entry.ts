@@ -1,5 +1,6 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { hasReferences } from '../config/variables/variables.js';
+import { stripUrl } from '../shared/hide-secrets.js';
 import type { Entry } from './programs/fields.js';
 import { literal } from './programs/references.js';
 
@@ -74,16 +75,11 @@ function transportOf({ command, url }: Entry): string {
 
 /** The package that is run, where that can be told; the url; the program. */
 function serverOf({ command, args, url }: Entry): string | undefined {
-  if (typeof url === 'string') return bareUrl(url);
+  if (typeof url === 'string') return stripUrl(url);
   if (typeof command !== 'string') return undefined;
   const runner = /^(npx|uvx|bunx)$/.test(basename(command));
   const first = Array.isArray(args) ? args.find((arg) => !String(arg).startsWith('-')) : undefined;
-  return runner && first !== undefined ? bareUrl(String(first)) : basename(command);
-}
-
-/** Without what may be a secret. */
-function bareUrl(text: string): string {
-  return /^[\w+.-]+:\/\//.test(text) ? text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//') : text;
+  return runner && first !== undefined ? stripUrl(String(first)) : basename(command);
 }
 
 function startsHere(path: string): boolean {

@@ -3,8 +3,17 @@ import { parse as parseToml } from 'smol-toml';
 import { LineIndex } from '../config/parse/document.js';
 import { parseYaml } from '../config/parse/parse-yaml.js';
 import { ConfigError } from '../config/parse/problem.js';
+import { readIfExists } from '../config/parse/read-file.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Client } from './programs/client.js';
+
+/** Some clients keep their history in the same file as their servers, so it can have megabytes. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The text of a client's file; undefined when there is none. */
+export function readClientFile(file: string): string | undefined {
+  return readIfExists(file, MAX_BYTES);
+}
 
 /** The values of a client's file. What is wrong is told by its place, never by its text, which may hold a secret. */
 export function parseDocument(format: Client['format'], file: string, text: string): unknown {

@@ -67,6 +67,12 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
+/** A url without user info, query and fragment, each of which may hold a key. Any other text stays as it is. */
+export function stripUrl(text: string): string {
+  if (!/^[\w+.-]+:\/\//.test(text)) return text;
+  return text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
+}
+
 /** The words of a command without the secrets in them, and those secrets, which the program may repeat elsewhere. */
 export function hideInArguments(words: readonly string[]): { words: string[]; values: string[] } {
   const values: string[] = [];

@@ -201,7 +201,7 @@ describe('C2: the limits are where they are said to be', () => {
     expect((await loadAgent(full(MIB, 'é'))).servers).toHaveLength(1);
     for (const letter of ['x', 'é']) {
       const [problem] = await problemsOf({ agent: full(MIB + 1, letter) });
-      expect(problem).toMatchObject({ message: 'The file is larger than 1 MiB', line: 1, column: 1 });
+      expect(problem).toMatchObject({ message: `${problem?.file} is larger than 1 MiB`, line: 1, column: 1 });
     }
   });
 
@@ -243,7 +243,9 @@ describe('C2: what is no text', () => {
     const herd = makeHerd({ agent: '' });
     writeFileSync(herd.agentFile, bytes);
     const { problems } = await refusalOf(herd.load());
-    expect(problems).toMatchObject([{ message: 'The file is not valid UTF-8', file: herd.agentFile }]);
+    expect(problems).toMatchObject([
+      { message: `${herd.agentFile} is not valid UTF-8`, file: herd.agentFile },
+    ]);
   });
 
   it('the character that stands for a bad one may stand in a text', async () => {

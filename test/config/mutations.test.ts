@@ -73,23 +73,23 @@ async function loadText(kind: Kind, text: string): Promise<void> {
   const problems: Problem[] = [];
   const report = (problem: Problem) => void problems.push(problem);
   const document = parseYaml(join(folder, `${kind}.yaml`), text);
-  const context = { scope: 'agent' as const, folder, isOwn: false, allowedCommands: [], allowHttp: [] };
-  const drafts =
+  const context = { scope: 'agent' as const, folder, isUserOwned: false, allowedCommands: [], allowHttp: [] };
+  const entries =
     kind === 'agent'
       ? readAgentFile(document, context, report, () => {})
-      : readConfigFile(document, folder, report, () => {}).drafts;
-  const outside = {
+      : readConfigFile(document, folder, report, () => {}).entries;
+  const loadEnvironment = {
     environment: ENVIRONMENT,
     userHome: '/',
     redactor: new Redactor(),
     variables: 'strict' as const,
     reader: 'command' as const,
   };
-  for (const draft of drafts) {
-    if (draft.isBroken || draft.fields.enabled === false) continue;
-    const launch = draft.transport === 'stdio' ? launchCommand(draft, report) : undefined;
-    if (draft.transport !== 'stdio' || launch !== undefined)
-      await resolveEntry(draft, launch, outside, report);
+  for (const entry of entries) {
+    if (entry.isBroken || entry.fields.enabled === false) continue;
+    const launch = entry.transport === 'stdio' ? launchCommand(entry, report) : undefined;
+    if (entry.transport !== 'stdio' || launch !== undefined)
+      await resolveEntry(entry, launch, loadEnvironment, report);
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -14,7 +14,7 @@ const PLAIN = { json: false, padding: false };
 
 /** The text of a config.yaml in which `security.allowed_commands` has one command more. */
 export function allowCommand(text: string, command: string): string {
-  const after = applyEdit(text, spliceFor(text, command));
+  const after = applyEdit(text, allowEdit(text, command));
   if (saysOneMore(text, after, command)) return after;
   throw uneditable(
     text,
@@ -24,7 +24,7 @@ export function allowCommand(text: string, command: string): string {
   );
 }
 
-function spliceFor(text: string, command: string): TextEdit {
+function allowEdit(text: string, command: string): TextEdit {
   const root = parseTokens(text).contents;
   const atEnd = (...lines: string[]) => insertLines(text, text.length, lines);
   const printed = printFlow(command, PLAIN);
@@ -33,18 +33,18 @@ function spliceFor(text: string, command: string): TextEdit {
   const security = pairOf(root, 'security');
   if (security === undefined && root.srcToken?.type === 'block-map') return atEnd(...block);
   const section = security?.value;
-  const place = isMap(section) ? pairOf(section, 'allowed_commands') : undefined;
-  const list = place?.value;
+  const location = isMap(section) ? pairOf(section, 'allowed_commands') : undefined;
+  const list = location?.value;
   if (isSeq(list) && list.srcToken?.type === 'flow-collection')
     return appendToFlow(text, list.srcToken, printed, 2);
-  if (isSeq(list) && list.srcToken?.type === 'block-seq' && place !== undefined) {
-    const [start = 0, end = 0] = startOf(place);
+  if (isSeq(list) && list.srcToken?.type === 'block-seq' && location !== undefined) {
+    const [start = 0, end = 0] = startOf(location);
     const head = { start, end: end + 1, column: columnOf(text, start) };
     const column = dashColumnOf(text, list.srcToken);
     const lines = printItem(command, column, detectIndentation(text, [list.srcToken]));
     return appendToBlock(text, { head, list: list.srcToken }, lines);
   }
-  if (place === undefined && isMap(section)) {
+  if (location === undefined && isMap(section)) {
     const first = section.items[0];
     const [offset = 0] = first === undefined ? [] : startOf(first);
     if (section.srcToken?.type === 'block-map') {

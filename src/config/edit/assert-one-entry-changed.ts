@@ -7,7 +7,7 @@ import { parseValues } from './parse.js';
 const LIST_KEYS: readonly ListKey[] = ['tools', 'mcp_servers'];
 
 /**
- * The net under every edit: whatever wrote the splice, the new text has to parse, one list has to differ by exactly one
+ * The net under every edit: whatever wrote the edit, the new text has to parse, one list has to differ by exactly one
  * item, and every other value has to be what it was. Throws otherwise.
  */
 export function assertOneItemChanged(before: string, after: string): void {

@@ -29,22 +29,22 @@ interface BlockItem extends Span {
 
 function itemsOf(text: string, list: CST.BlockSequence): BlockItem[] {
   return list.items.flatMap((item) => {
-    const leaves = flatTokensOfItem(item);
-    const span = contentSpan(leaves);
+    const tokens = flatTokensOfItem(item);
+    const span = contentSpan(tokens);
     if (span === undefined) return [];
     const start = lineStart(text, span.start);
     const dashColumn = span.start - start;
     const below = lineAfter(text, span.end);
     const end = endOfComments(text, below, dashColumn + 1);
-    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKeptScalar(text, leaves) }];
+    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKeptScalar(text, tokens) }];
   });
 }
 
-function endsInKeptScalar(text: string, leaves: readonly FlatToken[]): boolean {
-  const index = leaves.findLastIndex((leaf) => leaf.type === 'block-scalar-header');
-  const header = leaves[index];
+function endsInKeptScalar(text: string, tokens: readonly FlatToken[]): boolean {
+  const index = tokens.findLastIndex((token) => token.type === 'block-scalar-header');
+  const header = tokens[index];
   if (header === undefined || !text.slice(header.start, header.end).includes('+')) return false;
-  return contentSpan(leaves.slice(index + 1).filter((leaf) => leaf.type !== 'block-scalar')) === undefined;
+  return contentSpan(tokens.slice(index + 1).filter((token) => token.type !== 'block-scalar')) === undefined;
 }
 
 export function dashColumnOf(text: string, list: CST.BlockSequence): number {

@@ -4,10 +4,10 @@ import { ConfigError } from '../parse/problem.js';
 /** The edits know a text, not its file. */
 export const UNNAMED = '';
 
-/** The text cannot be edited as asked, and this is the place that stands in the way. */
+/** The text cannot be edited as asked, and this is the location that stands in the way. */
 export function uneditable(text: string, offset: number, message: string, fix: string): ConfigError {
-  const place = new LineIndex(text).at(offset);
-  return new ConfigError([{ type: 'ConfigError', message, fix, file: UNNAMED, ...place, path: '' }]);
+  const location = new LineIndex(text).at(offset);
+  return new ConfigError([{ type: 'ConfigError', message, fix, file: UNNAMED, ...location, path: '' }]);
 }
 
 /** The same error with the file named, which only the one who read it can. */

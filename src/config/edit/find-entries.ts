@@ -27,7 +27,7 @@ export function findEntries(text: string, key: ListKey): FoundEntry[] {
     ...textAs('name', item, 'name'),
     ...textAs('registryName', item, 'registry_name'),
     ...textAs('type', item, 'type'),
-    ...document.place([key, index]),
+    ...document.position([key, index]),
   }));
 }
 

@@ -35,8 +35,9 @@ export function flatTokens(token: CST.Token | null | undefined): FlatToken[] {
     case 'document':
       return [...token.start, token.value, ...(token.end ?? [])].flatMap((part) => flatTokens(part));
     default: {
-      const leaf = { type: token.type, start: token.offset, end: token.offset + token.source.length };
-      return 'end' in token ? [leaf, ...(token.end ?? []).flatMap((end) => flatTokens(end))] : [leaf];
+      const { type, offset, source } = token;
+      const flat = { type, start: offset, end: offset + source.length };
+      return 'end' in token ? [flat, ...(token.end ?? []).flatMap((end) => flatTokens(end))] : [flat];
     }
   }
 }
@@ -50,13 +51,13 @@ function keepsBreaks({ props }: CST.BlockScalar): boolean {
 }
 
 /** Spaces, line breaks and comments say nothing; an empty block scalar has no text. */
-function isContent(leaf: FlatToken): boolean {
-  return !['space', 'newline', 'comment', 'comma'].includes(leaf.type) && leaf.end > leaf.start;
+function isContent(token: FlatToken): boolean {
+  return !['space', 'newline', 'comment', 'comma'].includes(token.type) && token.end > token.start;
 }
 
-/** From the first to the last leaf that means something; undefined when none does. A closing comma is not part of it. */
-export function contentSpan(leaves: readonly FlatToken[]): Span | undefined {
-  const first = leaves.find(isContent);
-  const last = leaves.findLast(isContent);
+/** From the first to the last token that means something; undefined when none does. A closing comma is not part of it. */
+export function contentSpan(tokens: readonly FlatToken[]): Span | undefined {
+  const first = tokens.find(isContent);
+  const last = tokens.findLast(isContent);
   return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end };
 }

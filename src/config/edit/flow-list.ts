@@ -20,13 +20,13 @@ interface FlowItem extends Span {
 function itemsOf(collection: CST.FlowCollection): FlowItem[] {
   const items: FlowItem[] = [];
   for (const item of collection.items) {
-    const leaves = flatTokensOfItem(item);
+    const tokens = flatTokensOfItem(item);
     const comma = item.start.find((part) => part.type === 'comma');
     const previous = items.at(-1);
     if (comma !== undefined && previous !== undefined) {
       previous.comma = { start: comma.offset, end: comma.offset + 1 };
     }
-    const span = contentSpan(leaves);
+    const span = contentSpan(tokens);
     if (span !== undefined) items.push({ ...span, comma: undefined });
   }
   return items;
@@ -76,7 +76,7 @@ function fillFlow(text: string, collection: CST.FlowCollection, printed: string,
 
 /** Where the comment on the line of `offset` ends, when one comes next; else `offset`. */
 function endOfComment(text: string, collection: CST.FlowCollection, offset: number): number {
-  const comment = flatTokens(collection).find((leaf) => leaf.type === 'comment' && leaf.start >= offset);
+  const comment = flatTokens(collection).find((token) => token.type === 'comment' && token.start >= offset);
   const next = comment !== undefined && isBlankWithin(text, offset, comment.start);
   return next ? comment.end : offset;
 }
@@ -109,7 +109,7 @@ export function removeFromFlow(
   );
 }
 
-/** What leaves no hole: whole lines with their closing comment where the item has them, else one side's spaces. */
+/** What tokens no hole: whole lines with their closing comment where the item has them, else one side's spaces. */
 function withSurroundings(
   text: string,
   collection: CST.FlowCollection,
@@ -132,6 +132,6 @@ function withSurroundings(
 /** Where the line above ends; a comment there would swallow what comes next, so then it is `start` as it was. */
 function endOfLineAbove(text: string, collection: CST.FlowCollection, start: number): number {
   const above = lineEnd(text, lineStart(text, lineStart(text, start) - 1));
-  const isComment = flatTokens(collection).some((leaf) => leaf.type === 'comment' && leaf.end === above);
+  const isComment = flatTokens(collection).some((token) => token.type === 'comment' && token.end === above);
   return isComment ? start : above;
 }

@@ -9,7 +9,7 @@ export type ListKey = 'tools' | 'mcp_servers';
 const BY_HAND = 'change the file by hand, or write the list in the usual form';
 
 /** How a text holds the list. The parser's tokens go along because only they know commas, dashes and comments. */
-export type ListPlace =
+export type ListLocation =
   | { kind: 'empty-document'; offset: number }
   | { kind: 'missing-key'; root: CST.BlockMap | CST.FlowCollection }
   | { kind: 'no-value'; head: Head; value: Span | undefined; inFlow: boolean }
@@ -21,7 +21,7 @@ export interface Head extends Span {
   column: number;
 }
 
-export function locateList(text: string, document: Document.Parsed, key: ListKey): ListPlace {
+export function locateList(text: string, document: Document.Parsed, key: ListKey): ListLocation {
   const root = document.contents;
   if (root === null || isNothing(root)) {
     return { kind: 'empty-document', offset: Math.max(document.range[1], lineStart(text, 0)) };
@@ -38,10 +38,10 @@ export function locateList(text: string, document: Document.Parsed, key: ListKey
   if (pairs[1] !== undefined) {
     throw uneditable(text, startOf(pairs[1]), `'${key}' stands here twice`, 'remove one');
   }
-  return placeOf(text, key, pair, token.type === 'flow-collection');
+  return locationOf(text, key, pair, token.type === 'flow-collection');
 }
 
-function placeOf(text: string, key: ListKey, pair: Pair, inFlow: boolean): ListPlace {
+function locationOf(text: string, key: ListKey, pair: Pair, inFlow: boolean): ListLocation {
   const item = pair.srcToken;
   const span = item === undefined ? undefined : contentSpan(flatTokensOfItem(withoutValue(item)));
   if (item?.sep === undefined || span === undefined || 'explicitKey' in item) {

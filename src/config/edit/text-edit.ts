@@ -1,24 +1,24 @@
 import { isBlank, lineBreakOf, lineStart } from './lines.js';
 
-/** One contiguous change of a text. Offsets count UTF-16 units of the text before the change. */
+/** One contiguous change of a text. Position count UTF-16 units of the text before the change. */
 export type TextEdit = { start: number; end: number; insert: string };
 
-export function applyEdit(text: string, splice: TextEdit): string {
-  return text.slice(0, splice.start) + splice.insert + text.slice(splice.end);
+export function applyEdit(text: string, edit: TextEdit): string {
+  return text.slice(0, edit.start) + edit.insert + text.slice(edit.end);
 }
 
-/** The change that takes `applySplice(text, splice)` back to `text`, byte for byte. */
-export function invertEdit(text: string, splice: TextEdit): TextEdit {
+/** The change that takes `applySplice(text, edit)` back to `text`, byte for byte. */
+export function invertEdit(text: string, edit: TextEdit): TextEdit {
   return {
-    start: splice.start,
-    end: splice.start + splice.insert.length,
-    insert: text.slice(splice.start, splice.end),
+    start: edit.start,
+    end: edit.start + edit.insert.length,
+    insert: text.slice(edit.start, edit.end),
   };
 }
 
 /** Several changes that do not overlap, in any order, as one: what lies between them is inserted as it was. */
-export function joinEdits(text: string, splices: readonly TextEdit[]): TextEdit {
-  const ordered = [...splices].sort((a, b) => a.start - b.start || a.end - b.end);
+export function joinEdits(text: string, edits: readonly TextEdit[]): TextEdit {
+  const ordered = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   const first = ordered[0];
   if (first === undefined) return { start: 0, end: 0, insert: '' };
   const joined = { ...first };

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isCode, ToolherdError } from '../../shared/errors.js';
-import type { Disk } from './disk.js';
-import { resolveSymlink } from './resolve-symlink.js';
+
+/** What an edit asks of the file system; a test gives one that fails. */
+export type Disk = Pick<
+  typeof nodeFs,
+  'access' | 'lstat' | 'mkdir' | 'open' | 'readFile' | 'readlink' | 'realpath' | 'rename' | 'stat' | 'unlink'
+>;
 
 export interface WriteOptions {
   /** What the file held when it was read, null for no file; anything else there by now and nothing is written. */
@@ -65,10 +69,44 @@ async function replace(
       await disk.unlink(temporary).catch(() => undefined);
       throw error;
     }
-    // The new text is in place. Not synced, a crash brings the old one back, and either is whole.
+    // The new text is in location. Not synced, a crash brings the old one back, and either is whole.
     await folder.sync().catch(() => undefined);
   } finally {
     await folder.close().catch(() => undefined);
+  }
+}
+
+/** As many links as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * The file behind a path. Dotfile managers link config files to a repository: the link stays, its target is written,
+ * even one that does not exist yet.
+ */
+async function resolveSymlink(
+  path: string,
+  disk: Pick<Disk, 'lstat' | 'readlink' | 'realpath'>,
+): Promise<string> {
+  let target = resolve(path);
+  for (let links = 0; links < MAX_LINKS; links += 1) {
+    try {
+      return await disk.realpath(target);
+    } catch (error) {
+      if (!isCode(error, 'ENOENT')) throw error;
+    }
+    const link = await linkAt(target, disk);
+    if (link === undefined) return target;
+    target = resolve(dirname(target), link);
+  }
+  throw Object.assign(new Error(`too many symbolic links: ${path}`), { code: 'ELOOP' });
+}
+
+async function linkAt(path: string, disk: Pick<Disk, 'lstat' | 'readlink'>): Promise<string | undefined> {
+  try {
+    return (await disk.lstat(path)).isSymbolicLink() ? await disk.readlink(path) : undefined;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }
 

@@ -24,12 +24,12 @@ export interface Plugin {
 const NAMES = ['plugin.json', 'server.json'] as const;
 
 /** Reads a plugin's manifest. Throws a FileFault or a ConfigError; runs nothing. */
-export function readPlugin(draft: ParsedEntry): Plugin {
-  const folder = pluginFolder(draft);
-  const manifest = readManifest(folder, draft.fields.manifest as string | undefined);
+export function readPlugin(entry: ParsedEntry): Plugin {
+  const folder = pluginFolder(entry);
+  const manifest = readManifest(folder, entry.fields.manifest as string | undefined);
   const packages =
     isMap(manifest.value) && Array.isArray(manifest.value.packages) ? manifest.value.packages : [];
-  const hint = draft.fields.runtime_hint as string | undefined;
+  const hint = entry.fields.runtime_hint as string | undefined;
   const candidates = packages.filter(isMap).flatMap((pack) => readPackage(pack) ?? []);
   const fitting = candidates.find((candidate) => hint === undefined || candidate.command === hint);
   if (fitting === undefined) {
@@ -45,15 +45,15 @@ export function readPlugin(draft: ParsedEntry): Plugin {
   return { folder, manifest, ...fitting };
 }
 
-function pluginFolder(draft: ParsedEntry): string {
-  const path = String(draft.fields.plugin_dir);
-  const folder = resolve(draft.context.folder, path);
+function pluginFolder(entry: ParsedEntry): string {
+  const path = String(entry.fields.plugin_dir);
+  const folder = resolve(entry.context.folder, path);
   if (isLink(folder)) throw new FileReadError(`${folder} is a symbolic link`, 'name the folder itself');
   // A project may only point at plugins that came with it.
-  if (draft.context.isOwn) return folder;
+  if (entry.context.isUserOwned) return folder;
   if (isAbsolute(path))
     throw new FileReadError('The path leaves the folder of the file', 'use a folder inside the project');
-  return resolveInside(draft.context.folder, path);
+  return resolveInside(entry.context.folder, path);
 }
 
 function isLink(path: string): boolean {

@@ -84,7 +84,7 @@ function argumentsOf(list: Data | undefined): string[] {
   });
 }
 
-/** What stands for an input: its value with `{variables}` filled in, its default, or a question to the user. */
+/** What stands for an input: its value with `{variables}` filled in, its default, or a referenceTo to the user. */
 function inputText(input: DataMap): string | undefined {
   const value = input.value ?? input.default;
   const variables = isMap(input.variables) ? input.variables : {};
@@ -93,12 +93,12 @@ function inputText(input: DataMap): string | undefined {
       const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
       if (!isMap(variable)) return placeholder;
       const known = variable.value ?? variable.default;
-      return typeof known === 'string' ? escapeDollars(known) : question(name);
+      return typeof known === 'string' ? escapeDollars(known) : referenceTo(name);
     });
   }
   const hint = either(input, 'valueHint', 'value_hint');
   return (input.isRequired ?? input.is_required) === true && typeof hint === 'string'
-    ? question(hint)
+    ? referenceTo(hint)
     : undefined;
 }
 
@@ -106,7 +106,7 @@ export function escapeDollars(text: string): string {
   return text.replaceAll('$', '$$$$');
 }
 
-function question(name: string): string {
+function referenceTo(name: string): string {
   return `\${${name
     .toUpperCase()
     .replaceAll(/[^A-Z0-9_]/g, '_')

@@ -9,7 +9,7 @@ export interface FileContext {
   /** The folder that relative paths start from. */
   folder: string;
   /** A file of the user's own, as opposed to one that came with a project. */
-  isOwn: boolean;
+  isUserOwned: boolean;
   allowedCommands: readonly string[];
   allowHttp: readonly string[];
 }
@@ -28,7 +28,7 @@ export interface ParsedEntry {
   /** The fields by their canonical names, null ones left out. */
   fields: Partial<Record<FieldName, DataMap[string]>>;
   /** Fields that are there in a wrong shape or under a wrong name: not to be called missing as well. */
-  suspects: ReadonlySet<string>;
+  fieldsInError: ReadonlySet<string>;
   /** Something in it is wrong, and was reported: it is only looked at any further to find what else is. */
   isBroken: boolean;
   /** Where a field stands in the document, under the name it has there. */

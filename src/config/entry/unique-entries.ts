@@ -1,40 +1,40 @@
-import type { ParsedEntry, Report } from '../entry/parsed-entry.js';
+import type { ParsedEntry, Report } from './parsed-entry.js';
 
 /**
  * The names of one file. A manual entry beats a registry entry of the same name, with a warning; any other
  * repetition is an error, and so is one registry server that stands there twice.
  */
-export function uniqueEntries(drafts: readonly ParsedEntry[], report: Report, warn: Report): ParsedEntry[] {
+export function uniqueEntries(entries: readonly ParsedEntry[], report: Report, warn: Report): ParsedEntry[] {
   const byName = new Map<string, ParsedEntry>();
   const byRegistryName = new Map<string, ParsedEntry>();
-  const hasName = (draft: ParsedEntry) => draft.fields.name !== undefined;
-  for (const draft of drafts.filter(hasName)) {
-    const registryName = draft.fields.registry_name as string | undefined;
+  const hasName = (entry: ParsedEntry) => entry.fields.name !== undefined;
+  for (const entry of entries.filter(hasName)) {
+    const registryName = entry.fields.registry_name as string | undefined;
     const same = registryName === undefined ? undefined : byRegistryName.get(registryName);
-    if (registryName !== undefined && same === undefined) byRegistryName.set(registryName, draft);
-    const other = byName.get(draft.name);
-    if (same !== undefined) repeated(draft, same, `The registry server '${registryName}'`, report);
-    else if (other === undefined) byName.set(draft.name, draft);
-    else settle(byName, draft, other, report, warn);
+    if (registryName !== undefined && same === undefined) byRegistryName.set(registryName, entry);
+    const other = byName.get(entry.name);
+    if (same !== undefined) reportDuplicate(entry, same, `The registry server '${registryName}'`, report);
+    else if (other === undefined) byName.set(entry.name, entry);
+    else chooseByOrigin(byName, entry, other, report, warn);
   }
-  return drafts.filter((draft) => !hasName(draft) || byName.get(draft.name) === draft);
+  return entries.filter((entry) => !hasName(entry) || byName.get(entry.name) === entry);
 }
 
-function settle(
+function chooseByOrigin(
   byName: Map<string, ParsedEntry>,
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   other: ParsedEntry,
   report: Report,
   warn: Report,
 ): void {
   const isManual = (candidate: ParsedEntry) => candidate.fields.registry_name === undefined;
-  if (isManual(draft) === isManual(other)) {
-    repeated(draft, other, `The name '${draft.name}'`, report);
+  if (isManual(entry) === isManual(other)) {
+    reportDuplicate(entry, other, `The name '${entry.name}'`, report);
     return;
   }
-  const [winner, loser] = isManual(draft) ? [draft, other] : [other, draft];
-  byName.set(draft.name, winner);
-  const message = `'${draft.name}' from the registry (${loser.fields.registry_name}) is overridden by the manual entry`;
+  const [winner, loser] = isManual(entry) ? [entry, other] : [other, entry];
+  byName.set(entry.name, winner);
+  const message = `'${entry.name}' from the registry (${loser.fields.registry_name}) is overridden by the manual entry`;
   warn(
     loser.document.problem(
       'MCPConfigError',
@@ -45,13 +45,13 @@ function settle(
   );
 }
 
-function repeated(draft: ParsedEntry, first: ParsedEntry, what: string, report: Report): void {
-  const { line } = first.document.place(first.path);
+function reportDuplicate(entry: ParsedEntry, first: ParsedEntry, what: string, report: Report): void {
+  const { line } = first.document.position(first.path);
   const message = `${what} stands in this file twice (first in line ${line})`;
   report(
-    draft.document.problem(
+    entry.document.problem(
       'MCPConfigError',
-      draft.at('name'),
+      entry.at('name'),
       message,
       'rename one of the two, or remove one',
     ),

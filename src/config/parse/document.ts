@@ -5,13 +5,13 @@ import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
 export type Data = null | boolean | number | string | Data[] | { [key: string]: Data };
 export type DataMap = { [key: string]: Data };
 
-interface Offsets {
+interface Position {
   key: number;
   value: number;
 }
 
 /** Where each child of each container stands in the text. */
-export type Places = WeakMap<object, Map<string | number, Offsets>>;
+export type Positions = WeakMap<object, Map<string | number, Position>>;
 
 /** How many names are compared for the suggestions of one file: a hostile one has twenty thousand wrong names. */
 const MAX_COMPARISONS = 20_000;
@@ -21,25 +21,26 @@ export class SourceDocument {
   readonly file: string;
   readonly text: string;
   readonly value: Data;
-  readonly #places: Places;
+  readonly #positions: Positions;
   readonly #start: number;
   #lines: LineIndex | undefined;
   #comparisons = 0;
 
-  constructor(file: string, text: string, value: Data, places: Places, start: number) {
+  constructor(file: string, text: string, value: Data, positions: Positions, start: number) {
     this.file = file;
     this.text = text;
     this.value = value;
-    this.#places = places;
+    this.#positions = positions;
     this.#start = start;
   }
 
   /** The place of a key or its value; of the nearest thing around it where the path leads nowhere. */
-  place(path: Path, what: 'key' | 'value' = 'value'): { line: number; column: number } {
+  position(path: Path, what: 'key' | 'value' = 'value'): { line: number; column: number } {
     let offset = this.#start;
     let node: unknown = this.value;
     path.every((step, index) => {
-      const child = typeof node === 'object' && node !== null ? this.#places.get(node)?.get(step) : undefined;
+      const child =
+        typeof node === 'object' && node !== null ? this.#positions.get(node)?.get(step) : undefined;
       if (child === undefined) return false;
       offset = what === 'key' && index === path.length - 1 ? child.key : child.value;
       node = (node as Record<string | number, unknown>)[step];
@@ -72,12 +73,21 @@ export class SourceDocument {
     fix: string,
     what: 'key' | 'value' = 'value',
   ): Problem {
-    return { type, message, fix, file: this.file, ...this.place(path, what), path: formatPath(path) };
+    return { type, message, fix, file: this.file, ...this.position(path, what), path: formatPath(path) };
   }
 }
 
 export function isMap(value: unknown): value is DataMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Visits every string of a value with its path, however deep it is nested. Keys are not visited. */
+export function eachString(value: unknown, path: Path, visit: (text: string, path: Path) => void): void {
+  if (typeof value === 'string') visit(value, path);
+  else if (Array.isArray(value))
+    value.forEach((item, index) => void eachString(item, [...path, index], visit));
+  else if (isMap(value))
+    for (const [key, item] of Object.entries(value)) eachString(item, [...path, key], visit);
 }
 
 /** Turns offsets into lines and columns; the line starts are found once, since a file can have many problems. */

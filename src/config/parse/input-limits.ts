@@ -13,7 +13,7 @@ export const LIMITS = {
   badEscapes: 20,
 } as const;
 
-export interface Refusal {
+export interface TextProblem {
   message: string;
   fix: string;
   /** Where in the text it went too far. */
@@ -42,7 +42,7 @@ const BAD_ESCAPES = {
 /** The bound below may count a level twice; the exact depth is checked on the parsed tree. */
 const DEPTH_BOUND = LIMITS.depth * 2;
 
-export function checkText(text: string): Refusal | undefined {
+export function checkText(text: string): TextProblem | undefined {
   if (Buffer.byteLength(text) > LIMITS.bytes) return { ...TOO_LARGE, offset: 0 };
   let tokens = 0;
   let aliases = 0;

@@ -39,6 +39,11 @@ export function formatProblem(problem: Problem, level: 'error' | 'warning' = 'er
   return `${level}: ${problem.type}: ${problem.message}\n  at ${where}${why}\n  fix: ${problem.fix}`;
 }
 
+/** A problem with a file as a whole: it has no line, so its first one is named. */
+export function fileProblem(file: string, message: string, fix: string): Problem {
+  return { type: 'ConfigError', message, fix, file, line: 1, column: 1, path: '' };
+}
+
 /** A file that cannot be used. Nothing of it is applied. */
 export class ConfigError extends ToolherdError {
   override readonly type: string = 'ConfigError';

@@ -35,7 +35,12 @@ export const TRANSPORT_NAMES = [
   'streamable_http',
   'streamable-http',
 ] as const;
+/** What a plugin manifest may name as its runtime. */
 export const RUNTIMES = ['uvx', 'npx', 'python', 'node', 'docker'] as const;
+/** Commands that every entry may run; `security.allowed_commands` adds to them. */
+export const BUILT_IN_COMMANDS = ['npx', 'uvx', 'docker'] as const;
+/** The fields whose strings may hold `${VAR}`. */
+export const EXPANDED_FIELDS = ['env', 'headers', 'url', 'args', 'cwd', 'config', 'roots'] as const;
 
 const transport = z.union([choice(...TRANSPORT_NAMES), map({ type: choice(...TRANSPORT_NAMES) })], {
   error: `one of ${TRANSPORT_NAMES.join(', ')}`,

@@ -7,7 +7,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** What is wrong with the url of a server, in the contract's words, or nothing. The url itself is never shown. */
-export function urlFault(
+export function urlProblem(
   text: string,
   transport: Transport,
   allowHttp: readonly string[],

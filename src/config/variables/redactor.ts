@@ -3,7 +3,7 @@
  * serves a whole herd. A value becomes `[redacted:NAME]`, so that the reader still learns which one it was.
  */
 
-/** Shorter values stand in too many innocent places: `true`, `8080`, `info`. */
+/** Shorter values stand in too many innocent positions: `true`, `8080`, `info`. */
 const MIN_LENGTH = 6;
 
 /** Variables that describe the machine, not a secret; hiding them would only make paths unreadable. */

@@ -85,18 +85,18 @@ export interface Use {
 /** Fills the references in. What is unset or malformed is reported, and left out of the text. */
 export function expand(
   source: string,
-  surroundings: VariableScope,
+  scope: VariableScope,
 ): { text: string; uses: Use[]; malformed: string[] } {
   const uses: Use[] = [];
   const malformed: string[] = [];
   let text = '';
   for (const part of parseReferences(source)) {
     if (part.kind === 'text') text += part.text;
-    else if (part.kind === 'folder') text += surroundings.workspaceFolder;
-    else if (part.kind === 'home') text += surroundings.userHome;
+    else if (part.kind === 'folder') text += scope.workspaceFolder;
+    else if (part.kind === 'home') text += scope.userHome;
     else if (part.kind === 'malformed') malformed.push(part.text);
     else {
-      const use = lookUp(part.name, part.fallback, surroundings.sources);
+      const use = lookUp(part.name, part.fallback, scope.sources);
       uses.push(use);
       text += use.value ?? '';
     }

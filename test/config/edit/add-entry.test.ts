@@ -5,10 +5,10 @@ import { addEntry, applyEdit, invertEdit, type ListKey } from '../../../src/conf
 const ENTRY = { name: 'new', args: ['-y'], env: { KEY: '${KEY}' } };
 
 function add(text: string, key: ListKey = 'tools'): string {
-  const splice = addEntry(text, key, ENTRY);
-  const after = applyEdit(text, splice);
+  const edit = addEntry(text, key, ENTRY);
+  const after = applyEdit(text, edit);
   assertOneItemChanged(text, after);
-  expect(applyEdit(after, invertEdit(text, splice)), 'undone').toBe(text);
+  expect(applyEdit(after, invertEdit(text, edit)), 'undone').toBe(text);
   return after;
 }
 

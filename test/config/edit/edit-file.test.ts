@@ -48,7 +48,7 @@ test('seed 001: a file is read, parsed, validated, modified, validated, written,
   const result = await editFile(path, edit, (text) => void steps.push(text), { disk });
   expect(steps).toEqual([BEFORE, 'modify', AFTER, 'write']);
   expect(result).toMatchObject({ before: BEFORE, after: AFTER });
-  expect(applyEdit(AFTER, invertEdit(BEFORE, result.splice))).toBe(BEFORE);
+  expect(applyEdit(AFTER, invertEdit(BEFORE, result.edit))).toBe(BEFORE);
   await expectUntouched(AFTER);
 });
 
@@ -147,22 +147,18 @@ describe('seed 001: an error at any step aborts without changes', () => {
   test('the file is not UTF-8', async () => {
     const bytes = Buffer.from('tools: [] # \xe9\n', 'latin1');
     await fs.writeFile(path, bytes);
-    await expect(editFile(path, addB, valid)).rejects.toThrow(`${path} is not UTF-8`);
+    await expect(editFile(path, addB, valid)).rejects.toThrow(`${path} is not valid UTF-8`);
     await expectUntouched(bytes);
   });
 
-  test('the path is no file', async () => {
-    await expect(editFile(folder, addB, valid)).rejects.toMatchObject({ why: 'it is not a regular file' });
+  test('the path is a folder', async () => {
+    await expect(editFile(folder, addB, valid)).rejects.toThrow(`${folder} is a folder`);
   });
 
   test('the file cannot be read', async () => {
-    await fs.writeFile(path, BEFORE);
-    const readFile = async () => {
-      throw Object.assign(new Error('EIO: bad sector'), { code: 'EIO' });
-    };
-    const disk = { ...fs, readFile } as Disk;
-    await expect(editFile(path, addB, valid, { disk })).rejects.toThrow(`${path} could not be read`);
-    await expectUntouched();
+    await fs.symlink(path, path);
+    await expect(editFile(path, addB, valid)).rejects.toThrow(`${path} could not be read (ELOOP)`);
+    expect(await fs.readdir(folder)).toEqual(['agent.yaml']);
   });
 
   test('C4: the disk is full', async () => {

@@ -168,10 +168,10 @@ test('seed 001: an added entry is read back as it was, last in the list, and not
 test('seed 001: adding and removing again gives the same bytes, and so does undoing', () => {
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, count }, added) => {
-      const splice = addEntry(text, key, added);
-      const after = applyEdit(text, splice);
+      const edit = addEntry(text, key, added);
+      const after = applyEdit(text, edit);
       expect(applyEdit(after, removeEntry(after, key, count))).toBe(text);
-      expect(applyEdit(after, invertEdit(text, splice))).toBe(text);
+      expect(applyEdit(after, invertEdit(text, edit))).toBe(text);
     }),
     RUNS,
   );
@@ -181,15 +181,15 @@ test('seed 001: removing any item leaves the others and every comment that is no
   fc.assert(
     fc.property(anyDocument, fc.nat(), ({ text, key, count, comments }, number) => {
       const index = number % count;
-      const splice = removeEntry(text, key, index);
-      const after = applyEdit(text, splice);
+      const edit = removeEntry(text, key, index);
+      const after = applyEdit(text, edit);
       const before = parse(text);
       expect(parse(after)).toEqual({ ...before, [key]: before[key].toSpliced(index, 1) });
       const own = new RegExp(` of ${index}$`);
       expect(commentsOf(after).filter((found) => !own.test(found))).toEqual(
         comments.filter((found) => !own.test(found)),
       );
-      expect(applyEdit(after, invertEdit(text, splice))).toBe(text);
+      expect(applyEdit(after, invertEdit(text, edit))).toBe(text);
       assertOneItemChanged(text, after);
     }),
     RUNS,

@@ -3,10 +3,10 @@ import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-
 import { addEntry, applyEdit, findEntries, invertEdit, removeEntry } from '../../../src/config/edit/index.js';
 
 function remove(text: string, index: number): string {
-  const splice = removeEntry(text, 'tools', index);
-  const after = applyEdit(text, splice);
+  const edit = removeEntry(text, 'tools', index);
+  const after = applyEdit(text, edit);
   assertOneItemChanged(text, after);
-  expect(applyEdit(after, invertEdit(text, splice)), 'undone').toBe(text);
+  expect(applyEdit(after, invertEdit(text, edit)), 'undone').toBe(text);
   return after;
 }
 
