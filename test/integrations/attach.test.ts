@@ -124,7 +124,7 @@ describe('toolherd attach', () => {
     expect(statSync(join(home, '.cursor/mcp.json.before-toolherd')).mode & 0o777).toBe(0o600);
   });
 
-  it.each(CLIENTS.filter(({ spell }) => spell !== undefined).map(({ name }) => name))(
+  it.each(CLIENTS.filter(({ toClientEntry }) => toClientEntry !== undefined).map(({ name }) => name))(
     'every client, and away again: %s',
     async (name) => {
       const { run } = begin();

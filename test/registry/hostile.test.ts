@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { dockerHostAccess } from '../../src/cli/commands/config/docker-host-access.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
-import { patientAsking } from './asking.js';
 import { stage } from './command.js';
+import { instantRetries } from './http-options.js';
 import { type Published, startRegistry } from './server.js';
 import { simple } from './shapes.js';
 
@@ -22,7 +22,7 @@ describe('an answer of the registry that is up to something', () => {
     const { status, stderr } = await run('add', 'io.a/good');
     expect({ status, stderr }).toMatchObject({
       status: 69,
-      stderr: expect.stringContaining("it tells of 'io.b/bad' instead"),
+      stderr: expect.stringContaining("the answer is about 'io.b/bad'"),
     });
     expect(existsSync(agentFile)).toBe(false);
   });
@@ -194,7 +194,7 @@ it('what is remembered of the registry is as old as the answer that it stood in'
   const server = await startRegistry([...simple('io.a/one'), ...simple('io.a/two')]);
   const cacheFolder = makeFolder();
   let now = Date.parse('2026-06-01T00:00:00Z');
-  const registry = openRegistry({ base: server.url, cacheFolder, asking: patientAsking(), now: () => now });
+  const registry = openRegistry({ base: server.url, cacheFolder, http: instantRetries(), now: () => now });
   await registry.search('one', 10, undefined);
   now = Date.parse('2026-06-09T00:00:00Z');
   await registry.search('two', 10, undefined);

@@ -210,9 +210,9 @@ describe('what cannot be added', () => {
     [shapes.nuget, 'nuget example-nuget (there is no runner for nuget packages here)'],
     [shapes.mcpb, 'mcpb example-mcpb (there is no runner for mcpb packages here)'],
     [shapes.cargo, 'cargo example-cargo (there is no runner for cargo packages here)'],
-    [pack({ transport: undefined }), 'npm pack (it does not say its transport)'],
+    [pack({ transport: undefined }), 'npm pack (it names no transport)'],
     [pack({ identifier: undefined }), 'npm (it has no identifier)'],
-    [pack({ identifier: '--call=reboot' }), 'npm --call=reboot (its identifier is none)'],
+    [pack({ identifier: '--call=reboot' }), 'npm --call=reboot (its identifier begins with a dash)'],
     [
       pack({ transport: { type: 'streamable-http', url: 'http://localhost:3000' } }),
       'npm pack (its transport is streamable-http: start it yourself, then: toolherd add NAME --url URL)',

@@ -6,7 +6,7 @@ import { readServer } from '../../src/registry/read-server.js';
 import { latestOfEach } from '../../src/registry/versions.js';
 import { compareVersions } from '../../src/shared/compare-versions.js';
 import { makeFolder } from '../support/folder.js';
-import { patientAsking } from './asking.js';
+import { instantRetries } from './http-options.js';
 import { type Published, startRegistry } from './server.js';
 import { context7, deleted, deprecated, simple, snakeCase } from './shapes.js';
 
@@ -16,7 +16,7 @@ async function begin(published: readonly Published[]) {
   const server = await startRegistry(published);
   const cacheFolder = makeFolder();
   const open = (tryMs = 5000) =>
-    openRegistry({ base: server.url, cacheFolder, asking: patientAsking({ tryMs }), now: () => NOW });
+    openRegistry({ base: server.url, cacheFolder, http: instantRetries({ tryMs }), now: () => NOW });
   return { server, cacheFolder, registry: open() };
 }
 

@@ -1,4 +1,5 @@
 import { type Data, type DataMap, isMap } from '../parse/document.js';
+import { variableName } from '../variables/variables.js';
 
 /** An environment variable that a package says it reads. */
 export interface Declared {
@@ -107,10 +108,7 @@ export function escapeDollars(text: string): string {
 }
 
 function referenceTo(name: string): string {
-  return `\${${name
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9_]/g, '_')
-    .replace(/^(?=\d)/, '_')}}`;
+  return `\${${variableName(name)}}`;
 }
 
 export function declaredVariables(list: Data | undefined): Declared[] {

@@ -141,11 +141,16 @@ function readListen(
   return { host, port, token: http.token === 'none' ? 'none' : 'auto' };
 }
 
+/** https, or http to this machine. */
+export function isRegistryUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+}
+
 function checkRegistry(document: SourceDocument, daemon: DataMap, problems: Problem[]): void {
   const registry = daemon.registry;
   if (typeof registry !== 'string') return;
-  const url = URL.canParse(registry) ? new URL(registry) : undefined;
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return;
+  if (isRegistryUrl(registry)) return;
   const message = "'daemon.registry' must use https:// (or http:// for localhost)";
   problems.push(
     document.problem('ConfigError', ['daemon', 'registry'], message, `for example ${DEFAULT_REGISTRY}`),
