@@ -8,7 +8,7 @@ import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js
 import { quoteName } from './schema/shape-problems.js';
 import type { Settings } from './schema/spec.js';
 
-/** config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
+/** Reads config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
   document: SourceDocument,
   folder: string,
@@ -42,7 +42,7 @@ export function readConfigFile(
   return { settings, entries: readEntries(document, ['mcp_servers'], items, context, report, warn) };
 }
 
-/** agent.yaml: the items of `tools` that are ours. Everything else in it belongs to others. */
+/** Reads agent.yaml: the items of `tools` that are ours. Other programs own the rest of the file. */
 export function readAgentFile(
   document: SourceDocument,
   context: FileContext,
@@ -85,7 +85,7 @@ function readEntries(
   return uniqueEntries(entries, report, warn);
 }
 
-/** An empty file is an empty herd. */
+/** An empty file counts as an empty map. */
 function topOf(document: SourceDocument, report: Report): DataMap | undefined {
   if (document.value === null) return Object.create(null);
   if (isMap(document.value)) return document.value;

@@ -8,7 +8,7 @@ type Schema = Record<string, unknown>;
 
 const NULL = { type: 'null' };
 
-/** The JSON Schema of one of the two files, for editors; made from the same shapes that the loader uses. */
+/** The JSON Schema of one of the two files, for editors. It is made from the shapes that the loader checks. */
 export function fileSchema(kind: 'agent' | 'config'): Schema {
   const title = kind === 'agent' ? 'agent.yaml' : 'config.yaml';
   const $defs = { entry: entrySchema(), source: strip(z.toJSONSchema(SOURCE, { io: 'input' })) };
@@ -24,7 +24,7 @@ const ENTRY_REF = { $ref: '#/$defs/entry' };
 const SOURCE_REF = { $ref: '#/$defs/source' };
 const isSource = { type: 'object', required: ['source_type'] };
 
-/** Only the items of `tools` that are ours are described; the rest of the file belongs to others. */
+/** Describes only the items of `tools` that are ours; other programs own the rest of the file. */
 function agentSchema(): Schema {
   const isMcp = { const: 'mcp' };
   const isOurs = { type: 'object', required: ['type'], properties: { type: isMcp } };
@@ -66,7 +66,7 @@ function entrySchema(): Schema {
   return { ...schema, allOf: (['stdio', 'sse', 'websocket', 'http'] as const).map(rulesOf) };
 }
 
-/** What holds for entries of one transport: the fields it needs, and those that belong to others. */
+/** The rules for entries of one transport: required fields, and fields of other transports. */
 function rulesOf(transport: Transport): Schema {
   const spellings = TRANSPORT_NAMES.filter(
     (name) => name === transport || (transport === 'http' && name.startsWith('str')),

@@ -21,19 +21,19 @@ export interface LoadOptions {
   configFile: string;
   configRequired?: boolean;
   agentFile?: string | undefined;
-  /** The folder of the user's own config: an agent file directly in it needs no `allow`. */
+  /** The folder of the user's config.yaml: an agent file directly in it needs no `allow`. */
   ownFolder: string;
-  /** Where allowed files are remembered; undefined: trust is not asked for (`validate`). */
+  /** The list of allowed files; undefined: trust is not checked (`validate`). */
   trustFile: string | undefined;
-  /** Which agent files need no entry in `trustFile`. Default: as the user's settings say. */
+  /** Which agent files may be used without being in `trustFile`. Default: as `security.trust` says. */
   exempt?: 'as-set' | 'none';
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
-  /** See Outside. */
+  /** See LoadEnvironment. */
   variables?: LoadEnvironment['variables'];
   /**
-   * Default `command`. For a `daemon` an entry of the global file that cannot be resolved does not fail the load: it
-   * becomes a misconfigured server, and the others run.
+   * Default `command`. For a `daemon`, an entry of the global file that cannot be resolved does not fail the load: it
+   * becomes a misconfigured server, and the other servers run.
    */
   reader?: Reader | undefined;
 }
@@ -44,16 +44,16 @@ export interface Loaded {
   servers: ServerSpec[];
   warnings: Problem[];
   redactor: Redactor;
-  /** Every variable that the files use, once. */
+  /** Every variable that the files use, each once. */
   uses: Use[];
-  /** What would be pinned by `allow`. */
+  /** What `allow` would pin. */
   agent: { file: string; text: string; planned: Planned[] } | undefined;
 }
 
 /**
- * Reads the global config and an agent file into one herd; agent entries win by name. Throws a ConfigError with every
- * problem of both files, or a TrustRequiredError. Nothing is half done: it answers with a whole herd or not at all. The
- * herd of a daemon is also whole with misconfigured servers in it (see `reader`).
+ * Reads the global config and an agent file into one herd; an agent entry replaces a global one of the same name.
+ * Throws a ConfigError with every problem of both files, or a TrustRequiredError. The result is complete or there is
+ * none, except that the herd of a daemon may hold misconfigured servers (see `reader`).
  */
 export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   const problems: Problem[] = [];
@@ -77,14 +77,14 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     ours === undefined || agent === undefined || isExempt(agent, options, global.settings)
       ? undefined
       : await trustRefusal(ours, options);
-  // Nothing of a file that was not allowed is expanded; the problems of the rest are still all shown.
+  // Nothing in a file that is not allowed is expanded. The problems of the other file are still reported.
   const usable =
     refusal === undefined ? planned : planned.filter(({ entry }) => entry.context.scope !== 'agent');
   const { resolved, redactor, uses } = await resolveAll(usable, options, reportOf);
   const clean = (found: readonly Problem[]) =>
     byPosition(found).map((problem) => redacted(problem, redactor));
   if (problems.length > 0) {
-    // a file that is refused shows all that is wrong with it
+    // a file that is refused is reported with all its problems
     const refused = new Set(problems.map(({ file }) => file));
     const rest = [...misconfigured].filter(([{ document }]) => refused.has(document.file));
     throw configError(clean([...problems, ...rest.flatMap(([, found]) => found)]));
@@ -97,10 +97,10 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   return { settings: global.settings, servers, warnings: byPosition(warnings), redactor, uses, agent: ours };
 }
 
-/** Where the problems of one entry go. */
+/** The receiver of one entry's problems. */
 type ReportOf = (entry: ParsedEntry) => Report;
 
-/** Reads one source document or entry that was handed over by the user (`register`). */
+/** Reads one entry or source document that the user passed to `register`. */
 export async function loadEntry(
   document: SourceDocument,
   folder: string,
@@ -175,7 +175,7 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
   }
 }
 
-/** Disabled and broken entries are not planned: nothing that they name is read. */
+/** Disabled and broken entries get no launch command, so no file that they name is read. */
 function plan(entries: readonly ParsedEntry[], reportOf: ReportOf): Planned[] {
   return entries.map((entry): Planned => {
     const isRemote = entry.transport !== 'stdio';
@@ -186,7 +186,7 @@ function plan(entries: readonly ParsedEntry[], reportOf: ReportOf): Planned[] {
   });
 }
 
-/** Whether the file may be used without an entry in the trust store. One that would run nothing may. */
+/** Whether the file may be used without being allowed. A file whose entries are all disabled may. */
 function isExempt(
   { isUserOwned, entries }: AgentFile,
   { exempt }: LoadOptions,
@@ -201,7 +201,7 @@ async function trustRefusal(
   { trustFile }: LoadOptions,
 ): Promise<Error | undefined> {
   if (trustFile === undefined) return undefined;
-  // Loaded when needed: hashing pulls in more of Node than the rest of this command.
+  // Imported only when needed: node:crypto loads more of Node than the rest of this command.
   const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust.js');
   const verdict = await new TrustStore(trustFile).verdict(agent.file, agent.text, agent.planned);
   if (verdict === 'allowed') return undefined;
@@ -211,7 +211,7 @@ async function trustRefusal(
 
 interface Resolved {
   entry: ParsedEntry;
-  /** Undefined for an entry that is broken: its problems were reported. */
+  /** Undefined for a broken entry; its problems were reported. */
   spec: ServerSpec | undefined;
 }
 
@@ -249,7 +249,7 @@ async function resolveOne(
   return undefined;
 }
 
-/** Only what we say: the name of the file and the place in it are known to whoever named the file. */
+/** Redacts message and fix only: the caller named the file, so its path is no secret. */
 function redacted(problem: Problem, redactor: Redactor): Problem {
   return { ...problem, message: redactor.redact(problem.message), fix: redactor.redact(problem.fix) };
 }
@@ -262,7 +262,7 @@ function byPosition(problems: readonly Problem[]): Problem[] {
 
 const isOf = (entries: readonly ParsedEntry[]) => (planned: Planned) => entries.includes(planned.entry);
 
-/** The folder that the user sees: a linked file is at home where the link is. */
+/** The folder of the path as given: a symlinked file belongs to the folder of the link. */
 function folderOf(file: string): string {
   return dirname(resolve(file));
 }

@@ -14,7 +14,7 @@ import { trustedPath } from './trusted-path.js';
 import { readEnvFile } from './variables/env-file.js';
 import { parseReferences } from './variables/variables.js';
 
-/** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
+/** What one entry of a file that is not allowed yet would do, as written, without the value of any variable. */
 export interface WouldRun {
   name: string;
   transport: string;
@@ -24,12 +24,12 @@ export interface WouldRun {
   url?: string;
   /** Names only. */
   env: string[];
-  /** Names of the variables that it takes from around it; absent where there are none. */
+  /** Names of the variables that it reads from the environment; absent when there are none. */
   variables?: string[];
   envFile?: string;
 }
 
-/** What the user's word covers: the file byte for byte, the manifests it names, the names in its envFiles. */
+/** What `allow` covers: the bytes of the file, the manifests it names, and the names in its envFiles. */
 export interface Pin {
   sha256: string;
   manifests: Record<string, string>;
@@ -38,7 +38,7 @@ export interface Pin {
 
 export type TrustCheck = 'allowed' | 'never' | 'changed';
 
-/** Nothing of the file was started, connected, expanded or read further. */
+/** The file is not allowed. None of its servers was started, and nothing in it was expanded. */
 export class TrustRequiredError extends ToolherdError {
   override readonly type = 'TrustRequiredError';
   readonly file: string;
@@ -48,7 +48,7 @@ export class TrustRequiredError extends ToolherdError {
   constructor(file: string, verdict: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
     const what = verdict === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
     super(`${file} ${what}`, {
-      why: 'a project file can start any program, so nothing in it is used before you said so',
+      why: 'a project file can start any program, so nothing in it is used before you allow it',
       fix: `read it, then: toolherd allow ${shellWord(file)}`,
     });
     this.file = file;
@@ -58,8 +58,8 @@ export class TrustRequiredError extends ToolherdError {
 }
 
 /**
- * The one refusal that a client of the HTTP port gets for an agent file, whatever the reason: every user of the machine
- * may be that client, and must not learn which paths exist or what is in a file.
+ * The only error that a client of the HTTP port gets for an agent file. Any user of the machine may be that client, and
+ * must not learn which paths exist or what a file holds.
  */
 export class AgentFileRefusedError extends ToolherdError {
   override readonly type = 'TrustRequiredError';
@@ -113,7 +113,7 @@ function namesIn(value: unknown): string[] {
   return names;
 }
 
-/** The pin of a file as it is now. Reads the envFiles, so it is made only of a file that the user vouches for. */
+/** The pin of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
 export async function makePin(text: string, planned: readonly Planned[]): Promise<Pin> {
   return { ...contentPin(text, planned), envNames: await envNames(planned) };
 }
@@ -128,7 +128,7 @@ function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNa
 }
 
 async function envNames(planned: readonly Planned[]): Promise<Record<string, string[]>> {
-  // Without a prototype: a file may be called `constructor`.
+  // Without a prototype, since a file may be called `constructor`.
   const names: Record<string, string[]> = Object.create(null);
   for (const { entry } of planned) {
     const path = entry.fields.envFile;
@@ -136,7 +136,7 @@ async function envNames(planned: readonly Planned[]): Promise<Record<string, str
     try {
       names[path] = Object.keys(await readEnvFile(entry.context.folder, path)).sort();
     } catch (error) {
-      // A missing envFile is reported when the file is loaded; until it exists it has no names.
+      // A missing envFile is reported at load; here it counts as empty.
       if (!(error instanceof FileReadError)) throw error;
       names[path] = [];
     }
@@ -148,7 +148,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The files that the user allowed, in one JSON file that only the user can read. */
+/** The list of allowed files: one JSON file that only the user can read. */
 export class TrustStore {
   readonly #file: string;
 
@@ -156,12 +156,12 @@ export class TrustStore {
     this.#file = file;
   }
 
-  /** True for a file that was allowed and not revoked. Does not look at the file. `place`: as `placeOf` has it. */
+  /** True for a file that was allowed and not revoked. Does not read the file. `place` comes from `trustedPath`. */
   has(place: string): boolean {
     return isMap(this.#read()[place]);
   }
 
-  /** Compares content first: the envFiles of a file that was not allowed are not even opened. */
+  /** Compares the content first: the envFiles of a file that is not allowed are not opened. */
   async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustCheck> {
     const pin = this.#read()[trustedPath(path)];
     if (!isMap(pin)) return 'never';
@@ -174,7 +174,7 @@ export class TrustStore {
     await this.#write({ ...this.#read(), [trustedPath(path)]: { ...pin } });
   }
 
-  /** False when the file had not been allowed. A file that is gone can still be revoked. */
+  /** False when the file was not allowed. A file that no longer exists can be revoked. */
   async revoke(path: string): Promise<boolean> {
     const { [trustedPath(path)]: pin, ...rest } = this.#read();
     if (pin !== undefined) await this.#write(rest);
@@ -188,7 +188,7 @@ export class TrustStore {
     } catch (error) {
       if (!(error instanceof FileReadError)) throw error;
       if (error.isMissing) return Object.create(null);
-      throw new ToolherdError(`The list of allowed files cannot be read`, {
+      throw new ToolherdError('The list of allowed files cannot be read', {
         why: error.message,
         fix: error.fix,
       });

@@ -2,8 +2,8 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * The name under which a file is allowed: where it stands, not where a link leads. A file that is only linked to runs in
- * the folder of the link, so a project could otherwise borrow the permission of another one's file.
+ * The path that `allow` records: that of the file itself, not of the target of a link. A linked file runs in the folder
+ * of the link, so a project could otherwise use the permission of another project's file.
  */
 export function trustedPath(path: string): string {
   const full = resolve(path);
@@ -15,9 +15,9 @@ export function trustedPath(path: string): string {
 }
 
 /**
- * True for a file directly in the folder of the user's config.yaml, there or not yet. Folders in it do not count: with
- * TOOLHERD_HOME they are state, cache and run, where toolherd keeps what servers and clients send. A link does not count
- * either: what it leads to was put elsewhere.
+ * True for a file directly in the folder of the user's config.yaml, whether it exists or not. Subfolders do not count:
+ * with TOOLHERD_HOME they are state, cache and run, which hold data from servers and clients. A link does not count
+ * either: its target is in another folder.
  */
 export function isUserOwnedFile(ownFolder: string, path: string): boolean {
   const place = trustedPath(path);

@@ -1,13 +1,12 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs';
 
-/** Long enough for an editor to finish writing. */
+/** Long enough for an editor to finish a write. */
 const QUIET_MS = 200;
 const POLL_MS = 300;
 
 /**
- * Tells when a file has changed and has been quiet since. It is looked at, not listened to: that also sees a file that
- * is replaced, created later, or lies on a file system without notifications. A file that is being written is let
- * alone until it rests, so that half of it is never read.
+ * Calls `changed` when a file has changed and stayed unchanged for QUIET_MS, so that a half-written file is not read.
+ * It polls: that also works for files that are replaced or created later, and on file systems without notifications.
  */
 export function watchConfig(path: string, changed: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -30,13 +29,13 @@ export function watchConfig(path: string, changed: () => void): () => void {
   };
 }
 
-/** Tells two versions of a file apart. */
+/** A stamp that differs between two versions of a file. */
 export function stampOf(path: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(path);
     return `${ino}:${size}:${mtimeMs}`;
   } catch {
-    // it is gone, or a folder above it is closed to us: until it can be looked at again, one is as good as the other
+    // the file is gone, or a folder above it cannot be read: both count as absent
     return 'absent';
   }
 }

@@ -20,10 +20,10 @@ import { parseTokens } from './parse.js';
 import { type FlowStyle, printFlow, printFlowPair, printItem, printPair } from './print.js';
 import { cutLines, insertLines, joinEdits, type TextEdit } from './text-edit.js';
 
-/** A new config.yaml says which version of the format it is written in. */
+/** Written into a new config.yaml as its format version. */
 const CONFIG_VERSION = '1.0';
 
-/** The change that appends `entry` to the list, creating the list where there is none. */
+/** The edit that appends `entry` to the list, and creates the list if there is none. */
 export function addEntry(text: string, key: ListKey, entry: Record<string, unknown>): TextEdit {
   const document = parseTokens(text);
   const root = document.contents?.srcToken;
@@ -56,7 +56,7 @@ export function addEntry(text: string, key: ListKey, entry: Record<string, unkno
   }
 }
 
-/** The keys a file begins with when it holds nothing yet. */
+/** The keys of a file that was empty. */
 function keysFor(key: ListKey, entry: Record<string, unknown>, isNew: boolean): [string, unknown][] {
   const list: [string, unknown] = [key, [entry]];
   return isNew && key === 'mcp_servers' ? [['version', CONFIG_VERSION], list] : [list];
@@ -72,12 +72,12 @@ function addFirstKey(
   const lines = keysFor(key, entry, true).flatMap(([name, value]) =>
     printPair(name, value, 0, detectIndentation(text, [])),
   );
-  // A line of nothing but spaces may close the file: the new lines come before it.
+  // The file may end in a line of spaces: insert before it.
   const offset = isBlank(text.slice(lineStart(text, begin), begin)) ? lineStart(text, begin) : begin;
   return insertLines(text, offset, isBelowComment(text, offset) ? ['', ...lines] : lines);
 }
 
-/** A new key that touches a comment would seem to be its subject; a blank line keeps them apart. */
+/** A new key directly below a comment would seem to be its subject, so a blank line is put between. */
 function isBelowComment(text: string, offset: number): boolean {
   const end = text[offset - 1] === '\n' ? offset - 1 : offset;
   return text[skipSpaces(text, lineStart(text, end))] === '#';
@@ -104,7 +104,7 @@ function addKey(
   return insertLines(text, offset, offset > below ? ['', ...lines] : lines);
 }
 
-/** Turns a null or a `[]` into a block list below its key, and below the comments indented deeper than the key. */
+/** Replaces a null or `[]` by a block list below its key, and below comments that are indented deeper than the key. */
 function startBlock(
   text: string,
   head: Head,
@@ -120,7 +120,7 @@ function startBlock(
   return joinEdits(text, edits);
 }
 
-/** Leaves neither an empty line nor a space too many, and a comment beside the value where it was. */
+/** Cuts the value without leaving an empty line or a trailing space. A comment beside it stays. */
 function cutValue(text: string, value: Span, limit: number): TextEdit {
   const { start, end } = value;
   if (!isFirstOnLine(text, start)) return { start: skipSpacesBack(text, start), end, insert: '' };
@@ -129,7 +129,7 @@ function cutValue(text: string, value: Span, limit: number): TextEdit {
   return { start, end: skipSpaces(text, end), insert: '' };
 }
 
-/** The style of the first `{…}` with a key in the collections; an empty `{}` may be a JSON file and stays one. */
+/** The style of the first `{…}` that has a key. An empty `{}` may be a JSON file, so it counts as JSON. */
 function flowStyleOf(text: string, collections: readonly CST.FlowCollection[]): FlowStyle {
   const tokens = collections.flatMap((collection) => flatTokens(collection));
   const open = tokens.findIndex((token) => token.type === 'flow-map-start');

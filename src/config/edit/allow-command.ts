@@ -12,14 +12,14 @@ import { applyEdit, insertLines, type TextEdit } from './text-edit.js';
 
 const PLAIN = { json: false, padding: false };
 
-/** The text of a config.yaml in which `security.allowed_commands` has one command more. */
+/** The text of a config.yaml with one more command in `security.allowed_commands`. */
 export function allowCommand(text: string, command: string): string {
   const after = applyEdit(text, allowEdit(text, command));
-  if (saysOneMore(text, after, command)) return after;
+  if (hasOneMoreCommand(text, after, command)) return after;
   throw uneditable(
     text,
     0,
-    "'security.allowed_commands' is written in a form that is not edited here",
+    "'security.allowed_commands' is written in a form that toolherd cannot edit",
     byHand(command),
   );
 }
@@ -55,7 +55,7 @@ function allowEdit(text: string, command: string): TextEdit {
       return appendToFlow(text, section.srcToken, `allowed_commands: [${printed}]`, 2);
     }
   }
-  throw uneditable(text, 0, "'security' is written in a form that is not edited here", byHand(command));
+  throw uneditable(text, 0, "'security' is written in a form that toolherd cannot edit", byHand(command));
 }
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
@@ -66,8 +66,8 @@ function startOf({ key }: Pair): readonly number[] {
   return isScalar(key) ? (key.range ?? []) : [];
 }
 
-/** The net under the edit: everything else says what it said. */
-function saysOneMore(before: string, after: string, command: string): boolean {
+/** Checks the edit: every other value must be unchanged. */
+function hasOneMoreCommand(before: string, after: string, command: string): boolean {
   const [old, now] = [parseValues(before).value, parseValues(after).value];
   if (!isData(now)) return false;
   const { security, version, ...rest } = isData(old) ? old : {};

@@ -13,13 +13,13 @@ export interface EditedFile {
 
 export interface EditOptions {
   disk?: Disk | undefined;
-  /** Everything but the write. */
+  /** Do everything but write. */
   dryRun?: boolean | undefined;
 }
 
 /**
- * Read, parse, validate, modify, validate, write: an error at any step tokens the file as it was. A file that does not
- * exist is an empty text, which `validate` does not see. `validate` throws what it has against a text.
+ * Reads, parses, validates, edits, validates again and writes; an error at any step leaves the file as it was. A file
+ * that does not exist counts as an empty text, which is not validated. `validate` throws for a bad text.
  */
 export async function editFile(
   path: string,

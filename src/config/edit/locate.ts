@@ -8,7 +8,7 @@ export type ListKey = 'tools' | 'mcp_servers';
 
 const BY_HAND = 'change the file by hand, or write the list in the usual form';
 
-/** How a text holds the list. The parser's tokens go along because only they know commas, dashes and comments. */
+/** How the text writes the list. It includes the parser's tokens, since only they have commas, dashes and comments. */
 export type ListLocation =
   | { kind: 'empty-document'; offset: number }
   | { kind: 'missing-key'; root: CST.BlockMap | CST.FlowCollection }
@@ -64,7 +64,9 @@ function withoutValue({ start, key = null, sep = [] }: CST.CollectionItem): CST.
   return { start, key, sep };
 }
 
-/** `---` and nothing else is a null without text; a null that is written, tagged or named is somebody's value. */
+/**
+ * A document of only `---` is a null without text. A null that is written, tagged or anchored is a value of the user.
+ */
 function isNothing(node: object): boolean {
   const written = 'srcToken' in node && node.srcToken !== undefined;
   return isScalar(node) && node.value === null && !written && !node.tag && !node.anchor;

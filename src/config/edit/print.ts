@@ -2,30 +2,33 @@ import { Scalar, stringify } from 'yaml';
 import type { Indentation } from './indentation.js';
 
 /**
- * Prints new values only: what a file already holds is never printed again. The YAML library decides how a scalar is
- * quoted, the layout is ours, since the library knows neither `-   name` nor every way to indent a list.
+ * Prints new values only; existing text is never printed again. The YAML library decides how a scalar is quoted. The
+ * layout is ours, since the library supports neither `-   name` nor every way to indent a list.
  */
 const OPTIONS = {
   version: '1.2',
   schema: 'core',
-  // Readers of YAML 1.1 take `yes`, `12:30` and dates for something else than strings.
+  // YAML 1.1 parsers do not read `yes`, `12:30` and dates as strings.
   compat: 'yaml-1.1',
   lineWidth: 0,
   doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   flowCollectionPadding: false,
 } as const;
 
-/** Line breaks or unprintable to some reader of YAML, even between quotes; and what turns a line around for a person. */
+/**
+ * Characters that some YAML parsers take for line breaks or reject even in quotes, and those that reverse the direction
+ * of text.
+ */
 const TO_ESCAPE = /[\x7f-\x9f\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/g;
 
 export interface FlowStyle {
-  /** Every string in double quotes, so that a JSON file stays one. */
+  /** Every string in double quotes, so that a JSON file stays JSON. */
   json: boolean;
   /** `{ a: 1 }` rather than `{a: 1}`. */
   padding: boolean;
 }
 
-/** The lines of one item of a block list, the dash at `column`. */
+/** The lines of one item of a block list, with the dash at `column`. */
 export function printItem(value: unknown, column: number, indentation: Indentation): string[] {
   const { dashWidth, innerDashWidth } = indentation;
   const dash = `${' '.repeat(column)}-${' '.repeat(dashWidth - 1)}`;
@@ -34,7 +37,7 @@ export function printItem(value: unknown, column: number, indentation: Indentati
   return inner.map((line, index) => (index === 0 ? dash + line.slice(dash.length) : line));
 }
 
-/** The lines of a key and its value, the key at `column`. */
+/** The lines of a key and its value, with the key at `column`. */
 export function printPair(key: string, value: unknown, column: number, indentation: Indentation): string[] {
   const { step, listOffset } = indentation;
   const inner = printBlock(value, column + (Array.isArray(value) ? listOffset : step), indentation);
@@ -42,7 +45,7 @@ export function printPair(key: string, value: unknown, column: number, indentati
   return typeof inner === 'string' ? [`${head} ${inner}`] : [head, ...inner];
 }
 
-/** A collection as lines, anything that fits behind its key or dash as text. */
+/** A collection as lines; anything that fits after its key or dash as text. */
 function printBlock(value: unknown, column: number, indentation: Indentation): string | string[] {
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
@@ -54,7 +57,7 @@ function printBlock(value: unknown, column: number, indentation: Indentation): s
   return pairs.flatMap(([key, inner]) => printPair(key, inner, column, indentation));
 }
 
-/** A value on one line, as it can stand in a flow collection. */
+/** A value on one line, for a flow collection. */
 export function printFlow(value: unknown, style: FlowStyle): string {
   if (Array.isArray(value)) {
     return enclose(
@@ -92,7 +95,7 @@ function printKey(key: string, inFlow: boolean): string {
     : printed(map, inFlow).slice(0, -': 0'.length);
 }
 
-/** Without the line break the library puts behind a document. */
+/** Without the line break that the library appends. */
 function printed(value: unknown, flow: boolean): string {
   return escapeRare(stringify(value, { ...OPTIONS, flow }).slice(0, -1));
 }
@@ -108,7 +111,7 @@ function printJson(value: unknown): string {
   return escapeRare(JSON.stringify(value ?? null));
 }
 
-/** Only in double quotes can the library or JSON have left such a character. */
+/** Such a character can only remain inside double quotes, where escapes work. */
 function escapeRare(printed: string): string {
   return printed.replace(TO_ESCAPE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

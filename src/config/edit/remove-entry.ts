@@ -5,7 +5,7 @@ import { type ListKey, locateList } from './locate.js';
 import { parseTokens } from './parse.js';
 import type { TextEdit } from './text-edit.js';
 
-/** The change that takes out one entry. Comments loadEnvironment of it stay; a list without entries becomes `[]`. */
+/** The edit that removes one entry. Comments outside it stay; a list without entries becomes `[]`. */
 export function removeEntry(text: string, key: ListKey, index: number): TextEdit {
   const location = locateList(text, parseTokens(text), key);
   let edit: TextEdit | undefined;

@@ -9,7 +9,7 @@ import { hasReferences, parseReferences } from '../variables/variables.js';
 import { type ParsedEntry, type Report, stringMap } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
-/** The rules that look at more than one field, or beyond the entry. Nothing is expanded and no file is read. */
+/** Checks the rules that concern several fields or other files' settings. It expands nothing and reads no file. */
 export function checkEntry(entry: ParsedEntry, report: Report, warn: Report): void {
   const { document } = entry;
   const fail = (path: Path, message: string, fix: string, what: 'key' | 'value' = 'value') =>
@@ -65,7 +65,7 @@ function checkCommand(entry: ParsedEntry, fail: Fail): void {
   const command = fields.command;
   if (typeof command !== 'string' || entry.transport !== 'stdio') return;
   const allowed = [...BUILT_IN_COMMANDS, ...context.allowedCommands];
-  // A plugin's own command counts as allowed where the user put the plugin there.
+  // The command of a plugin counts as allowed in the user's own files.
   if (allowed.includes(command) || (fields.plugin_dir !== undefined && context.isUserOwned)) return;
   const message = `Invalid command ${quoteName(command)}. Supported commands: ${[...new Set(allowed)].join(', ')}`;
   const near = entry.document.didYouMean(command, allowed);
@@ -120,13 +120,13 @@ function checkCombinations(entry: ParsedEntry, fail: Fail): void {
   fail(field === undefined ? entry.path : entry.at(field), unreachable, fix);
 }
 
-/** Names that change how the child's own runtime finds code: a project may not set them. */
+/** Variables that change which code the child's runtime loads. A project's file must not set them. */
 const REFUSED_NAMES = /^(PATH|NODE_OPTIONS|NODE_PATH|LD_.*|DYLD_.*|PYTHON.*|UV_PYTHON|BASH_ENV)$/;
-/** By which npm is told the same; it reads them in any spelling. */
+/** The same settings of npm, which reads these names in any case. */
 const REFUSED_OF_NPM = /^npm_config_(node[_-]options|script[_-]shell|shell|userconfig|globalconfig|prefix)$/i;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Why a project's file may not set this variable, or nothing. */
+/** Why a project's file must not set this variable; undefined when it may. */
 export function refusedName(name: string, isUserOwned: boolean): string | undefined {
   const isRefused = REFUSED_NAMES.test(name) || REFUSED_OF_NPM.test(name);
   return !isUserOwned && isRefused ? `'${name}' may not be set from a project's file` : undefined;
@@ -155,12 +155,12 @@ function checkNames(entry: ParsedEntry, fail: Fail): void {
 
 export const BAD_HEADER_VALUE = 'A header value must not hold line breaks or characters beyond Latin-1';
 
-/** What HTTP can carry; Node refuses anything else when it connects. */
+/** Whether HTTP can carry the value; Node rejects any other when it connects. */
 export function isHeaderValue(value: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(value);
 }
 
-/** Malformed references are found before anything is expanded, so that a file that was not allowed shows them too. */
+/** Malformed references are reported before expansion, so that a file that is not allowed yet shows them too. */
 function checkReferences(entry: ParsedEntry, report: Report, warn: Report): void {
   for (const field of EXPANDED_FIELDS) {
     eachString(entry.fields[field], entry.at(field), (text, path) => {

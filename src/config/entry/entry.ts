@@ -7,7 +7,7 @@ import { checkEntry, warnUnmeasured } from './entry-rules.js';
 import type { FileContext, ParsedEntry, Report } from './parsed-entry.js';
 import { convertSource, isSourceDocument } from './source-document.js';
 
-/** Reads one item of `tools` or `mcp_servers`. Undefined when there is nothing in it to look at any further. */
+/** Reads one item of `tools` or `mcp_servers`. Undefined when it cannot be checked any further. */
 export function readEntry(
   document: SourceDocument,
   path: Path,
@@ -37,7 +37,7 @@ export function readEntry(
   const data = withoutNulls(source?.entry ?? item);
   const names: Partial<Record<FieldName, string>> = { ...source?.names };
   const at = (field: FieldName, ...deeper: Path): Path => [...path, names[field] ?? field, ...deeper];
-  // The rules still look at the fields whose shape is right, so that a file shows all its problems at once.
+  // The rules still check the fields of the right shape, so that all problems of a file are reported at once.
   const fieldsInError = new Set<string>();
   if (source === undefined) {
     const found = entryShape(document, path, data);
@@ -47,7 +47,7 @@ export function readEntry(
       fieldsInError.add(document.nearMiss(field, Object.keys(FIELDS)) ?? field);
       if (inner.length === 1 || !PAIRS.has(field)) delete data[field];
     }
-    for (const field of PAIRS) leaveOut(data, field, found);
+    for (const field of PAIRS) omitWrongValues(data, field, found);
   }
   const fields: ParsedEntry['fields'] = data;
   const entry: ParsedEntry = {
@@ -83,8 +83,11 @@ function withoutNulls(item: DataMap): DataMap {
 
 const PAIRS: ReadonlySet<string> = new Set(['env', 'headers']);
 
-/** One wrong value does not hide what else is wrong in its map. The document's own map stays as it is. */
-function leaveOut(data: DataMap, field: string, found: readonly ShapeProblem[]): void {
+/**
+ * Leaves out only the wrong values of a map, so that problems of the others are still found. The document's map is not
+ * changed.
+ */
+function omitWrongValues(data: DataMap, field: string, found: readonly ShapeProblem[]): void {
   const wrong = new Set(found.flatMap(({ inner }) => (inner[0] === field ? [inner[1]] : [])));
   const map = data[field];
   if (wrong.size === 0 || !isMap(map)) return;
@@ -114,7 +117,7 @@ function entryShape(document: SourceDocument, path: Path, data: DataMap): ShapeP
     );
     found.splice(0, found.length, ...others, { problem, inner: ['server'] });
   }
-  // zod passes over a key of this name; here it is data like any other.
+  // zod ignores a key of this name; here it is ordinary data.
   for (const field of PAIRS) {
     const map = data[field];
     const own = isMap(map) ? Object.getOwnPropertyDescriptor(map, '__proto__') : undefined;
@@ -153,7 +156,7 @@ function normalizeEnvFile(
   names.envFile = 'env_file';
 }
 
-/** Entries of the first format had only `server`: an npm package with a scope is run with npx. */
+/** Entries of the first format had only `server`; npx runs it if it is an npm package with a scope. */
 function normalizeLegacy(entry: ParsedEntry, warn: Report): void {
   const { fields, server } = entry;
   const isBare =

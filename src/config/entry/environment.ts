@@ -8,13 +8,13 @@ import type { Plugin } from './manifest.js';
 import { type ParsedEntry, type Report, stringMap } from './parsed-entry.js';
 
 export interface Environment {
-  /** What the server is given: envFile, then env over it, then what its plugin declares. */
+  /** The server's variables: envFile, overridden by env, then what its plugin declares. */
   values: Record<string, string>;
-  /** Where the other fields look variables up: env, envFile, the process. */
+  /** Where the other fields look up variables: env, envFile, the process. */
   sources: VariableSource[];
 }
 
-/** Puts together the environment that was declared for one server. */
+/** Builds the declared environment of one server. */
 export async function buildEnvironment(
   entry: ParsedEntry,
   plugin: Plugin | undefined,
@@ -57,7 +57,7 @@ async function envFileOf(
   }
 }
 
-/** A plugin's declared variables may also come from the process: declaring them is what asks for them. */
+/** A plugin's declared variables may also come from the environment of the process: the declaration asks for them. */
 function addDeclared(
   entry: ParsedEntry,
   plugin: Plugin,

@@ -5,16 +5,17 @@ import { BUILT_IN_COMMANDS, RUNTIMES } from '../schema/fields.js';
 import { type Plugin, readPlugin } from './manifest.js';
 import { type ParsedEntry, strings } from './parsed-entry.js';
 
-/** What a stdio server would run: the argv as written, nothing expanded. */
+/** The command line of a stdio server as written, with nothing expanded. */
 export interface LaunchCommand {
   command: string;
-  args: { text: string /** Its place in `args`; none for what a manifest says. */; index?: number }[];
-  /** As written; undefined: the folder of the file, or of the plugin. */
+  /** `index`: its place in `args`; absent for arguments of a manifest. */
+  args: { text: string; index?: number }[];
+  /** As written; undefined: the folder of the file or of the plugin. */
   cwd: string | undefined;
   plugin: Plugin | undefined;
 }
 
-/** Finds out what an entry would run. A plugin's manifest is read for it; nothing else is. */
+/** Determines what an entry would run. It reads a plugin's manifest and no other file. */
 export function launchCommand(
   entry: ParsedEntry,
   report: (problem: Problem) => void,
@@ -25,7 +26,7 @@ export function launchCommand(
   if (entry.fields.plugin_dir === undefined) {
     return { command: String(command), args: own, cwd, plugin: undefined };
   }
-  const plugin = plan(entry, report);
+  const plugin = pluginOf(entry, report);
   if (plugin === undefined) return undefined;
   if (command !== undefined) return { command, args: own, cwd, plugin };
   if (!isRuntimeAllowed(entry, plugin, report)) return undefined;
@@ -33,7 +34,7 @@ export function launchCommand(
   return { command: plugin.command, args, cwd, plugin };
 }
 
-function plan(entry: ParsedEntry, report: (problem: Problem) => void): Plugin | undefined {
+function pluginOf(entry: ParsedEntry, report: (problem: Problem) => void): Plugin | undefined {
   try {
     return readPlugin(entry);
   } catch (error) {
@@ -57,7 +58,7 @@ function isRuntimeAllowed(entry: ParsedEntry, plugin: Plugin, report: (problem: 
   return false;
 }
 
-/** A path that is written with a leading ./ or ../ starts from the folder of the file. */
+/** A path with a leading ./ or ../ starts from the folder of the file. */
 export function fromFolder(entry: ParsedEntry, written: string, expanded: string): string {
   if (!/^\.\.?(\/|$)/.test(written)) return expanded;
   return resolve(entry.context.folder, expanded);

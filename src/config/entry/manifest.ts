@@ -12,7 +12,7 @@ import {
 } from './package-command.js';
 import { type ParsedEntry, strings } from './parsed-entry.js';
 
-/** What a plugin folder says about itself; `args` are expanded like those of an entry. */
+/** The content of a plugin's manifest. Its `args` are expanded like those of an entry. */
 export interface Plugin {
   folder: string;
   manifest: SourceDocument;
@@ -23,7 +23,7 @@ export interface Plugin {
 
 const NAMES = ['plugin.json', 'server.json'] as const;
 
-/** Reads a plugin's manifest. Throws a FileFault or a ConfigError; runs nothing. */
+/** Reads a plugin's manifest. Throws a FileReadError or a ConfigError; runs nothing. */
 export function readPlugin(entry: ParsedEntry): Plugin {
   const folder = pluginFolder(entry);
   const manifest = readManifest(folder, entry.fields.manifest as string | undefined);
@@ -49,7 +49,7 @@ function pluginFolder(entry: ParsedEntry): string {
   const path = String(entry.fields.plugin_dir);
   const folder = resolve(entry.context.folder, path);
   if (isLink(folder)) throw new FileReadError(`${folder} is a symbolic link`, 'name the folder itself');
-  // A project may only point at plugins that came with it.
+  // A project may only name plugins inside its own folder.
   if (entry.context.isUserOwned) return folder;
   if (isAbsolute(path))
     throw new FileReadError('The path leaves the folder of the file', 'use a folder inside the project');
@@ -79,7 +79,7 @@ function readManifest(folder: string, name: string | undefined): SourceDocument 
   );
 }
 
-/** A package of either form; undefined where it cannot be run over stdio. */
+/** Reads a package in either form; undefined when it cannot be run over stdio. */
 function readPackage(pack: DataMap): { command: string; args: string[]; declared: Declared[] } | undefined {
   if (registryType(pack) !== undefined) {
     const transport = isMap(pack.transport) ? pack.transport.type : undefined;
@@ -96,7 +96,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** The manifest names what the runtime is to run; the runtime's own flags are ours to add. */
+/** The manifest says what the runtime should run; we add the runtime's own flags. */
 function runtimeArguments(runtime: string, given: readonly string[]): string[] {
   const args = given[0] === runtime ? given.slice(1) : [...given];
   if (runtime === 'npx') return args.some((arg) => arg === '-y' || arg === '--yes') ? args : ['-y', ...args];

@@ -15,10 +15,10 @@ import { fromFolder, type LaunchCommand } from './launch-command.js';
 import { type ParsedEntry, type Report, stringMap, strings } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
-/** Linux refuses a longer single argument or variable. */
+/** Linux rejects a longer argument or variable. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
-/** Turns a entry into the spec of a server: variables filled in, files read, defaults set. Reports what is wrong. */
+/** Turns an entry into the spec of a server: expands variables, reads files, fills in defaults. Reports problems. */
 export async function resolveEntry(
   entry: ParsedEntry,
   launch: LaunchCommand | undefined,
@@ -39,7 +39,7 @@ export async function resolveEntry(
   return stdioSpec(entry, launch, common, environment, expander, report);
 }
 
-/** Looks at the variables of an entry that is broken elsewhere, so that all its problems are seen at once. */
+/** Checks the variables of a broken entry, so that all its problems are reported at once. */
 export async function findUnset(
   entry: ParsedEntry,
   loadEnvironment: LoadEnvironment,
@@ -52,10 +52,10 @@ export async function findUnset(
   }
 }
 
-/** The spec of an entry that is switched off: nothing in it is expanded or read. */
+/** The spec of a disabled entry. Nothing in it is expanded or read. */
 export function disabledSpec(entry: ParsedEntry, redactor: Redactor): ServerSpec {
   const { fields } = entry;
-  // Its spec is shown like any other, and a secret may stand in it in plain text.
+  // Status and inspect show the spec, and it may hold a secret in plain text.
   for (const [name, value] of Object.entries(stringMap(fields.headers))) redactor.add(name, value);
   for (const [name, value] of Object.entries(stringMap(fields.env))) {
     if (looksSecret(name)) redactor.add(name, value);
@@ -75,7 +75,7 @@ export function disabledSpec(entry: ParsedEntry, redactor: Redactor): ServerSpec
   return { ...common, ...stdioTimes(entry), command, args: strings(fields.args), cwd };
 }
 
-/** The spec of an entry that cannot be resolved: shown as it is written, and never run. */
+/** The spec of an entry that cannot be resolved. It is shown as written and never run. */
 export function misconfiguredSpec(
   entry: ParsedEntry,
   { type, problems }: ConfigError,
@@ -107,7 +107,7 @@ function commonSpec(entry: ParsedEntry) {
     loadTools: or(fields.load_tools, true),
     loadPrompts: or(fields.load_prompts, true),
     requestTimeoutMs,
-    // Whoever raises only request_timeout does not want the default total to cut it short.
+    // When only request_timeout is raised, the default total must not cut it short.
     maxTimeoutMs: Math.max(ms(fields.max_timeout, 600), requestTimeoutMs),
     sharing: or(fields.sharing, 'shared' as const),
     replicas: or(fields.replicas, 1),
@@ -196,7 +196,7 @@ function remoteSpec(
   return { ...common, url, headers, ...remoteTimes(entry) } as RemoteSpec;
 }
 
-/** What is offered to the server as MCP roots: `roots`, and the directories that its config allows. */
+/** The MCP roots of a server: `roots`, and the directories that its config allows. */
 function rootsOf(
   entry: ParsedEntry,
   config: DataMap | undefined,

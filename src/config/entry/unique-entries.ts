@@ -1,8 +1,8 @@
 import type { ParsedEntry, Report } from './parsed-entry.js';
 
 /**
- * The names of one file. A manual entry beats a registry entry of the same name, with a warning; any other
- * repetition is an error, and so is one registry server that stands there twice.
+ * Checks the names of one file. A manual entry overrides a registry entry of the same name, with a warning. Any other
+ * duplicate name is an error, and so is the same registry server twice.
  */
 export function uniqueEntries(entries: readonly ParsedEntry[], report: Report, warn: Report): ParsedEntry[] {
   const byName = new Map<string, ParsedEntry>();

@@ -1,7 +1,7 @@
 import { didYouMean, nearMiss } from '../../shared/near-miss.js';
 import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
 
-/** Plain data: objects without a prototype, so that `__proto__` is a key like any other. */
+/** Plain data. Its objects have no prototype, so `__proto__` is an ordinary key. */
 export type Data = null | boolean | number | string | Data[] | { [key: string]: Data };
 export type DataMap = { [key: string]: Data };
 
@@ -10,13 +10,13 @@ interface Position {
   value: number;
 }
 
-/** Where each child of each container stands in the text. */
+/** The offsets of each child of each list and map. */
 export type Positions = WeakMap<object, Map<string | number, Position>>;
 
-/** How many names are compared for the suggestions of one file: a hostile one has twenty thousand wrong names. */
+/** The most names that are compared for suggestions in one file: a hostile file may have 20,000 wrong names. */
 const MAX_COMPARISONS = 20_000;
 
-/** A parsed file that still knows where everything stood. */
+/** A parsed file, with the position of every key and value. */
 export class SourceDocument {
   readonly file: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export class SourceDocument {
     this.#start = start;
   }
 
-  /** The place of a key or its value; of the nearest thing around it where the path leads nowhere. */
+  /** The position of a key or its value. For a path that does not exist, that of its nearest existing parent. */
   position(path: Path, what: 'key' | 'value' = 'value'): { line: number; column: number } {
     let offset = this.#start;
     let node: unknown = this.value;
@@ -50,12 +50,12 @@ export class SourceDocument {
     return this.#lines.at(offset);
   }
 
-  /** As nearMiss, but nothing once this file has asked for too much. */
+  /** As `nearMiss`, but undefined once this file has used up its comparisons. */
   nearMiss(word: string, candidates: readonly string[]): string | undefined {
     return this.#mayCompare(candidates) ? nearMiss(word, candidates) : undefined;
   }
 
-  /** As didYouMean, but nothing once this file has asked for too much. */
+  /** As `didYouMean`, but empty once this file has used up its comparisons. */
   didYouMean(word: string, candidates: readonly string[]): string {
     return this.#mayCompare(candidates) ? didYouMean(word, candidates) : '';
   }
@@ -90,7 +90,7 @@ export function eachString(value: unknown, path: Path, visit: (text: string, pat
     for (const [key, item] of Object.entries(value)) eachString(item, [...path, key], visit);
 }
 
-/** Turns offsets into lines and columns; the line starts are found once, since a file can have many problems. */
+/** Turns offsets into lines and columns. The starts of lines are found once, since a file can have many problems. */
 export class LineIndex {
   readonly #starts: number[] = [0];
   readonly #bom: number;
@@ -113,7 +113,9 @@ export class LineIndex {
   }
 }
 
-/** A text that cannot be parsed: what is wrong and where, never the text itself (it may hold a secret). */
+/**
+ * The error for a text that cannot be parsed. It names positions and never quotes the text, which may hold a secret.
+ */
 export function unreadable(
   file: string,
   text: string,

@@ -17,11 +17,11 @@ export const TOKEN = {
 } as const;
 
 /**
- * Parses one JSON text; comments and trailing commas are let through, since people put both into such files.
- * Throws a ConfigError that names the place.
+ * Parses a JSON text. Comments and trailing commas are accepted, since people write both in config files. Throws a
+ * ConfigError with the position.
  */
 export function parseJson(file: string, text: string): SourceDocument {
-  // Some editors write a byte order mark, which is no JSON; a space in its stead keeps every place as it is.
+  // Some editors write a byte order mark, which is not JSON. A space in its place keeps all offsets.
   const json = text.replace(/^\uFEFF/, ' ');
   const refusal = checkJson(json);
   if (refusal !== undefined) throw unreadable(file, text, [refusal]);
@@ -46,7 +46,7 @@ export function parseJson(file: string, text: string): SourceDocument {
   return new SourceDocument(file, text, value, positions, root.offset);
 }
 
-/** The parser recurses, the scanner does not. */
+/** Measured on the tokens: the parser recurses, the scanner does not. */
 function checkJson(text: string): TextProblem | undefined {
   if (Buffer.byteLength(text) > LIMITS.bytes) return { ...TOO_LARGE, offset: 0 };
   const scanner = createScanner(text, true);

@@ -14,7 +14,7 @@ import {
 import { type Data, type DataMap, isMap, type Positions, SourceDocument, unreadable } from './document.js';
 import { checkText, LIMITS, TOO_DEEP } from './input-limits.js';
 
-/** One fault found on the way; the first one ends the conversion. */
+/** A problem found during conversion. The first one ends it. */
 class YamlProblem extends Error {
   readonly fix: string;
   readonly offset: number;
@@ -25,38 +25,40 @@ class YamlProblem extends Error {
   }
 }
 
-/** What an alias may blow up to, all copies counted. */
+/** The most nodes that a file may expand to, all copies of aliases counted. */
 const MAX_NODES = 100_000;
 
-/** Texts of our own: the library's quote the source, which may hold a secret. */
+/** Our own messages: those of the library quote the source, which may hold a secret. */
 const SYNTAX: Record<string, string> = {
   BAD_ALIAS: 'An alias (*name) has no anchor (&name) before it',
-  BAD_DIRECTIVE: 'A % directive makes no sense',
+  BAD_DIRECTIVE: 'A % directive is not valid',
   BAD_DQ_ESCAPE: 'A double-quoted string holds an unknown \\ escape',
-  BAD_INDENT: 'The indentation does not fit',
+  BAD_INDENT: 'The indentation is not consistent',
   BAD_SCALAR_START: 'A plain value cannot start with this character',
   BLOCK_AS_IMPLICIT_KEY: 'A key and a nested value cannot share a line',
-  BLOCK_IN_FLOW: 'A block cannot stand inside [ ] or { }',
+  BLOCK_IN_FLOW: 'A block collection is not allowed inside [ ] or { }',
   KEY_OVER_1024_CHARS: 'A key is longer than 1024 characters',
   MISSING_CHAR: 'A quote, bracket, comma, colon or space is missing',
   MULTILINE_IMPLICIT_KEY: 'A key runs over several lines, or a colon is missing after it',
   MULTIPLE_DOCS: 'The file holds more than one document',
   TAB_AS_INDENT: 'Tabs cannot be used as indentation',
-  UNEXPECTED_TOKEN: 'Something stands where nothing is expected',
+  UNEXPECTED_TOKEN: 'Unexpected text',
 };
 
-/** Parses one YAML text. Throws a ConfigError that names the place; a hostile text never reaches the parser. */
+/**
+ * Parses a YAML text. Throws a ConfigError with the position. A text over the input limits never reaches the parser.
+ */
 export function parseYaml(file: string, text: string): SourceDocument {
   const refusal = checkText(text);
   if (refusal !== undefined) throw unreadable(file, text, [refusal]);
-  // Duplicate keys are looked for below: the library's own check is quadratic in the number of keys.
+  // Duplicate keys are found below: the library's check is quadratic in the number of keys.
   const document = parseDocument(text, {
     version: '1.2',
     schema: 'core',
     uniqueKeys: false,
     resolveKnownTags: false,
     prettyErrors: false,
-    // 'silent' would also hide that there are several documents.
+    // 'silent' would also hide the error for several documents.
     logLevel: 'error',
   });
   if (document.errors.length > 0) {
@@ -100,7 +102,7 @@ class Converter {
     if (isAlias(node)) return this.#alias(node, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (isScalar(node)) return scalar(node.value);
-    // What encloses it counts, and so does it itself.
+    // The depth counts this node and everything that encloses it.
     if (depth >= LIMITS.depth) throw new YamlProblem(TOO_DEEP.message, TOO_DEEP.fix, startOf(node, offset));
     if (isMapNode(node)) return this.#map(node, depth);
     if (!isSeq(node))
@@ -149,7 +151,7 @@ class Converter {
     return map;
   }
 
-  /** `<<: *base` fills in what the map does not say itself; the first of several wins. */
+  /** `<<: *base` adds the keys that the map does not have; of several merges the first wins. */
   #merge(
     map: DataMap,
     positions: Map<string, { key: number; value: number }>,
@@ -182,7 +184,7 @@ function startOf(node: Node | null, fallback: number): number {
   return node?.range?.[0] ?? fallback;
 }
 
-/** Names from a file are shown short and on one line. */
+/** Names from a file are quoted, shortened and kept on one line. */
 function show(name: string): string {
   const text = JSON.stringify(name);
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;

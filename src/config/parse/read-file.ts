@@ -54,10 +54,10 @@ export function readIfExists(path: string, maxBytes?: number): string | undefine
   }
 }
 
-/** Not EMFILE, EIO and the like: those say nothing about the file. */
+/** The file is gone or closed to us. EMFILE, EIO and the like say nothing about the file. */
 const LOST = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP'];
 
-/** What happened to a file that was read before; undefined while a regular file can be opened there. */
+/** Why a file that was read before cannot be opened now; undefined while a regular file is there. */
 export function lossOf(path: string): string | undefined {
   let descriptor: number | undefined;
   try {
@@ -85,7 +85,7 @@ function checkRegular(path: string, descriptor: number): { size: number } {
   throw new FileReadError(`${path} is ${what}`, 'name a regular file');
 }
 
-/** Why the system would not give the file. */
+/** Turns the error of the file system into words. */
 export function fileReadError(path: string, error: unknown): FileReadError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR')
@@ -95,7 +95,7 @@ export function fileReadError(path: string, error: unknown): FileReadError {
   return new FileReadError(`${path} could not be read (${code})`, 'check the path');
 }
 
-/** Resolves a path from a file that may not leave the file's folder, links followed. */
+/** Resolves a path written in a file. It must not leave the folder of that file, not even through a link. */
 export function resolveInside(folder: string, path: string): string {
   const fix = `use a path inside ${folder}`;
   const full = resolve(folder, path);

@@ -169,7 +169,7 @@ export type FieldName = keyof typeof FIELDS;
 
 const REQUIRED: ReadonlySet<string> = new Set(['name', 'server']);
 
-/** The whole entry as one strict shape. */
+/** An entry as one strict shape. */
 export const ENTRY = map(
   Object.fromEntries(
     Object.entries(FIELDS).map(([name, { shape }]) => [name, REQUIRED.has(name) ? shape : optional(shape)]),

@@ -70,11 +70,11 @@ export function versionShape(): z.ZodMiniType {
   return version;
 }
 
-/** Reads everything of config.yaml but its servers. */
+/** Reads config.yaml except its servers. */
 export function readSettings(document: SourceDocument): { settings: Settings; problems: Problem[] } {
   const top = isMap(document.value) ? document.value : {};
   const problems: Problem[] = [];
-  // The keys that are right still count: a bad log level does not make every allowed command a wrong one as well.
+  // Valid keys still count: a wrong log level must not make every allowed command an error too.
   const check = (key: string, schema: z.ZodMiniType, table: Record<string, { about: string }>): DataMap => {
     const value = top[key] ?? null;
     if (value === null) return {};
@@ -98,7 +98,7 @@ export function defaultSettings(): Settings {
 }
 
 function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http']): Settings {
-  // The shapes above were checked: what is here has the right type.
+  // The shapes were checked, so every value has the right type.
   const or = <T>(value: unknown, fallback: T): T =>
     value === undefined || value === null ? fallback : (value as T);
   return {

@@ -5,33 +5,33 @@ import type { Path } from '../parse/problem.js';
 import type { Redactor } from './redactor.js';
 import { expand, type Use, type VariableSource } from './variables.js';
 
-/** What the loader is given from loadEnvironment: no module here reads process.env by itself. */
+/** What the loader needs from outside. No module in src/config reads process.env. */
 export interface LoadEnvironment {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   redactor: Redactor;
-  /** `strict` reports what is unset; `lenient` leaves it (edits are checked without their variables). */
+  /** `strict` reports unset variables; `lenient` ignores them (an edit is checked without its variables). */
   variables: 'strict' | 'lenient';
   /** See Reader. */
   reader: Reader;
-  /** Told of every variable that a file uses, for `validate`. */
+  /** Called for every variable that a file uses, for `validate`. */
   onUse?(use: Use): void;
 }
 
 /**
- * Whose environment it is. `command`: one that ends, and is run again with another environment. `daemon`: one that goes
- * on with the environment of the command that started it.
+ * Which process reads the files. `command`: a command that ends and can be run again with another environment.
+ * `daemon`: a process that keeps the environment it was started with.
  */
 export type Reader = 'command' | 'daemon';
 
-/** Fills in the variables of one entry and reports those that are not there. */
+/** Expands the variables of one entry and reports unset ones. */
 export class Expander {
   readonly #entry: ParsedEntry;
   readonly #environment: LoadEnvironment;
   readonly #sources: readonly VariableSource[];
   readonly #report: Report;
   #known: string[] | undefined;
-  /** True once something was unset: what was expanded is then not the real value. */
+  /** True after an unset variable: the expanded text is then not the real value. */
   isIncomplete = false;
 
   constructor(
@@ -54,7 +54,7 @@ export class Expander {
       userHome: this.#environment.userHome,
     };
     const { text, uses } = expand(source, scope);
-    // A name that stands in one text a thousand times is one problem.
+    // A name that occurs many times in one text is one problem.
     for (const use of new Map(uses.map((one) => [`${one.name}:${one.from}`, one])).values()) {
       this.#environment.onUse?.(use);
       if (use.value === undefined) this.#unset(use.name, path);
