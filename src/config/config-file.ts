@@ -56,7 +56,7 @@ export function readAgentFile(
     const isUntyped = (item.type ?? null) === null;
     if (item.type === 'mcp' || (isUntyped && item.source_type === 'mcp')) return item;
     if (isUntyped && typeof item.server === 'string') {
-      const message = 'This entry has no type, so it is left alone';
+      const message = 'This entry has no type, so toolherd ignores it';
       warn(
         document.problem(
           'MCPConfigError',

@@ -37,7 +37,9 @@ function configSchema(): Schema {
   const section = (name: 'daemon' | 'security') => {
     const schema = strip(z.toJSONSchema(sectionShape(name), { io: 'input' }));
     const properties = schema.properties as Record<string, Schema>;
-    for (const [key, { about }] of Object.entries(SETTINGS[name])) properties[key]!.description = about;
+    for (const [key, setting] of Object.entries(SETTINGS[name])) {
+      properties[key]!.description = descriptionOf(setting);
+    }
     return { anyOf: [schema, NULL] };
   };
   return {
@@ -56,14 +58,19 @@ function entrySchema(): Schema {
   const schema = strip(z.toJSONSchema(ENTRY, { io: 'input' }));
   const properties = schema.properties as Record<string, Schema>;
   const required = schema.required as string[];
-  for (const [name, { about }] of Object.entries(FIELDS)) {
+  for (const [name, field] of Object.entries(FIELDS)) {
     const plain = properties[name]!;
     properties[name] = {
-      description: about,
+      description: descriptionOf(field),
       ...(required.includes(name) ? plain : { anyOf: [plain, NULL] }),
     };
   }
   return { ...schema, allOf: (['stdio', 'sse', 'websocket', 'http'] as const).map(rulesOf) };
+}
+
+/** What an editor shows beside a key. */
+function descriptionOf({ about, default: value }: { about: string; default: string }): string {
+  return value === 'required' || value === 'none' ? about : `${about} Default: ${value}`;
 }
 
 /** The rules for entries of one transport: required fields, and fields of other transports. */

@@ -201,3 +201,12 @@ export const WEBSOCKET_DEFAULTS = {
   headers: {},
   timeoutMs: 30_000,
 };
+
+/** The value of a default in the docs as YAML; undefined for one in words. */
+export function yamlOf(text: string): string | undefined {
+  const value = text
+    .replace(/ \(.*\)$/, '')
+    .replace(/^(\d+) MiB$/, (_, count) => String(Number(count) * 2 ** 20));
+  const isWords = /^(required|none|off|no limit)$/.test(value) || /^[a-z][\w.]* [\w ]/.test(value);
+  return isWords ? undefined : value;
+}

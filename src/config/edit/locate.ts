@@ -36,7 +36,7 @@ export function locateList(text: string, document: Document.Parsed, key: ListKey
   const pair = pairs[0];
   if (pair === undefined) return { kind: 'missing-key', root: token };
   if (pairs[1] !== undefined) {
-    throw uneditable(text, startOf(pairs[1]), `'${key}' stands here twice`, 'remove one');
+    throw uneditable(text, startOf(pairs[1]), `Duplicate key '${key}'`, 'remove one');
   }
   return locationOf(text, key, pair, token.type === 'flow-collection');
 }

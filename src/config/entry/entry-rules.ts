@@ -88,7 +88,7 @@ function checkCombinations(entry: ParsedEntry, fail: Fail): void {
     );
   }
   if ((number('replicas') ?? 1) > 1 && fields.lifecycle === 'transient') {
-    const message = "'replicas' makes no sense with lifecycle: transient";
+    const message = "'replicas' cannot be combined with lifecycle: transient";
     fail(
       entry.at('replicas'),
       message,
@@ -140,7 +140,7 @@ function checkNames(entry: ParsedEntry, fail: Fail): void {
   for (const name of Object.keys(stringMap(entry.fields.env))) {
     const path = entry.at('env', name);
     if (!isVariableName(name))
-      fail(path, 'This is not a name for a variable', 'use letters, digits and _', 'key');
+      fail(path, 'This is not a valid variable name', 'use letters, digits and _', 'key');
     const refusal = refusedName(name, entry.context.isUserOwned);
     if (refusal !== undefined)
       fail(path, refusal, 'remove it, or put the entry into the global config', 'key');
@@ -148,7 +148,7 @@ function checkNames(entry: ParsedEntry, fail: Fail): void {
   for (const [name, value] of Object.entries(stringMap(entry.fields.headers))) {
     const path = entry.at('headers', name);
     if (!HEADER_NAME.test(name))
-      fail(path, 'This is not a name for a header', 'use letters, digits and -', 'key');
+      fail(path, 'This is not a valid header name', 'use letters, digits and -', 'key');
     if (!isHeaderValue(value)) fail(path, BAD_HEADER_VALUE, 'write it on one line, in plain letters');
   }
 }

@@ -64,7 +64,7 @@ export function readEntry(
   };
   normalizeEnvFile(entry, names, fail);
   if (fields.description === undefined) {
-    const fix = "add a line 'description: …' that says what it is good for";
+    const fix = "add a line 'description: …' that says what it is for";
     warn(document.problem('MCPConfigError', path, `'${entry.name}' has no description`, fix));
   }
   if (fields.max_rss !== undefined) warnUnmeasured(document, entry.at('max_rss'), warn);

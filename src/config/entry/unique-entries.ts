@@ -47,7 +47,7 @@ function chooseByOrigin(
 
 function reportDuplicate(entry: ParsedEntry, first: ParsedEntry, what: string, report: Report): void {
   const { line } = first.document.position(first.path);
-  const message = `${what} stands in this file twice (first in line ${line})`;
+  const message = `${what} is used twice in this file (first in line ${line})`;
   report(
     entry.document.problem(
       'MCPConfigError',

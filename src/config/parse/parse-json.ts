@@ -78,7 +78,7 @@ function convert(node: Node, positions: Positions, duplicates: TextProblem[]): D
     if (key === undefined || value === undefined) continue;
     const name = String(key.value);
     if (Object.hasOwn(map, name)) {
-      duplicates.push({ message: 'A key stands here twice', fix: 'remove one', offset: key.offset });
+      duplicates.push({ message: 'Duplicate key', fix: 'remove one', offset: key.offset });
     }
     at.set(name, { key: key.offset, value: value.offset });
     map[name] = convert(value, positions, duplicates);

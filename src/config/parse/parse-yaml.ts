@@ -97,7 +97,7 @@ class Converter {
 
   #node(node: Node | null, depth: number, offset: number): Data {
     if (++this.#nodes > MAX_NODES)
-      throw new YamlProblem('The aliases expand without end', 'write it out', offset);
+      throw new YamlProblem('The aliases expand to too many values', 'write the values out', offset);
     if (node === null) return null;
     if (isAlias(node)) return this.#alias(node, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -142,8 +142,7 @@ class Converter {
         merges.push(...(Array.isArray(value) ? value : [value]));
         continue;
       }
-      if (Object.hasOwn(map, key))
-        throw new YamlProblem(`The key ${show(key)} stands here twice`, 'remove one', start);
+      if (Object.hasOwn(map, key)) throw new YamlProblem(`Duplicate key ${show(key)}`, 'remove one', start);
       map[key] = value;
       positions.set(key, { key: start, value: startOf(pair.value, start) });
     }

@@ -53,19 +53,19 @@ export const IDENTITY: Malformed[] = [
     name: 'one name twice',
     agent: `${stdioAgent()}  - {name: ‸a, description: d, type: mcp, server: s, command: uvx}\n`,
     path: 'tools[1].name',
-    says: "The name 'a' stands in this file twice (first in line 2)",
+    says: "The name 'a' is used twice in this file (first in line 2)",
   },
   {
     name: 'one registry server twice',
     agent: `${stdioAgent('registry_name: io.github.a/b')}  - {name: ‸b, type: mcp, server: s, command: uvx, registry_name: io.github.a/b}\n`,
     path: 'tools[1].name',
-    says: "The registry server 'io.github.a/b' stands in this file twice",
+    says: "The registry server 'io.github.a/b' is used twice in this file",
   },
   {
     name: 'two registry servers under one name',
     agent: `${stdioAgent('registry_name: io.github.a/b')}  - {name: ‸a, type: mcp, server: s, command: uvx, registry_name: io.github.c/b}\n`,
     path: 'tools[1].name',
-    says: "The name 'a' stands in this file twice",
+    says: "The name 'a' is used twice in this file",
   },
   {
     name: 'a number for a description',
@@ -311,13 +311,13 @@ export const PROCESS: Malformed[] = [
     name: 'an equals sign in a name of env',
     agent: stdioAgent('env: {‸"A=B": c}'),
     path: 'tools[0].env["A=B"]',
-    says: 'not a name for a variable',
+    says: 'not a valid variable name',
   },
   {
     name: 'an empty name in env',
     agent: stdioAgent('env: {‸"": c}'),
     path: 'tools[0].env[""]',
-    says: 'not a name for a variable',
+    says: 'not a valid variable name',
   },
   {
     name: 'PATH from a project',
@@ -679,7 +679,7 @@ export const REMOTE: Malformed[] = [
     name: 'a blank in the name of a header',
     agent: remoteAgent('http', 'headers: {‸"X Y": z}'),
     path: 'tools[0].headers["X Y"]',
-    says: 'not a name for a header',
+    says: 'not a valid header name',
   },
   {
     name: 'a line break in a header',

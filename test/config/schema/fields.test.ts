@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../../src/config/schema/fields.js';
+import type { Transport } from '../../../src/config/schema/spec.js';
 import {
   HOME,
   HTTP_DEFAULTS,
@@ -16,6 +17,7 @@ import {
   stdioConfig,
   stdioOf,
   WEBSOCKET_DEFAULTS,
+  yamlOf,
 } from '../support.js';
 
 /** The contract's table: each field, the transports that it belongs to, and a value. */
@@ -69,6 +71,16 @@ const TABLE = {
   enabled: 'all',
 };
 
+/** Every field with a default that can be written, for each of its transports. */
+const WRITABLE = Object.entries(FIELDS).flatMap(([name, field]) => {
+  const value = yamlOf(field.default);
+  const isDefaultOf = (transport: Transport) =>
+    !(name === 'max_restarts' && transport !== 'stdio') && !(name === 'transport' && transport !== 'stdio');
+  return value === undefined
+    ? []
+    : field.for.filter(isDefaultOf).map((transport) => [name, transport, value] as const);
+});
+
 describe('the fields of an entry', () => {
   it("are those of the contract's table, each for its transports", () => {
     const ours = Object.entries(FIELDS).map(([name, field]) => [name, [...field.for].sort().join(' ')]);
@@ -90,6 +102,37 @@ describe('the fields of an entry', () => {
     const own = 'command' in wanted ? { cwd: loaded.project } : {};
     expect(only(loaded)).toEqual({ ...wanted, ...own, name: 'a', description: 'd', server: 's', origin });
     expect(loaded.warnings).toEqual([]);
+  });
+
+  it.each(WRITABLE)('have the default that the docs name: %s (%s)', async (name, transport, value) => {
+    const agent = (...lines: string[]) =>
+      transport === 'stdio' ? stdioAgent(...lines) : remoteAgent(transport, ...lines);
+    const { origin: _, ...written } = only(await loadAgent(agent(`${name}: ${value}`)));
+    const { origin: __, ...omitted } = only(await loadAgent(agent()));
+    // Each entry has a folder that nothing but `cwd` depends on.
+    expect({ ...written, cwd: '' }).toEqual({ ...omitted, cwd: '' });
+  });
+
+  it('have a default in words only where no value can be written', () => {
+    const inWords = Object.entries(FIELDS).filter(([, field]) => yamlOf(field.default) === undefined);
+    expect(Object.fromEntries(inWords.map(([name, field]) => [name, field.default]))).toEqual({
+      name: 'required',
+      description: 'none',
+      type: 'none',
+      server: 'required',
+      command: 'required',
+      envFile: 'none',
+      env_file: 'none',
+      cwd: 'the folder of the file',
+      url: 'required',
+      config: 'none',
+      registry_name: 'none',
+      max_rss: 'no limit',
+      result_limit: 'no limit',
+      plugin_dir: 'none',
+      runtime_hint: 'none',
+      manifest: 'plugin.json or server.json',
+    });
   });
 
   it.each([

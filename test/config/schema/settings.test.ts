@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent } from '../support.js';
+import { SETTINGS } from '../../../src/config/schema/settings.js';
+import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent, yamlOf } from '../support.js';
 
 const DEFAULTS = {
   daemon: {
@@ -34,6 +35,22 @@ describe('global settings', () => {
     const loaded = await loadHerd(config === undefined ? {} : { config });
     expect(loaded.settings).toEqual(DEFAULTS);
     expect(loaded.servers).toEqual([]);
+  });
+
+  const writable = Object.entries(SETTINGS).flatMap(([section, keys]) =>
+    Object.entries(keys).map(([key, setting]) => [section, key, yamlOf(setting.default)] as const),
+  );
+
+  it.each(writable.filter(([, , value]) => value !== undefined))(
+    'have the default that the docs name: %s.%s',
+    async (section, key, value) => {
+      expect(await settingsOf(`${section}: {${key}: ${value}}`)).toEqual(DEFAULTS);
+    },
+  );
+
+  it('have a default in words only where no value can be written', () => {
+    const inWords = writable.filter(([, , value]) => value === undefined).map(([, key]) => key);
+    expect(inWords).toEqual(['http', 'max_starting', 'max_rss']);
   });
 
   it.each([
