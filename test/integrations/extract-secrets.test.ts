@@ -4,7 +4,7 @@ import { SecretExtractor } from '../../src/integrations/extract-secrets.js';
 const extract = (entry: Record<string, unknown>) =>
   new SecretExtractor().extract({ name: 'my server', ...entry });
 
-describe('a secret in the clear', () => {
+describe('a secret in plain text', () => {
   it('in the environment becomes the variable of its name', () => {
     const { entry, secrets } = extract({ env: { API_TOKEN: 'abc123', DEBUG: '1', AUTH_ENABLED: 'true' } });
     expect(entry.env).toEqual({ API_TOKEN: '${API_TOKEN}', DEBUG: '1', AUTH_ENABLED: 'true' });
@@ -20,7 +20,7 @@ describe('a secret in the clear', () => {
     });
   });
 
-  it('in an argument is known by its flag, or by how it begins', () => {
+  it('in an argument is found by its flag or its prefix', () => {
     const args = [
       '--api-key',
       'k1',
@@ -49,7 +49,7 @@ describe('a secret in the clear', () => {
     );
   });
 
-  it('in a connection string is its password, wherever that stands', () => {
+  it('in a connection string is its password, at any position', () => {
     const url = 'postgres://me:pw@db.example/x';
     const safe = 'postgres://me:${MY_SERVER_PASSWORD}@db.example/x';
     expect(extract({ env: { DATABASE: url }, args: [url, `--db=${url}`] }).entry).toMatchObject({
@@ -58,7 +58,7 @@ describe('a secret in the clear', () => {
     });
   });
 
-  it('in a header among the arguments, as mcp-remote has them', () => {
+  it('in a header among the arguments, as mcp-remote takes them', () => {
     const args = ['mcp-remote', 'https://x.example/sse', '--header', 'Authorization: Bearer abc123'];
     expect(extract({ args: [...args, '--header=X-Api-Key:k1'] }).entry.args).toEqual([
       ...args.slice(0, 3),
@@ -67,7 +67,7 @@ describe('a secret in the clear', () => {
     ]);
   });
 
-  it('in the middle of a text that has another name takes the whole text with it', () => {
+  it('inside a longer text replaces the whole text', () => {
     const env = {
       OPENAPI_MCP_HEADERS: '{"Authorization": "Bearer ntn_abc123", "Notion-Version": "2022"}',
       DSN: 'host=db password=s3cret99',
@@ -79,7 +79,7 @@ describe('a secret in the clear', () => {
     });
   });
 
-  it('a bearer is one whatever its header is called, and a token is one in the place of a user', () => {
+  it('is a bearer token in any header, and a token as user name of a url', () => {
     expect(extract({ headers: { 'X-Custom': 'Bearer abc123' } }).entry.headers).toEqual({
       'X-Custom': 'Bearer ${MY_SERVER_TOKEN}',
     });
@@ -88,7 +88,7 @@ describe('a secret in the clear', () => {
     ]);
   });
 
-  it('by the short names that people use; PWD is a folder', () => {
+  it('is found by common short names; PWD is a folder', () => {
     const env = { GITHUB_PAT: 'abc123', DB_PASS: 'abc123', DB_PWD: 'abc123', PWD: '/here', BYPASS: 'some' };
     expect(extract({ env }).secrets.map(({ variable }) => variable)).toEqual([
       'GITHUB_PAT',
@@ -97,12 +97,12 @@ describe('a secret in the clear', () => {
     ]);
   });
 
-  it('is not what the server is called either', () => {
+  it('is not used as the name of the server', () => {
     const { entry } = extract({ server: 'k1234567', args: ['--api-key', 'k1234567', 'pkg'] });
     expect(JSON.stringify(entry)).not.toContain('k1234567');
   });
 
-  it('in what a server is given to read', () => {
+  it('in the config of a server', () => {
     const config = {
       nested: { api_key: 'k1', level: 3 },
       allowed_directories: ['/x'],
@@ -115,7 +115,7 @@ describe('a secret in the clear', () => {
     });
   });
 
-  it('is not what merely speaks of one', () => {
+  it('is not a value whose name only describes a secret', () => {
     const entry = {
       args: ['--no-auth', 'server', '--auth-mode', 'none2', '--token-file=/x'],
       env: { AUTH_URL: 'x' },
@@ -123,7 +123,7 @@ describe('a secret in the clear', () => {
     expect(extract(entry)).toEqual({ entry: { name: 'my server', ...entry }, secrets: [] });
   });
 
-  it('what was a variable already is left alone', () => {
+  it('a value that is a variable already stays', () => {
     const entry = {
       env: { TOKEN: '${TOKEN}' },
       headers: { Authorization: 'Bearer ${T}' },
@@ -132,7 +132,7 @@ describe('a secret in the clear', () => {
     expect(extract(entry)).toEqual({ entry: { name: 'my server', ...entry }, secrets: [] });
   });
 
-  it('of two servers with one name for different values, the second gets a name of its own', () => {
+  it('of two servers with one name for different values, the second gets another name', () => {
     const extractor = new SecretExtractor();
     const variable = (name: string, value: string) =>
       extractor.extract({ name, env: { TOKEN: value } }).secrets[0]?.variable;

@@ -6,7 +6,7 @@ import { CLIENTS, findServers, type Scope } from '../../src/integrations/index.j
 import { PATIENCE_MS, runs } from '../fuzz/runs.js';
 import { makeFolder } from '../support/folder.js';
 
-/** What a client's file says, as ours; `$` is the folder that everything is in. */
+/** The entries of a client's file as ours; `$` is the folder of the test. */
 function read(name: string, file: string, text: string, scope: Scope = 'user') {
   const folder = makeFolder({ [file]: text });
   const found = findServers({
@@ -24,7 +24,7 @@ function read(name: string, file: string, text: string, scope: Scope = 'user') {
 
 const json = (value: unknown) => JSON.stringify(value);
 
-describe('what clients write, here', () => {
+describe('the entries of clients become ours', () => {
   it('VS Code, on Linux and macOS', () => {
     const text = json({
       inputs: [{ id: 'key', type: 'promptString', password: true }],
@@ -85,7 +85,7 @@ describe('what clients write, here', () => {
     ]);
   });
 
-  it('Claude Code: its own servers, and those it keeps for this folder', () => {
+  it('Claude Code: its global servers, and those of this folder', () => {
     const folder = makeFolder({});
     const text = json({
       history: ['x'.repeat(2 * 1024 * 1024)],
@@ -184,7 +184,7 @@ required = true
     ]);
   });
 
-  it('Gemini CLI tells http from sse by the name of the field', () => {
+  it('Gemini CLI: the name of the field distinguishes http and sse', () => {
     const text = json({
       mcpServers: {
         a: {
@@ -224,7 +224,7 @@ required = true
     ]);
   });
 
-  it('Zed, both forms; what runs inside of it cannot run here', () => {
+  it('Zed, both forms; extensions that run inside Zed are refused', () => {
     const text = json({
       theme: 'One',
       context_servers: {
@@ -263,7 +263,7 @@ required = true
     ]);
   });
 
-  it('a name that objects are born with is a name like any other: __proto__ of a server, a field, a variable', () => {
+  it('__proto__ is an ordinary name of a server, a field or a variable', () => {
     const text =
       '{"mcpServers": {"__proto__": {"command": "uvx", "args": ["a"], "__proto__": {"cwd": "/"}}}}';
     const expected = { name: '__proto__', command: 'uvx', args: ['a'], unsupportedFields: ['__proto__'] };
@@ -320,7 +320,7 @@ required = true
     PATIENCE_MS,
   );
 
-  it('HoloDeck writes as we do', () => {
+  it('HoloDeck has the same fields as toolherd', () => {
     const text =
       'mcp_servers:\n  - {name: a, description: d, type: mcp, server: s, command: uvx, args: [a], env: {A: "${A}"}, odd: 1}\n';
     expect(read('holodeck', '.holodeck/config.yaml', text)).toEqual([

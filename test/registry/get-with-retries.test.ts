@@ -10,8 +10,8 @@ async function begin(...faults: Fault[]) {
   return { registry, url: new URL(`${registry.url}/servers`) };
 }
 
-describe('a question to the registry', () => {
-  it('is asked again after 5xx, 429 and a broken connection, with longer and longer pauses', async () => {
+describe('a request to the registry', () => {
+  it('is repeated after 5xx, 429 and a broken connection, with growing pauses', async () => {
     const { registry, url } = await begin({ status: 500 }, 'reset', { status: 429 });
     const http = instantRetries();
     expect(await getWithRetries(url, 4, http)).toMatchObject({ kind: 'found' });
@@ -31,7 +31,7 @@ describe('a question to the registry', () => {
     expect([parseRetryAfter('soon', 0), parseRetryAfter(null, 0)]).toEqual([undefined, undefined]);
   });
 
-  it('is given up when the registry wants to be left alone for long', async () => {
+  it('fails at once when Retry-After is too long', async () => {
     const { registry, url } = await begin({ status: 429, headers: { 'retry-after': '3600' } });
     await expect(getWithRetries(url, 4, instantRetries())).rejects.toMatchObject({
       type: 'RegistryUnreachableError',
@@ -40,7 +40,7 @@ describe('a question to the registry', () => {
     expect(registry.requests).toHaveLength(1);
   });
 
-  it('is given up after the last try; the error says why, how often, and what to look at', async () => {
+  it('fails after the last try; the error has the reason, the number of tries and a fix', async () => {
     const { registry, url } = await begin({ status: 502 }, { status: 502 }, { status: 502 });
     await expect(getWithRetries(url, 3, instantRetries())).rejects.toMatchObject({
       message: `the registry at ${url.origin} cannot be used`,
@@ -50,7 +50,7 @@ describe('a question to the registry', () => {
     expect(registry.requests).toHaveLength(3);
   });
 
-  it('a silent registry is asked again', async () => {
+  it('is repeated when the registry does not answer', async () => {
     const { registry, url } = await begin('silence');
     expect(await getWithRetries(url, 2, instantRetries({ tryMs: 1500 }))).toMatchObject({ kind: 'found' });
     expect(registry.requests).toHaveLength(2);
@@ -60,7 +60,7 @@ describe('a question to the registry', () => {
     });
   });
 
-  it('the time of the caller ends it, in a try and in a pause', async () => {
+  it('ends with the timeout of the caller, in a try and in a pause', async () => {
     const { url } = await begin('silence');
     const http = instantRetries({ signal: AbortSignal.timeout(200) });
     await expect(getWithRetries(url, 9, http)).rejects.toMatchObject({ type: 'RegistryTimeoutError' });
@@ -74,13 +74,13 @@ describe('a question to the registry', () => {
   it.each([
     [{ status: 400 }, 'it answered with status 400'],
     [{ status: 200, body: '<html>sign in</html>' }, 'its answer is not JSON'],
-  ])('what would be the same again is not asked again: %o', async (fault, why) => {
+  ])('is not repeated when the answer would be the same: %o', async (fault, why) => {
     const { registry, url } = await begin(fault);
     await expect(getWithRetries(url, 4, instantRetries())).rejects.toMatchObject({ why });
     expect(registry.requests).toHaveLength(1);
   });
 
-  it('nobody there, and nothing found, are different answers', async () => {
+  it('a registry that does not answer and a 404 are different outcomes', async () => {
     const { registry, url } = await begin();
     expect(await getWithRetries(new URL(`${url}/none/versions/latest`), 4, instantRetries())).toEqual({
       kind: 'not-found',

@@ -5,7 +5,7 @@ const entry = (...lines: string[]) => `tools:\n  - ${lines.join('\n    ')}\n`;
 const A_TEXT = 'must be a non-empty text without control characters';
 const A_PAIR = 'must be a text; put quotes around a number, true, false or null';
 
-/** Who it is and how it is reached. */
+/** Identity and transport. */
 export const IDENTITY: Malformed[] = [
   {
     name: 'no name',
@@ -249,7 +249,7 @@ export const IDENTITY: Malformed[] = [
   },
 ];
 
-/** What is handed to a process. */
+/** Command, arguments and environment. */
 export const PROCESS: Malformed[] = [
   {
     name: 'a text for args',
@@ -569,7 +569,7 @@ export const PROCESS: Malformed[] = [
   },
 ];
 
-/** What is reached over the network. */
+/** Remote servers. */
 export const REMOTE: Malformed[] = [
   {
     name: 'sse without url',
@@ -779,7 +779,7 @@ export const FOREIGN: Malformed[] = (
   return { name: `${field} of ${transport}`, agent, path: `tools[0].${field}`, says };
 });
 
-/** What every server has. */
+/** Fields of every transport. */
 export const COMMON: Malformed[] = [
   {
     name: 'config as a list',

@@ -218,7 +218,7 @@ export const FILES: Malformed[] = [
   },
 ];
 
-/** What is no YAML, or more YAML than is good. */
+/** Texts that are not valid YAML, or exceed a limit. */
 export const SYNTAX: Malformed[] = [
   { name: 'a tab as indentation', agent: 'tools:\n‸\t- name: a\n', path: '', says: 'Tabs cannot be used' },
   {

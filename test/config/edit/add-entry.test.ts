@@ -24,7 +24,7 @@ const WITHOUT_BREAK = ITEM.slice(0, -1);
 const FLOW = '{name: new, args: [-y], env: {KEY: "${KEY}"}}';
 const JSON_ITEM = '{"name": "new", "args": ["-y"], "env": {"KEY": "${KEY}"}}';
 
-describe('seed 001: an entry is appended where there is no list yet', () => {
+describe('an entry is appended where there is no list yet', () => {
   test.each([
     ['an empty file', '', `tools:\n${ITEM}`],
     ['only a comment', '# mine\n', `# mine\n\ntools:\n${ITEM}`],
@@ -79,7 +79,7 @@ describe('seed 001: an entry is appended where there is no list yet', () => {
   });
 });
 
-describe('seed 001: an entry is appended to a list', () => {
+describe('an entry is appended to a list', () => {
   test.each([
     ['indented', 'tools:\n  - name: a\n', `tools:\n  - name: a\n${ITEM}`],
     ['flush with its key', 'tools:\n- name: a\n', `tools:\n- name: a\n${FLUSH}`],
@@ -190,7 +190,7 @@ describe('seed 001: an entry is appended to a list', () => {
   });
 });
 
-test('contract 2: a new config.yaml says its version, an existing one is not given any', () => {
+test('a new config.yaml gets a version; an existing one does not', () => {
   expect(add('', 'mcp_servers')).toBe(`version: "1.0"\nmcp_servers:\n${ITEM}`);
   expect(add('# mine\n', 'mcp_servers')).toBe(`# mine\n\nversion: "1.0"\nmcp_servers:\n${ITEM}`);
   expect(add('{}', 'mcp_servers')).toBe(`{"version": "1.0", "mcp_servers": [${JSON_ITEM}]}`);
@@ -207,12 +207,12 @@ test.each([
   ['an alias', 'a: &a []\ntools: *a\n', /'tools' is not written as a list/],
   ['an explicit key', '? tools\n: - a\n', /'tools' is not written as 'tools:'/],
   ['a flow key without value', '{tools: , a: 1}', /'tools' has no value/],
-  ['the key twice', 'tools: []\ntools: []\n', /twice/],
+  ['the key twice', 'tools: []\ntools: []\n', /Duplicate key/],
   ['two documents', 'tools: []\n---\na: 1\n', /more than one document/],
 ])('a text that cannot be edited without guessing is refused: %s', (_, text, message) => {
   expect(() => addEntry(text, 'tools', ENTRY)).toThrow(message);
 });
 
-test('a refusal names the place', () => {
+test('a refusal names the position', () => {
   expect(() => addEntry('a: 1\ntools: {}\n', 'tools', ENTRY)).toThrow(/:2:8\b/);
 });

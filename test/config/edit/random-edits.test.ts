@@ -9,12 +9,14 @@ import {
   type TextEdit,
 } from '../../../src/config/edit/index.js';
 
-/** A file in pieces, so that the test knows what belongs where. A comment that says `of x` is part of the item x. */
+/**
+ * A file in pieces, so that the test knows which text belongs to which item. A comment with `of x` is part of item x.
+ */
 interface Sample {
   key: ListKey;
   head: string;
   items: { name: string; source: string }[];
-  /** What stands between the items; the first before the first item, the last after the last. */
+  /** The text between the items; the first piece is above the first item, the last below the last. */
   between: string[];
   tail: string;
 }

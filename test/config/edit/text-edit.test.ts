@@ -19,7 +19,7 @@ test('the inverse of any edit gives the text back', () => {
   );
 });
 
-test('several splices joined are their sum, and what lies between stays', () => {
+test('joined edits change the same ranges, and the text between them stays', () => {
   const parts = [
     { start: 8, end: 9, insert: '' },
     { start: 1, end: 1, insert: '+' },
