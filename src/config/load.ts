@@ -10,11 +10,11 @@ import { ConfigError, configError, fileProblem, type Problem } from './parse/pro
 import { FileReadError, readSmallFile } from './parse/read-file.js';
 import { defaultSettings } from './schema/settings.js';
 import type { ServerSpec, Settings } from './schema/spec.js';
-import type { Planned } from './trust.js';
+import type { PlannedEntry } from './trust.js';
 import { isUserOwnedFile } from './trusted-path.js';
 import type { LoadEnvironment, Reader } from './variables/expander.js';
 import { Redactor } from './variables/redactor.js';
-import type { Use } from './variables/variables.js';
+import type { VariableUse } from './variables/variables.js';
 
 export interface LoadOptions {
   /** The global config.yaml. It may be missing unless `configRequired`. */
@@ -22,7 +22,7 @@ export interface LoadOptions {
   configRequired?: boolean;
   agentFile?: string | undefined;
   /** The folder of the user's config.yaml: an agent file directly in it needs no `allow`. */
-  ownFolder: string;
+  userFolder: string;
   /** The list of allowed files; undefined: trust is not checked (`validate`). */
   trustFile: string | undefined;
   /** Which agent files may be used without being in `trustFile`. Default: as `security.trust` says. */
@@ -45,9 +45,9 @@ export interface Loaded {
   warnings: Problem[];
   redactor: Redactor;
   /** Every variable that the files use, each once. */
-  uses: Use[];
+  uses: VariableUse[];
   /** What `allow` would pin. */
-  agent: { file: string; text: string; planned: Planned[] } | undefined;
+  agent: { file: string; text: string; planned: PlannedEntry[] } | undefined;
 }
 
 /**
@@ -156,7 +156,7 @@ function readAgent(
   const document = file === undefined ? undefined : readDocument(file, true, report);
   if (file === undefined || document === undefined) return undefined;
   const folder = folderOf(file);
-  const isUserOwned = isUserOwnedFile(options.ownFolder, file);
+  const isUserOwned = isUserOwnedFile(options.userFolder, file);
   const { allowedCommands, allowHttp } = settings.security;
   const context: FileContext = { scope: 'agent', folder, isUserOwned, allowedCommands, allowHttp };
   return { file, text: document.text, isUserOwned, entries: readAgentFile(document, context, report, warn) };
@@ -176,8 +176,8 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
 }
 
 /** Disabled and broken entries get no launch command, so no file that they name is read. */
-function plan(entries: readonly ParsedEntry[], reportOf: ReportOf): Planned[] {
-  return entries.map((entry): Planned => {
+function plan(entries: readonly ParsedEntry[], reportOf: ReportOf): PlannedEntry[] {
+  return entries.map((entry): PlannedEntry => {
     const isRemote = entry.transport !== 'stdio';
     if (isRemote || entry.isBroken || entry.fields.enabled === false) return { entry, launch: undefined };
     const launch = launchCommand(entry, reportOf(entry));
@@ -197,7 +197,7 @@ function isExempt(
 }
 
 async function trustRefusal(
-  agent: { file: string; text: string; planned: Planned[] },
+  agent: { file: string; text: string; planned: PlannedEntry[] },
   { trustFile }: LoadOptions,
 ): Promise<Error | undefined> {
   if (trustFile === undefined) return undefined;
@@ -216,12 +216,12 @@ interface Resolved {
 }
 
 async function resolveAll(
-  planned: readonly Planned[],
+  planned: readonly PlannedEntry[],
   options: EntryOptions,
   reportOf: ReportOf,
-): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: Use[] }> {
+): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: VariableUse[] }> {
   const redactor = new Redactor();
-  const uses = new Map<string, Use>();
+  const uses = new Map<string, VariableUse>();
   const loadEnvironment: LoadEnvironment = {
     environment: options.environment,
     userHome: options.userHome,
@@ -260,7 +260,7 @@ function byPosition(problems: readonly Problem[]): Problem[] {
   );
 }
 
-const isOf = (entries: readonly ParsedEntry[]) => (planned: Planned) => entries.includes(planned.entry);
+const isOf = (entries: readonly ParsedEntry[]) => (planned: PlannedEntry) => entries.includes(planned.entry);
 
 /** The folder of the path as given: a symlinked file belongs to the folder of the link. */
 function folderOf(file: string): string {

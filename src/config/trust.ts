@@ -72,13 +72,13 @@ export class AgentFileRefusedError extends ToolherdError {
   }
 }
 
-export interface Planned {
+export interface PlannedEntry {
   entry: ParsedEntry;
   /** Undefined for remote servers. */
   launch: LaunchCommand | undefined;
 }
 
-export function wouldRun({ entry, launch }: Planned): WouldRun {
+export function wouldRun({ entry, launch }: PlannedEntry): WouldRun {
   const { fields, name, transport, context } = entry;
   const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
   const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
@@ -114,11 +114,11 @@ function namesIn(value: unknown): string[] {
 }
 
 /** The pin of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
-export async function makePin(text: string, planned: readonly Planned[]): Promise<Pin> {
+export async function makePin(text: string, planned: readonly PlannedEntry[]): Promise<Pin> {
   return { ...contentPin(text, planned), envNames: await envNames(planned) };
 }
 
-function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNames'> {
+function contentPin(text: string, planned: readonly PlannedEntry[]): Omit<Pin, 'envNames'> {
   const manifests: Record<string, string> = {};
   for (const { launch } of planned) {
     if (launch?.plugin !== undefined)
@@ -127,7 +127,7 @@ function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNa
   return { sha256: sha256(text), manifests };
 }
 
-async function envNames(planned: readonly Planned[]): Promise<Record<string, string[]>> {
+async function envNames(planned: readonly PlannedEntry[]): Promise<Record<string, string[]>> {
   // Without a prototype, since a file may be called `constructor`.
   const names: Record<string, string[]> = Object.create(null);
   for (const { entry } of planned) {
@@ -162,7 +162,7 @@ export class TrustStore {
   }
 
   /** Compares the content first: the envFiles of a file that is not allowed are not opened. */
-  async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustCheck> {
+  async verdict(path: string, text: string, planned: readonly PlannedEntry[]): Promise<TrustCheck> {
     const pin = this.#read()[trustedPath(path)];
     if (!isMap(pin)) return 'never';
     const now = contentPin(text, planned);

@@ -19,10 +19,10 @@ export function trustedPath(path: string): string {
  * with TOOLHERD_HOME they are state, cache and run, which hold data from servers and clients. A link does not count
  * either: its target is in another folder.
  */
-export function isUserOwnedFile(ownFolder: string, path: string): boolean {
+export function isUserOwnedFile(userFolder: string, path: string): boolean {
   const place = trustedPath(path);
   try {
-    if (dirname(place) !== realpathSync(ownFolder)) return false;
+    if (dirname(place) !== realpathSync(userFolder)) return false;
     return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true;
   } catch {
     return false;

@@ -32,7 +32,7 @@ export function readHerdConfig(
     configFile: file,
     configRequired: isRequired,
     agentFile,
-    ownFolder: dirname(paths.configFile),
+    userFolder: dirname(paths.configFile),
     trustFile: paths.trustFile,
     exempt,
     environment,

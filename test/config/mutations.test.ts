@@ -100,7 +100,7 @@ async function loadFile(kind: Kind, text: string, trustFile: string | undefined)
   await loadConfig({
     configFile: kind === 'config' ? file : join(folder, 'none.yaml'),
     agentFile: kind === 'agent' ? file : undefined,
-    ownFolder: join(folder, 'none'),
+    userFolder: join(folder, 'none'),
     trustFile,
     environment: ENVIRONMENT,
     userHome: '/',

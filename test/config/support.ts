@@ -43,7 +43,7 @@ export function makeHerd({ agent, config, files = {}, env = {} }: Setting): Herd
   const options: LoadOptions = {
     configFile,
     agentFile: agent === undefined ? undefined : agentFile,
-    ownFolder: home,
+    userFolder: home,
     trustFile: undefined,
     environment: env,
     userHome: HOME,

@@ -265,10 +265,10 @@ describe('files that need no allow', () => {
     expect((await load(herd, file)).servers).toHaveLength(1);
     symlinkSync('home', join(herd.folder, 'shortcut'));
     expect((await load(herd, join(herd.folder, 'shortcut/agent.yaml'))).servers).toHaveLength(1);
-    const ownFolder = join(herd.folder, 'shortcut');
-    expect((await herd.load({ trustFile: herd.trustFile, agentFile: file, ownFolder })).servers).toHaveLength(
-      1,
-    );
+    const userFolder = join(herd.folder, 'shortcut');
+    expect(
+      (await herd.load({ trustFile: herd.trustFile, agentFile: file, userFolder })).servers,
+    ).toHaveLength(1);
   });
 
   it.each(['state/results/x.txt', 'cache/x.yaml', 'run/agent.yaml', 'agents/one/agent.yaml'])(

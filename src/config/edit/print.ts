@@ -1,4 +1,5 @@
 import { Scalar, stringify } from 'yaml';
+import { isObject } from '../../shared/json.js';
 import type { Indentation } from './indentation.js';
 
 /**
@@ -51,7 +52,7 @@ function printBlock(value: unknown, column: number, indentation: Indentation): s
     if (value.length === 0) return '[]';
     return value.flatMap((item) => printItem(item, column, indentation));
   }
-  if (!isRecord(value)) return printScalar(value, false);
+  if (!isObject(value)) return printScalar(value, false);
   const pairs = pairsOf(value);
   if (pairs.length === 0) return '{}';
   return pairs.flatMap(([key, inner]) => printPair(key, inner, column, indentation));
@@ -67,7 +68,7 @@ export function printFlow(value: unknown, style: FlowStyle): string {
       style,
     );
   }
-  if (!isRecord(value)) return style.json ? printJson(value) : printScalar(value, true);
+  if (!isObject(value)) return style.json ? printJson(value) : printScalar(value, true);
   const pairs = pairsOf(value).map(([key, inner]) => printFlowPair(key, inner, style));
   return enclose('{', pairs, '}', style);
 }
@@ -118,8 +119,4 @@ function escapeRare(printed: string): string {
 
 function pairsOf(value: Record<string, unknown>): [string, unknown][] {
   return Object.entries(value).filter(([, inner]) => inner !== undefined);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/json.js';
 import { didYouMean, nearMiss } from '../../shared/near-miss.js';
 import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
 
@@ -77,8 +78,9 @@ export class SourceDocument {
   }
 }
 
+/** `isObject` for the data of a file. */
 export function isMap(value: unknown): value is DataMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 /** Visits every string of a value with its path, however deep it is nested. Keys are not visited. */

@@ -58,7 +58,7 @@ export function readIfExists(path: string, maxBytes?: number): string | undefine
 const LOST = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP'];
 
 /** Why a file that was read before cannot be opened now; undefined while a regular file is there. */
-export function lossOf(path: string): string | undefined {
+export function whyGone(path: string): string | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openToRead(path);

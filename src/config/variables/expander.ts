@@ -3,7 +3,7 @@ import type { ParsedEntry, Report } from '../entry/parsed-entry.js';
 import { type Data, isMap } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 import type { Redactor } from './redactor.js';
-import { expand, type Use, type VariableSource } from './variables.js';
+import { expand, type VariableSource, type VariableUse } from './variables.js';
 
 /** What the loader needs from outside. No module in src/config reads process.env. */
 export interface LoadEnvironment {
@@ -15,7 +15,7 @@ export interface LoadEnvironment {
   /** See Reader. */
   reader: Reader;
   /** Called for every variable that a file uses, for `validate`. */
-  onUse?(use: Use): void;
+  onUse?(use: VariableUse): void;
 }
 
 /**

@@ -83,7 +83,7 @@ export interface VariableScope {
   userHome: string;
 }
 
-export interface Use {
+export interface VariableUse {
   name: string;
   /** Undefined when the variable is unset and has no default. */
   value: string | undefined;
@@ -95,8 +95,8 @@ export interface Use {
 export function expand(
   source: string,
   scope: VariableScope,
-): { text: string; uses: Use[]; malformed: string[] } {
-  const uses: Use[] = [];
+): { text: string; uses: VariableUse[]; malformed: string[] } {
+  const uses: VariableUse[] = [];
   const malformed: string[] = [];
   let text = '';
   for (const part of parseReferences(source)) {
@@ -113,7 +113,7 @@ export function expand(
   return { text, uses, malformed };
 }
 
-function lookUp(name: string, fallback: string | undefined, sources: readonly VariableSource[]): Use {
+function lookUp(name: string, fallback: string | undefined, sources: readonly VariableSource[]): VariableUse {
   for (const { label, values } of sources) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) continue;
