@@ -46,7 +46,10 @@ export function requirementOf(name: string, about: DataMap, isOptional: boolean)
   };
 }
 
-/** `${NAME}` or `${NAME:-default}`. A default with a closing brace would end the reference, so it is written as plain text. */
+/**
+ * `${NAME}` or `${NAME:-default}`. A default with a closing brace would end the reference, so it is written as plain
+ * text.
+ */
 export function refer(name: string, fallback: unknown): { text: string; isOptional: boolean } {
   if (typeof fallback !== 'string') return { text: `\${${name}}`, isOptional: false };
   return {

@@ -163,7 +163,7 @@ describe('the redactor', () => {
     expect(redactor.redact('<$& .* (x) [y]> $& (x)')).toBe('<[redacted:A]> $& (x)');
   });
 
-  it.each(['\uD800broken', 'it ends\uDC00', 'a\0bcdef'])('survives a text that is no text: %j', (value) => {
+  it.each(['\uD800broken', 'it ends\uDC00', 'a\0bcdef'])('accepts malformed Unicode and NUL: %j', (value) => {
     const redactor = new Redactor();
     redactor.add('A', value);
     expect(redactor.redact(`<${value}>`)).toBe('<[redacted:A]>');
@@ -228,7 +228,7 @@ const BROKEN: [name: string, setting: Setting][] = [
   ['two colons', { agent: stdioAgent('env:', `  API_KEY: ${PLAIN}: ${PLAIN}`) }],
   ['a bad indentation', { agent: stdioAgent('env:', `  API_KEY: ${PLAIN}`, ` OTHER: ${PLAIN}`) }],
   ['a tab', { agent: stdioAgent('env:', `\tAPI_KEY: ${PLAIN}`) }],
-  ['a start that is no start', { agent: stdioAgent(`env: {API_KEY: @${PLAIN}}`) }],
+  ['a value that begins with @', { agent: stdioAgent(`env: {API_KEY: @${PLAIN}}`) }],
   ['an unknown escape', { agent: stdioAgent(`env: {API_KEY: "\\q${PLAIN}\\x${PLAIN}"}`) }],
   ['an alias of that name', { agent: stdioAgent(`env: {API_KEY: *${PLAIN}}`) }],
   ['a tag of that name', { agent: stdioAgent(`env: {API_KEY: !<${PLAIN} x}`) }],
@@ -246,7 +246,7 @@ const BROKEN: [name: string, setting: Setting][] = [
     { agent: stdioAgent('envFile: .env'), files: { 'project/.env': `__proto__=${PLAIN}\n` } },
   ],
   [
-    'a manifest that is no JSON',
+    'a manifest that is not valid JSON',
     { agent: stdioAgent('plugin_dir: p'), files: plugin(`{"token": ${PLAIN}}`) },
   ],
   [

@@ -226,7 +226,7 @@ describe('X3: the permission belongs to one path', () => {
     expect(wouldRun).toMatchObject([{ cwd: evil }]);
   });
 
-  it('a link can be allowed by itself, beside its target', async () => {
+  it('a link can be allowed separately from its target', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     const link = join(herd.folder, 'linked', 'agent.yaml');
     mkdirSync(join(herd.folder, 'linked'));

@@ -21,9 +21,9 @@ function begin(files: Record<string, string> = {}) {
       cwd: home,
       env: { TOOLHERD_HOME: '', PATH: '' },
     });
-    const told = (text: string) =>
+    const withoutHome = (text: string) =>
       text.replaceAll(home, '$').replaceAll(process.execPath, 'NODE').replaceAll(COMMAND, 'MAIN');
-    return { status, stdout: told(stdout), stderr: told(stderr) };
+    return { status, stdout: withoutHome(stdout), stderr: withoutHome(stderr) };
   };
   const read = (file: string) => readFileSync(join(home, file), 'utf8');
   return { home, run, read };

@@ -86,7 +86,8 @@ export const FIELDS = {
   command: {
     for: STDIO,
     shape: text(),
-    about: 'Program to run: npx, uvx, docker, or one of security.allowed_commands in config.yaml.',
+    about:
+      'Program to run: npx, uvx, docker, or one of security.allowed_commands. Not required with plugin_dir.',
     default: 'required',
   },
   args: {
@@ -233,7 +234,7 @@ export const FIELDS = {
   restart: {
     for: ALL,
     shape: choice('on-failure', 'always', 'never'),
-    about: 'When toolherd restarts a server that ended.',
+    about: 'When toolherd restarts a server that ended: on-failure, always or never.',
     default: 'on-failure',
   },
   max_restarts: {

@@ -142,7 +142,7 @@ describe('an entry is appended to a list', () => {
       `tools:\n  - name: a\n\n  - |+\n    b\n${ITEM}`,
     ],
     [
-      'whose last item ends in a comment of its own',
+      'whose last item ends in a comment',
       'tools:\n  - name: a\n    # own\n\n    # too\n\n# about b\nb: 1\n',
       `tools:\n  - name: a\n    # own\n\n    # too\n${ITEM}\n# about b\nb: 1\n`,
     ],

@@ -23,7 +23,7 @@ test('each max_rss is a warning on systems where memory is not measured', async 
   ]);
 });
 
-test('max_rss is no warning on Linux', async () => {
+test('max_rss gives no warning on Linux', async () => {
   pretendToBe('linux');
   expect((await loadHerd({ config: CONFIG })).warnings).toEqual([]);
 });
