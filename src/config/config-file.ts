@@ -1,22 +1,22 @@
 import { readEntry } from './entry/entry.js';
+import { warnUnmeasured } from './entry/entry-rules.js';
 import type { FileContext, ParsedEntry, Report } from './entry/parsed-entry.js';
-import { warnUnmeasured } from './entry/unmeasured.js';
+import { uniqueEntries } from './entry/unique-entries.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import type { Path } from './parse/problem.js';
 import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js';
 import { quoteName } from './schema/shape-problems.js';
 import type { Settings } from './schema/spec.js';
-import { uniqueEntries } from './schema/unique.js';
 
-/** config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
+/** Reads config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
   document: SourceDocument,
   folder: string,
   report: Report,
   warn: Report,
-): { settings: Settings; drafts: ParsedEntry[] } {
+): { settings: Settings; entries: ParsedEntry[] } {
   const top = topOf(document, report);
-  if (top === undefined) return { settings: defaultSettings(), drafts: [] };
+  if (top === undefined) return { settings: defaultSettings(), entries: [] };
   for (const key of Object.keys(top)) {
     if ((CONFIG_KEYS as readonly string[]).includes(key)) continue;
     const near = document.didYouMean(key, CONFIG_KEYS);
@@ -34,15 +34,15 @@ export function readConfigFile(
   const context: FileContext = {
     scope: 'global',
     folder,
-    isOwn: true,
+    isUserOwned: true,
     allowedCommands: settings.security.allowedCommands,
     allowHttp: settings.security.allowHttp,
   };
-  const entries = listOf(document, top, 'mcp_servers', report);
-  return { settings, drafts: readEntries(document, ['mcp_servers'], entries, context, report, warn) };
+  const items = listOf(document, top, 'mcp_servers', report);
+  return { settings, entries: readEntries(document, ['mcp_servers'], items, context, report, warn) };
 }
 
-/** agent.yaml: the items of `tools` that are ours. Everything else in it belongs to others. */
+/** Reads agent.yaml: the items of `tools` that are ours. Other programs own the rest of the file. */
 export function readAgentFile(
   document: SourceDocument,
   context: FileContext,
@@ -56,7 +56,7 @@ export function readAgentFile(
     const isUntyped = (item.type ?? null) === null;
     if (item.type === 'mcp' || (isUntyped && item.source_type === 'mcp')) return item;
     if (isUntyped && typeof item.server === 'string') {
-      const message = 'This entry has no type, so it is left alone';
+      const message = 'This entry has no type, so toolherd ignores it';
       warn(
         document.problem(
           'MCPConfigError',
@@ -79,13 +79,13 @@ function readEntries(
   report: Report,
   warn: Report,
 ): ParsedEntry[] {
-  const drafts = items.flatMap((item, index) =>
+  const entries = items.flatMap((item, index) =>
     item === undefined ? [] : (readEntry(document, [...path, index], item, context, report, warn) ?? []),
   );
-  return uniqueEntries(drafts, report, warn);
+  return uniqueEntries(entries, report, warn);
 }
 
-/** An empty file is an empty herd. */
+/** An empty file counts as an empty map. */
 function topOf(document: SourceDocument, report: Report): DataMap | undefined {
   if (document.value === null) return Object.create(null);
   if (isMap(document.value)) return document.value;

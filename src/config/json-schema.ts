@@ -8,7 +8,7 @@ type Schema = Record<string, unknown>;
 
 const NULL = { type: 'null' };
 
-/** The JSON Schema of one of the two files, for editors; made from the same shapes that the loader uses. */
+/** The JSON Schema of one of the two files, for editors. It is made from the shapes that the loader checks. */
 export function fileSchema(kind: 'agent' | 'config'): Schema {
   const title = kind === 'agent' ? 'agent.yaml' : 'config.yaml';
   const $defs = { entry: entrySchema(), source: strip(z.toJSONSchema(SOURCE, { io: 'input' })) };
@@ -24,7 +24,7 @@ const ENTRY_REF = { $ref: '#/$defs/entry' };
 const SOURCE_REF = { $ref: '#/$defs/source' };
 const isSource = { type: 'object', required: ['source_type'] };
 
-/** Only the items of `tools` that are ours are described; the rest of the file belongs to others. */
+/** Describes only the items of `tools` that are ours; other programs own the rest of the file. */
 function agentSchema(): Schema {
   const isMcp = { const: 'mcp' };
   const isOurs = { type: 'object', required: ['type'], properties: { type: isMcp } };
@@ -37,7 +37,9 @@ function configSchema(): Schema {
   const section = (name: 'daemon' | 'security') => {
     const schema = strip(z.toJSONSchema(sectionShape(name), { io: 'input' }));
     const properties = schema.properties as Record<string, Schema>;
-    for (const [key, { about }] of Object.entries(SETTINGS[name])) properties[key]!.description = about;
+    for (const [key, setting] of Object.entries(SETTINGS[name])) {
+      properties[key]!.description = descriptionOf(setting);
+    }
     return { anyOf: [schema, NULL] };
   };
   return {
@@ -56,17 +58,22 @@ function entrySchema(): Schema {
   const schema = strip(z.toJSONSchema(ENTRY, { io: 'input' }));
   const properties = schema.properties as Record<string, Schema>;
   const required = schema.required as string[];
-  for (const [name, { about }] of Object.entries(FIELDS)) {
+  for (const [name, field] of Object.entries(FIELDS)) {
     const plain = properties[name]!;
     properties[name] = {
-      description: about,
+      description: descriptionOf(field),
       ...(required.includes(name) ? plain : { anyOf: [plain, NULL] }),
     };
   }
   return { ...schema, allOf: (['stdio', 'sse', 'websocket', 'http'] as const).map(rulesOf) };
 }
 
-/** What holds for entries of one transport: the fields it needs, and those that belong to others. */
+/** What an editor shows beside a key. */
+function descriptionOf({ about, default: value }: { about: string; default: string }): string {
+  return value === 'required' || value === 'none' ? about : `${about} Default: ${value}`;
+}
+
+/** The rules for entries of one transport: required fields, and fields of other transports. */
 function rulesOf(transport: Transport): Schema {
   const spellings = TRANSPORT_NAMES.filter(
     (name) => name === transport || (transport === 'http' && name.startsWith('str')),

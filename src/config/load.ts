@@ -4,36 +4,36 @@ import { readEntry } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
 import type { FileContext, ParsedEntry, Report } from './entry/parsed-entry.js';
 import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entry/resolve.js';
-import { isOwnFile } from './file-place.js';
 import type { SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
-import { ConfigError, configError, type Problem } from './parse/problem.js';
+import { ConfigError, configError, fileProblem, type Problem } from './parse/problem.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
 import { defaultSettings } from './schema/settings.js';
 import type { ServerSpec, Settings } from './schema/spec.js';
-import type { Planned } from './trust.js';
+import type { PlannedEntry } from './trust.js';
+import { isUserOwnedFile } from './trusted-path.js';
 import type { LoadEnvironment, Reader } from './variables/expander.js';
 import { Redactor } from './variables/redactor.js';
-import type { Use } from './variables/variables.js';
+import type { VariableUse } from './variables/variables.js';
 
 export interface LoadOptions {
   /** The global config.yaml. It may be missing unless `configRequired`. */
   configFile: string;
   configRequired?: boolean;
   agentFile?: string | undefined;
-  /** The folder of the user's own config: an agent file directly in it needs no `allow`. */
-  ownFolder: string;
-  /** Where allowed files are remembered; undefined: trust is not asked for (`validate`). */
+  /** The folder of the user's config.yaml: an agent file directly in it needs no `allow`. */
+  userFolder: string;
+  /** The list of allowed files; undefined: trust is not checked (`validate`). */
   trustFile: string | undefined;
-  /** Which agent files need no entry in `trustFile`. Default: as the user's settings say. */
+  /** Which agent files may be used without being in `trustFile`. Default: as `security.trust` says. */
   exempt?: 'as-set' | 'none';
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
-  /** See Outside. */
+  /** See LoadEnvironment. */
   variables?: LoadEnvironment['variables'];
   /**
-   * Default `command`. For a `daemon` an entry of the global file that cannot be resolved does not fail the load: it
-   * becomes a misconfigured server, and the others run.
+   * Default `command`. For a `daemon`, an entry of the global file that cannot be resolved does not fail the load: it
+   * becomes a misconfigured server, and the other servers run.
    */
   reader?: Reader | undefined;
 }
@@ -44,74 +44,75 @@ export interface Loaded {
   servers: ServerSpec[];
   warnings: Problem[];
   redactor: Redactor;
-  /** Every variable that the files use, once. */
-  uses: Use[];
-  /** What would be pinned by `allow`. */
-  agent: { file: string; text: string; planned: Planned[] } | undefined;
+  /** Every variable that the files use, each once. */
+  uses: VariableUse[];
+  /** What `allow` would pin. */
+  agent: { file: string; text: string; planned: PlannedEntry[] } | undefined;
 }
 
 /**
- * Reads the global config and an agent file into one herd; agent entries win by name. Throws a ConfigError with every
- * problem of both files, or a TrustRequiredError. Nothing is half done: it answers with a whole herd or not at all. The
- * herd of a daemon is also whole with misconfigured servers in it (see `reader`).
+ * Reads the global config and an agent file into one herd; an agent entry replaces a global one of the same name.
+ * Throws a ConfigError with every problem of both files, or a TrustRequiredError. The result is complete or there is
+ * none, except that the herd of a daemon may hold misconfigured servers (see `reader`).
  */
 export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const misconfigured = new Map<ParsedEntry, Problem[]>();
   const report: Report = (problem) => void problems.push(problem);
-  const reportOf: ReportOf = (draft) => {
-    if (options.reader !== 'daemon' || draft.context.scope !== 'global') return report;
-    return (problem) => void misconfigured.set(draft, [...(misconfigured.get(draft) ?? []), problem]);
+  const reportOf: ReportOf = (entry) => {
+    if (options.reader !== 'daemon' || entry.context.scope !== 'global') return report;
+    return (problem) => void misconfigured.set(entry, [...(misconfigured.get(entry) ?? []), problem]);
   };
   const warn: Report = (problem) => void warnings.push(problem);
   const global = readGlobal(options, report, warn);
   const agent = readAgent(options, global.settings, report, warn);
-  const names = new Set(agent?.drafts.map(({ name }) => name));
+  const names = new Set(agent?.entries.map(({ name }) => name));
   const planned = plan(
-    [...global.drafts.filter(({ name }) => !names.has(name)), ...(agent?.drafts ?? [])],
+    [...global.entries.filter(({ name }) => !names.has(name)), ...(agent?.entries ?? [])],
     reportOf,
   );
-  const ours = agent && { file: agent.file, text: agent.text, planned: planned.filter(isOf(agent.drafts)) };
+  const ours = agent && { file: agent.file, text: agent.text, planned: planned.filter(isOf(agent.entries)) };
   const refusal =
     ours === undefined || agent === undefined || isExempt(agent, options, global.settings)
       ? undefined
       : await trustRefusal(ours, options);
-  // Nothing of a file that was not allowed is expanded; the problems of the rest are still all shown.
+  // Nothing in a file that is not allowed is expanded. The problems of the other file are still reported.
   const usable =
-    refusal === undefined ? planned : planned.filter(({ draft }) => draft.context.scope !== 'agent');
+    refusal === undefined ? planned : planned.filter(({ entry }) => entry.context.scope !== 'agent');
   const { resolved, redactor, uses } = await resolveAll(usable, options, reportOf);
-  const clean = (found: readonly Problem[]) => inOrder(found).map((problem) => redacted(problem, redactor));
+  const clean = (found: readonly Problem[]) =>
+    byPosition(found).map((problem) => redacted(problem, redactor));
   if (problems.length > 0) {
-    // a file that is refused shows all that is wrong with it
+    // a file that is refused is reported with all its problems
     const refused = new Set(problems.map(({ file }) => file));
     const rest = [...misconfigured].filter(([{ document }]) => refused.has(document.file));
     throw configError(clean([...problems, ...rest.flatMap(([, found]) => found)]));
   }
   if (refusal !== undefined) throw refusal;
-  const servers = resolved.flatMap(({ draft, spec }) => {
-    const found = misconfigured.get(draft);
-    return found === undefined ? (spec ?? []) : misconfiguredSpec(draft, configError(clean(found)), redactor);
+  const servers = resolved.flatMap(({ entry, spec }) => {
+    const found = misconfigured.get(entry);
+    return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
   });
-  return { settings: global.settings, servers, warnings: inOrder(warnings), redactor, uses, agent: ours };
+  return { settings: global.settings, servers, warnings: byPosition(warnings), redactor, uses, agent: ours };
 }
 
-/** Where the problems of one entry go. */
-type ReportOf = (draft: ParsedEntry) => Report;
+/** The receiver of one entry's problems. */
+type ReportOf = (entry: ParsedEntry) => Report;
 
-/** Reads one source document or entry that was handed over by the user (`register`). */
+/** Reads one entry or source document that the user passed to `register`. */
 export async function loadEntry(
   document: SourceDocument,
   folder: string,
   settings: Settings,
-  environment: Surroundings,
+  environment: EntryOptions,
 ): Promise<Omit<Loaded, 'settings' | 'agent'>> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
   const { allowedCommands, allowHttp } = settings.security;
-  const context: FileContext = { scope: 'registered', folder, isOwn: true, allowedCommands, allowHttp };
-  const draft = readEntry(
+  const context: FileContext = { scope: 'registered', folder, isUserOwned: true, allowedCommands, allowHttp };
+  const entry = readEntry(
     document,
     [],
     document.value,
@@ -119,29 +120,30 @@ export async function loadEntry(
     report,
     (warning) => void warnings.push(warning),
   );
-  const planned = plan(draft === undefined ? [] : [draft], () => report);
+  const planned = plan(entry === undefined ? [] : [entry], () => report);
   const { resolved, redactor, uses } = await resolveAll(planned, environment, () => report);
-  if (problems.length > 0) throw configError(inOrder(problems).map((problem) => redacted(problem, redactor)));
+  if (problems.length > 0)
+    throw configError(byPosition(problems).map((problem) => redacted(problem, redactor)));
   return { servers: resolved.flatMap(({ spec }) => spec ?? []), redactor, uses, warnings };
 }
 
-type Surroundings = Pick<LoadOptions, 'environment' | 'userHome' | 'variables' | 'reader'>;
+type EntryOptions = Pick<LoadOptions, 'environment' | 'userHome' | 'variables' | 'reader'>;
 
 function readGlobal(
   options: LoadOptions,
   report: Report,
   warn: Report,
-): { settings: Settings; drafts: ParsedEntry[] } {
+): { settings: Settings; entries: ParsedEntry[] } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
-  if (document === undefined) return { settings: defaultSettings(), drafts: [] };
+  if (document === undefined) return { settings: defaultSettings(), entries: [] };
   return readConfigFile(document, folderOf(options.configFile), report, warn);
 }
 
 interface AgentFile {
   file: string;
   text: string;
-  isOwn: boolean;
-  drafts: ParsedEntry[];
+  isUserOwned: boolean;
+  entries: ParsedEntry[];
 }
 
 function readAgent(
@@ -154,10 +156,10 @@ function readAgent(
   const document = file === undefined ? undefined : readDocument(file, true, report);
   if (file === undefined || document === undefined) return undefined;
   const folder = folderOf(file);
-  const isOwn = isOwnFile(options.ownFolder, file);
+  const isUserOwned = isUserOwnedFile(options.userFolder, file);
   const { allowedCommands, allowHttp } = settings.security;
-  const context: FileContext = { scope: 'agent', folder, isOwn, allowedCommands, allowHttp };
-  return { file, text: document.text, isOwn, drafts: readAgentFile(document, context, report, warn) };
+  const context: FileContext = { scope: 'agent', folder, isUserOwned, allowedCommands, allowHttp };
+  return { file, text: document.text, isUserOwned, entries: readAgentFile(document, context, report, warn) };
 }
 
 function readDocument(file: string, isRequired: boolean, report: Report): SourceDocument | undefined {
@@ -167,64 +169,60 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
     if (error instanceof ConfigError) error.problems.forEach(report);
     else if (!(error instanceof FileReadError)) throw error;
     else if (isRequired || !error.isMissing) {
-      report({
-        type: 'ConfigError',
-        message: error.message,
-        fix: error.fix,
-        file,
-        line: 1,
-        column: 1,
-        path: '',
-      });
+      report(fileProblem(file, error.message, error.fix));
     }
     return undefined;
   }
 }
 
-/** Disabled and broken entries are not planned: nothing that they name is read. */
-function plan(drafts: readonly ParsedEntry[], reportOf: ReportOf): Planned[] {
-  return drafts.map((draft): Planned => {
-    const isRemote = draft.transport !== 'stdio';
-    if (isRemote || draft.isBroken || draft.fields.enabled === false) return { draft, launch: undefined };
-    const launch = launchCommand(draft, reportOf(draft));
-    draft.isBroken = launch === undefined;
-    return { draft, launch };
+/** Disabled and broken entries get no launch command, so no file that they name is read. */
+function plan(entries: readonly ParsedEntry[], reportOf: ReportOf): PlannedEntry[] {
+  return entries.map((entry): PlannedEntry => {
+    const isRemote = entry.transport !== 'stdio';
+    if (isRemote || entry.isBroken || entry.fields.enabled === false) return { entry, launch: undefined };
+    const launch = launchCommand(entry, reportOf(entry));
+    entry.isBroken = launch === undefined;
+    return { entry, launch };
   });
 }
 
-/** Whether the file may be used without an entry in the trust store. One that would run nothing may. */
-function isExempt({ isOwn, drafts }: AgentFile, { exempt }: LoadOptions, { security }: Settings): boolean {
+/** Whether the file may be used without being allowed. A file whose entries are all disabled may. */
+function isExempt(
+  { isUserOwned, entries }: AgentFile,
+  { exempt }: LoadOptions,
+  { security }: Settings,
+): boolean {
   if (exempt === 'none') return false;
-  return isOwn || security.trust === 'all' || drafts.every(({ fields }) => fields.enabled === false);
+  return isUserOwned || security.trust === 'all' || entries.every(({ fields }) => fields.enabled === false);
 }
 
 async function trustRefusal(
-  agent: { file: string; text: string; planned: Planned[] },
+  agent: { file: string; text: string; planned: PlannedEntry[] },
   { trustFile }: LoadOptions,
 ): Promise<Error | undefined> {
   if (trustFile === undefined) return undefined;
-  // Loaded when needed: hashing pulls in more of Node than the rest of this command.
+  // Imported only when needed: node:crypto loads more of Node than the rest of this command.
   const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust.js');
   const verdict = await new TrustStore(trustFile).verdict(agent.file, agent.text, agent.planned);
   if (verdict === 'allowed') return undefined;
-  const enabled = agent.planned.filter(({ draft }) => draft.fields.enabled !== false);
+  const enabled = agent.planned.filter(({ entry }) => entry.fields.enabled !== false);
   return new TrustRequiredError(agent.file, verdict, enabled.map(wouldRun));
 }
 
 interface Resolved {
-  draft: ParsedEntry;
-  /** Undefined for an entry that is broken: its problems were reported. */
+  entry: ParsedEntry;
+  /** Undefined for a broken entry; its problems were reported. */
   spec: ServerSpec | undefined;
 }
 
 async function resolveAll(
-  planned: readonly Planned[],
-  options: Surroundings,
+  planned: readonly PlannedEntry[],
+  options: EntryOptions,
   reportOf: ReportOf,
-): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: Use[] }> {
+): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: VariableUse[] }> {
   const redactor = new Redactor();
-  const uses = new Map<string, Use>();
-  const outside: LoadEnvironment = {
+  const uses = new Map<string, VariableUse>();
+  const loadEnvironment: LoadEnvironment = {
     environment: options.environment,
     userHome: options.userHome,
     redactor,
@@ -233,38 +231,38 @@ async function resolveAll(
     onUse: (use) => void uses.set(use.name, use),
   };
   const resolved: Resolved[] = [];
-  for (const { draft, launch } of planned) {
-    resolved.push({ draft, spec: await resolveOne(draft, launch, outside, reportOf(draft)) });
+  for (const { entry, launch } of planned) {
+    resolved.push({ entry, spec: await resolveOne(entry, launch, loadEnvironment, reportOf(entry)) });
   }
   return { resolved, redactor, uses: [...uses.values()] };
 }
 
 async function resolveOne(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   launch: LaunchCommand | undefined,
-  outside: LoadEnvironment,
+  loadEnvironment: LoadEnvironment,
   report: Report,
 ): Promise<ServerSpec | undefined> {
-  if (draft.fields.enabled === false) return disabledSpec(draft, outside.redactor);
-  if (!draft.isBroken) return resolveEntry(draft, launch, outside, report);
-  await findUnset(draft, outside, report);
+  if (entry.fields.enabled === false) return disabledSpec(entry, loadEnvironment.redactor);
+  if (!entry.isBroken) return resolveEntry(entry, launch, loadEnvironment, report);
+  await findUnset(entry, loadEnvironment, report);
   return undefined;
 }
 
-/** Only what we say: the name of the file and the place in it are known to whoever named the file. */
+/** Redacts message and fix only: the caller named the file, so its path is no secret. */
 function redacted(problem: Problem, redactor: Redactor): Problem {
   return { ...problem, message: redactor.redact(problem.message), fix: redactor.redact(problem.fix) };
 }
 
-function inOrder(problems: readonly Problem[]): Problem[] {
+function byPosition(problems: readonly Problem[]): Problem[] {
   return [...problems].sort((a, b) =>
     a.file === b.file ? a.line - b.line || a.column - b.column : a.file < b.file ? -1 : 1,
   );
 }
 
-const isOf = (drafts: readonly ParsedEntry[]) => (planned: Planned) => drafts.includes(planned.draft);
+const isOf = (entries: readonly ParsedEntry[]) => (planned: PlannedEntry) => entries.includes(planned.entry);
 
-/** The folder that the user sees: a linked file is at home where the link is. */
+/** The folder of the path as given: a symlinked file belongs to the folder of the link. */
 function folderOf(file: string): string {
   return dirname(resolve(file));
 }

@@ -5,15 +5,16 @@ import { writeFileAtomically } from './edit/write-file.js';
 import type { LaunchCommand } from './entry/launch-command.js';
 import type { ParsedEntry } from './entry/parsed-entry.js';
 import { stringMap } from './entry/parsed-entry.js';
-import { referencedVariables } from './entry/referenced-variables.js';
-import { trustedPath } from './file-place.js';
 import type { DataMap } from './parse/document.js';
-import { isMap } from './parse/document.js';
+import { eachString, isMap } from './parse/document.js';
 import { parseJson } from './parse/parse-json.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
+import { EXPANDED_FIELDS } from './schema/fields.js';
+import { trustedPath } from './trusted-path.js';
 import { readEnvFile } from './variables/env-file.js';
+import { parseReferences } from './variables/variables.js';
 
-/** One entry of a file that waits for the user's word: what it would do, as written, no value of any variable. */
+/** What one entry of a file that is not allowed yet would do, as written, without the value of any variable. */
 export interface WouldRun {
   name: string;
   transport: string;
@@ -23,12 +24,12 @@ export interface WouldRun {
   url?: string;
   /** Names only. */
   env: string[];
-  /** Names of the variables that it takes from around it; absent where there are none. */
+  /** Names of the variables that it reads from the environment; absent when there are none. */
   variables?: string[];
   envFile?: string;
 }
 
-/** What the user's word covers: the file byte for byte, the manifests it names, the names in its envFiles. */
+/** What `allow` covers: the bytes of the file, the manifests it names, and the names in its envFiles. */
 export interface Pin {
   sha256: string;
   manifests: Record<string, string>;
@@ -37,7 +38,7 @@ export interface Pin {
 
 export type TrustCheck = 'allowed' | 'never' | 'changed';
 
-/** Nothing of the file was started, connected, expanded or read further. */
+/** The file is not allowed. None of its servers was started, and nothing in it was expanded. */
 export class TrustRequiredError extends ToolherdError {
   override readonly type = 'TrustRequiredError';
   readonly file: string;
@@ -47,7 +48,7 @@ export class TrustRequiredError extends ToolherdError {
   constructor(file: string, verdict: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
     const what = verdict === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
     super(`${file} ${what}`, {
-      why: 'a project file can start any program, so nothing in it is used before you said so',
+      why: 'a project file can start any program, so nothing in it is used before you allow it',
       fix: `read it, then: toolherd allow ${shellWord(file)}`,
     });
     this.file = file;
@@ -57,8 +58,8 @@ export class TrustRequiredError extends ToolherdError {
 }
 
 /**
- * The one refusal that a client of the HTTP port gets for an agent file, whatever the reason: every user of the machine
- * may be that client, and must not learn which paths exist or what is in a file.
+ * The only error that a client of the HTTP port gets for an agent file. Any user of the machine may be that client, and
+ * must not learn which paths exist or what a file holds.
  */
 export class AgentFileRefusedError extends ToolherdError {
   override readonly type = 'TrustRequiredError';
@@ -71,18 +72,18 @@ export class AgentFileRefusedError extends ToolherdError {
   }
 }
 
-export interface Planned {
-  draft: ParsedEntry;
+export interface PlannedEntry {
+  entry: ParsedEntry;
   /** Undefined for remote servers. */
   launch: LaunchCommand | undefined;
 }
 
-export function wouldRun({ draft, launch }: Planned): WouldRun {
-  const { fields, name, transport, context } = draft;
+export function wouldRun({ entry, launch }: PlannedEntry): WouldRun {
+  const { fields, name, transport, context } = entry;
   const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
   const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
   const args = launch?.args.map(({ text }) => text) ?? [];
-  const variables = referencedVariables(draft, args);
+  const variables = referencedVariables(entry, args);
   const rest = {
     env,
     ...(variables.length === 0 ? {} : { variables }),
@@ -93,12 +94,31 @@ export function wouldRun({ draft, launch }: Planned): WouldRun {
   return { name, transport, run: [launch.command, ...args], cwd, ...rest };
 }
 
-/** The pin of a file as it is now. Reads the envFiles, so it is made only of a file that the user vouches for. */
-export async function makePin(text: string, planned: readonly Planned[]): Promise<Pin> {
+/**
+ * The names of the variables that an entry reads from the environment, as written: nothing is looked up. `args` are
+ * those of its manifest. A name that the entry sets in `env` is not one of them, except in `env` itself.
+ */
+function referencedVariables({ fields }: ParsedEntry, args: readonly string[]): string[] {
+  const env = stringMap(fields.env);
+  const others = [...EXPANDED_FIELDS.map((field) => (field === 'env' ? null : fields[field])), args];
+  const names = [...namesIn(env), ...namesIn(others).filter((name) => !Object.hasOwn(env, name))];
+  return [...new Set(names)].sort();
+}
+
+function namesIn(value: unknown): string[] {
+  const names: string[] = [];
+  eachString(value, [], (text) => {
+    for (const part of parseReferences(text)) if (part.kind === 'variable') names.push(part.name);
+  });
+  return names;
+}
+
+/** The pin of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
+export async function makePin(text: string, planned: readonly PlannedEntry[]): Promise<Pin> {
   return { ...contentPin(text, planned), envNames: await envNames(planned) };
 }
 
-function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNames'> {
+function contentPin(text: string, planned: readonly PlannedEntry[]): Omit<Pin, 'envNames'> {
   const manifests: Record<string, string> = {};
   for (const { launch } of planned) {
     if (launch?.plugin !== undefined)
@@ -107,16 +127,16 @@ function contentPin(text: string, planned: readonly Planned[]): Omit<Pin, 'envNa
   return { sha256: sha256(text), manifests };
 }
 
-async function envNames(planned: readonly Planned[]): Promise<Record<string, string[]>> {
-  // Without a prototype: a file may be called `constructor`.
+async function envNames(planned: readonly PlannedEntry[]): Promise<Record<string, string[]>> {
+  // Without a prototype, since a file may be called `constructor`.
   const names: Record<string, string[]> = Object.create(null);
-  for (const { draft } of planned) {
-    const path = draft.fields.envFile;
-    if (typeof path !== 'string' || names[path] !== undefined || draft.fields.enabled === false) continue;
+  for (const { entry } of planned) {
+    const path = entry.fields.envFile;
+    if (typeof path !== 'string' || names[path] !== undefined || entry.fields.enabled === false) continue;
     try {
-      names[path] = Object.keys(await readEnvFile(draft.context.folder, path)).sort();
+      names[path] = Object.keys(await readEnvFile(entry.context.folder, path)).sort();
     } catch (error) {
-      // A missing envFile is reported when the file is loaded; until it exists it has no names.
+      // A missing envFile is reported at load; here it counts as empty.
       if (!(error instanceof FileReadError)) throw error;
       names[path] = [];
     }
@@ -128,7 +148,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The files that the user allowed, in one JSON file that only the user can read. */
+/** The list of allowed files: one JSON file that only the user can read. */
 export class TrustStore {
   readonly #file: string;
 
@@ -136,13 +156,13 @@ export class TrustStore {
     this.#file = file;
   }
 
-  /** True for a file that was allowed and not revoked. Does not look at the file. `place`: as `placeOf` has it. */
+  /** True for a file that was allowed and not revoked. Does not read the file. `place` comes from `trustedPath`. */
   has(place: string): boolean {
     return isMap(this.#read()[place]);
   }
 
-  /** Compares content first: the envFiles of a file that was not allowed are not even opened. */
-  async verdict(path: string, text: string, planned: readonly Planned[]): Promise<TrustCheck> {
+  /** Compares the content first: the envFiles of a file that is not allowed are not opened. */
+  async verdict(path: string, text: string, planned: readonly PlannedEntry[]): Promise<TrustCheck> {
     const pin = this.#read()[trustedPath(path)];
     if (!isMap(pin)) return 'never';
     const now = contentPin(text, planned);
@@ -154,7 +174,7 @@ export class TrustStore {
     await this.#write({ ...this.#read(), [trustedPath(path)]: { ...pin } });
   }
 
-  /** False when the file had not been allowed. A file that is gone can still be revoked. */
+  /** False when the file was not allowed. A file that no longer exists can be revoked. */
   async revoke(path: string): Promise<boolean> {
     const { [trustedPath(path)]: pin, ...rest } = this.#read();
     if (pin !== undefined) await this.#write(rest);
@@ -168,7 +188,7 @@ export class TrustStore {
     } catch (error) {
       if (!(error instanceof FileReadError)) throw error;
       if (error.isMissing) return Object.create(null);
-      throw new ToolherdError(`The list of allowed files cannot be read`, {
+      throw new ToolherdError('The list of allowed files cannot be read', {
         why: error.message,
         fix: error.fix,
       });

@@ -1,28 +1,27 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs';
 
-/** Long enough for an editor to finish writing. */
+/** Long enough for an editor to finish a write. */
 const QUIET_MS = 200;
 const POLL_MS = 300;
 
 /**
- * Tells when a file has changed and has been quiet since. It is looked at, not listened to: that also sees a file that
- * is replaced, created later, or lies on a file system without notifications. A file that is being written is let
- * alone until it rests, so that half of it is never read. `since`: the stamp of the version that was read; another one
- * that is there already is a change too.
+ * Calls `changed` when a file has changed and stayed unchanged for QUIET_MS, so that a half-written file is not read.
+ * It polls: that also works for files that are replaced or created later, and on file systems without notifications.
+ * `since`: the stamp of the version that was read; a file that differs from it already counts as changed.
  */
 export function watchConfig(path: string, changed: () => void, since = stampOf(path)): () => void {
   let timer: NodeJS.Timeout | undefined;
-  const settle = (before: string) => {
+  const waitUntilQuiet = (before: string) => {
     timer = setTimeout(() => {
       const now = stampOf(path);
-      if (now !== before) settle(now);
+      if (now !== before) waitUntilQuiet(now);
       else changed();
     }, QUIET_MS);
     timer.unref();
   };
   const listener = () => {
     clearTimeout(timer);
-    settle(stampOf(path));
+    waitUntilQuiet(stampOf(path));
   };
   watchFile(path, { interval: POLL_MS, persistent: false }, listener);
   if (stampOf(path) !== since) listener();
@@ -32,13 +31,13 @@ export function watchConfig(path: string, changed: () => void, since = stampOf(p
   };
 }
 
-/** Tells two versions of a file apart. */
+/** A stamp that differs between two versions of a file. */
 export function stampOf(path: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(path);
     return `${ino}:${size}:${mtimeMs}`;
   } catch {
-    // it is gone, or a folder above it is closed to us: until it can be looked at again, one is as good as the other
+    // the file is gone, or a folder above it cannot be read: both count as absent
     return 'absent';
   }
 }

@@ -1,9 +1,9 @@
-import { trustedPath } from '../config/file-place.js';
 import type { Loaded, LoadOptions } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
-import { lossOf } from '../config/parse/read-file.js';
+import { whyGone } from '../config/parse/read-file.js';
 import type { ServerSpec, Unusable } from '../config/schema/spec.js';
 import { AgentFileRefusedError, TrustRequiredError } from '../config/trust.js';
+import { trustedPath } from '../config/trusted-path.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet, LocalFleet } from '../fleet/fleet.js';
@@ -240,7 +240,7 @@ export class AgentViews {
   /** Why the servers of a file that cannot be used may not run any more; undefined where they go on as they were. */
   #withdrawalOf(agent: AgentFile, error: unknown): Withdrawal | undefined {
     const { file } = agent;
-    const loss = lossOf(file);
+    const loss = whyGone(file);
     if (loss !== undefined) return this.#withdrawalOfLost(agent, loss);
     this.#options.log(`${file} was not applied: ${textOf(error)}`);
     const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';

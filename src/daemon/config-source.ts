@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Loaded, type LoadOptions, loadConfig } from '../config/load.js';
-import { ConfigError } from '../config/parse/problem.js';
+import { ConfigError, fileProblem } from '../config/parse/problem.js';
 import { TrustStore } from '../config/trust.js';
 import { stampOf } from '../config/watch.js';
 import { ToolherdError } from '../shared/errors.js';
@@ -32,7 +32,7 @@ export function readHerdConfig(
     configFile: file,
     configRequired: isRequired,
     agentFile,
-    ownFolder: dirname(paths.configFile),
+    userFolder: dirname(paths.configFile),
     trustFile: paths.trustFile,
     exempt,
     environment,
@@ -91,9 +91,7 @@ async function readFull(
   if (statSync(place.file, { throwIfNoEntry: false })?.size === 0) {
     const message = 'The file is empty';
     const fix = 'write it again; for no servers at all write \'version: "1.0"\'';
-    throw new ConfigError([
-      { type: 'ConfigError', message, fix, file: place.file, line: 1, column: 1, path: '' },
-    ]);
+    throw new ConfigError([fileProblem(place.file, message, fix)]);
   }
   return readHerdConfig(place, agentFile, exempt);
 }

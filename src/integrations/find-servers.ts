@@ -2,32 +2,31 @@ import { basename, dirname, join } from 'node:path';
 import { isMap } from '../config/parse/document.js';
 import { formatPath } from '../config/parse/problem.js';
 import { ToolherdError } from '../shared/errors.js';
-import { readText } from './client-file.js';
 import { type Secret, SecretExtractor } from './extract-secrets.js';
 import { normalizeEntry, refusalOf } from './normalize-entry.js';
 import type { Client, Machine, Scope } from './programs/client.js';
 import type { Entry } from './programs/fields.js';
 import { literal, type ReferenceContext } from './programs/references.js';
-import { parseDocument } from './read-document.js';
+import { parseDocument, readClientFile } from './read-document.js';
 
-/** A server of a client, in our spelling. */
+/** A server of a client, as an entry of ours. */
 export interface FoundServer {
   client: Client;
   file: string;
-  /** Where in the file, for instance `mcpServers.github`. */
+  /** Where in the file, for example `mcpServers.github`. */
   path: string;
   name: string;
   entry: Entry;
-  /** Its fields that have no home here. */
-  homeless: string[];
-  /** What means something else here. */
+  /** Fields of the client that toolherd has no equivalent for. */
+  unsupportedFields: string[];
+  /** Values whose meaning changes in our file. */
   remarks: string[];
   secrets: Secret[];
-  /** Why it cannot be one of ours. */
+  /** Why it cannot be imported. */
   refusal: string | undefined;
 }
 
-/** A file that is there and cannot be read; the others go on. */
+/** A file that exists but cannot be read. The other files are still read. */
 export interface BrokenFile {
   client: Client;
   file: string;
@@ -39,7 +38,7 @@ export interface BrokenFile {
 export interface Findings {
   servers: FoundServer[];
   broken: BrokenFile[];
-  /** Every file that was there. */
+  /** Every file that exists. */
   files: string[];
 }
 
@@ -49,18 +48,18 @@ export interface Search {
   machine: Machine;
   /** The folder of the project. */
   folder: string;
-  /** The folder of the file that the entries are meant for. */
+  /** The folder of the file that the entries will be written to. */
   targetFolder: string;
 }
 
-/** Reads the files of clients. Nothing in them is expanded, and no value of a secret goes any further. */
+/** Reads the files of clients. Nothing in them is expanded, and secret values are replaced by variables. */
 export function findServers(search: Search): Findings {
   const findings: Findings = { servers: [], broken: [], files: [] };
   const extractor = new SecretExtractor();
   for (const client of search.clients) {
     for (const file of filesOf(client, search)) {
       try {
-        const text = readText(file);
+        const text = readClientFile(file);
         if (text === undefined) continue;
         findings.files.push(file);
         findings.servers.push(...serversOf(client, file, text, search, extractor));
@@ -86,15 +85,15 @@ function serversOf(
   extractor: SecretExtractor,
 ): FoundServer[] {
   const document = parseDocument(client.format, file, text);
-  const ways = [{ keys: client.keys, isOfProject: search.scope === 'project' }];
-  const private_ = search.scope === 'user' ? client.keysOfProject?.(search.folder) : undefined;
-  if (private_ !== undefined) ways.push({ keys: private_, isOfProject: true });
-  return ways.flatMap(({ keys, isOfProject }) =>
+  const lists = [{ keys: client.keys, isOfProject: search.scope === 'project' }];
+  const projectKeys = search.scope === 'user' ? client.keysOfProject?.(search.folder) : undefined;
+  if (projectKeys !== undefined) lists.push({ keys: projectKeys, isOfProject: true });
+  return lists.flatMap(({ keys, isOfProject }) =>
     namedEntries(at(document, keys)).map(([name, raw]) => {
       const path = formatPath([...keys, name]);
       const base = isOfProject
         ? search.folder
-        : client.startsAtFile === true
+        : client.pathsStartAtFile === true
           ? dirname(file)
           : search.machine.home;
       return {
@@ -115,7 +114,7 @@ function at(document: unknown, keys: readonly string[]): unknown {
   );
 }
 
-/** A map by name, or a list of entries that say theirs. */
+/** Clients write either a map by name, or a list of entries with a `name`. */
 function namedEntries(list: unknown): [string, unknown][] {
   if (isMap(list)) return Object.entries(list);
   if (!Array.isArray(list)) return [];
@@ -129,47 +128,48 @@ function serverOf(
   { folder, targetFolder }: Search,
   { isOfProject, base }: { isOfProject: boolean; base: string },
   extractor: SecretExtractor,
-): Pick<FoundServer, 'entry' | 'homeless' | 'remarks' | 'secrets' | 'refusal'> {
-  const nothing = { entry: { name }, homeless: [], remarks: [], secrets: [] };
-  if (name === '') return { ...nothing, refusal: 'it has no name' };
-  if (!isMap(raw)) return { ...nothing, refusal: 'it is not a map of fields' };
+): Pick<FoundServer, 'entry' | 'unsupportedFields' | 'remarks' | 'secrets' | 'refusal'> {
+  const empty = { entry: { name }, unsupportedFields: [], remarks: [], secrets: [] };
+  if (name === '') return { ...empty, refusal: 'it has no name' };
+  if (!isMap(raw)) return { ...empty, refusal: 'it is not a map of fields' };
   const remarks = new Set<string>();
-  const isAtHome = isOfProject && folder === targetFolder;
+  const isSameFolder = isOfProject && folder === targetFolder;
   const context: ReferenceContext = {
     get workspace() {
-      if (isOfProject && !isAtHome) return literal(folder);
+      if (isOfProject && !isSameFolder) return literal(folder);
       if (!isOfProject) remarks.add(`\${workspaceFolder} means ${targetFolder} here`);
       return '${workspaceFolder}';
     },
     basename: isOfProject ? basename(folder) : undefined,
     remark: (text) => void remarks.add(text),
   };
-  const { entry, homeless } = translated(client, raw, context);
+  const { entry, unsupportedFields } = translated(client, raw, context);
   const origin = {
     name,
     title: client.title,
     folder: base,
-    belongsToFolder: isOfProject && !isAtHome,
+    belongsToFolder: isOfProject && !isSameFolder,
   };
-  const settled = extractor.take(normalizeEntry(entry, origin));
-  return { ...settled, homeless, remarks: [...remarks], refusal: refusalOf(settled.entry) };
+  const extracted = extractor.extract(normalizeEntry(entry, origin));
+  return { ...extracted, unsupportedFields, remarks: [...remarks], refusal: refusalOf(extracted.entry) };
 }
 
 function translated(
   { fields, references }: Client,
   raw: Record<string, unknown>,
   context: ReferenceContext,
-): { entry: Entry; homeless: string[] } {
+): { entry: Entry; unsupportedFields: string[] } {
   const entry: Entry = {};
-  const homeless = Object.keys(raw).filter((name) => !Object.hasOwn(fields, name));
-  for (const [name, put] of Object.entries(fields)) {
+  const unsupportedFields = Object.keys(raw).filter((name) => !Object.hasOwn(fields, name));
+  for (const [name, read] of Object.entries(fields)) {
     const value = Object.hasOwn(raw, name) ? (raw[name] ?? undefined) : undefined;
-    if (value !== undefined && !put(entry, value, (text) => references(text, context))) homeless.push(name);
+    if (value !== undefined && !read(entry, value, (text) => references(text, context)))
+      unsupportedFields.push(name);
   }
-  return { entry, homeless };
+  return { entry, unsupportedFields };
 }
 
-/** Whether this is what `attach` wrote: the herd is no server of itself. */
+/** Whether `attach` wrote this entry. It must not be imported: the herd would be a server of itself. */
 export function isOurBridge({ entry }: Pick<FoundServer, 'entry'>): boolean {
   const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);
   const isCommand = (word: string) =>

@@ -21,7 +21,7 @@ export {
 } from './find-servers.js';
 export type { Client, Machine, Program, Scope } from './programs/client.js';
 
-/** Every client that is known, in the order in which their servers count where names clash. */
+/** Every known client. When two clients have a server of the same name, the earlier client wins. */
 export const CLIENTS: readonly Client[] = [
   vscode,
   claudeDesktop,
@@ -36,7 +36,7 @@ export const CLIENTS: readonly Client[] = [
   holodeck,
 ];
 
-/** Names that people use for them; one of them may be more than one client. */
+/** Other names for clients. One alias can mean several. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   claude: ['claude-desktop', 'claude-code'],
   code: ['vscode'],
@@ -44,7 +44,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   'gemini-cli': ['gemini'],
 };
 
-/** The clients that are called so; none where nobody is. */
+/** The clients of this name or alias; empty for an unknown one. */
 export function clientsNamed(name: string): readonly Client[] {
   const meant = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? []) : [name];
   return CLIENTS.filter((client) => meant.includes(client.name));

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createScanner, findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser';
-
-/** The scanner's kinds of tokens that matter here (its own enum is erased at build time). */
-const TOKEN = { comma: 5, lineComment: 12, blockComment: 13, lineBreak: 14, space: 15, end: 17 } as const;
-
-/** Those of one change stand in the order of the text. */
-interface Splice {
-  start: number;
-  end: number;
-  insert: string;
-}
+import {
+  applyEdits,
+  createScanner,
+  type Edit,
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  parseTree,
+} from 'jsonc-parser';
+import { TOKEN } from '../config/parse/parse-json.js';
 
 /**
- * The text with `entry` under `keys` and `name`; whatever else stands in it stays byte for byte. jsonc-parser could
- * do this too, but it lays out anew what shares a line with the change.
+ * The text with `entry` under `keys` and `name`; every other byte stays. jsonc-parser's `modify` is not used: it
+ * inserts before the comment on the last property's line, so the user's comment would move to our entry; on removal
+ * it deletes the comments beside the entry; and it formats again whatever shares a line with the change.
  */
 export function setJson(text: string, keys: readonly string[], name: string, entry: unknown): string {
   const root = text.trim() === '' ? undefined : parseTree(text, [], { allowTrailingComma: true });
@@ -22,73 +22,71 @@ export function setJson(text: string, keys: readonly string[], name: string, ent
   const there = findNodeAtLocation(root, path);
   if (there !== undefined) {
     if (isDeepStrictEqual(JSON.parse(JSON.stringify(getNodeValue(there))), entry)) return text;
-    const splice = { start: there.offset, end: endOf(there), insert: '' };
-    splice.insert = printed(text, entry, indentAt(text, there.parent?.offset ?? there.offset), homeOf(there));
-    return apply(text, [splice]);
+    const indent = indentAt(text, there.parent?.offset ?? there.offset);
+    const content = isOneLine(text, there.parent?.parent ?? there)
+      ? JSON.stringify(entry)
+      : indented(text, entry, indent);
+    return applyEdits(text, [{ offset: there.offset, length: there.length, content }]);
   }
   const known = keys.findIndex(
     (_, index) => findNodeAtLocation(root, keys.slice(0, index + 1)) === undefined,
   );
   const depth = known === -1 ? keys.length : known;
-  const home = depth === 0 ? root : findNodeAtLocation(root, keys.slice(0, depth));
-  if (home?.type !== 'object') return text;
-  return apply(text, addTo(text, home, path[depth] ?? name, nested(path.slice(depth + 1), entry)));
+  const parent = depth === 0 ? root : findNodeAtLocation(root, keys.slice(0, depth));
+  if (parent?.type !== 'object') return text;
+  return applyEdits(
+    text,
+    insertInto(text, parent, path[depth] ?? name, nested(path.slice(depth + 1), entry)),
+  );
 }
 
-/** The text without the entry; an object that held nothing else stays, empty. */
+/** The text without the entry; an object that held ignored else stays, empty. */
 export function removeJson(text: string, keys: readonly string[], name: string): string {
   const root = parseTree(text, [], { allowTrailingComma: true });
   const property = root === undefined ? undefined : findNodeAtLocation(root, [...keys, name])?.parent;
-  const home = property?.parent;
-  if (property === undefined || home?.children === undefined) return text;
-  const index = home.children.indexOf(property);
-  const previous = home.children[index - 1];
-  const before = previous === undefined ? home.offset + 1 : endOf(previous);
-  const comma = commaAfter(text, endOf(property), endOf(home) - 1);
+  const parent = property?.parent;
+  if (property === undefined || parent?.children === undefined) return text;
+  const index = parent.children.indexOf(property);
+  const previous = parent.children[index - 1];
+  const before = previous === undefined ? parent.offset + 1 : endOf(previous);
+  const comma = commaAfter(text, endOf(property), endOf(parent) - 1);
   const start = contentEnd(text, before, property.offset);
-  const cut = { start, end: comma === undefined ? endOf(property) : comma + 1, insert: '' };
-  // What was the last property has no comma behind it, unless the file likes one there.
-  const isLast = index === home.children.length - 1;
+  const end = comma === undefined ? endOf(property) : comma + 1;
+  // The property that becomes the last one loses its comma, unless the file has a trailing comma there.
+  const isLast = index === parent.children.length - 1;
   const dangling = isLast && comma === undefined ? commaAfter(text, before, property.offset) : undefined;
-  if (previous === undefined || dangling === undefined) {
-    if (home.children.length === 1 && !hasComment(text, home)) cut.end = endOf(home) - 1;
-    return apply(text, [cut]);
+  if (dangling !== undefined) {
+    return applyEdits(text, [cut(dangling, dangling + 1), cut(Math.max(start, dangling + 1), end)]);
   }
-  return apply(text, [
-    { start: dangling, end: dangling + 1, insert: '' },
-    { ...cut, start: Math.max(start, dangling + 1) },
-  ]);
+  const isEmptied = parent.children.length === 1 && !hasComment(text, parent);
+  return applyEdits(text, [cut(start, isEmptied ? endOf(parent) - 1 : end)]);
 }
 
-function addTo(text: string, home: Node, key: string, value: unknown): Splice[] {
-  const close = endOf(home) - 1;
-  const children = home.children ?? [];
+function insertInto(text: string, parent: Node, key: string, value: unknown): Edit[] {
+  const close = endOf(parent) - 1;
+  const children = parent.children ?? [];
   const last = children.at(-1);
-  const outer = indentAt(text, home.offset);
-  const isOneLine = last !== undefined && !text.slice(home.offset, close).includes('\n');
-  if (isOneLine) {
-    const insert = `, ${JSON.stringify(key)}: ${JSON.stringify(value)}`;
-    const comma = commaAfter(text, endOf(last), close);
-    return comma === undefined
-      ? [{ start: endOf(last), end: endOf(last), insert }]
-      : [{ start: comma, end: comma, insert }];
+  const outer = indentAt(text, parent.offset);
+  if (last !== undefined && isOneLine(text, parent)) {
+    const offset = commaAfter(text, endOf(last), close) ?? endOf(last);
+    return [insert(offset, `, ${JSON.stringify(key)}: ${JSON.stringify(value)}`)];
   }
   const first = children[0];
   const inner =
     first !== undefined && isFirstOnLine(text, first.offset)
       ? indentAt(text, first.offset)
       : outer + unitOf(text);
-  const from = last === undefined ? home.offset + 1 : endOf(last);
+  const from = last === undefined ? parent.offset + 1 : endOf(last);
   const end = contentEnd(text, from, close);
   const comma = last === undefined ? undefined : commaAfter(text, from, close);
   const line = `${breakOf(text)}${inner}${JSON.stringify(key)}: ${indented(text, value, inner)}`;
   const tail = text.slice(end, close).includes('\n') ? '' : breakOf(text) + outer;
-  const added = { start: end, end, insert: `${line}${comma === undefined ? '' : ','}${tail}` };
+  const added = insert(end, `${line}${comma === undefined ? '' : ','}${tail}`);
   if (last === undefined || comma !== undefined) return [added];
-  return [{ start: from, end: from, insert: ',' }, added];
+  return [insert(from, ','), added];
 }
 
-/** Behind the last thing in a stretch that is more than space. */
+/** The end of the last token between `start` and `end` that is not white space. */
 function contentEnd(text: string, start: number, end: number): number {
   let last = start;
   for (const token of tokensOf(text, start, end)) {
@@ -117,21 +115,23 @@ function tokensOf(text: string, start: number, end: number): { kind: number; sta
   return tokens;
 }
 
-/** The object that an entry stands in: where that is one line, so is the entry. */
-function homeOf(entry: Node): Node {
-  return entry.parent?.parent ?? entry;
+function isOneLine(text: string, { offset, length }: Node): boolean {
+  return !text.slice(offset, offset + length).includes('\n');
 }
 
-function printed(text: string, value: unknown, indent: string, { offset, length }: Node): string {
-  const isOneLine = !text.slice(offset, offset + length).includes('\n');
-  return isOneLine ? JSON.stringify(value) : indented(text, value, indent);
+function insert(offset: number, content: string): Edit {
+  return { offset, length: 0, content };
+}
+
+function cut(start: number, end: number): Edit {
+  return { offset: start, length: end - start, content: '' };
 }
 
 function indented(text: string, value: unknown, indent: string): string {
   return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', breakOf(text) + indent);
 }
 
-/** What one step of indentation is in this file. */
+/** One step of indentation in this file. */
 function unitOf(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }
@@ -155,14 +155,4 @@ function endOf({ offset, length }: Node): number {
 
 function nested(keys: readonly string[], value: unknown): unknown {
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-}
-
-function apply(text: string, splices: readonly Splice[]): string {
-  let result = '';
-  let done = 0;
-  for (const { start, end, insert } of splices) {
-    result += text.slice(done, start) + insert;
-    done = end;
-  }
-  return result + text.slice(done);
 }

@@ -3,26 +3,35 @@ import { parse as parseToml } from 'smol-toml';
 import { LineIndex } from '../config/parse/document.js';
 import { parseYaml } from '../config/parse/parse-yaml.js';
 import { ConfigError } from '../config/parse/problem.js';
+import { readIfExists } from '../config/parse/read-file.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Client } from './programs/client.js';
 
-/** The values of a client's file. What is wrong is told by its place, never by its text, which may hold a secret. */
-export function parseDocument(format: Client['format'], file: string, text: string): unknown {
-  if (format === 'yaml') return ofYaml(file, text);
-  if (format === 'toml') return ofToml(file, text);
-  return ofJson(file, text);
+/** Some clients keep their history in the same file as their servers, so it can have megabytes. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The text of a client's file; undefined when there is none. */
+export function readClientFile(file: string): string | undefined {
+  return readIfExists(file, MAX_BYTES);
 }
 
-function ofJson(file: string, text: string): unknown {
+/** The values of a client's file. Errors name the position and never quote the text, which may hold a secret. */
+export function parseDocument(format: Client['format'], file: string, text: string): unknown {
+  if (format === 'yaml') return yamlValue(file, text);
+  if (format === 'toml') return tomlValue(file, text);
+  return jsonValue(file, text);
+}
+
+function jsonValue(file: string, text: string): unknown {
   if (text.trim() === '') return {};
   const errors: ParseError[] = [];
   let value: unknown;
   try {
-    // By way of the tree: the parser's own objects have a prototype, and `__proto__` in a file would become it.
+    // Not `parse`: it builds objects with a prototype, and a `__proto__` key in the file would replace it.
     const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
     value = root && getNodeValue(root);
   } catch {
-    // It recurses: what is nested too deeply ends the stack.
+    // The parser recurses: deep nesting overflows the stack.
     throw unreadable(file, 'nested too deeply', '');
   }
   const [first] = errors;
@@ -31,7 +40,7 @@ function ofJson(file: string, text: string): unknown {
   throw unreadable(file, 'not valid JSON', `:${line}:${column}`);
 }
 
-function ofToml(file: string, text: string): unknown {
+function tomlValue(file: string, text: string): unknown {
   try {
     return parseToml(text);
   } catch (error) {
@@ -40,7 +49,7 @@ function ofToml(file: string, text: string): unknown {
   }
 }
 
-function ofYaml(file: string, text: string): unknown {
+function yamlValue(file: string, text: string): unknown {
   try {
     return parseYaml(file, text).value ?? {};
   } catch (error) {

@@ -1,15 +1,15 @@
 import { stringify } from 'smol-toml';
 
 /**
- * TOML is edited by its lines: a table of its own at the end of the file, taken out again from its header to the last
- * line that is its own. Whether the result says what it should is checked by reading it (see attach.ts).
+ * Edits TOML by lines: the entry becomes a table at the end of the file, and is removed from its header to the last line
+ * of the table. attach.ts parses the result and checks it.
  */
 export function setToml(text: string, keys: readonly string[], name: string, entry: unknown): string {
-  const without = removeToml(text, keys, name);
+  const rest = removeToml(text, keys, name);
   const lines = stringify({ [rootOf(keys)]: { [name]: entry } }).trim();
-  const apart = without === '' || /\n\r?\n$/.test(without) ? '' : without.endsWith('\n') ? '\n' : '\n\n';
-  const block = `${apart}${lines}\n`;
-  return without + (text.includes('\r\n') ? block.replaceAll('\n', '\r\n') : block);
+  const separator = rest === '' || /\n\r?\n$/.test(rest) ? '' : rest.endsWith('\n') ? '\n' : '\n\n';
+  const block = `${separator}${lines}\n`;
+  return rest + (text.includes('\r\n') ? block.replaceAll('\n', '\r\n') : block);
 }
 
 export function removeToml(text: string, keys: readonly string[], name: string): string {
@@ -25,14 +25,14 @@ export function removeToml(text: string, keys: readonly string[], name: string):
       continue;
     }
     const end = endOfTables(lines, index, isOurs);
-    // The blank line that set it off goes with it, where nothing follows that it would still set off.
+    // At the end of the file the blank line above the table is removed too.
     if (end >= lines.length && result.at(-1)?.trim() === '') result = result.slice(0, -1);
     index = end;
   }
   return result.join('');
 }
 
-/** Behind the last line of a table and of those within it that is no comment on what follows. */
+/** The index after the last line of a table and its subtables. Comments at its end belong to what follows. */
 function endOfTables(lines: readonly string[], start: number, isOurs: (line: string) => boolean): number {
   let end = start + 1;
   for (let index = start + 1; index < lines.length; index += 1) {
@@ -43,7 +43,7 @@ function endOfTables(lines: readonly string[], start: number, isOurs: (line: str
   return end;
 }
 
-/** `a.b` for `[a.b]`, with the quotes that a key may wear taken off. */
+/** `a.b` for `[a.b]`, without quotes around the keys. */
 function headerOf(line: string): string | undefined {
   const header = /^\s*\[\[?\s*([^\]]+?)\s*\]/.exec(line)?.[1];
   return header?.replaceAll(/["'\s]/g, '');

@@ -3,16 +3,16 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../config/edit/write-file.js';
 
-export interface Kept {
+export interface CachedAnswer {
   url: string;
   /** ISO 8601. */
   fetchedAt: string;
   body: string;
 }
 
-const MOST_FILES = 300;
+const MAX_FILES = 300;
 
-/** The last answer to each question, for the time when the registry cannot be asked. A file each; any may be lost. */
+/** The last answer to each request, for when the registry cannot be reached. One file each; any file may be lost. */
 export class AnswerCache {
   readonly #folder: string;
 
@@ -20,28 +20,28 @@ export class AnswerCache {
     this.#folder = folder;
   }
 
-  find(url: URL): Kept | undefined {
-    const kept = this.#read(nameOf(url.href));
-    return kept?.url === url.href ? kept : undefined;
+  find(url: URL): CachedAnswer | undefined {
+    const cached = this.#read(nameOf(url.href));
+    return cached?.url === url.href ? cached : undefined;
   }
 
-  /** Everything that is kept from this registry, newest first. */
-  all(base: string): Kept[] {
+  /** Every cached answer of this registry, newest first. */
+  all(base: string): CachedAnswer[] {
     return this.#names()
       .flatMap((name) => this.#read(name) ?? [])
       .filter(({ url }) => url.startsWith(`${base}/`))
       .sort((a, b) => (a.fetchedAt < b.fetchedAt ? 1 : -1));
   }
 
-  /** What cannot be kept is no reason to fail: it was only for another day. */
-  async keep(url: URL, body: string, now: number): Promise<void> {
+  /** A write that fails is ignored: the cache only helps later commands. */
+  async save(url: URL, body: string, now: number): Promise<void> {
     const head = JSON.stringify({ url: url.href, fetched_at: new Date(now).toISOString() });
     const file = join(this.#folder, nameOf(url.href));
     await writeFileAtomically(file, `${head}\n${body}`).catch(() => undefined);
-    this.#forgetOldest();
+    this.#removeOldest();
   }
 
-  #read(name: string): Kept | undefined {
+  #read(name: string): CachedAnswer | undefined {
     try {
       const text = readFileSync(join(this.#folder, name), 'utf8');
       const end = text.indexOf('\n');
@@ -50,7 +50,7 @@ export class AnswerCache {
       JSON.parse(body);
       if (typeof url === 'string' && typeof fetchedAt === 'string') return { url, fetchedAt, body };
     } catch {
-      // not there, or not whole: then there is no answer
+      // missing or damaged: there is no cached answer
     }
     return undefined;
   }
@@ -63,14 +63,14 @@ export class AnswerCache {
     }
   }
 
-  #forgetOldest(): void {
+  #removeOldest(): void {
     const names = this.#names();
-    if (names.length <= MOST_FILES) return;
+    if (names.length <= MAX_FILES) return;
     const ages = names.map((name) => {
       const file = join(this.#folder, name);
       return { file, at: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
     });
-    const oldest = ages.sort((a, b) => a.at - b.at).slice(0, names.length - MOST_FILES);
+    const oldest = ages.sort((a, b) => a.at - b.at).slice(0, names.length - MAX_FILES);
     for (const { file } of oldest) rmSync(file, { force: true });
   }
 }

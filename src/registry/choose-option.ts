@@ -4,7 +4,7 @@ import { packageOption } from './package-option.js';
 import { remoteOption } from './remote-option.js';
 import { type RegistryServer, shortNameOf } from './server.js';
 
-/** Every way to run or reach a server, and every one that is not to be gone, in the publisher's order. */
+/** Every way to run or reach a server, the unsupported ones included, in the publisher's order. */
 export function installOptions(
   server: RegistryServer,
   name = shortNameOf(server.name),
@@ -17,7 +17,7 @@ export function installOptions(
 
 const PREFERENCE: readonly InstallOption['transport'][] = ['stdio', 'http', 'sse'];
 
-/** A package before a remote, http before sse; the publisher's order among equals. Throws a RegistryRefusedError. */
+/** Prefers a package to a remote, and http to sse; otherwise the publisher's order. Throws a RegistryRefusedError. */
 export function chooseOption(
   server: RegistryServer,
   name: string,
@@ -25,8 +25,8 @@ export function chooseOption(
 ): InstallOption {
   if (server.status === 'deleted') {
     throw new RegistryRefusedError(`'${server.name}' was deleted from the registry`, {
-      why: server.statusMessage ?? 'whoever published it, or the registry, took it back',
-      fix: 'look for another: toolherd search',
+      why: server.statusMessage ?? 'its publisher or the registry withdrew it',
+      fix: 'find another server: toolherd search',
     });
   }
   const all = installOptions(server, name);
@@ -44,10 +44,10 @@ function nothingFits(
 ): RegistryRefusedError {
   const options = all.filter(isInstallable).map((option) => option.transport);
   if (transport !== undefined && options.length > 0) {
-    const there = [...new Set(options)];
-    return new RegistryRefusedError(`'${name}' cannot be had over ${transport}`, {
-      why: `it offers ${there.join(', ')}`,
-      fix: `use --transport ${there[0]}, or leave --transport out`,
+    const available = [...new Set(options)];
+    return new RegistryRefusedError(`'${name}' is not available over ${transport}`, {
+      why: `it offers ${available.join(', ')}`,
+      fix: `use --transport ${available[0]}, or leave --transport out`,
     });
   }
   const reasons = all.flatMap((one) =>
@@ -57,6 +57,6 @@ function nothingFits(
   );
   return new RegistryRefusedError(`'${name}' cannot be added`, {
     why: reasons.length === 0 ? 'it has neither packages nor remotes' : reasons.join('; '),
-    fix: 'see its own page for another way, then: toolherd add NAME -- COMMAND ARGS…, or --url URL',
+    fix: 'see its website for another way, then: toolherd add NAME -- COMMAND ARGS…, or --url URL',
   });
 }

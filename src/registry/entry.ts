@@ -1,7 +1,7 @@
 import type { InstallOption } from './install-option.js';
 import type { RegistryServer } from './server.js';
 
-/** The entry for a server, its fields in the order in which people write them. `env` is what the user gave. */
+/** The entry for a server, its fields in the usual order. `env` holds the values that the user gave. */
 export function entryOf(
   server: RegistryServer,
   option: InstallOption,
@@ -24,10 +24,12 @@ export function entryOf(
   };
 }
 
-const LONGEST = 200;
+const MAX_CHARACTERS = 200;
 
-/** What a stranger wrote becomes one line of the user's file, and not a long one. */
+/** Text from the registry becomes one short line in the user's file. */
 function oneLine(text: string): string {
   const characters = [...text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()];
-  return characters.length <= LONGEST ? characters.join('') : `${characters.slice(0, LONGEST).join('')}…`;
+  return characters.length <= MAX_CHARACTERS
+    ? characters.join('')
+    : `${characters.slice(0, MAX_CHARACTERS).join('')}…`;
 }

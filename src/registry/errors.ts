@@ -1,21 +1,21 @@
 import { ToolherdError } from '../shared/errors.js';
 
-/** Nobody there, or nobody who answers in a way that can be used. */
+/** The registry does not answer, or its answer cannot be used. */
 export class RegistryUnreachableError extends ToolherdError {
   override readonly type: string = 'RegistryUnreachableError';
 }
 
-/** The time that the caller gave was not enough. */
+/** The caller's timeout passed. */
 export class RegistryTimeoutError extends RegistryUnreachableError {
   override readonly type = 'RegistryTimeoutError';
 }
 
-/** The registry knows no such server, or not in this version. */
+/** The registry has no such server or no such version. */
 export class RegistryNotFoundError extends ToolherdError {
   override readonly type = 'RegistryNotFoundError';
 }
 
-/** The server is there, and cannot or must not be added. */
+/** The server exists, but it cannot or must not be added. */
 export class RegistryRefusedError extends ToolherdError {
   override readonly type = 'RegistryRefusedError';
 }

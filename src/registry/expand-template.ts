@@ -1,12 +1,12 @@
 import { escapeDollars } from '../config/entry/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
 
-/** A variable of the user's that an entry asks for. */
+/** A variable that the user has to set for an entry. */
 export interface Requirement {
   name: string;
   description: string | undefined;
   isSecret: boolean;
-  /** It can do without. */
+  /** The server works without it. */
   isOptional: boolean;
 }
 
@@ -16,8 +16,8 @@ export interface Expanded {
 }
 
 /**
- * The registry's `Bearer {token}` as `Bearer ${NAME}`, the name made by `nameOf('token')`. What is known already is filled
- * in, what has a default keeps it, and a dollar sign of the publisher's stays one.
+ * Turns the registry's `Bearer {token}` into `Bearer ${NAME}`, where the name is `nameOf('token')`. Known values are
+ * filled in, defaults are kept, and dollar signs of the publisher stay literal.
  */
 export function expandTemplate(
   template: string,
@@ -46,20 +46,14 @@ export function requirementOf(name: string, about: DataMap, isOptional: boolean)
   };
 }
 
-/** `${NAME}`, or with a default. One that holds a brace would end too early: then it stands there by itself. */
+/**
+ * `${NAME}` or `${NAME:-default}`. A default with a closing brace would end the reference, so it is written as plain
+ * text.
+ */
 export function refer(name: string, fallback: unknown): { text: string; isOptional: boolean } {
   if (typeof fallback !== 'string') return { text: `\${${name}}`, isOptional: false };
   return {
     text: fallback.includes('}') ? escapeDollars(fallback) : `\${${name}:-${fallback}}`,
     isOptional: true,
   };
-}
-
-/** Words as the name of a variable: `my-server`, `token` → `MY_SERVER_TOKEN`. */
-export function variableName(...words: string[]): string {
-  const name = words
-    .join('_')
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9_]/g, '_');
-  return name.replace(/^(?=\d)/, '_');
 }

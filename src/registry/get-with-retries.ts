@@ -1,6 +1,6 @@
 import { RegistryTimeoutError, RegistryUnreachableError } from './errors.js';
 
-/** What asking needs of the world; a test gives its own. */
+/** What a request needs from outside; a test passes its own. */
 export interface HttpOptions {
   fetch: typeof fetch;
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
@@ -8,36 +8,36 @@ export interface HttpOptions {
   random(): number;
   /** How long one try may take. */
   tryMs: number;
-  /** Ends everything, whatever is being waited for. */
+  /** Aborts requests and pauses. */
   signal?: AbortSignal | undefined;
 }
 
 export type Answer = { kind: 'found'; body: string } | { kind: 'not-found' };
 
-/** Why a try failed, and whether another one may do better. */
+/** Why a try failed, and whether to try again. */
 interface Failure {
   why: string;
   retry: boolean;
-  /** How long the registry wants to be left alone. */
+  /** The registry's Retry-After. */
   waitMs?: number | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Asks until there is an answer, with longer and longer pauses. Throws a RegistryUnreachableError. */
-export async function getWithRetries(url: URL, tries: number, asking: HttpOptions): Promise<Answer> {
+/** Tries until there is an answer, with growing pauses. Throws a RegistryUnreachableError. */
+export async function getWithRetries(url: URL, tries: number, http: HttpOptions): Promise<Answer> {
   for (let count = 1; ; count++) {
-    const outcome = await tryOnce(url, asking);
+    const outcome = await tryOnce(url, http);
     if ('kind' in outcome) return outcome;
-    if (asking.signal?.aborted) throw outOfTime(url);
-    const pauseMs = outcome.waitMs ?? FIRST_PAUSE_MS * 2 ** (count - 1) * (0.8 + 0.4 * asking.random());
-    if (!outcome.retry || count >= tries || pauseMs > LONGEST_PAUSE_MS) {
+    if (http.signal?.aborted) throw timedOut(url);
+    const pauseMs = outcome.waitMs ?? FIRST_PAUSE_MS * 2 ** (count - 1) * (0.8 + 0.4 * http.random());
+    if (!outcome.retry || count >= tries || pauseMs > MAX_PAUSE_MS) {
       throw unreachable(url, outcome.why, count);
     }
-    await asking.sleep(pauseMs, asking.signal).catch(() => {
-      throw outOfTime(url);
+    await http.sleep(pauseMs, http.signal).catch(() => {
+      throw timedOut(url);
     });
   }
 }
@@ -53,9 +53,7 @@ async function tryOnce(url: URL, { fetch, tryMs, signal }: HttpOptions): Promise
     if (!response.ok) return failureOf(response);
     const body = await readBody(response);
     if (body === undefined) return { why: 'its answer is too large', retry: false };
-    return isJson(body)
-      ? { kind: 'found', body }
-      : { why: 'it answered with something else than JSON', retry: false };
+    return isJson(body) ? { kind: 'found', body } : { why: 'its answer is not JSON', retry: false };
   } catch (error) {
     if (late.aborted) return { why: `it did not answer within ${tryMs / 1000} s`, retry: true };
     return { why: reasonOf(error), retry: true };
@@ -66,7 +64,7 @@ function failureOf({ status, headers }: Response): Failure {
   const why = `it answered with status ${status}`;
   if (status !== 429 && status < 500) return { why, retry: false };
   const waitMs = parseRetryAfter(headers.get('retry-after'), Date.now());
-  const isLong = waitMs !== undefined && waitMs > LONGEST_PAUSE_MS;
+  const isLong = waitMs !== undefined && waitMs > MAX_PAUSE_MS;
   return {
     why: isLong ? `${why} and wants to be asked again in ${Math.ceil(waitMs / 1000)} s` : why,
     retry: true,
@@ -74,7 +72,7 @@ function failureOf({ status, headers }: Response): Failure {
   };
 }
 
-/** Seconds, or a date. */
+/** Parses a Retry-After header: seconds or a date. */
 export function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
@@ -102,7 +100,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** fetch says only that it failed; the reason is inside. */
+/** fetch's message only says that it failed; the reason is in `cause`. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
@@ -120,9 +118,9 @@ function unreachable({ origin }: URL, why: string, tries: number): RegistryUnrea
   });
 }
 
-function outOfTime({ origin }: URL): RegistryTimeoutError {
+function timedOut({ origin }: URL): RegistryTimeoutError {
   return new RegistryTimeoutError(`the registry at ${origin} did not answer in time`, {
-    why: 'this is how long --timeout lets the command wait',
-    fix: 'give it more time',
+    why: 'the time given by --timeout passed',
+    fix: 'use a longer --timeout',
   });
 }

@@ -2,10 +2,10 @@ import type { Requirement } from './expand-template.js';
 
 /** One way to run or reach a server, as the fields of an entry. */
 export interface InstallOption {
-  /** What it is a package of, or how it is reached: `npm`, `pypi`, `oci`, `http`, `sse`. */
+  /** The package type or the transport: `npm`, `pypi`, `oci`, `http`, `sse`. */
   kind: string;
   transport: 'stdio' | 'http' | 'sse';
-  /** The package's identifier, or the url. */
+  /** The identifier of the package, or the url. */
   server: string;
   /** `command` and `args`, or `url` and `headers`; and `env`. */
   fields: {
@@ -18,7 +18,7 @@ export interface InstallOption {
   needs: Requirement[];
 }
 
-/** A way that is not to be gone here, and why. */
+/** A way that toolherd does not support, and why. */
 export interface UnsupportedOption {
   kind: string;
   server: string;

@@ -1,11 +1,11 @@
 import { withEnvironmentNames } from '../config/entry/docker.js';
 import { registryCommand, registryType, runnerOf } from '../config/entry/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
-import { parseReferences } from '../config/variables/variables.js';
-import { expandTemplate, type Requirement, refer, requirementOf, variableName } from './expand-template.js';
+import { parseReferences, variableName } from '../config/variables/variables.js';
+import { expandTemplate, type Requirement, refer, requirementOf } from './expand-template.js';
 import type { InstallOption, UnsupportedOption } from './install-option.js';
 
-/** How a package of the registry is run here. */
+/** How a package of the registry is run. */
 export function packageOption(pack: DataMap): InstallOption | UnsupportedOption {
   const kind = registryType(pack) ?? 'unknown';
   const server = typeof pack.identifier === 'string' ? pack.identifier : '';
@@ -16,16 +16,22 @@ export function packageOption(pack: DataMap): InstallOption | UnsupportedOption 
   const named = command === 'docker' ? dockerArguments(args, env) : args;
   const texts = [...named, ...Object.values(env)];
   const fields = { command, args: named, ...(Object.keys(env).length === 0 ? {} : { env }) };
-  return { kind, transport: 'stdio', server, fields, needs: [...needs, ...askedIn(texts, needs, pack)] };
+  return {
+    kind,
+    transport: 'stdio',
+    server,
+    fields,
+    needs: [...needs, ...requirementsIn(texts, needs, pack)],
+  };
 }
 
 function whyRefused(pack: DataMap, kind: string, server: string): string | undefined {
   if (runnerOf(kind) === undefined) return `there is no runner for ${kind} packages here`;
   if (server === '') return 'it has no identifier';
-  // to its runner it would be a flag
-  if (server.startsWith('-')) return 'its identifier is none';
+  // the runner would take it for a flag
+  if (server.startsWith('-')) return 'its identifier begins with a dash';
   const transport = isMap(pack.transport) ? pack.transport.type : undefined;
-  if (transport === undefined) return 'it does not say its transport';
+  if (transport === undefined) return 'it names no transport';
   if (transport === 'stdio') return undefined;
   return `its transport is ${transport}: start it yourself, then: toolherd add NAME --url URL`;
 }
@@ -45,7 +51,7 @@ function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Req
     }
     const isRequired = (variable.isRequired ?? variable.is_required ?? variable.required) === true;
     const asked = /^[A-Za-z_]\w*$/.test(name) ? name : variableName(name);
-    // Unset it would fail the load: what the server can do without must not stop it.
+    // An unset variable without a default fails the load, and an optional one must not.
     const { text, isOptional } = refer(asked, variable.default ?? (isRequired ? undefined : ''));
     env[name] = text;
     needs.push(requirementOf(asked, variable, isOptional));
@@ -53,39 +59,43 @@ function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Req
   return { env, needs };
 }
 
-/** What the arguments ask for beyond the environment. */
-function askedIn(texts: readonly string[], known: readonly Requirement[], pack: DataMap): Requirement[] {
+/** The variables of the arguments that the environment does not already require. */
+function requirementsIn(
+  texts: readonly string[],
+  known: readonly Requirement[],
+  pack: DataMap,
+): Requirement[] {
   const names = texts.flatMap(parseReferences).flatMap((part) => {
     return part.kind === 'variable' && part.fallback === undefined ? [part.name] : [];
   });
   const fresh = [...new Set(names)].filter((name) => known.every((need) => need.name !== name));
-  const abouts = argumentAbouts(pack);
-  return fresh.map((name) => requirementOf(name, abouts.get(name) ?? {}, false));
+  const metadata = argumentMetadata(pack);
+  return fresh.map((name) => requirementOf(name, metadata.get(name) ?? {}, false));
 }
 
-/** What is said of the inputs among the arguments, by the name that each is asked for under. */
-function argumentAbouts(pack: DataMap): Map<string, DataMap> {
+/** The metadata of the inputs among the arguments, by the name of the variable that stands for each. */
+function argumentMetadata(pack: DataMap): Map<string, DataMap> {
   const lists = [
     pack.runtimeArguments ?? pack.runtime_arguments,
     pack.packageArguments ?? pack.package_arguments,
   ];
-  const abouts = new Map<string, DataMap>();
+  const metadata = new Map<string, DataMap>();
   for (const argument of lists.flatMap((list) => (Array.isArray(list) ? list.filter(isMap) : []))) {
     const hint = argument.valueHint ?? argument.value_hint;
-    if (typeof hint === 'string') abouts.set(variableName(hint), argument);
+    if (typeof hint === 'string') metadata.set(variableName(hint), argument);
     for (const [name, about] of Object.entries(isMap(argument.variables) ? argument.variables : {})) {
       if (!isMap(about)) continue;
-      abouts.set(variableName(name), about);
+      metadata.set(variableName(name), about);
       const target = /^(\w+)=\{/.exec(String(argument.value))?.[1];
-      if (target !== undefined) abouts.set(target, about);
+      if (target !== undefined) metadata.set(target, about);
     }
   }
-  return abouts;
+  return metadata;
 }
 
 /**
- * `run -i --rm -e NAME image`. Docker passes nothing on by itself, and a value among its arguments would be seen by
- * everybody who lists processes: `-e NAME=${X}` becomes `-e NAME`, and the value goes into `env`.
+ * `run -i --rm -e NAME image`. Docker passes no variables on unless they are named, and `ps` shows a value in its
+ * arguments to every user: `-e NAME=${X}` becomes `-e NAME`, and the value moves to `env`.
  */
 function dockerArguments(args: readonly string[], env: Record<string, string>): string[] {
   const clean = args.map((arg, index) => {

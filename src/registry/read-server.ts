@@ -5,8 +5,8 @@ const OFFICIAL = 'io.modelcontextprotocol.registry/official';
 const CONTROL = /\p{Cc}/u;
 
 /**
- * One item of the registry, read loosely: the envelope may be missing, names may be of the older form (snake_case), and
- * what is not understood is left aside. Answers with the reason when not even a server can be made out.
+ * Reads one item of the registry leniently: the envelope may be missing, names may be in the older snake_case, unknown
+ * fields are ignored. Returns the reason when the item is not a server.
  */
 export function readServer(item: unknown): RegistryServer | { problem: string } {
   if (!isMap(item)) return { problem: 'it is not an object' };

@@ -1,5 +1,5 @@
 import { isMap } from '../config/parse/document.js';
-import { AnswerCache, type Kept } from './cache.js';
+import { AnswerCache, type CachedAnswer } from './cache.js';
 import { RegistryNotFoundError, RegistryUnreachableError } from './errors.js';
 import { getWithRetries, type HttpOptions } from './get-with-retries.js';
 import { readServer } from './read-server.js';
@@ -7,21 +7,21 @@ import type { RegistryServer } from './server.js';
 import { latestOfEach } from './versions.js';
 
 export interface RegistryOptions {
-  /** With the version of the API: `https://…/v0.1`. */
+  /** Includes the API version: `https://…/v0.1`. */
   base: string;
   cacheFolder: string;
-  asking: HttpOptions;
+  http: HttpOptions;
   now(): number;
 }
 
 export interface Found {
   servers: RegistryServer[];
   nextCursor: string | undefined;
-  /** What was left out, and why. */
+  /** Items that were skipped, with the reason. */
   skipped: string[];
-  /** When the registry said this, where it could not be asked now. */
+  /** The time of the cached answer; undefined for a fresh one. */
   cachedAt: string | undefined;
-  /** Why it could not be asked. */
+  /** Why the registry could not be reached. */
   offline: RegistryUnreachableError | undefined;
 }
 
@@ -30,50 +30,50 @@ export interface FoundOne extends Pick<Found, 'cachedAt' | 'offline'> {
 }
 
 export interface Registry {
-  /** Follows pages until there are `limit` servers. Each is there once, in its latest version; deleted ones are not. */
+  /** Reads pages until there are `limit` servers. Each appears once, in its latest version, without deleted ones. */
   search(query: string, limit: number, cursor: string | undefined): Promise<Found>;
   /** Throws a RegistryNotFoundError. */
   find(name: string, version: string): Promise<FoundOne>;
-  /** Newest first; empty where the server is not known. */
+  /** Newest first; empty for an unknown server. */
   versions(name: string): Promise<string[]>;
 }
 
 const PAGE = 100;
-const MOST_PAGES = 50;
+const MAX_PAGES = 50;
 const TRIES = 4;
-/** With an answer from another day at hand there is less reason to insist. */
+/** Fewer tries when a cached answer can be used instead. */
 const TRIES_WITH_CACHE = 2;
 
 export const LATEST = 'latest';
 
 interface Page {
   body: unknown;
-  kept: Kept | undefined;
+  cached: CachedAnswer | undefined;
   offline: RegistryUnreachableError | undefined;
 }
 
-export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions): Registry {
+export function openRegistry({ base, cacheFolder, http, now }: RegistryOptions): Registry {
   const cache = new AnswerCache(cacheFolder);
   const root = base.replace(/\/+$/, '');
   const at = (path: string) => new URL(`${root}/servers${path}`);
 
-  /** Undefined: there is no such thing. */
+  /** Undefined for a 404. */
   const get = async (url: URL, isUsable: (body: unknown) => boolean): Promise<Page | undefined> => {
-    const kept = cache.find(url);
+    const cached = cache.find(url);
     try {
-      const answer = await getWithRetries(url, kept === undefined ? TRIES : TRIES_WITH_CACHE, asking);
+      const answer = await getWithRetries(url, cached === undefined ? TRIES : TRIES_WITH_CACHE, http);
       if (answer.kind === 'not-found') return undefined;
       const body: unknown = JSON.parse(answer.body);
-      if (!isUsable(body)) throw noRegistry(url);
-      await cache.keep(url, answer.body, now());
-      return { body, kept: undefined, offline: undefined };
+      if (!isUsable(body)) throw notARegistry(url);
+      await cache.save(url, answer.body, now());
+      return { body, cached: undefined, offline: undefined };
     } catch (error) {
-      if (!(error instanceof RegistryUnreachableError) || kept === undefined) throw error;
-      return { body: JSON.parse(kept.body), kept, offline: error };
+      if (!(error instanceof RegistryUnreachableError) || cached === undefined) throw error;
+      return { body: JSON.parse(cached.body), cached, offline: error };
     }
   };
 
-  const fromMemory = (error: unknown, choose: (known: RegistryServer[]) => RegistryServer[]) => {
+  const fromCache = (error: unknown, choose: (known: RegistryServer[]) => RegistryServer[]) => {
     if (!(error instanceof RegistryUnreachableError)) throw error;
     const times = new Map(
       cache
@@ -84,7 +84,7 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
     );
     const servers = choose([...times.keys()]);
     if (servers.length === 0) throw error;
-    // Where they are of several days, the oldest tells.
+    // For answers of different ages the oldest time is reported.
     const [cachedAt] = servers.flatMap((server) => times.get(server) ?? []).sort();
     return { servers, cachedAt, offline: error };
   };
@@ -99,14 +99,14 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
         offline: undefined,
       };
       try {
-        for (let pages = 0; pages < MOST_PAGES; pages++) {
+        for (let pages = 0; pages < MAX_PAGES; pages++) {
           const url = at('');
           if (query !== '') url.searchParams.set('search', query);
           url.searchParams.set('limit', String(Math.min(PAGE, limit - found.servers.length)));
           if (found.nextCursor !== undefined) url.searchParams.set('cursor', found.nextCursor);
           url.searchParams.set('version', LATEST);
           const page = await get(url, isList);
-          if (page === undefined) throw noApi(url);
+          if (page === undefined) throw noServerList(url);
           addPage(found, page);
           if (found.nextCursor === undefined || found.servers.length >= limit) break;
         }
@@ -114,13 +114,13 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
       } catch (error) {
         if (found.servers.length > 0 || cursor !== undefined) throw error;
         const wanted = query.toLowerCase();
-        const memory = fromMemory(error, (known) =>
-          present(latestOfEach(known.filter(({ name }) => name.toLowerCase().includes(wanted)))).slice(
+        const fromCached = fromCache(error, (known) =>
+          notDeleted(latestOfEach(known.filter(({ name }) => name.toLowerCase().includes(wanted)))).slice(
             0,
             limit,
           ),
         );
-        return { ...found, ...memory };
+        return { ...found, ...fromCached };
       }
     },
     async find(name, version) {
@@ -131,18 +131,18 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
         );
         const server = page === undefined ? undefined : readServer(page.body);
         if (page === undefined || server === undefined) throw notFound(name, version);
-        if ('problem' in server) throw senseless(name, server.problem);
+        if ('problem' in server) throw invalidEntry(name, server.problem);
         if (server.name.toLowerCase() !== name.toLowerCase())
-          throw senseless(name, `it tells of '${server.name}' instead`);
-        return { server, cachedAt: page.kept?.fetchedAt, offline: page.offline };
+          throw invalidEntry(name, `the answer is about '${server.name}'`);
+        return { server, cachedAt: page.cached?.fetchedAt, offline: page.offline };
       } catch (error) {
-        const { servers, ...memory } = fromMemory(error, (known) => {
+        const { servers, ...fromCached } = fromCache(error, (known) => {
           const all = known.filter((server) => server.name === name);
           return version === LATEST
             ? latestOfEach(all)
             : all.filter((one) => one.version === version).slice(0, 1);
         });
-        return { server: servers[0]!, ...memory };
+        return { server: servers[0]!, ...fromCached };
       }
     },
     async versions(name) {
@@ -155,21 +155,21 @@ export function openRegistry({ base, cacheFolder, asking, now }: RegistryOptions
   };
 }
 
-function addPage(found: Found, { body, kept, offline }: Page): void {
+function addPage(found: Found, { body, cached, offline }: Page): void {
   const { servers, skipped, nextCursor } = readPage(body);
-  found.servers = present(latestOfEach([...found.servers, ...servers]));
+  found.servers = notDeleted(latestOfEach([...found.servers, ...servers]));
   found.skipped.push(...skipped);
-  // a cursor that leads back to itself would lead round for ever
+  // a cursor that repeats itself would loop for ever
   found.nextCursor = nextCursor === found.nextCursor ? undefined : nextCursor;
-  found.cachedAt ??= kept?.fetchedAt;
+  found.cachedAt ??= cached?.fetchedAt;
   found.offline ??= offline;
 }
 
-function present(servers: readonly RegistryServer[]): RegistryServer[] {
+function notDeleted(servers: readonly RegistryServer[]): RegistryServer[] {
   return servers.filter(({ status }) => status !== 'deleted');
 }
 
-/** A list, or a single server, which is a list of one. */
+/** A list of servers, or one server, which counts as a list of one. */
 function readPage(body: unknown): Pick<Found, 'servers' | 'skipped' | 'nextCursor'> {
   const page = isMap(body) ? body : {};
   const items = Array.isArray(page.servers) ? page.servers : 'server' in page ? [page] : [];
@@ -188,29 +188,29 @@ function notFound(name: string, version: string): RegistryNotFoundError {
   return new RegistryNotFoundError(`the registry has ${what}`, { fix: 'see "toolherd search"' });
 }
 
-/** None may be written as null. */
+/** An empty list may be written as null. */
 function isList(body: unknown): boolean {
   return isMap(body) && (Array.isArray(body.servers) || (body.servers === null && isMap(body.metadata)));
 }
 
-/** Whoever answered, a network that wants a password perhaps: what is remembered stays. */
-function noRegistry({ origin }: URL): RegistryUnreachableError {
+/** Something else answered, for example the login page of a network. The cache is not changed. */
+function notARegistry({ origin }: URL): RegistryUnreachableError {
   return new RegistryUnreachableError(`the registry at ${origin} cannot be used`, {
     why: 'its answer is not that of a registry',
     fix: 'check the network, and TOOLHERD_REGISTRY or daemon.registry if you use another registry',
   });
 }
 
-function senseless(name: string, problem: string): RegistryUnreachableError {
-  return new RegistryUnreachableError(`what the registry says of '${name}' makes no sense`, {
+function invalidEntry(name: string, problem: string): RegistryUnreachableError {
+  return new RegistryUnreachableError(`the registry's entry for '${name}' is invalid`, {
     why: problem,
-    fix: 'tell the people who published it',
+    fix: 'report it to its publisher',
   });
 }
 
-function noApi({ origin }: URL): RegistryUnreachableError {
+function noServerList({ origin }: URL): RegistryUnreachableError {
   return new RegistryUnreachableError(`there is no registry at ${origin}`, {
-    why: 'it does not know the list of servers (status 404)',
-    fix: 'check TOOLHERD_REGISTRY or daemon.registry: it ends with the version, as in https://HOST/v0.1',
+    why: 'it has no list of servers (status 404)',
+    fix: 'check TOOLHERD_REGISTRY or daemon.registry: the url ends with the API version, as in https://HOST/v0.1',
   });
 }

@@ -1,12 +1,6 @@
 import { type DataMap, isMap } from '../config/parse/document.js';
-import {
-  type Expanded,
-  expandTemplate,
-  type Requirement,
-  refer,
-  requirementOf,
-  variableName,
-} from './expand-template.js';
+import { variableName } from '../config/variables/variables.js';
+import { type Expanded, expandTemplate, type Requirement, refer, requirementOf } from './expand-template.js';
 import type { InstallOption, UnsupportedOption } from './install-option.js';
 
 const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = {
@@ -16,12 +10,12 @@ const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = {
   sse: 'sse',
 };
 
-/** How a remote of the registry is reached. Its variables are named after the server: `{token}` → `${NAME_TOKEN}`. */
+/** How a remote of the registry is reached. Its variables get the server's name as prefix: `{token}` → `${NAME_TOKEN}`. */
 export function remoteOption(remote: DataMap, shortName: string): InstallOption | UnsupportedOption {
   const type = String(remote.type ?? remote.transport_type ?? 'unknown');
   const transport = Object.hasOwn(TRANSPORTS, type) ? TRANSPORTS[type] : undefined;
   const server = typeof remote.url === 'string' ? remote.url : '';
-  if (transport === undefined) return { kind: type, server, refused: `there is no transport ${type} here` };
+  if (transport === undefined) return { kind: type, server, refused: `toolherd has no transport ${type}` };
   if (server === '') return { kind: transport, server, refused: 'it has no url' };
   const nameOf = (variable: string) => variableName(shortName, variable);
   const url = expandTemplate(server, remote, nameOf);
@@ -37,7 +31,7 @@ export function remoteOption(remote: DataMap, shortName: string): InstallOption 
   return { kind: transport, transport, server, fields, needs };
 }
 
-/** Undefined for a header that may be left out: sent with nothing in it, it would be a wrong one. */
+/** Undefined for an optional header without a value: an empty header would be wrong. */
 function headerText(
   header: DataMap,
   name: string,

@@ -2,7 +2,7 @@ import type { DataMap } from '../config/parse/document.js';
 
 export type ServerStatus = 'active' | 'deprecated' | 'deleted';
 
-/** One version of a server as the registry tells of it. Its packages and remotes are read when they are needed. */
+/** One version of a server. Its packages and remotes are parsed when they are needed. */
 export interface RegistryServer {
   /** Reverse DNS: `io.github.user/server`. */
   name: string;
@@ -10,9 +10,9 @@ export interface RegistryServer {
   description: string;
   version: string;
   status: ServerStatus;
-  /** Why it has that status, in the words of whoever set it. */
+  /** The reason for the status, from the registry. */
   statusMessage: string | undefined;
-  /** Undefined where the registry does not say. */
+  /** Undefined when the registry does not say. */
   isLatest: boolean | undefined;
   publishedAt: string | undefined;
   updatedAt: string | undefined;
@@ -22,7 +22,7 @@ export interface RegistryServer {
   remotes: DataMap[];
 }
 
-/** What a server is called here unless it is given another name. */
+/** The default name of a server in our files. */
 export function shortNameOf(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }

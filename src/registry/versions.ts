@@ -1,7 +1,7 @@
 import { compareVersions } from '../shared/compare-versions.js';
 import type { RegistryServer } from './server.js';
 
-/** Every server once, in the version that counts, in the order in which they were first named. */
+/** Every server once, in its latest version, in order of first appearance. */
 export function latestOfEach(servers: readonly RegistryServer[]): RegistryServer[] {
   const byName = new Map<string, RegistryServer>();
   for (const server of servers) {
@@ -11,7 +11,7 @@ export function latestOfEach(servers: readonly RegistryServer[]): RegistryServer
   return [...byName.values()];
 }
 
-/** The registry's own word counts first, then the version, then the time. */
+/** The registry's `isLatest` decides first, then the version, then the time. */
 function isNewer(one: RegistryServer, other: RegistryServer): boolean {
   if (one.isLatest !== other.isLatest) return one.isLatest === true;
   const byVersion = compareVersions(one.version, other.version);

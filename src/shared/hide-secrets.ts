@@ -73,6 +73,12 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
+/** A url without user info, query and fragment, each of which may hold a key. Any other text stays as it is. */
+export function stripUrl(text: string): string {
+  if (!/^[\w+.-]+:\/\//.test(text)) return text;
+  return text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
+}
+
 /**
  * The words of a command without the secrets in them, and those secrets, which the program may repeat elsewhere. Plain
  * words and names of files are hidden in the command only, unless they are passwords: `default` after `--session` stands

@@ -60,13 +60,13 @@ describe('C3: an envFile cannot leave the folder of its file', () => {
     expect(only(await herd.load()).env).toEqual({ A: 'b' });
   });
 
-  it('the rule holds for the global config as well', async () => {
+  it('the rule holds for the global config too', async () => {
     const config = stdioConfig('envFile: ../secret.env');
     expect(await problemsOf({ config, files })).toMatchObject([{ path: 'mcp_servers[0].envFile' }]);
   });
 });
 
-describe('C3: a plugin folder is a folder, and a project may only name its own', () => {
+describe('C3: a plugin folder is not a link, and a project may only name its own', () => {
   const plugin = (path: string) => stdioAgent(`plugin_dir: ${path}`).replace(/ +command.*\n/, '');
   const files = { 'outside/plugin.json': MANIFEST, 'project/p/plugin.json': MANIFEST };
 
@@ -93,7 +93,7 @@ describe('C3: a plugin folder is a folder, and a project may only name its own',
     expect(problems[0]?.message).toContain('symbolic link');
   });
 
-  it('a link on the way to the outside is refused', async () => {
+  it('a path that leaves the project through a link is refused', async () => {
     const herd = makeHerd({ agent: plugin('linked/outside'), files });
     symlinkSync('..', join(herd.project, 'linked'));
     await expect(herd.load()).rejects.toThrow('by a link');

@@ -27,7 +27,7 @@ describe('SC-004 FR-026: every malformed definition is refused, with its line, c
     });
   });
 
-  it('the corpus is as large as promised, and no definition stands in it twice', () => {
+  it('the corpus has its full size and no duplicates', () => {
     const texts = ALL.map(({ agent, config, files, env }) => JSON.stringify([agent, config, files, env]));
     expect(new Set(texts).size).toBe(ALL.length);
     expect(ALL.length).toBeGreaterThanOrEqual(110);
@@ -65,7 +65,7 @@ describe('FR-026: all errors of a file are reported at once', () => {
     ]);
   });
 
-  it('an unset variable beside a plugin that is not there', async () => {
+  it('an unset variable beside a missing plugin', async () => {
     const agent = stdioAgent('plugin_dir: nowhere', 'env: {A: "${NOPE}"}');
     expect(await places({ agent })).toEqual(['7 tools[0].plugin_dir', '8 tools[0].env.A']);
   });
@@ -75,7 +75,7 @@ describe('FR-026: all errors of a file are reported at once', () => {
     expect(await places({ agent })).toEqual(['7 tools[0].env.PORT', '7 tools[0].env.PATH']);
   });
 
-  it('a name that stands there twice beside an entry that is wrong elsewhere', async () => {
+  it('a duplicate name beside an entry with another problem', async () => {
     const agent = `${stdioAgent('request_timeout: 0')}${stdioAgent('spares: 1').slice('tools:\n'.length)}`;
     expect(await places({ agent })).toEqual([
       '7 tools[0].request_timeout',
@@ -84,7 +84,7 @@ describe('FR-026: all errors of a file are reported at once', () => {
     ]);
   });
 
-  it('a missing url and a field that does not belong there', async () => {
+  it('a missing url and a field of another transport', async () => {
     const agent = 'tools:\n  - {name: a, type: mcp, server: s, transport: sse, command: npx}\n';
     expect(await places({ agent })).toEqual(['2 tools[0]', '2 tools[0].command']);
   });
@@ -100,7 +100,7 @@ describe('FR-026: all errors of a file are reported at once', () => {
     expect(problems).toHaveLength(3);
   });
 
-  it('one wrong setting is one problem: the settings that are right still count', async () => {
+  it('one wrong setting is one problem: the valid settings still apply', async () => {
     const config = `version: "1.0"
 daemon: {log_level: loud}
 security: {allowed_commands: [deno], allow_http: [intra]}
@@ -121,12 +121,12 @@ mcp_servers:
     expect(await problemsOf({ agent: `tools:\n${entries.join('\n')}\n` })).toHaveLength(100);
   });
 
-  it('a field that is there in a wrong shape is not called missing as well', async () => {
+  it('a field of a wrong shape is not reported as missing too', async () => {
     expect(await places({ agent: stdioAgent().replace('npx', '[npx]') })).toEqual(['6 tools[0].command']);
     expect(await places({ agent: stdioAgent().replace('command', 'comand') })).toEqual(['6 tools[0].comand']);
   });
 
-  it('several faults of the syntax', async () => {
+  it('several syntax errors', async () => {
     const problems = await problemsOf({ agent: 'a: @x\nb: @y\nc: `z\n' });
     expect(problems.map(({ line }) => line)).toEqual([1, 2, 3]);
   });

@@ -110,7 +110,7 @@ export const CONTRACT = {
 `,
 };
 
-/** The contract's own sections, one for each transport, and the legacy form. */
+/** The specification's sections, one for each transport, and the legacy form. */
 export const SECTIONS = {
   stdio: `tools:
   - name: filesystem

@@ -22,7 +22,7 @@ const MIB = 1024 * 1024;
 const repeat = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i)).join('');
 
-/** Nested lists and maps, that many levels of them, each in its own way of writing. */
+/** Nested lists and maps of the given depth, in each notation. */
 const NESTED: Record<string, (levels: number) => string> = {
   'lists in brackets': (levels) => '['.repeat(levels) + ']'.repeat(levels),
   'maps in braces': (levels) => `${'{a: '.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`,
@@ -104,7 +104,7 @@ const FLOODS: [name: string, text: string][] = [
   ['fifty thousand commas', `a: [${','.repeat(49_000)}`],
 ];
 
-describe('C2: one process refuses every hostile file, twice in a row, and lives', () => {
+describe('C2: one process refuses every hostile file twice and survives', () => {
   let loader: LoaderChild;
   beforeAll(async () => {
     loader = await LoaderChild.start();
@@ -157,13 +157,13 @@ describe('C2: one process refuses every hostile file, twice in a row, and lives'
     expect(answer.message).toContain('is not a regular file');
   });
 
-  it('and then loads a good one', async () => {
+  it('then it loads a good file', async () => {
     const file = join(makeFolder({ 'agent.yaml': stdioAgent('args: ["${SET}"]') }), 'agent.yaml');
     expect(await loader.load(file)).toMatchObject({ servers: 1 });
   });
 });
 
-describe('C2: the limits are where they are said to be', () => {
+describe('C2: the limits are exact', () => {
   const refused = 'Nested deeper than 64 levels';
 
   it.each(Object.entries(NESTED))('64 levels are read, 65 are not: %s', (name, make) => {
@@ -174,20 +174,20 @@ describe('C2: the limits are where they are said to be', () => {
     expect(() => parseYaml('f', make(isEven ? 66 : 65))).toThrow(refused);
   });
 
-  it('the same in JSON', () => {
+  it('the limits hold for JSON', () => {
     expect(() => parseJson('f', '['.repeat(64) + ']'.repeat(64))).not.toThrow();
     expect(() => parseJson('f', '['.repeat(65) + ']'.repeat(65))).toThrow(refused);
     expect(() => parseJson('f', '{"a":'.repeat(100_000))).toThrow(refused);
     expect(() => parseJson('f', ' '.repeat(MIB + 1))).toThrow('larger than 1 MiB');
   });
 
-  it('an alias does not hide how deep it leads', () => {
+  it('the depth of an alias counts', () => {
     const half = '['.repeat(40) + ']'.repeat(40);
     expect(() => parseYaml('f', `a: &a ${half}\nb: *a\n`)).not.toThrow();
     expect(() => parseYaml('f', `a: &a ${half}\nb: ${'['.repeat(40)}*a${']'.repeat(40)}\n`)).toThrow(refused);
   });
 
-  it('a file of 1 MiB is read, and one byte more is not, also where a letter has two bytes', async () => {
+  it('a file of 1 MiB is read, and one byte more is not, also with two-byte characters', async () => {
     const full = (size: number, letter: string) => {
       const text = `${stdioAgent()}#`;
       const room = size - Buffer.byteLength(text);
@@ -201,7 +201,7 @@ describe('C2: the limits are where they are said to be', () => {
     expect((await loadAgent(full(MIB, 'é'))).servers).toHaveLength(1);
     for (const letter of ['x', 'é']) {
       const [problem] = await problemsOf({ agent: full(MIB + 1, letter) });
-      expect(problem).toMatchObject({ message: 'The file is larger than 1 MiB', line: 1, column: 1 });
+      expect(problem).toMatchObject({ message: `${problem?.file} is larger than 1 MiB`, line: 1, column: 1 });
     }
   });
 
@@ -220,7 +220,7 @@ describe('C2: the limits are where they are said to be', () => {
     expect(only(await loadAgent(agent))).toMatchObject({ args: Array(100).fill('value') });
   });
 
-  it('asterisks in texts are no aliases', async () => {
+  it('asterisks in texts are not aliases', async () => {
     const agent = stdioAgent(
       `args: [${'"*", '.repeat(200)}]`,
       'env:',
@@ -231,7 +231,7 @@ describe('C2: the limits are where they are said to be', () => {
   });
 });
 
-describe('C2: what is no text', () => {
+describe('C2: bytes that are not UTF-8', () => {
   it.each([
     ['a lone continuation byte', Buffer.from([0x61, 0x3a, 0x20, 0x80])],
     ['a cut character', Buffer.from([0x61, 0x3a, 0x20, 0xe2, 0x82])],
@@ -243,20 +243,22 @@ describe('C2: what is no text', () => {
     const herd = makeHerd({ agent: '' });
     writeFileSync(herd.agentFile, bytes);
     const { problems } = await refusalOf(herd.load());
-    expect(problems).toMatchObject([{ message: 'The file is not valid UTF-8', file: herd.agentFile }]);
+    expect(problems).toMatchObject([
+      { message: `${herd.agentFile} is not valid UTF-8`, file: herd.agentFile },
+    ]);
   });
 
-  it('the character that stands for a bad one may stand in a text', async () => {
+  it('a literal U+FFFD is accepted', async () => {
     expect(only(await loadAgent(stdioAgent('args: ["\uFFFD"]')))).toMatchObject({ args: ['\uFFFD'] });
   });
 
-  it('a byte order mark is no part of the first line', async () => {
+  it('a byte order mark is not part of the first line', async () => {
     expect((await loadAgent(`\uFEFF${stdioAgent()}`)).servers).toHaveLength(1);
     expect(await problemsOf({ agent: '\uFEFFtools: x' })).toMatchObject([{ line: 1, column: 8 }]);
   });
 });
 
-describe('C2: what is no file', () => {
+describe('C2: paths that are not regular files', () => {
   it.each(['/dev/zero', '/dev/null', '/dev/stdin'])('a device is refused: %s', async (device) => {
     const herd = makeHerd({});
     symlinkSync(device, herd.agentFile);
@@ -272,7 +274,7 @@ describe('C2: what is no file', () => {
     );
   });
 
-  it('an envFile and a manifest are read with the same care', async () => {
+  it('the same holds for an envFile and a manifest', async () => {
     const big = 'x'.repeat(MIB + 1);
     for (const [line, file] of [
       ['envFile: big', 'project/big'],
@@ -284,7 +286,7 @@ describe('C2: what is no file', () => {
   });
 });
 
-describe('C2: names that every object has are data', () => {
+describe('C2: names of Object.prototype properties are data', () => {
   const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'];
   const pairs = (value: string) => NAMES.map((name) => [name, value]);
   const yaml = `{${NAMES.map((name) => `${name}: polluted`).join(', ')}}`;
@@ -303,7 +305,7 @@ describe('C2: names that every object has are data', () => {
     expect(Object.entries(server.headers)).toEqual(pairs('polluted'));
   });
 
-  it('in a file of variables, but for the one that its parser cannot hold', async () => {
+  it('in an envFile, except __proto__, which dotenv cannot represent', async () => {
     const files = {
       'project/.env': NAMES.slice(1)
         .map((name) => `${name}=polluted\n`)
@@ -316,7 +318,7 @@ describe('C2: names that every object has are data', () => {
     ).toHaveLength(1);
   });
 
-  it('no object is changed by them', async () => {
+  it('they change no object', async () => {
     await loadAgent(
       `__proto__: {polluted: 1}\nconstructor: {prototype: {polluted: 1}}\n${stdioAgent(`config: {__proto__: {polluted: 1}}`)}`,
     );

@@ -6,14 +6,14 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 
 export interface Answer {
-  /** How many servers were loaded, or what the file was refused with, or what came out instead. */
+  /** The number of servers, or the error, or any other output. */
   servers?: number;
   message?: string;
   crash?: string;
   ms: number;
 }
 
-/** The loader in a process of its own, since the files that it is given here once aborted the process. */
+/** The loader in a child process: a hostile file could abort the process. */
 export class LoaderChild {
   readonly #child: ChildProcess;
   readonly #folder: string;
@@ -46,7 +46,7 @@ export class LoaderChild {
     return JSON.parse(value) as Answer;
   }
 
-  /** Lets it end by itself, and says how it ended; one that hangs is killed. */
+  /** Ends its stdin and returns how it exited; a process that hangs is killed. */
   async stop(): Promise<number | null> {
     const ended = new Promise<number | null>((resolve) => {
       if (!this.isAlive) resolve(this.#child.exitCode);

@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline';
 import { loadConfig } from '../../src/config/load.js';
 import { ConfigError } from '../../src/config/parse/problem.js';
 
-/** Loads one agent file for each line of its input and answers with one line; lives until its input ends. */
+/** Loads one agent file per line of stdin, answers with one line each, and exits at the end of stdin. */
 createInterface({ input: process.stdin }).on('line', async (agentFile) => {
   const started = process.hrtime.bigint();
-  const options = { configFile: '/nowhere/config.yaml', ownFolder: '/nowhere', trustFile: undefined };
+  const options = { configFile: '/nowhere/config.yaml', userFolder: '/nowhere', trustFile: undefined };
   const answer = await loadConfig({
     ...options,
     agentFile,

@@ -16,8 +16,8 @@ const global = (...entries: string[]) =>
   `version: "1.0"\nmcp_servers:\n${entries.map((entry) => `  - ${entry}\n`).join('')}`;
 const tools = (...entries: string[]) => `tools:\n${entries.map((entry) => `  - ${entry}\n`).join('')}`;
 
-describe('one herd of two files', () => {
-  it('entries of both are there, those of the global config first', async () => {
+describe('two files make one herd', () => {
+  it('it has the entries of both, those of the global config first', async () => {
     const { servers } = await loadHerd({
       config: global('{name: g, server: s, command: npx}'),
       agent: tools('{name: a, type: mcp, server: s, command: uvx}'),
@@ -43,7 +43,7 @@ describe('one herd of two files', () => {
     });
   });
 
-  it('what the agent file replaces need not resolve', async () => {
+  it('a replaced global entry need not resolve', async () => {
     const loaded = await loadHerd({
       config: global('{name: a, server: s, command: npx, env: {A: "${NOPE}"}}'),
       agent: tools('{name: a, type: mcp, server: s, command: npx}'),
@@ -51,7 +51,7 @@ describe('one herd of two files', () => {
     expect(only(loaded).env).toEqual({});
   });
 
-  it('a disabled agent entry switches the global one off', async () => {
+  it('a disabled agent entry disables the global one', async () => {
     const loaded = await loadHerd({
       config: global('{name: a, server: s, command: npx}'),
       agent: tools('{name: a, type: mcp, server: s, command: npx, enabled: false}'),
@@ -59,7 +59,7 @@ describe('one herd of two files', () => {
     expect(only(loaded)).toMatchObject({ enabled: false, origin: { scope: 'agent' } });
   });
 
-  it('a missing global config is an empty one; a missing one that was asked for is an error', async () => {
+  it('a missing global config is an empty one; a missing one that was named explicitly is an error', async () => {
     const herd = makeHerd({ agent: stdioAgent() });
     expect((await herd.load()).servers).toHaveLength(1);
     const { problems } = await refusalOf(herd.load({ configRequired: true }));
@@ -68,7 +68,7 @@ describe('one herd of two files', () => {
     ]);
   });
 
-  it('a missing agent file that was asked for is an error', async () => {
+  it('a missing agent file is an error', async () => {
     const herd = makeHerd({});
     const { problems } = await refusalOf(herd.load({ agentFile: herd.agentFile }));
     expect(problems).toMatchObject([
@@ -77,8 +77,8 @@ describe('one herd of two files', () => {
   });
 });
 
-describe('what belongs to others in agent.yaml', () => {
-  it('entries of other types are left alone, whatever is in them', async () => {
+describe('content of other programs in agent.yaml', () => {
+  it('entries of other types are ignored', async () => {
     const agent = tools(
       '{name: v, type: vectorstore, source: data/, top_k: "${NOPE}"}',
       '{name: f, type: function, command: bash, file: x.py}',
@@ -94,7 +94,7 @@ describe('what belongs to others in agent.yaml', () => {
     expect(loaded.warnings).toEqual([]);
   });
 
-  it('a source of another kind belongs to others too', async () => {
+  it('a source of another type is ignored too', async () => {
     const agent = tools('{name: api, source_type: openapi, url: "http://example.com"}');
     expect((await loadAgent(agent)).servers).toEqual([]);
   });
@@ -104,14 +104,14 @@ describe('what belongs to others in agent.yaml', () => {
     expect((await loadAgent(agent)).servers).toHaveLength(1);
   });
 
-  it('an entry with a server but no type is left alone with a warning', async () => {
+  it('an entry with a server but no type is ignored with a warning', async () => {
     const { servers, warnings } = await loadAgent(tools('{name: a, server: s, command: npx}'));
     expect(servers).toEqual([]);
     expect(warnings).toMatchObject([{ path: 'tools[0]', line: 2, column: 5 }]);
     expect(warnings[0]?.fix).toContain('type: mcp');
   });
 
-  it('top-level keys other than tools are left alone', async () => {
+  it('top-level keys other than tools are ignored', async () => {
     const agent = `name: my-agent\nmodel: {provider: x}\nversion: 9\nsecurity: {trust: all}\n${stdioAgent()}`;
     expect((await loadAgent(agent)).servers).toHaveLength(1);
   });
@@ -140,18 +140,18 @@ describe('names in one file', () => {
     expect(loaded.warnings[0]?.message).toContain('io.github.alice/fs');
   });
 
-  it('different registry servers under different names are no repetition', async () => {
+  it('different registry servers under different names are no duplicates', async () => {
     const other = registry.replace('name: fs', 'name: fs2').replace('alice', 'bob');
     expect((await loadAgent(tools(registry, other))).servers).toHaveLength(2);
   });
 
-  it('two manual entries and a registry entry of one name: the repetition is still an error', async () => {
+  it('two manual entries and a registry entry of one name: the duplicate is still an error', async () => {
     expect(await problemsOf({ agent: tools(registry, manual, manual) })).toMatchObject([
       { path: 'tools[2].name' },
     ]);
   });
 
-  it('names that are properties of every object are names like any other', async () => {
+  it('names of Object.prototype properties are ordinary names', async () => {
     const names = ['__proto__', 'constructor', 'toString'];
     const entries = names.map((name) => `{name: ${name}, type: mcp, server: s, command: npx}`);
     const { servers } = await loadAgent(tools(...entries));
@@ -179,7 +179,7 @@ describe('disabled entries', () => {
     expect(loaded.uses).toEqual([]);
   });
 
-  it('the plugin that they name need not be there', async () => {
+  it('the plugin that they name need not exist', async () => {
     const agent = stdioAgent('enabled: false', 'plugin_dir: nowhere').replace(/ +command.*\n/, '');
     expect(only(await loadAgent(agent)).enabled).toBe(false);
   });
@@ -209,7 +209,7 @@ describe('legacy entries', () => {
     expect(stdioOf(await loadAgent(agent)).args).toEqual(['-y', '@scope/name', '--flag']);
   });
 
-  it('a transport makes it no legacy entry', async () => {
+  it('an entry with a transport is not a legacy entry', async () => {
     const agent = tools('{name: a, type: mcp, server: "@scope/name", transport: stdio}');
     expect(await problemsOf({ agent })).toMatchObject([
       { message: "'command' is required for stdio transport" },
@@ -217,7 +217,7 @@ describe('legacy entries', () => {
   });
 
   it.each(['name', 'scope/name', '@scope', '@scope/', '@scope/a/b', './local'])(
-    '%s is no legacy server',
+    '%s is not a legacy server',
     async (server) => {
       const agent = tools(`{name: a, type: mcp, server: "${server}"}`);
       expect(await problemsOf({ agent })).toMatchObject([
@@ -226,7 +226,7 @@ describe('legacy entries', () => {
     },
   );
 
-  it('they stand in the global config as well', async () => {
+  it('they may be in the global config', async () => {
     expect(stdioOf(await loadGlobal(global('{name: a, server: "@scope/name"}')))).toMatchObject({
       command: 'npx',
       args: ['-y', '@scope/name'],
@@ -235,7 +235,7 @@ describe('legacy entries', () => {
 });
 
 describe('anchors and merge keys', () => {
-  it('are data like any other', async () => {
+  it('are resolved', async () => {
     const agent = `base: &base {type: mcp, server: s, command: npx, env: &env {A: "1"}}
 tools:
   - {<<: *base, name: a}

@@ -12,7 +12,7 @@ import {
 
 const without = (text: string, line: RegExp) => text.replace(line, '');
 
-/** The contract's messages, and the shortest file for each. */
+/** The specified messages, and the shortest file for each. */
 const MESSAGES: [text: string, setting: Setting][] = [
   [
     "MCPConfigError: Invalid command 'X'. Supported commands: npx, uvx, docker",
@@ -74,7 +74,7 @@ const MESSAGES: [text: string, setting: Setting][] = [
   ],
 ];
 
-describe('FR-026: the exact words of the contract', () => {
+describe('FR-026: the exact specified messages', () => {
   it.each(MESSAGES)('%s', async (text, setting) => {
     const [problem, ...others] = await problemsOf(setting);
     expect(others).toEqual([]);
@@ -103,7 +103,7 @@ describe('FR-026: the exact words of the contract', () => {
 });
 
 describe('the class of the error', () => {
-  it('is MCPConfigError when only entries are wrong, and ConfigError when more is', async () => {
+  it('is MCPConfigError when only entries have problems, else ConfigError', async () => {
     const entry = await refusalOf(loadAgent('tools:\n  - {name: a, type: mcp, description: d, server: s}\n'));
     expect(entry).toBeInstanceOf(MCPConfigError);
     expect(entry).toBeInstanceOf(ConfigError);

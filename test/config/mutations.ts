@@ -1,11 +1,11 @@
 import { FIELDS } from '../../src/config/schema/fields.js';
 
-/** Always the same numbers for one seed, so that a finding can be found again. */
+/** The same numbers for the same seed, so that a failure can be reproduced. */
 export class Dice {
   #state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds must not roll alike.
+    // Neighbouring seeds must give different numbers.
     this.#state = Math.imul(seed ^ (seed << 13), 0x45d9f3b) >>> 0;
     for (let roll = 0; roll < 4; roll++) this.below(1);
   }
@@ -169,7 +169,7 @@ const MUTATIONS: Mutation[] = [
   },
 ];
 
-/** A file with one to three changes of the kind that people and programs make. */
+/** A file with one to three changes such as people and programs make. */
 export function mutate(text: string, dice: Dice, others: readonly string[]): string {
   let mutant = text;
   for (let changes = dice.pick([1, 1, 1, 2, 3]); changes > 0; changes--)

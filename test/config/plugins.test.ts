@@ -68,7 +68,7 @@ describe('plugin folders', () => {
     expect(argv(await ownPlugin(registry(more)))).toBe(wanted);
   });
 
-  it("the registry's older spelling is read as well", async () => {
+  it("the registry's older snake_case form is read too", async () => {
     const manifest = {
       packages: [
         {
@@ -110,7 +110,7 @@ describe('plugin folders', () => {
     expect(problem?.message).toContain("for runtime 'docker' (runtimes found: uvx, npx)");
   });
 
-  it('packages that are not run over stdio, or by nobody here, are passed over', async () => {
+  it('packages without stdio, or without a supported runtime, are skipped', async () => {
     const manifest = {
       packages: [
         { runtime: 'uvx', command: ['x'], transport_type: 'sse' },
@@ -122,17 +122,17 @@ describe('plugin folders', () => {
     expect(argv(await ownPlugin(manifest))).toBe('uvx last');
   });
 
-  it('args are added; a command replaces what the manifest says', async () => {
+  it('args are added; a command replaces that of the manifest', async () => {
     const manifest = pack('uvx', ['x']);
     expect(argv(await ownPlugin(manifest, ', args: [--more]'))).toBe('uvx x --more');
     expect(argv(await ownPlugin(manifest, ', command: my-server, args: [--only]'))).toBe('my-server --only');
   });
 
-  it('a dollar sign of the manifest is no variable of ours', async () => {
+  it('a dollar sign in a manifest stays literal', async () => {
     expect(argv(await ownPlugin(pack('uvx', ['x', '${HOME}', '$$'])))).toBe('uvx x ${HOME} $$');
   });
 
-  it('a manifest that is no JSON is shown where it is wrong', async () => {
+  it('invalid JSON in a manifest is reported with its position', async () => {
     const files = { 'home/p/plugin.json': '{\n  "packages": [,]\n}' };
     const [problem] = await problemsOf({ config: own(), files });
     expect(problem).toMatchObject({ message: 'Not valid JSON', line: 2 });
@@ -150,7 +150,7 @@ describe('declared variables of a plugin', () => {
     expect(stdioOf(loaded).env).toEqual({ A: 'env', B: 'file', C: 'process', D: 'default', E: 'default' });
   });
 
-  it('one that is required and nowhere is named', async () => {
+  it('a missing required one is named in the error', async () => {
     const files = { 'home/p/plugin.json': JSON.stringify(declaring({ name: 'NEEDED', required: true })) };
     const [problem] = await problemsOf({ config: own(), files });
     expect(problem).toMatchObject({
@@ -160,7 +160,7 @@ describe('declared variables of a plugin', () => {
     });
   });
 
-  it('one that is not required may be nowhere', async () => {
+  it('an optional one may be missing', async () => {
     expect(stdioOf(await ownPlugin(declaring({ name: 'OPTIONAL' }))).env).toEqual({});
   });
 
@@ -195,7 +195,7 @@ describe('what a plugin may run', () => {
     expect(stdioOf(loaded).command).toBe('python');
   });
 
-  it('and from the global config as well', async () => {
+  it('what security.allowed_commands adds may be run from the global config', async () => {
     const config = own().replace('mcp_servers', 'security: {allowed_commands: [deno]}\nmcp_servers');
     const manifest = JSON.stringify(pack('deno', ['x']));
     expect(argv(await loadGlobal(config, { files: { 'home/p/plugin.json': manifest } }))).toBe('deno x');
@@ -226,7 +226,7 @@ describe('source documents', () => {
     `version: "1.0"\nmcp_servers:\n  - {name: a, source_type: mcp, mcp_plugin_dir: p, ${more}}\n`;
   const files = { 'home/p/plugin.json': JSON.stringify(pack('uvx', ['x'])) };
 
-  it('transient is the default, singleton can be asked for', async () => {
+  it('transient is the default, singleton can be chosen', async () => {
     const lifecycle = async (more: string) => stdioOf(await loadGlobal(source(more), { files })).lifecycle;
     expect(await lifecycle('mcp_args: []')).toBe('transient');
     expect(await lifecycle('mcp_lifecycle_mode: singleton')).toBe('singleton');

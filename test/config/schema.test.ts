@@ -88,7 +88,7 @@ describe('the schema for editors', () => {
     expect(isValid('agent', unmark(agent).text)).toBe(false);
   });
 
-  it('finds most of what is wrong in shape', () => {
+  it('finds most shape errors', () => {
     const corpus = [...IDENTITY, ...PROCESS, ...REMOTE, ...COMMON, ...FILES, ...SOURCES];
     const found = corpus.filter(
       ({ agent, config = '' }) =>
@@ -97,7 +97,7 @@ describe('the schema for editors', () => {
     expect(found.length / corpus.length).toBeGreaterThan(0.6);
   });
 
-  it('says something about every field and every setting', () => {
+  it('describes every field and every setting', () => {
     const { $defs } = fileSchema('agent') as { $defs: { entry: { properties: Record<string, object> } } };
     expect(Object.keys($defs.entry.properties).sort()).toEqual(Object.keys(FIELDS).sort());
     for (const field of Object.values($defs.entry.properties)) expect(field).toHaveProperty('description');
@@ -107,14 +107,14 @@ describe('the schema for editors', () => {
     }
   });
 
-  it('is valid itself, and is JSON', () => {
+  it('is a valid JSON Schema', () => {
     for (const kind of ['agent', 'config'] as const) {
       expect(ajv.validateSchema(fileSchema(kind))).toBe(true);
       expect(JSON.parse(JSON.stringify(fileSchema(kind)))).toEqual(fileSchema(kind));
     }
   });
 
-  it('what the loader accepts in one go, the schema accepts', async () => {
+  it('accepts what the loader accepts', async () => {
     const config = stdioConfig('ping: {interval: 0}').replace(
       'version',
       'daemon: {max_starting: 1}\nversion',

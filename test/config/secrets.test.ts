@@ -13,9 +13,9 @@ import {
   trustRefusalOf,
 } from './support.js';
 
-/** It looks different in JSON and in a url, and no part of it stands anywhere else. */
+/** A secret that is written differently in JSON and in a url, and does not occur elsewhere. */
 const CANARY = 'c4n4ry "quoted" \\ é/&?=%41';
-/** For places where only plain characters can stand. */
+/** For positions where only plain characters are valid. */
 const PLAIN = 'pl4in-c4n4ry-0123456789';
 
 const YAML_CANARY = JSON.stringify(CANARY);
@@ -48,7 +48,7 @@ const MANIFEST = JSON.stringify({
   packages: [{ runtime: 'npx', command: ['x'], environment_variables: [{ name: 'HARMLESS', secret: true }] }],
 });
 
-/** Where a secret can stand, in files that load. */
+/** Positions of a secret in files that load. */
 const PLANTED: [name: string, setting: Setting, label: string][] = [
   ['a literal in env', { agent: stdioAgent(`env: {API_KEY: ${YAML_CANARY}}`) }, 'API_KEY'],
   ['a variable in env', { agent: stdioAgent('env: {HARMLESS: "${SECRET}"}'), env: SECRETS }, 'SECRET'],
@@ -123,12 +123,12 @@ describe('X1 SC-005: one redactor knows every secret of a herd', () => {
     expectNoCanary((await loadHerd(setting)).warnings);
   });
 
-  it('a bearer token is known without its scheme', async () => {
+  it('a bearer token is redacted without its scheme too', async () => {
     const agent = remoteAgent('http', `headers: {Authorization: "Bearer ${PLAIN}"}`);
     expectNoCanary((await loadHerd({ agent })).redactor.redact(`token ${PLAIN}`));
   });
 
-  it('each line of a long secret is known', async () => {
+  it('each line of a multi-line secret is redacted', async () => {
     const { redactor } = await loadHerd({
       agent: stdioAgent('env: {PEM: "${PEM}"}'),
       env: { PEM: `-----BEGIN-----\n${PLAIN}\n-----END-----\n` },
@@ -142,7 +142,7 @@ describe('X1 SC-005: one redactor knows every secret of a herd', () => {
     expect(redactor.redact('production 8080 verbose')).toBe('production 8080 verbose');
   });
 
-  it('the places of the machine stay readable', async () => {
+  it('paths of the machine stay readable', async () => {
     const agent = stdioAgent('args: ["${HOME}/x"]');
     const { redactor } = await loadHerd({ agent, env: { HOME: '/home/someone' } });
     expect(redactor.redact('/home/someone/x')).toBe('/home/someone/x');
@@ -150,26 +150,26 @@ describe('X1 SC-005: one redactor knows every secret of a herd', () => {
 });
 
 describe('the redactor', () => {
-  it('takes the longest secret first', () => {
+  it('replaces the longest secret first', () => {
     const redactor = new Redactor();
     redactor.add('SHORT', 'secret');
     redactor.add('LONG', 'secret-and-more');
     expect(redactor.redact('secret-and-more secret')).toBe('[redacted:LONG] [redacted:SHORT]');
   });
 
-  it('takes a secret literally', () => {
+  it('treats a secret as literal text', () => {
     const redactor = new Redactor();
     redactor.add('A', '$& .* (x) [y]');
     expect(redactor.redact('<$& .* (x) [y]> $& (x)')).toBe('<[redacted:A]> $& (x)');
   });
 
-  it.each(['\uD800broken', 'it ends\uDC00', 'a\0bcdef'])('survives a text that is no text: %j', (value) => {
+  it.each(['\uD800broken', 'it ends\uDC00', 'a\0bcdef'])('accepts malformed Unicode and NUL: %j', (value) => {
     const redactor = new Redactor();
     redactor.add('A', value);
     expect(redactor.redact(`<${value}>`)).toBe('<[redacted:A]>');
   });
 
-  it('leaves everything but strings as it is', () => {
+  it('changes only strings', () => {
     const redactor = new Redactor();
     redactor.add('A', 'secret');
     const value = { a: 1, b: null, c: [true, undefined], d: 'x' };
@@ -177,7 +177,7 @@ describe('the redactor', () => {
   });
 });
 
-/** Files that do not load, with a secret where an error could quote it. */
+/** Files that do not load, with a secret that an error could quote. */
 const BROKEN: [name: string, setting: Setting][] = [
   ['a wrong type beside it', { agent: stdioAgent(`env: {API_KEY: ${YAML_CANARY}, N: 5}`) }],
   ['an unknown field beside it', { agent: stdioAgent(`env: {API_KEY: ${YAML_CANARY}}`, 'zebra: 1') }],
@@ -228,7 +228,7 @@ const BROKEN: [name: string, setting: Setting][] = [
   ['two colons', { agent: stdioAgent('env:', `  API_KEY: ${PLAIN}: ${PLAIN}`) }],
   ['a bad indentation', { agent: stdioAgent('env:', `  API_KEY: ${PLAIN}`, ` OTHER: ${PLAIN}`) }],
   ['a tab', { agent: stdioAgent('env:', `\tAPI_KEY: ${PLAIN}`) }],
-  ['a start that is no start', { agent: stdioAgent(`env: {API_KEY: @${PLAIN}}`) }],
+  ['a value that begins with @', { agent: stdioAgent(`env: {API_KEY: @${PLAIN}}`) }],
   ['an unknown escape', { agent: stdioAgent(`env: {API_KEY: "\\q${PLAIN}\\x${PLAIN}"}`) }],
   ['an alias of that name', { agent: stdioAgent(`env: {API_KEY: *${PLAIN}}`) }],
   ['a tag of that name', { agent: stdioAgent(`env: {API_KEY: !<${PLAIN} x}`) }],
@@ -246,7 +246,7 @@ const BROKEN: [name: string, setting: Setting][] = [
     { agent: stdioAgent('envFile: .env'), files: { 'project/.env': `__proto__=${PLAIN}\n` } },
   ],
   [
-    'a manifest that is no JSON',
+    'a manifest that is not valid JSON',
     { agent: stdioAgent('plugin_dir: p'), files: plugin(`{"token": ${PLAIN}}`) },
   ],
   [
@@ -282,7 +282,7 @@ describe('X1 SC-005: no error shows a secret', () => {
     expectNoCanary(error);
   });
 
-  it('the check itself finds a secret that is shown', () => {
+  it('the check of this test finds a leaked secret', () => {
     expect(() => expectNoCanary(new Error(`<${CANARY}>`))).toThrow();
     expect(() => expectNoCanary({ deep: [{ er: PLAIN }] })).toThrow();
     expect(() => expectNoCanary(new Error('x', { cause: new Error(PLAIN) }))).toThrow();
@@ -309,7 +309,7 @@ describe('an error stays readable', () => {
   });
 });
 
-it('X1: a password in a url is known to the redactor', async () => {
+it('X1: a password in a url is redacted', async () => {
   const { redactor } = await loadAgent(
     remoteAgent('http', 'url: "https://user:hunter2-hunter2@example.com/"'),
   );

@@ -28,7 +28,7 @@ import {
 
 const load = (text: string) => loadAgent(text, { env: VARIABLES });
 
-describe('FR-001: the four examples of the data model load to what they say', () => {
+describe('FR-001: the four examples of the data model load as described', () => {
   it('stdio, the default', async () => {
     const loaded = await load(DATA_MODEL.stdio);
     expect(only(loaded)).toEqual({
@@ -84,8 +84,8 @@ describe('FR-001: the four examples of the data model load to what they say', ()
   });
 });
 
-describe('FR-001: the six examples of the configuration contract load to what they say', () => {
-  it('filesystem: the folder of the file stands in for workspaceFolder, and its folders become roots', async () => {
+describe('FR-001: the six examples of the configuration load as described', () => {
+  it('filesystem: workspaceFolder is the folder of the file, and allowed directories become roots', async () => {
     const loaded = await load(CONTRACT.filesystem);
     const folders = ['data', 'output'].map((name) => join(loaded.project, name));
     expect(only(loaded)).toEqual({
@@ -152,7 +152,7 @@ describe('FR-001: the six examples of the configuration contract load to what th
     });
   });
 
-  it('docker: the declared name is handed on, its value stays out of argv', async () => {
+  it('docker: the declared name is passed on, its value stays out of argv', async () => {
     const loaded = await load(CONTRACT.docker);
     expect(only(loaded)).toEqual({
       ...STDIO_DEFAULTS,
@@ -184,7 +184,7 @@ describe('FR-001: the six examples of the configuration contract load to what th
   });
 });
 
-describe("FR-001: the contract's sections, one for each transport", () => {
+describe("FR-001: the specification's sections, one for each transport", () => {
   it('stdio, with an envFile beside the file (FR-009)', async () => {
     const loaded = await loadAgent(SECTIONS.stdio, { files: { 'project/.env': 'FROM_FILE=1\n' } });
     expect(only(loaded)).toMatchObject({
@@ -212,7 +212,7 @@ describe("FR-001: the contract's sections, one for each transport", () => {
     });
   });
 
-  it('the legacy form runs as npx -y, with a deprecation warning that says what to write', async () => {
+  it('the legacy form runs as npx -y, with a deprecation warning with the fix', async () => {
     const loaded = await load(SECTIONS.legacy);
     expect(only(loaded)).toMatchObject({
       transport: 'stdio',
@@ -262,7 +262,7 @@ describe('source documents and the plugin manifest', () => {
     ]);
   });
 
-  it('the remote source, with its comment as written, loads where its host may be reached by plain http', async () => {
+  it('the remote source, with its comment as written, loads when its host is in security.allow_http', async () => {
     const document = parseJson('/somewhere/source.json', REMOTE_SOURCE);
     const settings = defaultSettings();
     const allowing = { ...settings, security: { ...settings.security, allowHttp: ['cml-mcp'] } };
@@ -278,7 +278,7 @@ describe('source documents and the plugin manifest', () => {
     expect(loaded.redactor.redact('optional-auth-header')).toBe('[redacted:API-KEY]');
   });
 
-  it('the remote source is refused where security.allow_http does not name its host', async () => {
+  it('the remote source is refused when security.allow_http does not name its host', async () => {
     const document = parseJson('/somewhere/source.json', REMOTE_SOURCE);
     const error = await refusalOf(loadEntry(document, '/somewhere', defaultSettings(), outside));
     expect(error.problems).toMatchObject([
@@ -293,7 +293,7 @@ describe('source documents and the plugin manifest', () => {
     expect(error.problems[0]?.fix).toContain('security.allow_http');
   });
 
-  it('both stand in a config.yaml as well', async () => {
+  it('both may be in a config.yaml', async () => {
     const config = `version: "1.0"
 security: {allow_http: [cml-mcp]}
 mcp_servers:

@@ -9,11 +9,11 @@ import { makeFolder } from '../support/folder.js';
 
 export const HOME = '/home/someone';
 
-/** What stands on the disk, and around it. */
+/** The files and environment of a test. */
 export interface Setting {
-  /** The text of project/agent.yaml; none: there is no agent file. */
+  /** The text of project/agent.yaml; undefined: no agent file. */
   agent?: string;
-  /** The text of home/config.yaml; none: there is no global config. */
+  /** The text of home/config.yaml; undefined: no global config. */
   config?: string;
   /** Further files, by their path: `project/.env`, `home/plugins/a/plugin.json`. */
   files?: Record<string, string>;
@@ -31,7 +31,7 @@ export interface Herd {
   load(overrides?: Partial<LoadOptions>): Promise<Loaded>;
 }
 
-/** A project and a home with their files. Trust is not asked for unless a test gives `trustFile`. */
+/** A project and a home with their files. Trust is checked only when a test passes `trustFile`. */
 export function makeHerd({ agent, config, files = {}, env = {} }: Setting): Herd {
   const folder = makeFolder(files);
   const [project, home] = [join(folder, 'project'), join(folder, 'home')];
@@ -43,7 +43,7 @@ export function makeHerd({ agent, config, files = {}, env = {} }: Setting): Herd
   const options: LoadOptions = {
     configFile,
     agentFile: agent === undefined ? undefined : agentFile,
-    ownFolder: home,
+    userFolder: home,
     trustFile: undefined,
     environment: env,
     userHome: HOME,
@@ -87,7 +87,7 @@ export function remoteOf(loaded: Pick<Loaded, 'servers'>): Exclude<ServerSpec, {
   return server;
 }
 
-/** The ConfigError that a load must end in. Anything else, also another error, fails the test. */
+/** The ConfigError that a load must throw. Any other outcome fails the test. */
 export async function refusalOf(load: Promise<unknown>): Promise<ConfigError> {
   const error = await load.then(
     () => expect.fail('it was accepted'),
@@ -110,7 +110,7 @@ export async function trustRefusalOf(load: Promise<unknown>): Promise<TrustRequi
   return error;
 }
 
-/** What `toolherd allow` does once the user said yes. */
+/** What `toolherd allow` does after the user's confirmation. */
 export async function allow(herd: Herd, agentFile = herd.agentFile): Promise<void> {
   const { agent } = await herd.load({ agentFile, trustFile: undefined, variables: 'lenient' });
   await new TrustStore(herd.trustFile).allow(agentFile, await makePin(agent!.text, agent!.planned));
@@ -182,7 +182,7 @@ export const STDIO_DEFAULTS = {
   maxRss: 0,
 };
 
-/** A remote server is asked again for as long as it takes. */
+/** A remote server has no limit of restarts. */
 const REMOTE_DEFAULTS = { ...COMMON_DEFAULTS, maxRestarts: Number.POSITIVE_INFINITY };
 
 export const SSE_DEFAULTS = {
@@ -201,3 +201,12 @@ export const WEBSOCKET_DEFAULTS = {
   headers: {},
   timeoutMs: 30_000,
 };
+
+/** The value of a default in the docs as YAML; undefined for one in words. */
+export function yamlOf(text: string): string | undefined {
+  const value = text
+    .replace(/ \(.*\)$/, '')
+    .replace(/^(\d+) MiB$/, (_, count) => String(Number(count) * 2 ** 20));
+  const isWords = /^(required|none|off|no limit)$/.test(value) || /^[a-z][\w.]* [\w ]/.test(value);
+  return isWords ? undefined : value;
+}

@@ -21,7 +21,7 @@ import {
   trustRefusalOf,
 } from './support.js';
 
-/** Loads as the daemon does: with trust. */
+/** Loads as the daemon does, with trust checked. */
 const load = (herd: Herd, agentFile = herd.agentFile) => herd.load({ trustFile: herd.trustFile, agentFile });
 
 /** A herd whose agent file the user has allowed as it is now. */
@@ -65,7 +65,7 @@ describe('X3: a file that was never allowed', () => {
     expect(wouldRun).toMatchObject([{ run: ['npx', '-y', 'x'], cwd: join(herd.project, 'p') }]);
   });
 
-  it('nothing in it is expanded: variables that are unset are not even missed', async () => {
+  it('nothing in it is expanded: unset variables are not reported', async () => {
     const herd = makeHerd({ agent: stdioAgent('args: ["${NOPE}"]', 'config: {a: "${NOPE}"}') });
     await trustRefusalOf(load(herd));
   });
@@ -81,7 +81,7 @@ describe('X3: a file that was never allowed', () => {
     await trustRefusalOf(load(herd));
   });
 
-  it('is not expanded either when it is broken', async () => {
+  it('is not expanded when it is broken either', async () => {
     const herd = makeHerd({ agent: stdioAgent('timeout: 5', 'args: ["${NOPE}"]', 'envFile: missing') });
     const { problems } = await refusalOf(load(herd));
     expect(problems).toMatchObject([{ path: 'tools[0].timeout' }]);
@@ -105,7 +105,7 @@ describe('X3: a file that was never allowed', () => {
     }
   });
 
-  it('without a file of trust (validate) nothing is asked', async () => {
+  it('without a trust file (validate) trust is not checked', async () => {
     expect((await loadAgent(stdioAgent())).servers).toHaveLength(1);
   });
 });
@@ -133,7 +133,7 @@ describe('X3: a file that was allowed', () => {
     await load(herd);
   });
 
-  it('the very bytes that were allowed are allowed again when they come back', async () => {
+  it('the same bytes are allowed again when they are restored', async () => {
     const agent = stdioAgent();
     const herd = await allowed({ agent });
     writeFileSync(herd.agentFile, `${agent}#`);
@@ -176,7 +176,7 @@ describe('X3: a file that was allowed', () => {
     expect(only(await load(herd)).env).toEqual({ A: 'one', B: 'two' });
   });
 
-  it('must be allowed again when an envFile that was not there appears', async () => {
+  it('must be allowed again when a missing envFile appears', async () => {
     const herd = makeHerd({ agent: stdioAgent('envFile: .env') });
     const store = new TrustStore(herd.trustFile);
     addFile(join(herd.project, '.env'), '');
@@ -203,21 +203,21 @@ describe('X3: a file that was allowed', () => {
     await trustRefusalOf(load(herd));
   });
 
-  it('can be revoked when it is gone', async () => {
+  it('can be revoked after it was deleted', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     rmSync(herd.agentFile);
     expect(await new TrustStore(herd.trustFile).revoke(herd.agentFile)).toBe(true);
   });
 });
 
-describe('X3: the permission belongs to one place', () => {
+describe('X3: the permission belongs to one path', () => {
   it('the same bytes in another project are not allowed', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     const copy = addFile(join(herd.folder, 'other/agent.yaml'), stdioAgent());
     await trustRefusalOf(load(herd, copy));
   });
 
-  it('a link to an allowed file does not borrow its permission, for it runs in the folder of the link', async () => {
+  it('a link to an allowed file is not allowed, since it runs in the folder of the link', async () => {
     const herd = await allowed({ agent: stdioAgent('args: [./server.js]') });
     const evil = join(herd.folder, 'evil');
     mkdirSync(evil);
@@ -226,7 +226,7 @@ describe('X3: the permission belongs to one place', () => {
     expect(wouldRun).toMatchObject([{ cwd: evil }]);
   });
 
-  it('a linked file can be allowed where it stands, beside the one that it leads to', async () => {
+  it('a link can be allowed separately from its target', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     const link = join(herd.folder, 'linked', 'agent.yaml');
     mkdirSync(join(herd.folder, 'linked'));
@@ -236,13 +236,13 @@ describe('X3: the permission belongs to one place', () => {
     await load(herd);
   });
 
-  it('a link to the folder is the same place', async () => {
+  it('a path through a link to the folder is the same path', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     symlinkSync('project', join(herd.folder, 'shortcut'));
     expect((await load(herd, join(herd.folder, 'shortcut/agent.yaml'))).servers).toHaveLength(1);
   });
 
-  it('a file that was moved is not allowed where it is now', async () => {
+  it('a moved file is not allowed at its new path', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     renameSync(herd.project, join(herd.folder, 'moved'));
     await trustRefusalOf(load(herd, join(herd.folder, 'moved/agent.yaml')));
@@ -255,31 +255,31 @@ describe('files that need no allow', () => {
     expect((await load(herd)).servers).toHaveLength(1);
   });
 
-  it('an agent file cannot say so of itself', async () => {
+  it('an agent file cannot set security.trust', async () => {
     await trustRefusalOf(load(makeHerd({ agent: `security: {trust: all}\n${stdioAgent()}` })));
   });
 
-  it("a file beside the user's config.yaml, also where a link leads to their folder", async () => {
+  it("a file beside the user's config.yaml, also through a link to that folder", async () => {
     const herd = makeHerd({});
     const file = addFile(join(herd.home, 'agent.yaml'), stdioAgent('env: {PATH: /opt/bin}'));
     expect((await load(herd, file)).servers).toHaveLength(1);
     symlinkSync('home', join(herd.folder, 'shortcut'));
     expect((await load(herd, join(herd.folder, 'shortcut/agent.yaml'))).servers).toHaveLength(1);
-    const ownFolder = join(herd.folder, 'shortcut');
-    expect((await herd.load({ trustFile: herd.trustFile, agentFile: file, ownFolder })).servers).toHaveLength(
-      1,
-    );
+    const userFolder = join(herd.folder, 'shortcut');
+    expect(
+      (await herd.load({ trustFile: herd.trustFile, agentFile: file, userFolder })).servers,
+    ).toHaveLength(1);
   });
 
   it.each(['state/results/x.txt', 'cache/x.yaml', 'run/agent.yaml', 'agents/one/agent.yaml'])(
-    'a file in a folder beside it is not the own one: %s',
+    'a file in a subfolder is not user-owned: %s',
     async (path) => {
       const herd = makeHerd({});
       await trustRefusalOf(load(herd, addFile(join(herd.home, path), stdioAgent())));
     },
   );
 
-  it('a link beside it to a file elsewhere is not the own one, nor is a link elsewhere to a file beside it', async () => {
+  it('a link there to a file elsewhere is not user-owned, nor is a link elsewhere to a file there', async () => {
     const herd = makeHerd({ agent: stdioAgent() });
     const own = addFile(join(herd.home, 'own.yaml'), stdioAgent());
     symlinkSync(herd.agentFile, join(herd.home, 'agent.yaml'));
@@ -288,19 +288,19 @@ describe('files that need no allow', () => {
     await trustRefusalOf(load(herd, join(herd.project, 'linked.yaml')));
   });
 
-  it('a folder that is only linked to from there is not the own one', async () => {
+  it('a folder that is linked from there is not user-owned', async () => {
     const herd = makeHerd({ agent: stdioAgent() });
     symlinkSync(herd.project, join(herd.home, 'linked'));
     await trustRefusalOf(load(herd, join(herd.home, 'linked/agent.yaml')));
   });
 
-  it('a folder whose name begins like the own one is not the own one', async () => {
+  it('a folder with the same name prefix is not user-owned', async () => {
     const herd = makeHerd({});
     await trustRefusalOf(load(herd, addFile(join(herd.folder, 'home-evil/agent.yaml'), stdioAgent())));
   });
 });
 
-describe('the file of trust', () => {
+describe('the trust file', () => {
   it('can be read by its user only', async () => {
     const herd = await allowed({ agent: stdioAgent() });
     expect(statSync(herd.trustFile).mode & 0o777).toBe(0o600);
@@ -325,13 +325,13 @@ describe('the file of trust', () => {
     },
   );
 
-  it('not readable: an error that says so', async () => {
+  it('is reported when it cannot be read', async () => {
     const herd = makeHerd({ agent: stdioAgent() });
     mkdirSync(herd.trustFile, { recursive: true });
     await expect(load(herd)).rejects.toThrow(ToolherdError);
   });
 
-  it('remembers many files', async () => {
+  it('holds many files', async () => {
     const herd = makeHerd({});
     const files = ['a', 'b', 'c'].map((name) => addFile(join(herd.folder, name, 'agent.yaml'), stdioAgent()));
     for (const file of files) await allow(herd, file);
@@ -362,7 +362,7 @@ const REFUSED = [
   'PYTHONSTARTUP',
 ];
 
-describe('X3: names that change how a program finds its code', () => {
+describe('X3: variables that change which code a program loads', () => {
   it.each(REFUSED)(
     '%s is refused from env, envFile and manifest of a project, even an allowed one',
     async (name) => {
@@ -394,13 +394,13 @@ describe('X3: names that change how a program finds its code', () => {
   });
 
   it.each(['MY_PATH', 'PATHS', 'NODE_ENV', 'OLD_', 'XLD_A', 'MY_PYTHON', 'ENV', 'npm_config_registry'])(
-    '%s is a name like any other',
+    '%s is allowed',
     async (name) => {
       expect(only(await loadAgent(stdioAgent(`env: {${name}: x}`))).env).toEqual({ [name]: 'x' });
     },
   );
 
-  it('a remote server of a project has the same rule', async () => {
+  it('the same rule holds for a remote server of a project', async () => {
     expect(await problemsOf({ agent: remoteAgent('http', 'env: {PATH: x}') })).toMatchObject([
       { path: 'tools[0].env.PATH' },
     ]);

@@ -20,7 +20,7 @@ export async function openHerd(url: string) {
   const loaded = await loadConfig({
     configFile,
     configRequired: true,
-    ownFolder: folder,
+    userFolder: folder,
     trustFile: join(folder, 'trust.json'),
     environment: {},
     userHome: folder,

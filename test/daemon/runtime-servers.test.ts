@@ -24,7 +24,7 @@ async function start(options: Partial<RuntimeServersOptions> = {}, catalogs?: Ca
   const { settings } = await loadConfig({
     ...place,
     configFile: file,
-    ownFolder: folder,
+    userFolder: folder,
     trustFile: undefined,
   });
   const herd = new World().herd(catalogs && { catalogs });

@@ -19,11 +19,12 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
     file: 'docs/CONFIG.md',
     text: () =>
       table([
-        ['field', 'for', 'what it is'],
-        ['---', '---', '---'],
+        ['field', 'for', 'default', 'what it is'],
+        ['---', '---', '---', '---'],
         ...Object.entries(FIELDS).map(([name, field]) => [
           `\`${name}\``,
           field.for.length === 4 ? 'all' : field.for.join(' '),
+          field.default,
           field.about,
         ]),
       ]),
@@ -32,10 +33,14 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
     file: 'docs/CONFIG.md',
     text: () =>
       table([
-        ['setting', 'what it is'],
-        ['---', '---'],
+        ['setting', 'default', 'what it is'],
+        ['---', '---', '---'],
         ...Object.entries(SETTINGS).flatMap(([section, keys]) =>
-          Object.entries(keys).map(([key, { about }]) => [`\`${section}.${key}\``, about]),
+          Object.entries(keys).map(([key, setting]) => [
+            `\`${section}.${key}\``,
+            setting.default,
+            setting.about,
+          ]),
         ),
       ]),
   },

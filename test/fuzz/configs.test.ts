@@ -57,7 +57,7 @@ async function load(folder: string): Promise<Answer> {
   try {
     const { servers } = await loadConfig({
       configFile: join(folder, 'config.yaml'),
-      ownFolder: folder,
+      userFolder: folder,
       trustFile: undefined,
       environment: { SET: 'value' },
       userHome: '/',
@@ -188,7 +188,7 @@ describe('L3: whatever stands in a config', () => {
           writeFileSync(home.configFile, bytes);
           const expected = await loadConfig({
             configFile: home.configFile,
-            ownFolder: home.folder,
+            userFolder: home.folder,
             trustFile: undefined,
             environment,
             userHome: home.folder,

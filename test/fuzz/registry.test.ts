@@ -16,7 +16,7 @@ import {
 import { readServer } from '../../src/registry/read-server.js';
 import { ToolherdError } from '../../src/shared/errors.js';
 import { measured } from '../faults/measured.js';
-import { patientAsking } from '../registry/asking.js';
+import { instantRetries } from '../registry/http-options.js';
 import * as shapes from '../registry/shapes.js';
 import { makeFolder } from '../support/folder.js';
 import { mutated } from './mutations.js';
@@ -142,11 +142,11 @@ describe('L3: whatever a registry says', () => {
             new Response(new Uint8Array(pages[asked++ % pages.length]!), {
               headers: { 'content-type': 'application/json' },
             });
-          const asking = patientAsking({ fetch: answer as typeof fetch });
+          const http = instantRetries({ fetch: answer as typeof fetch });
           const registry = openRegistry({
             base: 'https://registry.example/v0.1',
             cacheFolder,
-            asking,
+            http,
             now: () => 0,
           });
           for (const ask of [

@@ -13,7 +13,7 @@ import { CLIENTS } from '../../src/integrations/index.js';
 import { COMMAND, type Outcome, toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 
-/** A home with files in it, in which the command runs; `$` stands for it in what is said. */
+/** A home with files, in which the command runs. `$` stands for its path in the output. */
 function begin(files: Record<string, string> = {}) {
   const home = makeFolder(files);
   const run = async (...args: string[]): Promise<Outcome> => {
@@ -21,9 +21,9 @@ function begin(files: Record<string, string> = {}) {
       cwd: home,
       env: { TOOLHERD_HOME: '', PATH: '' },
     });
-    const told = (text: string) =>
+    const withoutHome = (text: string) =>
       text.replaceAll(home, '$').replaceAll(process.execPath, 'NODE').replaceAll(COMMAND, 'MAIN');
-    return { status, stdout: told(stdout), stderr: told(stderr) };
+    return { status, stdout: withoutHome(stdout), stderr: withoutHome(stderr) };
   };
   const read = (file: string) => readFileSync(join(home, file), 'utf8');
   return { home, run, read };
@@ -33,7 +33,7 @@ const MINE =
   '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "x", "env": { "TOKEN": "s3cret" } }, // last\n  },\n}\n';
 
 describe('toolherd attach', () => {
-  it('writes one entry, keeps a copy, and says what comes next; detach leaves the file byte for byte', async () => {
+  it('writes one entry, keeps a backup and prints the next step; detach restores the file byte for byte', async () => {
     const { run, read, home } = begin({ '.cursor/mcp.json': MINE });
     expect(await run('attach', 'cursor')).toEqual({
       status: 0,
@@ -62,7 +62,7 @@ describe('toolherd attach', () => {
     expect((await run('detach', 'cursor')).stdout).toBe('not attached: Cursor ($/.cursor/mcp.json)\n');
   });
 
-  it('what changed in the file since stays when it is detached', async () => {
+  it('detach keeps changes that were made since attach', async () => {
     const { run, read, home } = begin({ '.codex/config.toml': 'model = "x"\n' });
     await run('attach', 'codex');
     writeFileSync(join(home, '.codex/config.toml'), `# new\n${read('.codex/config.toml')}`);
@@ -70,7 +70,7 @@ describe('toolherd attach', () => {
     expect(read('.codex/config.toml')).toBe('# new\nmodel = "x"\n');
   });
 
-  it('a file that is not there is made, private, and goes again', async () => {
+  it('a missing file is created private, and detach deletes it', async () => {
     const { run, home } = begin();
     expect((await run('attach', 'gemini')).status).toBe(0);
     const file = join(home, '.gemini/settings.json');
@@ -87,7 +87,7 @@ describe('toolherd attach', () => {
     ['cursor', '.cursor/mcp.json', '{}\n'],
     ['cursor', '.cursor/mcp.json', '{\n  "mcpServers": {}\n}\n'],
     ['codex', '.codex/config.toml', ''],
-  ])('a file that was there stays, however little it held: %s %s %j', async (client, file, text) => {
+  ])('detach keeps a file that existed before, even an empty one: %s %s %j', async (client, file, text) => {
     const { run, read, home } = begin({ [file]: text });
     await run('attach', client);
     expect(await run('detach', client)).toMatchObject({ status: 0 });
@@ -95,7 +95,7 @@ describe('toolherd attach', () => {
     expect(existsSync(join(home, `${file}.before-toolherd`))).toBe(false);
   });
 
-  it('an entry of the same name that is not ours: attach says that it took its place, detach brings it back', async () => {
+  it('an entry of the same name that is not ours: attach reports that it was replaced, detach restores it', async () => {
     const mine = '{\n  "mcpServers": {\n    "toolherd": { "command": "mine" } // by hand\n  }\n}\n';
     const { run, read } = begin({ '.cursor/mcp.json': mine });
     expect((await run('detach', 'cursor')).stdout).toBe('not attached: Cursor ($/.cursor/mcp.json)\n');
@@ -105,7 +105,7 @@ describe('toolherd attach', () => {
     expect(read('.cursor/mcp.json')).toBe(mine);
   });
 
-  it('attached anew with other words, the copy is still that of the file as it was before', async () => {
+  it('a second attach with other arguments keeps the first backup', async () => {
     const { run, read } = begin({ '.cursor/mcp.json': MINE });
     await run('attach', 'cursor');
     await run('attach', 'cursor', '--server', 'github');
@@ -114,7 +114,7 @@ describe('toolherd attach', () => {
     expect(read('.cursor/mcp.json')).toBe(MINE);
   });
 
-  it('the copy is as private as the file, and a link stays a link', async () => {
+  it('the backup has the mode of the file, and a link stays a link', async () => {
     const { run, home } = begin({ 'dotfiles/mcp.json': MINE, '.cursor/x': '' });
     chmodSync(join(home, 'dotfiles/mcp.json'), 0o600);
     symlinkSync('../dotfiles/mcp.json', join(home, '.cursor/mcp.json'));
@@ -124,8 +124,8 @@ describe('toolherd attach', () => {
     expect(statSync(join(home, '.cursor/mcp.json.before-toolherd')).mode & 0o777).toBe(0o600);
   });
 
-  it.each(CLIENTS.filter(({ spell }) => spell !== undefined).map(({ name }) => name))(
-    'every client, and away again: %s',
+  it.each(CLIENTS.filter(({ toClientEntry }) => toClientEntry !== undefined).map(({ name }) => name))(
+    'works for every client, and so does detach: %s',
     async (name) => {
       const { run } = begin();
       const { file, entry, change } = JSON.parse((await run('attach', name, '--json')).stdout);
@@ -171,7 +171,7 @@ describe('toolherd attach', () => {
     expect(read('.cursor/mcp.json')).toBe(MINE);
   });
 
-  it('a file that others share says nothing of this machine', async () => {
+  it('a project file holds no paths of this machine', async () => {
     const { run, read } = begin();
     expect(JSON.parse((await run('attach', 'vscode', '--scope', 'project', '--json')).stdout)).toEqual({
       api_version: 1,
@@ -189,7 +189,7 @@ describe('toolherd attach', () => {
     });
   });
 
-  it('the herd that is meant is found again: its home, its view, one server of it', async () => {
+  it('the entry selects the same herd: its home, its view, one of its servers', async () => {
     const { home } = begin();
     const args = ['attach', 'opencode', '--agent', 'agent.yaml', '--server', 'github', '--json'];
     const { stdout } = await toolherd(args, { cwd: home, env: { PATH: '' } });
@@ -209,7 +209,7 @@ describe('toolherd attach', () => {
     });
   });
 
-  it('names on PATH are better than where they lead: they outlive an update', async () => {
+  it('paths of links on PATH are written, not their targets: they survive an update', async () => {
     const { home } = begin({ 'bin/x': '' });
     symlinkSync(process.execPath, join(home, 'bin', 'node'));
     symlinkSync(COMMAND, join(home, 'bin', 'toolherd'));
@@ -221,7 +221,7 @@ describe('toolherd attach', () => {
     });
   });
 
-  it('a client that is not known, or not clear, is answered with what there is: exit 2', async () => {
+  it('an unknown or ambiguous client is a usage error that lists the choices: exit 2', async () => {
     const { run } = begin();
     expect(await run('attach', 'curser')).toEqual({
       status: 2,
@@ -247,7 +247,7 @@ describe('toolherd attach', () => {
       'mcp_servers = { a = { command = "x" } }\n',
       "'mcp_servers' is written in a form",
     ],
-  ])('what cannot be edited is left as it is: %s %s %s', async (client, file, text, why) => {
+  ])('a file that cannot be edited stays unchanged: %s %s %s', async (client, file, text, why) => {
     const { run, read, home } = begin({ [file]: text });
     const { status, stderr } = await run('attach', client);
     expect(status).toBe(1);

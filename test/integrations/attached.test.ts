@@ -14,7 +14,7 @@ interface Program {
   env?: Record<string, string>;
 }
 
-/** What each of them runs by its own file, read as it reads it. */
+/** The program in each client's file, read as the client reads it. */
 const RUNS: Record<string, { file: string; program(text: string): Program }> = {
   'claude-desktop': {
     file: '.config/Claude/claude_desktop_config.json',
@@ -35,14 +35,14 @@ const RUNS: Record<string, { file: string; program(text: string): Program }> = {
   },
 };
 
-describe('a client that was attached', () => {
-  it('starts what its file says, and calls a tool of the herd: Claude Desktop, VS Code, Codex, opencode', async () => {
+describe('an attached client', () => {
+  it('starts the program in its file and calls a tool of the herd: Claude Desktop, VS Code, Codex, opencode', async () => {
     const { home } = await startHerd(config([server('good', 'good.mjs')]));
     for (const [name, { file, program }] of Object.entries(RUNS)) {
       const { status } = await toolherd(['attach', name], { cwd: home.folder, env: home.environment });
       expect(status).toBe(0);
       const { command, args, env } = program(readFileSync(join(home.folder, file), 'utf8'));
-      // as a program with windows has it
+      // the environment of a GUI program
       const transport = new StdioClientTransport({ command, args, env: { ...env, PATH: '/usr/bin:/bin' } });
       const client = new Client({ name, version: '1' });
       onTestFinished(() => client.close());

@@ -9,7 +9,7 @@ const ENTRY = { command: 'node', args: ['x', 'bridge'] };
 const put = (text: string) => setJson(text, ['mcpServers'], 'toolherd', ENTRY);
 const take = (text: string) => removeJson(text, ['mcpServers'], 'toolherd');
 
-/** The parser mends what it can: here nothing may need it. */
+/** The parser tolerates errors; these texts must have none. */
 function parseJson(text: string) {
   const errors: ParseError[] = [];
   const value = parse(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -17,7 +17,7 @@ function parseJson(text: string) {
   return value;
 }
 
-/** With a server in them, so that nothing but the entry is new. */
+/** Each has a server already, so that only the entry is new. */
 const JSONS: Record<string, string> = {
   plain: '{\n  "mcpServers": {\n    "a": {\n      "command": "x"\n    }\n  }\n}\n',
   tabs: '{\n\t"mcpServers": {\n\t\t"a": {}\n\t},\n\t"b": 1\n}',
@@ -31,7 +31,7 @@ const JSONS: Record<string, string> = {
 };
 
 describe('an entry in JSON', () => {
-  it.each(Object.entries(JSONS))('is put in and taken out, and nothing else changes: %s', (_, text) => {
+  it.each(Object.entries(JSONS))('is added and removed, and nothing else changes: %s', (_, text) => {
     const there = put(text);
     expect(parseJson(there)).toEqual({
       ...parseJson(text),
@@ -41,7 +41,7 @@ describe('an entry in JSON', () => {
     expect(take(there)).toBe(text);
   });
 
-  it('looks like what stands beside it', () => {
+  it('has the layout of the entries beside it', () => {
     expect(put(JSONS['a comment behind the last'] ?? '')).toBe(
       '{\n  "mcpServers": {\n    "a": {}, // mine\n    // more\n    "toolherd": {\n      "command": "node",\n' +
         '      "args": [\n        "x",\n        "bridge"\n      ]\n    }\n  }\n}\n',
@@ -52,7 +52,7 @@ describe('an entry in JSON', () => {
   });
 
   it.each(['', '{}', '{\n}\n', '// nothing yet\n{\n  // here\n}\n', '{\n  "b": 1\n}\n'])(
-    'what leads to it is made where it is missing: %j',
+    'missing parents are created: %j',
     (text) => {
       const there = put(text);
       expect(parseJson(there)).toMatchObject({ ...parseJson(text), mcpServers: { toolherd: ENTRY } });
@@ -61,12 +61,12 @@ describe('an entry in JSON', () => {
     },
   );
 
-  it('an older one is replaced where it stands, on one line where the others are', () => {
+  it('an older one is replaced in place, on one line if its parent is on one line', () => {
     const text = '{"mcpServers":{"a":1, "toolherd": {"command":"x"}}}\n';
     expect(setJson(text, ['mcpServers'], 'toolherd', { command: 'y' })).toBe(text.replace('"x"', '"y"'));
   });
 
-  it('an older one is replaced where it stands', () => {
+  it('an older one is replaced in place', () => {
     const old = '{\n  "mcpServers": {\n    "toolherd": { "command": "old" }, // ours\n    "a": {}\n  }\n}\n';
     const there = put(old);
     expect(there).toContain('"toolherd": {\n      "command": "node"');
@@ -74,7 +74,7 @@ describe('an entry in JSON', () => {
     expect(take(there)).toBe('{\n  "mcpServers": { // ours\n    "a": {}\n  }\n}\n');
   });
 
-  it('whatever the file holds, and however it is laid out', () => {
+  it('is added and removed in any file and layout', () => {
     const servers = fc.dictionary(fc.string(), fc.jsonValue());
     const layout = fc.constantFrom(undefined, 0, 2, 4, '\t');
     fc.assert(
@@ -105,7 +105,7 @@ const TOMLS: Record<string, string> = {
 describe('an entry in TOML', () => {
   const putIn = (text: string, entry: object = ENTRY) => setToml(text, ['mcp_servers'], 'toolherd', entry);
 
-  it.each(Object.entries(TOMLS))('is put in and taken out, and nothing else changes: %s', (_, text) => {
+  it.each(Object.entries(TOMLS))('is added and removed, and nothing else changes: %s', (_, text) => {
     const there = putIn(text);
     expect(there.startsWith(text)).toBe(true);
     expect(JSON.stringify((parseToml(there).mcp_servers as Record<string, unknown>).toolherd)).toBe(
@@ -115,13 +115,13 @@ describe('an entry in TOML', () => {
     expect(removeToml(there, ['mcp_servers'], 'toolherd').trimEnd()).toBe(text.trimEnd());
   });
 
-  it('goes with its tables, and leaves the comments of the next', () => {
+  it('is removed with its subtables, without the comments of the next table', () => {
     const text = `${putIn('', { ...ENTRY, env: { A: 'b' } })}\n# the next\n[next]\nx = 1\n`;
     expect(text).toContain('[mcp_servers.toolherd.env]');
     expect(removeToml(text, ['mcp_servers'], 'toolherd')).toBe('\n# the next\n[next]\nx = 1\n');
   });
 
-  it('a server whose name begins with ours is another', () => {
+  it('a server with the same name prefix stays', () => {
     const text = '[mcp_servers.toolherd-old]\ncommand = "x"\n';
     expect(removeToml(text, ['mcp_servers'], 'toolherd')).toBe(text);
   });

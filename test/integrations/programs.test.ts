@@ -6,7 +6,7 @@ import { CLIENTS, findServers, type Scope } from '../../src/integrations/index.j
 import { PATIENCE_MS, runs } from '../fuzz/runs.js';
 import { makeFolder } from '../support/folder.js';
 
-/** What a client's file says, as ours; `$` is the folder that everything is in. */
+/** The entries of a client's file as ours; `$` is the folder of the test. */
 function read(name: string, file: string, text: string, scope: Scope = 'user') {
   const folder = makeFolder({ [file]: text });
   const found = findServers({
@@ -17,14 +17,14 @@ function read(name: string, file: string, text: string, scope: Scope = 'user') {
     targetFolder: join(folder, 'herd'),
   });
   expect(found.broken).toEqual([]);
-  return found.servers.map(({ entry, homeless, refusal }) =>
-    JSON.parse(JSON.stringify({ ...entry, homeless, refusal }).replaceAll(folder, '$')),
+  return found.servers.map(({ entry, unsupportedFields, refusal }) =>
+    JSON.parse(JSON.stringify({ ...entry, unsupportedFields, refusal }).replaceAll(folder, '$')),
   );
 }
 
 const json = (value: unknown) => JSON.stringify(value);
 
-describe('what clients write, here', () => {
+describe('the entries of clients become ours', () => {
   it('VS Code, on Linux and macOS', () => {
     const text = json({
       inputs: [{ id: 'key', type: 'promptString', password: true }],
@@ -48,7 +48,7 @@ describe('what clients write, here', () => {
         command: 'npx',
         args: ['-y', 'pkg@1', '${workspaceFolder}'],
         env: { KEY: '${KEY}', HOST: '${HOST}' },
-        homeless: ['envFile', 'dev'],
+        unsupportedFields: ['envFile', 'dev'],
       },
       {
         name: 'remote',
@@ -57,7 +57,7 @@ describe('what clients write, here', () => {
         transport: 'http',
         url: 'https://x.example/mcp',
         headers: { A: 'b' },
-        homeless: [],
+        unsupportedFields: [],
       },
     ];
     expect(read('vscode', '.config/Code/User/mcp.json', text)).toEqual(expected);
@@ -80,12 +80,12 @@ describe('what clients write, here', () => {
         server: 'docker',
         command: 'docker',
         args: ['run', 'x', '$${Y}'],
-        homeless: [],
+        unsupportedFields: [],
       },
     ]);
   });
 
-  it('Claude Code: its own servers, and those it keeps for this folder', () => {
+  it('Claude Code: its global servers, and those of this folder', () => {
     const folder = makeFolder({});
     const text = json({
       history: ['x'.repeat(2 * 1024 * 1024)],
@@ -100,38 +100,40 @@ describe('what clients write, here', () => {
       folder,
       targetFolder: home,
     });
-    expect(servers.map(({ entry, homeless, path }) => ({ entry, homeless, path }))).toEqual([
-      {
-        entry: {
-          name: 'a',
-          description: 'imported from Claude Code',
-          server: 'https://${H:-x.example}/e',
-          transport: 'sse',
-          url: 'https://${H:-x.example}/e',
-          request_timeout: 2,
+    expect(servers.map(({ entry, unsupportedFields, path }) => ({ entry, unsupportedFields, path }))).toEqual(
+      [
+        {
+          entry: {
+            name: 'a',
+            description: 'imported from Claude Code',
+            server: 'https://${H:-x.example}/e',
+            transport: 'sse',
+            url: 'https://${H:-x.example}/e',
+            request_timeout: 2,
+          },
+          unsupportedFields: ['headersHelper'],
+          path: 'mcpServers.a',
         },
-        homeless: ['headersHelper'],
-        path: 'mcpServers.a',
-      },
-      {
-        entry: {
-          name: 'b',
-          description: 'imported from Claude Code',
-          server: 'b',
-          command: 'uvx',
-          args: ['b'],
-          cwd: folder,
+        {
+          entry: {
+            name: 'b',
+            description: 'imported from Claude Code',
+            server: 'b',
+            command: 'uvx',
+            args: ['b'],
+            cwd: folder,
+          },
+          unsupportedFields: [],
+          path: `projects[${JSON.stringify(folder)}].mcpServers.b`,
         },
-        homeless: [],
-        path: `projects[${JSON.stringify(folder)}].mcpServers.b`,
-      },
-    ]);
+      ],
+    );
   });
 
   it('Cursor', () => {
     const text = '{ /* mine */ "mcpServers": {"a": {"url": "https://x.example/sse", "auth": {}},}, }';
     expect(read('cursor', '.cursor/mcp.json', text)).toMatchObject([
-      { transport: 'sse', homeless: ['auth'] },
+      { transport: 'sse', unsupportedFields: ['auth'] },
     ]);
   });
 
@@ -167,7 +169,7 @@ required = true
         request_timeout: 91,
         enabled: false,
         tools: { allow: ['read'] },
-        homeless: [],
+        unsupportedFields: [],
       },
       {
         name: 'remote',
@@ -177,12 +179,12 @@ required = true
         url: 'https://x.example/mcp',
         headers: { X: 'y', Z: '${ZZ}', Authorization: 'Bearer ${T}' },
         timeout: 1.5,
-        homeless: ['required'],
+        unsupportedFields: ['required'],
       },
     ]);
   });
 
-  it('Gemini CLI tells http from sse by the name of the field', () => {
+  it('Gemini CLI: the name of the field distinguishes http and sse', () => {
     const text = json({
       mcpServers: {
         a: {
@@ -199,7 +201,7 @@ required = true
       },
     });
     expect(read('gemini', '.gemini/settings.json', text)).toMatchObject([
-      { env: { K: '${KEY}' }, request_timeout: 30, tools: { allow: ['x'] }, homeless: ['trust'] },
+      { env: { K: '${KEY}' }, request_timeout: 30, tools: { allow: ['x'] }, unsupportedFields: ['trust'] },
       { transport: 'sse' },
       { transport: 'http' },
       { transport: 'http' },
@@ -213,11 +215,16 @@ required = true
       },
     });
     expect(read('windsurf', '.codeium/windsurf/mcp_config.json', text)).toMatchObject([
-      { url: 'https://x.example/mcp', enabled: false, tools: { deny: ['x'] }, homeless: ['alwaysAllow'] },
+      {
+        url: 'https://x.example/mcp',
+        enabled: false,
+        tools: { deny: ['x'] },
+        unsupportedFields: ['alwaysAllow'],
+      },
     ]);
   });
 
-  it('Zed, both forms; what runs inside of it cannot run here', () => {
+  it('Zed, both forms; extensions that run inside Zed are refused', () => {
     const text = json({
       theme: 'One',
       context_servers: {
@@ -229,7 +236,7 @@ required = true
     expect(read('zed', '.config/zed/settings.json', text)).toMatchObject([
       { command: 'uvx', env: { A: '$B' } },
       { command: 'npx', args: ['b'], server: 'b' },
-      { refusal: 'it has neither a command nor a url', homeless: ['settings'] },
+      { refusal: 'it has neither a command nor a url', unsupportedFields: ['settings'] },
     ]);
   });
 
@@ -237,7 +244,7 @@ required = true
     const text = json({
       mcpServers: { a: { type: 'streamableHttp', url: 'https://x.example/mcp', autoApprove: [] } },
     });
-    const expected = [{ transport: 'http', homeless: ['autoApprove'] }];
+    const expected = [{ transport: 'http', unsupportedFields: ['autoApprove'] }];
     const storage = 'Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json';
     expect(read('cline', `.config/${storage}`, text)).toMatchObject(expected);
     expect(read('cline', '.cline/data/settings/cline_mcp_settings.json', text)).toMatchObject(expected);
@@ -251,15 +258,15 @@ required = true
       },
     });
     expect(read('opencode', '.config/opencode/opencode.jsonc', text)).toMatchObject([
-      { command: 'npx', args: ['-y', 'a'], env: { K: '${KEY}' }, homeless: [] },
-      { transport: 'http', enabled: false, homeless: ['oauth'] },
+      { command: 'npx', args: ['-y', 'a'], env: { K: '${KEY}' }, unsupportedFields: [] },
+      { transport: 'http', enabled: false, unsupportedFields: ['oauth'] },
     ]);
   });
 
-  it('a name that objects are born with is a name like any other: __proto__ of a server, a field, a variable', () => {
+  it('__proto__ is an ordinary name of a server, a field or a variable', () => {
     const text =
       '{"mcpServers": {"__proto__": {"command": "uvx", "args": ["a"], "__proto__": {"cwd": "/"}}}}';
-    const expected = { name: '__proto__', command: 'uvx', args: ['a'], homeless: ['__proto__'] };
+    const expected = { name: '__proto__', command: 'uvx', args: ['a'], unsupportedFields: ['__proto__'] };
     for (const client of CLIENTS.filter(
       ({ format, keys }) => format === 'json' && keys[0] === 'mcpServers',
     )) {
@@ -279,7 +286,7 @@ required = true
   });
 
   it(
-    'whatever stands in a file, it is read to its end, and what is secret there stays there',
+    'any content is read without a crash, and no secret is copied',
     () => {
       const odd = fc.oneof(
         fc.jsonValue(),
@@ -313,7 +320,7 @@ required = true
     PATIENCE_MS,
   );
 
-  it('HoloDeck writes as we do', () => {
+  it('HoloDeck has the same fields as toolherd', () => {
     const text =
       'mcp_servers:\n  - {name: a, description: d, type: mcp, server: s, command: uvx, args: [a], env: {A: "${A}"}, odd: 1}\n';
     expect(read('holodeck', '.holodeck/config.yaml', text)).toEqual([
@@ -324,18 +331,18 @@ required = true
         command: 'uvx',
         args: ['a'],
         env: { A: '${A}' },
-        homeless: ['odd'],
+        unsupportedFields: ['odd'],
       },
     ]);
     const more =
       'mcp_servers:\n  - {name: p, server: s, plugin_dir: ./p, envFile: .env}\n  - {name: q, server: "@x/y"}\n';
     const [plugin, legacy] = read('holodeck', '.holodeck/config.yaml', more);
-    expect(plugin).toMatchObject({ plugin_dir: '$/.holodeck/p', homeless: ['envFile'] });
+    expect(plugin).toMatchObject({ plugin_dir: '$/.holodeck/p', unsupportedFields: ['envFile'] });
     expect(legacy).toEqual({
       name: 'q',
       description: 'imported from HoloDeck',
       server: '@x/y',
-      homeless: [],
+      unsupportedFields: [],
     });
     expect(plugin).not.toHaveProperty('refusal');
   });

@@ -7,17 +7,17 @@ import { type Published, startRegistry, type TestRegistry } from './server.js';
 export interface Stage {
   registry: TestRegistry;
   cwd: string;
-  /** The project's file and the global one. */
+  /** The project file and the global file. */
   agentFile: string;
   configFile: string;
   run(...args: string[]): Promise<Outcome>;
-  /** The same with variables set. */
+  /** Runs with variables set. */
   runWith(env: Record<string, string>, ...args: string[]): Promise<Outcome>;
   read(file: string): string;
   write(file: string, text: string): void;
 }
 
-/** A user in an empty folder, with a registry of their own. */
+/** A user in an empty folder, with a test registry. */
 export async function stage(published: readonly Published[] = []): Promise<Stage> {
   const registry = await startRegistry(published);
   const cwd = makeFolder();

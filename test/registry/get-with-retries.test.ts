@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { getWithRetries, parseRetryAfter } from '../../src/registry/get-with-retries.js';
-import { patientAsking } from './asking.js';
+import { instantRetries } from './http-options.js';
 import { type Fault, startRegistry } from './server.js';
 import { context7 } from './shapes.js';
 
@@ -10,13 +10,13 @@ async function begin(...faults: Fault[]) {
   return { registry, url: new URL(`${registry.url}/servers`) };
 }
 
-describe('a question to the registry', () => {
-  it('is asked again after 5xx, 429 and a broken connection, with longer and longer pauses', async () => {
+describe('a request to the registry', () => {
+  it('is repeated after 5xx, 429 and a broken connection, with growing pauses', async () => {
     const { registry, url } = await begin({ status: 500 }, 'reset', { status: 429 });
-    const asking = patientAsking();
-    expect(await getWithRetries(url, 4, asking)).toMatchObject({ kind: 'found' });
+    const http = instantRetries();
+    expect(await getWithRetries(url, 4, http)).toMatchObject({ kind: 'found' });
     expect(registry.requests).toHaveLength(4);
-    expect(asking.pauses).toEqual([250, 500, 1000]);
+    expect(http.pauses).toEqual([250, 500, 1000]);
   });
 
   it('waits as long as Retry-After says, in seconds or until a date', async () => {
@@ -24,25 +24,25 @@ describe('a question to the registry', () => {
       { status: 429, headers: { 'retry-after': '7' } },
       { status: 503, headers: { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' } },
     );
-    const asking = patientAsking();
-    await getWithRetries(url, 4, asking);
-    expect(asking.pauses).toEqual([7000, 0]);
+    const http = instantRetries();
+    await getWithRetries(url, 4, http);
+    expect(http.pauses).toEqual([7000, 0]);
     expect(parseRetryAfter('Thu, 01 Jan 1970 00:00:05 GMT', 2000)).toBe(3000);
     expect([parseRetryAfter('soon', 0), parseRetryAfter(null, 0)]).toEqual([undefined, undefined]);
   });
 
-  it('is given up when the registry wants to be left alone for long', async () => {
+  it('fails at once when Retry-After is too long', async () => {
     const { registry, url } = await begin({ status: 429, headers: { 'retry-after': '3600' } });
-    await expect(getWithRetries(url, 4, patientAsking())).rejects.toMatchObject({
+    await expect(getWithRetries(url, 4, instantRetries())).rejects.toMatchObject({
       type: 'RegistryUnreachableError',
       why: 'it answered with status 429 and wants to be asked again in 3600 s',
     });
     expect(registry.requests).toHaveLength(1);
   });
 
-  it('is given up after the last try; the error says why, how often, and what to look at', async () => {
+  it('fails after the last try; the error has the reason, the number of tries and a fix', async () => {
     const { registry, url } = await begin({ status: 502 }, { status: 502 }, { status: 502 });
-    await expect(getWithRetries(url, 3, patientAsking())).rejects.toMatchObject({
+    await expect(getWithRetries(url, 3, instantRetries())).rejects.toMatchObject({
       message: `the registry at ${url.origin} cannot be used`,
       why: 'it answered with status 502 (asked 3 times)',
       fix: expect.stringContaining('TOOLHERD_REGISTRY'),
@@ -50,21 +50,21 @@ describe('a question to the registry', () => {
     expect(registry.requests).toHaveLength(3);
   });
 
-  it('a silent registry is asked again', async () => {
+  it('is repeated when the registry does not answer', async () => {
     const { registry, url } = await begin('silence');
-    expect(await getWithRetries(url, 2, patientAsking({ tryMs: 1500 }))).toMatchObject({ kind: 'found' });
+    expect(await getWithRetries(url, 2, instantRetries({ tryMs: 1500 }))).toMatchObject({ kind: 'found' });
     expect(registry.requests).toHaveLength(2);
     registry.faults.push('silence');
-    await expect(getWithRetries(url, 1, patientAsking({ tryMs: 300 }))).rejects.toMatchObject({
+    await expect(getWithRetries(url, 1, instantRetries({ tryMs: 300 }))).rejects.toMatchObject({
       why: 'it did not answer within 0.3 s',
     });
   });
 
-  it('the time of the caller ends it, in a try and in a pause', async () => {
+  it('ends with the timeout of the caller, in a try and in a pause', async () => {
     const { url } = await begin('silence');
-    const asking = patientAsking({ signal: AbortSignal.timeout(200) });
-    await expect(getWithRetries(url, 9, asking)).rejects.toMatchObject({ type: 'RegistryTimeoutError' });
-    const pausing = patientAsking({ sleep: () => Promise.reject(new Error('aborted')) });
+    const http = instantRetries({ signal: AbortSignal.timeout(200) });
+    await expect(getWithRetries(url, 9, http)).rejects.toMatchObject({ type: 'RegistryTimeoutError' });
+    const pausing = instantRetries({ sleep: () => Promise.reject(new Error('aborted')) });
     const second = await begin({ status: 500 });
     await expect(getWithRetries(second.url, 9, pausing)).rejects.toMatchObject({
       type: 'RegistryTimeoutError',
@@ -73,20 +73,20 @@ describe('a question to the registry', () => {
 
   it.each([
     [{ status: 400 }, 'it answered with status 400'],
-    [{ status: 200, body: '<html>sign in</html>' }, 'it answered with something else than JSON'],
-  ])('what would be the same again is not asked again: %o', async (fault, why) => {
+    [{ status: 200, body: '<html>sign in</html>' }, 'its answer is not JSON'],
+  ])('is not repeated when the answer would be the same: %o', async (fault, why) => {
     const { registry, url } = await begin(fault);
-    await expect(getWithRetries(url, 4, patientAsking())).rejects.toMatchObject({ why });
+    await expect(getWithRetries(url, 4, instantRetries())).rejects.toMatchObject({ why });
     expect(registry.requests).toHaveLength(1);
   });
 
-  it('nobody there, and nothing found, are different answers', async () => {
+  it('a registry that does not answer and a 404 are different outcomes', async () => {
     const { registry, url } = await begin();
-    expect(await getWithRetries(new URL(`${url}/none/versions/latest`), 4, patientAsking())).toEqual({
+    expect(await getWithRetries(new URL(`${url}/none/versions/latest`), 4, instantRetries())).toEqual({
       kind: 'not-found',
     });
     await registry.close();
-    await expect(getWithRetries(url, 2, patientAsking())).rejects.toMatchObject({
+    await expect(getWithRetries(url, 2, instantRetries())).rejects.toMatchObject({
       why: /ECONNREFUSED.*asked 2 times/,
     });
   });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { dockerHostAccess } from '../../src/cli/commands/config/docker-host-access.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
-import { patientAsking } from './asking.js';
 import { stage } from './command.js';
+import { instantRetries } from './http-options.js';
 import { type Published, startRegistry } from './server.js';
 import { simple } from './shapes.js';
 
@@ -14,20 +14,20 @@ function published(name: string, more: Record<string, unknown>): Published {
   return { server: { name, version: '1.0.0', description: 'd', ...more } };
 }
 
-describe('an answer of the registry that is up to something', () => {
-  it('about another server than the one that was asked for is not taken', async () => {
+describe('a hostile answer of the registry', () => {
+  it('about another server is refused', async () => {
     const { registry, run, agentFile } = await stage(simple('io.a/good'));
     const body = JSON.stringify({ server: simple('io.b/bad')[0]?.server });
     registry.faults.push({ status: 200, body });
     const { status, stderr } = await run('add', 'io.a/good');
     expect({ status, stderr }).toMatchObject({
       status: 69,
-      stderr: expect.stringContaining("it tells of 'io.b/bad' instead"),
+      stderr: expect.stringContaining("the answer is about 'io.b/bad'"),
     });
     expect(existsSync(agentFile)).toBe(false);
   });
 
-  it('with a container that gets at the machine is told before it is used', async () => {
+  it('with a container that accesses the host gives a warning', async () => {
     const image = {
       registryType: 'oci',
       identifier: 'images.example/i:1',
@@ -56,11 +56,11 @@ describe('an answer of the registry that is up to something', () => {
     ],
     [['run', '--mount', 'type=bind,src=/,dst=/x', 'image'], ['--mount type=bind,src=/,dst=/x']],
     [['run', '--volume=/var/run/docker.sock:/s', 'image'], ['--volume=/var/run/docker.sock:/s']],
-  ])('what a container is given of the machine: %j', (args, reach) => {
+  ])('the host access of a container: %j', (args, reach) => {
     expect(dockerHostAccess(args)).toEqual(reach);
   });
 
-  it('cannot turn the lines of the file around for the person who reads it', async () => {
+  it('cannot reverse the text of the file with bidi characters', async () => {
     const { run, agentFile, read } = await stage([
       published('io.a/bidi', {
         ...simple('x')[0]?.server,
@@ -88,7 +88,7 @@ describe('a secret of the user', () => {
     expect(await run('show', 'io.a/x@')).toMatchObject({ status: 2 });
   });
 
-  it('in a command or a url is not what the server is called, and list does not show it', async () => {
+  it('in a command or a url is not used as the name of the server, and list does not show it', async () => {
     const { run, agentFile, read } = await stage();
     await run(
       'add',
@@ -120,7 +120,7 @@ describe('a secret of the user', () => {
     ]);
   });
 
-  it('in the file is not in the change that add and remove show', async () => {
+  it('in the file is not in the diff of add and remove', async () => {
     const { run, agentFile, write } = await stage(simple('io.a/new'));
     write(
       agentFile,
@@ -152,8 +152,8 @@ describe('a secret of the user', () => {
   });
 });
 
-describe('what add says is what it did', () => {
-  it('a global config that does not load is told of before a new file is written', async () => {
+describe('the report of add', () => {
+  it('names a global config that does not load before a new file is written', async () => {
     const { run, agentFile, configFile, write } = await stage(simple('io.a/new'));
     write(
       configFile,
@@ -163,7 +163,7 @@ describe('what add says is what it did', () => {
     expect(existsSync(agentFile)).toBe(false);
   });
 
-  it('a file that cannot be loaded is not said to be allowed', async () => {
+  it('does not call a file allowed that cannot be loaded', async () => {
     const { run, agentFile, write } = await stage(simple('io.a/new'));
     write(
       agentFile,
@@ -174,7 +174,7 @@ describe('what add says is what it did', () => {
   });
 });
 
-it('an answer that is JSON and not of a registry is not "nothing found", and does not replace what is remembered', async () => {
+it('JSON that is not from a registry is an error, and does not replace the cached answer', async () => {
   const { registry, run } = await stage(simple('io.a/one'));
   const strange = ['[1, 2]', 'null', '{"login": "please"}', '{"servers": "x"}'];
   for (const body of strange) {
@@ -190,11 +190,11 @@ it('an answer that is JSON and not of a registry is not "nothing found", and doe
   expect(await run('search', 'two')).toMatchObject({ status: 0, stdout: 'nothing found\n' });
 });
 
-it('what is remembered of the registry is as old as the answer that it stood in', async () => {
+it('a cached server has the age of its answer', async () => {
   const server = await startRegistry([...simple('io.a/one'), ...simple('io.a/two')]);
   const cacheFolder = makeFolder();
   let now = Date.parse('2026-06-01T00:00:00Z');
-  const registry = openRegistry({ base: server.url, cacheFolder, asking: patientAsking(), now: () => now });
+  const registry = openRegistry({ base: server.url, cacheFolder, http: instantRetries(), now: () => now });
   await registry.search('one', 10, undefined);
   now = Date.parse('2026-06-09T00:00:00Z');
   await registry.search('two', 10, undefined);

@@ -34,7 +34,7 @@ function pack(more: Record<string, unknown>): Published {
 }
 
 describe('a package becomes an entry', () => {
-  it('npm: npx -y id@version; what it can do without does not stop it', () => {
+  it('npm: npx -y id@version; optional variables may be unset', () => {
     expect(entry(shapes.context7)).toEqual({
       name: 'context7',
       description: 'Up-to-date code docs for any prompt',
@@ -55,7 +55,7 @@ describe('a package becomes an entry', () => {
     ]);
   });
 
-  it('pypi: uvx id==version; what is required is ${NAME}, a default is kept', () => {
+  it('pypi: uvx id==version; a required variable is ${NAME}, a default is kept', () => {
     expect(entry(shapes.neo4j)).toMatchObject({
       command: 'uvx',
       args: ['mcp-neo4j-cypher==0.5.1'],
@@ -75,7 +75,7 @@ describe('a package becomes an entry', () => {
     ]);
   });
 
-  it('oci: docker run -i --rm -e NAME image; a value among the arguments goes into env', () => {
+  it('oci: docker run -i --rm -e NAME image; a value among the arguments moves to env', () => {
     expect(entry(shapes.github)).toMatchObject({
       command: 'docker',
       args: [
@@ -99,7 +99,7 @@ describe('a package becomes an entry', () => {
     ]);
   });
 
-  it('oci: what the arguments already say is not said twice', () => {
+  it('oci: arguments that are already there are not added again', () => {
     expect(entry(shapes.doubled).args).toEqual(['run', '-i', '--rm', '-e', 'KEY', 'example/doubled:2.0.0']);
   });
 
@@ -112,7 +112,7 @@ describe('a package becomes an entry', () => {
     expect(needs(shapes.snakeCase)).toMatchObject([{ name: 'SNAKE_KEY', isOptional: false }]);
   });
 
-  it('runtime and package arguments are kept; what they ask for is asked for', () => {
+  it('runtime and package arguments are kept, and their variables are required', () => {
     const published = pack({
       runtimeArguments: [{ type: 'named', name: '--prefer-offline', isRequired: true }],
       packageArguments: [
@@ -146,7 +146,7 @@ describe('a package becomes an entry', () => {
     expect(entry(pack({ environmentVariables: [variable, 'nonsense'] })).env).toEqual(env);
   });
 
-  it('--env adds to what the package declares, and goes before it', () => {
+  it('--env adds to the variables of the package and overrides them', () => {
     const env = { NEO4J_URI: 'bolt://db', EXTRA: '${X}' };
     expect(entry(shapes.neo4j, undefined, env).env).toMatchObject({
       NEO4J_USERNAME: '${NEO4J_USERNAME}',
@@ -181,7 +181,7 @@ describe('a remote becomes an entry', () => {
     ]);
   });
 
-  it('http goes before sse; variables of the url are asked for; a header that may be missing is left out', () => {
+  it('http is preferred to sse; variables of the url are required; an optional header is left out', () => {
     expect(entry(shapes.remoteOnly)).toMatchObject({
       transport: 'http',
       url: 'https://example.com/${REMOTE_ONLY_TENANT}/mcp',
@@ -197,7 +197,7 @@ describe('a remote becomes an entry', () => {
     });
   });
 
-  it('its variables are named after the name that it gets', () => {
+  it('its variables have the name of the entry as prefix', () => {
     const server = read(shapes.github);
     expect(chooseOption(server, 'work', 'http').fields.headers).toEqual({
       Authorization: 'Bearer ${WORK_TOKEN}',
@@ -205,27 +205,27 @@ describe('a remote becomes an entry', () => {
   });
 });
 
-describe('what cannot be added', () => {
+describe('a server that cannot be added', () => {
   it.each([
     [shapes.nuget, 'nuget example-nuget (there is no runner for nuget packages here)'],
     [shapes.mcpb, 'mcpb example-mcpb (there is no runner for mcpb packages here)'],
     [shapes.cargo, 'cargo example-cargo (there is no runner for cargo packages here)'],
-    [pack({ transport: undefined }), 'npm pack (it does not say its transport)'],
+    [pack({ transport: undefined }), 'npm pack (it names no transport)'],
     [pack({ identifier: undefined }), 'npm (it has no identifier)'],
-    [pack({ identifier: '--call=reboot' }), 'npm --call=reboot (its identifier is none)'],
+    [pack({ identifier: '--call=reboot' }), 'npm --call=reboot (its identifier begins with a dash)'],
     [
       pack({ transport: { type: 'streamable-http', url: 'http://localhost:3000' } }),
       'npm pack (its transport is streamable-http: start it yourself, then: toolherd add NAME --url URL)',
     ],
-  ])('is refused by name: %#', (published, why) => {
+  ])('is refused with its reasons: %#', (published, why) => {
     expect(() => entry(published)).toThrow(expect.objectContaining({ type: 'RegistryRefusedError', why }));
   });
 
-  it('a deleted server is refused, whatever it offers', () => {
+  it('a deleted server is refused', () => {
     expect(() => entry(shapes.deleted)).toThrow("'com.example/deleted' was deleted from the registry");
   });
 
-  it('a transport that it does not have is named beside those it has', () => {
+  it('the error for a missing transport lists the available ones', () => {
     expect(() => entry(shapes.context7, 'sse')).toThrow(
       expect.objectContaining({
         why: 'it offers stdio, http',

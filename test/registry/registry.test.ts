@@ -6,7 +6,7 @@ import { readServer } from '../../src/registry/read-server.js';
 import { latestOfEach } from '../../src/registry/versions.js';
 import { compareVersions } from '../../src/shared/compare-versions.js';
 import { makeFolder } from '../support/folder.js';
-import { patientAsking } from './asking.js';
+import { instantRetries } from './http-options.js';
 import { type Published, startRegistry } from './server.js';
 import { context7, deleted, deprecated, simple, snakeCase } from './shapes.js';
 
@@ -16,7 +16,7 @@ async function begin(published: readonly Published[]) {
   const server = await startRegistry(published);
   const cacheFolder = makeFolder();
   const open = (tryMs = 5000) =>
-    openRegistry({ base: server.url, cacheFolder, asking: patientAsking({ tryMs }), now: () => NOW });
+    openRegistry({ base: server.url, cacheFolder, http: instantRetries({ tryMs }), now: () => NOW });
   return { server, cacheFolder, registry: open() };
 }
 
@@ -26,7 +26,7 @@ const many = Array.from({ length: 250 }, (_, index) =>
 const names = (servers: readonly RegistryServer[]) => servers.map(({ name }) => name);
 
 describe('search', () => {
-  it('follows pages of at most a hundred until there is enough', async () => {
+  it('reads pages of at most 100 until the limit is reached', async () => {
     const { server, registry } = await begin(many);
     const { servers, nextCursor } = await registry.search('', 230, undefined);
     expect(names(servers)).toEqual(many.slice(0, 230).map((one) => one.server.name));
@@ -37,7 +37,7 @@ describe('search', () => {
     expect(rest.nextCursor).toBeUndefined();
   });
 
-  it('asks for the latest versions, and folds them where a registry sends them all', async () => {
+  it('requests the latest versions, and keeps one of each when a registry sends all', async () => {
     const all = [...simple('com.example/a', '1.9.0', '1.10.0'), ...simple('com.example/b')];
     const { server, registry } = await begin(all);
     const { servers } = await registry.search('example', 10, undefined);
@@ -50,7 +50,7 @@ describe('search', () => {
     expect(latestOfEach(unsorted).map(({ version }) => version)).toEqual(['1.0.0', '1.10.0']);
   });
 
-  it('one bad entry is skipped and named, the others are there', async () => {
+  it('a bad entry is skipped and reported, the others are found', async () => {
     const { server, registry } = await begin([context7, snakeCase]);
     server.malformed.push(
       null,
@@ -80,7 +80,7 @@ describe('search', () => {
     ]);
   });
 
-  it('names in any writing are found', async () => {
+  it('names in any script are found', async () => {
     const { registry } = await begin(simple('jp.例え/ファイル-é-🐑'));
     expect(names((await registry.search('ファイル', 10, undefined)).servers)).toEqual([
       'jp.例え/ファイル-é-🐑',
@@ -88,7 +88,7 @@ describe('search', () => {
     expect((await registry.find('jp.例え/ファイル-é-🐑', 'latest')).server.version).toBe('1.0.0');
   });
 
-  it('a cursor that leads back to itself ends the search', async () => {
+  it('a cursor that repeats itself ends the search', async () => {
     const { server, registry } = await begin([context7]);
     const body = JSON.stringify({ servers: [context7], metadata: { nextCursor: 'same' } });
     server.faults.push({ status: 200, body }, { status: 200, body });
@@ -113,7 +113,7 @@ describe('one server', () => {
 });
 
 describe('offline', () => {
-  it('the last answer to the same question is given, with its time and the reason', async () => {
+  it('the last answer to the same request is used, with its time and the reason', async () => {
     const { server, registry } = await begin([context7]);
     const online = await registry.search('context', 5, undefined);
     await registry.find('io.github.upstash/context7', 'latest');
@@ -129,7 +129,7 @@ describe('offline', () => {
     ]);
   });
 
-  it('a question that was never asked is answered from all that is known', async () => {
+  it('a new request is answered from all cached answers', async () => {
     const { server, registry } = await begin([context7, ...simple('com.example/a', '1.0.0', '2.0.0')]);
     await registry.search('', 50, undefined);
     await server.close();
@@ -145,7 +145,7 @@ describe('offline', () => {
     });
   });
 
-  it('a damaged cache is no cache', async () => {
+  it('a damaged cache is ignored', async () => {
     const { server, cacheFolder, registry } = await begin([context7]);
     await registry.search('', 5, undefined);
     for (const file of readdirSync(cacheFolder)) writeFileSync(join(cacheFolder, file), '{"url":"x"}\n{{{');
@@ -155,7 +155,7 @@ describe('offline', () => {
     });
   });
 
-  it('what is not found now was not found: the cache is not asked', async () => {
+  it('a 404 is final: the cache is not used', async () => {
     const { server, registry } = await begin([context7]);
     await registry.find('io.github.upstash/context7', 'latest');
     server.faults.push({ status: 404 });

@@ -7,7 +7,7 @@ const MOST = 100;
 type Reply = [status: number, body: unknown];
 const NOT_FOUND: Reply = [404, { title: 'Not Found', status: 404, detail: 'Server not found' }];
 
-/** One version of a server as it is published. */
+/** One published version of a server. */
 export interface Published {
   server: Record<string, unknown> & { name: string; version: string };
   status?: 'active' | 'deprecated' | 'deleted';
@@ -15,10 +15,10 @@ export interface Published {
   publishedAt?: string;
 }
 
-/** What the next request gets instead of an answer. */
+/** What the next request gets instead of a good answer. */
 export type Fault =
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** Nothing comes, for as long as the client waits. */
+  /** No answer while the client waits. */
   | 'silence'
   /** The connection breaks. */
   | 'reset';
@@ -30,12 +30,12 @@ export interface TestRegistry {
   requests: string[];
   /** What the next requests get, one each. */
   faults: Fault[];
-  /** Put between the good ones, as they are: a list may hold anything. */
+  /** Inserted between the good items unchanged: a list may hold anything. */
   malformed: unknown[];
   close(): Promise<void>;
 }
 
-/** A registry that behaves like the official one: pages, cursors, versions, 404, and whatever it is told to do wrong. */
+/** A registry that behaves like the official one (pages, cursors, versions, 404), and fails as a test tells it to. */
 export async function startRegistry(published: readonly Published[]): Promise<TestRegistry> {
   const registry: TestRegistry = { url: '', requests: [], faults: [], malformed: [], close: () => close() };
   const server = createServer((request, response) => {
@@ -106,7 +106,7 @@ function cursorOf({ server }: Published): string {
   return `${server.name}:${server.version}`;
 }
 
-/** The last one published under a name. */
+/** The last published version of a name. */
 function isLatest(published: readonly Published[], one: Published): boolean {
   return published.findLast(({ server }) => server.name === one.server.name) === one;
 }

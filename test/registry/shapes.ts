@@ -3,7 +3,7 @@ import type { Published } from './server.js';
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
 const stdio = { type: 'stdio' };
 
-/** Servers in the shapes that the registry really has. */
+/** Servers in the forms that occur in the registry. */
 export const context7: Published = {
   server: {
     $schema: SCHEMA,
@@ -93,7 +93,7 @@ export const github: Published = {
   },
 };
 
-/** Its arguments already hold what docker needs. */
+/** Its arguments already have the docker flags. */
 export const doubled: Published = {
   server: {
     name: 'com.example/doubled',
@@ -137,7 +137,7 @@ export const remoteOnly: Published = {
   },
 };
 
-/** The form of the first registry. */
+/** The snake_case form of the first registry. */
 export const snakeCase: Published = {
   server: {
     name: 'io.github.old/snake',
@@ -175,7 +175,7 @@ deleted.server = { ...deleted.server, name: 'com.example/deleted' };
 export const deprecated: Published = { ...onlyOf('npm'), status: 'deprecated', statusMessage: 'use another' };
 deprecated.server = { ...deprecated.server, name: 'com.example/deprecated' };
 
-/** A plain one from npm, in as many versions as wanted. */
+/** A plain npm server in any number of versions. */
 export function simple(name: string, ...versions: string[]): Published[] {
   return (versions.length === 0 ? ['1.0.0'] : versions).map((version) => ({
     server: {

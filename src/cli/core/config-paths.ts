@@ -15,7 +15,7 @@ export function loadOptions(
     configFile: typeof config === 'string' ? resolve(cwd, config) : paths.configFile,
     configRequired: typeof config === 'string',
     agentFile,
-    ownFolder: dirname(paths.configFile),
+    userFolder: dirname(paths.configFile),
     trustFile: paths.trustFile,
     environment,
     userHome,

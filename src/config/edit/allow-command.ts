@@ -12,19 +12,19 @@ import { applyEdit, insertLines, type TextEdit } from './text-edit.js';
 
 const PLAIN = { json: false, padding: false };
 
-/** The text of a config.yaml in which `security.allowed_commands` has one command more. */
+/** The text of a config.yaml with one more command in `security.allowed_commands`. */
 export function allowCommand(text: string, command: string): string {
-  const after = applyEdit(text, spliceFor(text, command));
-  if (saysOneMore(text, after, command)) return after;
+  const after = applyEdit(text, allowEdit(text, command));
+  if (hasOneMoreCommand(text, after, command)) return after;
   throw uneditable(
     text,
     0,
-    "'security.allowed_commands' is written in a form that is not edited here",
+    "'security.allowed_commands' is written in a form that toolherd cannot edit",
     byHand(command),
   );
 }
 
-function spliceFor(text: string, command: string): TextEdit {
+function allowEdit(text: string, command: string): TextEdit {
   const root = parseTokens(text).contents;
   const atEnd = (...lines: string[]) => insertLines(text, text.length, lines);
   const printed = printFlow(command, PLAIN);
@@ -33,18 +33,18 @@ function spliceFor(text: string, command: string): TextEdit {
   const security = pairOf(root, 'security');
   if (security === undefined && root.srcToken?.type === 'block-map') return atEnd(...block);
   const section = security?.value;
-  const place = isMap(section) ? pairOf(section, 'allowed_commands') : undefined;
-  const list = place?.value;
+  const location = isMap(section) ? pairOf(section, 'allowed_commands') : undefined;
+  const list = location?.value;
   if (isSeq(list) && list.srcToken?.type === 'flow-collection')
     return appendToFlow(text, list.srcToken, printed, 2);
-  if (isSeq(list) && list.srcToken?.type === 'block-seq' && place !== undefined) {
-    const [start = 0, end = 0] = startOf(place);
+  if (isSeq(list) && list.srcToken?.type === 'block-seq' && location !== undefined) {
+    const [start = 0, end = 0] = startOf(location);
     const head = { start, end: end + 1, column: columnOf(text, start) };
     const column = dashColumnOf(text, list.srcToken);
     const lines = printItem(command, column, detectIndentation(text, [list.srcToken]));
     return appendToBlock(text, { head, list: list.srcToken }, lines);
   }
-  if (place === undefined && isMap(section)) {
+  if (location === undefined && isMap(section)) {
     const first = section.items[0];
     const [offset = 0] = first === undefined ? [] : startOf(first);
     if (section.srcToken?.type === 'block-map') {
@@ -55,7 +55,7 @@ function spliceFor(text: string, command: string): TextEdit {
       return appendToFlow(text, section.srcToken, `allowed_commands: [${printed}]`, 2);
     }
   }
-  throw uneditable(text, 0, "'security' is written in a form that is not edited here", byHand(command));
+  throw uneditable(text, 0, "'security' is written in a form that toolherd cannot edit", byHand(command));
 }
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
@@ -66,8 +66,8 @@ function startOf({ key }: Pair): readonly number[] {
   return isScalar(key) ? (key.range ?? []) : [];
 }
 
-/** The net under the edit: everything else says what it said. */
-function saysOneMore(before: string, after: string, command: string): boolean {
+/** Checks the edit: every other value must be unchanged. */
+function hasOneMoreCommand(before: string, after: string, command: string): boolean {
   const [old, now] = [parseValues(before).value, parseValues(after).value];
   if (!isData(now)) return false;
   const { security, version, ...rest } = isData(old) ? old : {};

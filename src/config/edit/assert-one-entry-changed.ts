@@ -7,14 +7,14 @@ import { parseValues } from './parse.js';
 const LIST_KEYS: readonly ListKey[] = ['tools', 'mcp_servers'];
 
 /**
- * The net under every edit: whatever wrote the splice, the new text has to parse, one list has to differ by exactly one
- * item, and every other value has to be what it was. Throws otherwise.
+ * Checks every edit, whatever produced it: the new text must parse, one list must differ by exactly one item, and every
+ * other value must be unchanged. Throws otherwise.
  */
 export function assertOneItemChanged(before: string, after: string): void {
   const old = keysOf(parseValues(before).value);
   const now = keysOf(parseValues(after).value);
   if (old === undefined || now === undefined) throw unexpected('the top level of the file is not a mapping');
-  // A file that held nothing may get its version along with its first entry.
+  // An empty file may get a version together with its first entry.
   if (old.size === 0) now.delete('version');
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter(
     (key) => !isDeepStrictEqual(old.get(key), now.get(key)),

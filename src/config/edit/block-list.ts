@@ -13,8 +13,8 @@ import type { Head } from './locate.js';
 import { cutLines, insertLines, joinEdits, type TextEdit } from './text-edit.js';
 
 /**
- * A list of `- …` lines. An item owns its own lines: from its dash through the comments that are indented deeper than
- * the dash. A comment at the dash's column, above or below an item, is the list's and outlives every item.
+ * A list of `- …` lines. An item owns the lines from its dash through the comments indented deeper than the dash. A
+ * comment at the column of the dash belongs to the list and stays when an item is removed.
  */
 export interface BlockList {
   head: Head;
@@ -23,35 +23,35 @@ export interface BlockList {
 
 interface BlockItem extends Span {
   dashColumn: number;
-  /** It ends in a block scalar that keeps its last line breaks: a blank line below would become part of it. */
+  /** It ends in a block scalar that keeps its final line breaks: a blank line below would become part of it. */
   keepsBlankLines: boolean;
 }
 
 function itemsOf(text: string, list: CST.BlockSequence): BlockItem[] {
   return list.items.flatMap((item) => {
-    const leaves = flatTokensOfItem(item);
-    const span = contentSpan(leaves);
+    const tokens = flatTokensOfItem(item);
+    const span = contentSpan(tokens);
     if (span === undefined) return [];
     const start = lineStart(text, span.start);
     const dashColumn = span.start - start;
     const below = lineAfter(text, span.end);
     const end = endOfComments(text, below, dashColumn + 1);
-    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKeptScalar(text, leaves) }];
+    return [{ start, end, dashColumn, keepsBlankLines: end === below && endsInKeptScalar(text, tokens) }];
   });
 }
 
-function endsInKeptScalar(text: string, leaves: readonly FlatToken[]): boolean {
-  const index = leaves.findLastIndex((leaf) => leaf.type === 'block-scalar-header');
-  const header = leaves[index];
+function endsInKeptScalar(text: string, tokens: readonly FlatToken[]): boolean {
+  const index = tokens.findLastIndex((token) => token.type === 'block-scalar-header');
+  const header = tokens[index];
   if (header === undefined || !text.slice(header.start, header.end).includes('+')) return false;
-  return contentSpan(leaves.slice(index + 1).filter((leaf) => leaf.type !== 'block-scalar')) === undefined;
+  return contentSpan(tokens.slice(index + 1).filter((token) => token.type !== 'block-scalar')) === undefined;
 }
 
 export function dashColumnOf(text: string, list: CST.BlockSequence): number {
   return itemsOf(text, list).at(-1)?.dashColumn ?? 0;
 }
 
-/** Appends below the last item and below the comments that are still the list's: those deeper than its key. */
+/** Appends below the last item and below the comments of the list, which are indented deeper than its key. */
 export function appendToBlock(text: string, { head, list }: BlockList, lines: readonly string[]): TextEdit {
   const items = itemsOf(text, list);
   const last = items.at(-1);
@@ -63,7 +63,7 @@ export function appendToBlock(text: string, { head, list }: BlockList, lines: re
   return insertLines(text, offset, spaced && !swallowed ? ['', ...lines] : lines);
 }
 
-/** Returns undefined when there is no such item. */
+/** Undefined when there is no such item. */
 export function removeFromBlock(
   text: string,
   { head, list }: BlockList,
@@ -83,8 +83,8 @@ export function removeFromBlock(
 }
 
 /**
- * The blank lines that set an item off go with it, so that adding and removing is nothing. Between a comment and the
- * next item they stay: without them the comment would seem to speak of that item.
+ * The blank lines around an item are removed with it, so that adding and then removing changes nothing. Blank lines
+ * between a comment and the next item stay: without them the comment would seem to describe that item.
  */
 function withBlankLines(text: string, listStart: number, items: readonly BlockItem[], index: number): Span {
   const item = items[index] as BlockItem;

@@ -1,22 +1,22 @@
-/** What of an entry decides whether it is there already. Without a registry name it was written by hand. */
+/** What identifies an entry. An entry without a registry name was written by hand. */
 export interface EntryName {
   name?: string | undefined;
   registryName?: string | undefined;
 }
 
 export type DuplicateCheck<Existing extends EntryName = EntryName> =
-  /** Nothing in the way. */
+  /** No conflict. */
   | { kind: 'free' }
-  /** The same server is there: nothing to write. */
+  /** The same server is in the file: nothing is written. */
   | { kind: 'duplicate'; by: 'registry_name' | 'name'; existing: Existing }
-  /** Another registry server has the short name: nothing is written, `--name` is the way out. */
+  /** Another registry server has the short name: nothing is written; `--name` gives another one. */
   | { kind: 'name-taken'; existing: Existing }
-  /** One of the two was written by hand and takes precedence: write, and warn. */
+  /** One of the two was written by hand and wins: the entry is written, with a warning. */
   | { kind: 'manual-wins'; manual: 'existing' | 'candidate'; existing: Existing };
 
 /**
- * Where several entries are in the way the gravest counts: a duplicate, then a taken name, then an override. A registry
- * server is the same one whatever name it got.
+ * Of several conflicts the gravest counts: a duplicate, then a taken name, then an override. A registry server is the
+ * same under any name.
  */
 export function duplicateOf<Existing extends EntryName>(
   existing: readonly Existing[],

@@ -1,16 +1,16 @@
 import { LineIndex } from '../parse/document.js';
 import { ConfigError } from '../parse/problem.js';
 
-/** The edits know a text, not its file. */
+/** Edits work on a text and do not know its file. */
 export const UNNAMED = '';
 
-/** The text cannot be edited as asked, and this is the place that stands in the way. */
+/** The error for a text that cannot be edited, with the position of the obstacle. */
 export function uneditable(text: string, offset: number, message: string, fix: string): ConfigError {
-  const place = new LineIndex(text).at(offset);
-  return new ConfigError([{ type: 'ConfigError', message, fix, file: UNNAMED, ...place, path: '' }]);
+  const location = new LineIndex(text).at(offset);
+  return new ConfigError([{ type: 'ConfigError', message, fix, file: UNNAMED, ...location, path: '' }]);
 }
 
-/** The same error with the file named, which only the one who read it can. */
+/** Adds the file to the problems of an error. Only the caller that read the file knows its name. */
 export function nameFile(error: unknown, file: string): unknown {
   if (!(error instanceof ConfigError) || error.problems.every((problem) => problem.file !== UNNAMED))
     return error;

@@ -7,14 +7,14 @@ export interface FoundEntry {
   index: number;
   name?: string;
   registryName?: string;
-  /** `mcp`, or something else in an agent.yaml: such an entry belongs to others. */
+  /** `mcp` for our entries. Entries of other types in an agent.yaml belong to other programs. */
   type?: string;
   /** 1-based, as editors count. */
   line: number;
   column: number;
 }
 
-/** Every item of the list, in order, whatever it is. A text without the list has none. */
+/** Every item of the list, in order. A text without the list has none. */
 export function findEntries(text: string, key: ListKey): FoundEntry[] {
   const document = parseValues(text);
   if (document.value === null) return [];
@@ -27,7 +27,7 @@ export function findEntries(text: string, key: ListKey): FoundEntry[] {
     ...textAs('name', item, 'name'),
     ...textAs('registryName', item, 'registry_name'),
     ...textAs('type', item, 'type'),
-    ...document.place([key, index]),
+    ...document.position([key, index]),
   }));
 }
 

@@ -1,7 +1,7 @@
 import type { CST } from 'yaml';
 import { isBlank } from './lines.js';
 
-/** A piece of source text the parser does not divide further. Leaves in order are the text, nothing left out. */
+/** A token without children. The flat tokens in order are the whole text. */
 export interface FlatToken {
   type: CST.Token['type'];
   start: number;
@@ -28,15 +28,17 @@ export function flatTokens(token: CST.Token | null | undefined): FlatToken[] {
     case 'block-scalar': {
       const header = token.props.flatMap((part) => flatTokens(part));
       const start = header.at(-1)?.end ?? token.offset;
-      // Where there is no text, the parser gives it the blank line below; unless it keeps them, that is nobody's.
+      // For an empty block scalar the parser includes the blank line below it. Unless the scalar keeps line breaks,
+      // that line is no part of it.
       const type = isBlank(token.source) && !keepsBreaks(token) ? 'newline' : token.type;
       return [...header, { type, start, end: start + token.source.length }];
     }
     case 'document':
       return [...token.start, token.value, ...(token.end ?? [])].flatMap((part) => flatTokens(part));
     default: {
-      const leaf = { type: token.type, start: token.offset, end: token.offset + token.source.length };
-      return 'end' in token ? [leaf, ...(token.end ?? []).flatMap((end) => flatTokens(end))] : [leaf];
+      const { type, offset, source } = token;
+      const flat = { type, start: offset, end: offset + source.length };
+      return 'end' in token ? [flat, ...(token.end ?? []).flatMap((end) => flatTokens(end))] : [flat];
     }
   }
 }
@@ -49,14 +51,14 @@ function keepsBreaks({ props }: CST.BlockScalar): boolean {
   return props.some((part) => part.type === 'block-scalar-header' && part.source.includes('+'));
 }
 
-/** Spaces, line breaks and comments say nothing; an empty block scalar has no text. */
-function isContent(leaf: FlatToken): boolean {
-  return !['space', 'newline', 'comment', 'comma'].includes(leaf.type) && leaf.end > leaf.start;
+/** Spaces, line breaks, comments, commas and empty block scalars are not content. */
+function isContent(token: FlatToken): boolean {
+  return !['space', 'newline', 'comment', 'comma'].includes(token.type) && token.end > token.start;
 }
 
-/** From the first to the last leaf that means something; undefined when none does. A closing comma is not part of it. */
-export function contentSpan(leaves: readonly FlatToken[]): Span | undefined {
-  const first = leaves.find(isContent);
-  const last = leaves.findLast(isContent);
+/** From the first to the last content token; undefined when there is none. A closing comma is not part of it. */
+export function contentSpan(tokens: readonly FlatToken[]): Span | undefined {
+  const first = tokens.find(isContent);
+  const last = tokens.findLast(isContent);
   return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end };
 }

@@ -12,7 +12,7 @@ import {
 } from './lines.js';
 import { joinEdits, type TextEdit } from './text-edit.js';
 
-/** One entry of `[…]` or `{…}` with the comma behind it, which may stand lines below. */
+/** One item of `[…]` or `{…}`, and the comma after it, which may be some lines below. */
 interface FlowItem extends Span {
   comma: Span | undefined;
 }
@@ -20,13 +20,13 @@ interface FlowItem extends Span {
 function itemsOf(collection: CST.FlowCollection): FlowItem[] {
   const items: FlowItem[] = [];
   for (const item of collection.items) {
-    const leaves = flatTokensOfItem(item);
+    const tokens = flatTokensOfItem(item);
     const comma = item.start.find((part) => part.type === 'comma');
     const previous = items.at(-1);
     if (comma !== undefined && previous !== undefined) {
       previous.comma = { start: comma.offset, end: comma.offset + 1 };
     }
-    const span = contentSpan(leaves);
+    const span = contentSpan(tokens);
     if (span !== undefined) items.push({ ...span, comma: undefined });
   }
   return items;
@@ -41,7 +41,7 @@ export function closingBracket(collection: CST.FlowCollection): number {
   return end?.offset ?? collection.offset + 1;
 }
 
-/** Appends the printed entry behind the last one: on a line of its own where the last one has its own. */
+/** Appends the printed item after the last one: on a new line if the last item begins a line. */
 export function appendToFlow(
   text: string,
   collection: CST.FlowCollection,
@@ -74,9 +74,9 @@ function fillFlow(text: string, collection: CST.FlowCollection, printed: string,
   return { start, end: start, insert: indent + printed + lineBreakOf(text) };
 }
 
-/** Where the comment on the line of `offset` ends, when one comes next; else `offset`. */
+/** The end of the comment that follows `offset` on its line; `offset` when there is none. */
 function endOfComment(text: string, collection: CST.FlowCollection, offset: number): number {
-  const comment = flatTokens(collection).find((leaf) => leaf.type === 'comment' && leaf.start >= offset);
+  const comment = flatTokens(collection).find((token) => token.type === 'comment' && token.start >= offset);
   const next = comment !== undefined && isBlankWithin(text, offset, comment.start);
   return next ? comment.end : offset;
 }
@@ -85,7 +85,7 @@ function isBlankWithin(text: string, start: number, end: number): boolean {
   return end <= lineEnd(text, start) && isBlank(text.slice(start, end));
 }
 
-/** Returns undefined when there is no such item. */
+/** Undefined when there is no such item. */
 export function removeFromFlow(
   text: string,
   collection: CST.FlowCollection,
@@ -97,7 +97,7 @@ export function removeFromFlow(
   const previous = items[index - 1];
   const cuts: Span[] = [];
   if (item.comma === undefined && previous?.comma !== undefined) cuts.push(previous.comma);
-  // Behind a comma on a line below stands nothing of this item.
+  // A comma on a later line is cut alone: nothing after it belongs to this item.
   const comma = item.comma && isBlankWithin(text, item.end, item.comma.start) ? item.comma : undefined;
   if (item.comma !== undefined && comma === undefined) cuts.push(item.comma);
   const whole = { start: item.start, end: (comma ?? item).end };
@@ -109,7 +109,10 @@ export function removeFromFlow(
   );
 }
 
-/** What leaves no hole: whole lines with their closing comment where the item has them, else one side's spaces. */
+/**
+ * Extends the cut so that it leaves no gap: whole lines with their trailing comment if the item fills them, else the
+ * spaces on one side.
+ */
 function withSurroundings(
   text: string,
   collection: CST.FlowCollection,
@@ -124,14 +127,14 @@ function withSurroundings(
   }
   if (ownLine && side === 'last') return { start: endOfLineAbove(text, collection, start), end };
   const after = skipSpaces(text, end);
-  // A comment needs the space before it.
+  // A comment needs a space before it.
   if ((ownLine || side === 'first') && text[after] !== '#') return { start, end: after };
   return { start: skipSpacesBack(text, start), end };
 }
 
-/** Where the line above ends; a comment there would swallow what comes next, so then it is `start` as it was. */
+/** The end of the line above; `start` if that line ends in a comment, which would swallow what follows. */
 function endOfLineAbove(text: string, collection: CST.FlowCollection, start: number): number {
   const above = lineEnd(text, lineStart(text, lineStart(text, start) - 1));
-  const isComment = flatTokens(collection).some((leaf) => leaf.type === 'comment' && leaf.end === above);
+  const isComment = flatTokens(collection).some((token) => token.type === 'comment' && token.end === above);
   return isComment ? start : above;
 }

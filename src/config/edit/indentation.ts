@@ -5,15 +5,15 @@ import { columnOf, lineStart } from './lines.js';
 export interface Indentation {
   /** From a key to the keys below it. */
   step: number;
-  /** From a key to the dashes below it; 0 where lists stand flush with their key. */
+  /** From a key to the dashes below it; 0 when dashes are in the column of their key. */
   listOffset: number;
-  /** From a dash to what it introduces: 2 for `- name`. */
+  /** From a dash to its content: 2 for `- name`. */
   dashWidth: number;
-  /** The same for a list within an item of a list. */
+  /** The dash width of a list inside an item of a list. */
   innerDashWidth: number;
 }
 
-/** What the first of each kind in the tokens shows; the rest is as most files have it. */
+/** Reads each width from its first occurrence in the tokens; a width that does not occur gets the usual value. */
 export function detectIndentation(
   text: string,
   tokens: readonly (CST.Token | null | undefined)[],

@@ -1,10 +1,9 @@
 export { addEntry } from './add-entry.js';
 export { allowCommand } from './allow-command.js';
-export type { Disk } from './disk.js';
 export { type DuplicateCheck, duplicateOf, type EntryName, shortNameWarning } from './duplicates.js';
 export { type EditedFile, type EditOptions, editFile } from './edit-file.js';
 export { type FoundEntry, findEntries } from './find-entries.js';
 export type { ListKey } from './locate.js';
 export { removeEntry } from './remove-entry.js';
 export { applyEdit, invertEdit, type TextEdit } from './text-edit.js';
-export { writeFileAtomically } from './write-file.js';
+export { type Disk, writeFileAtomically } from './write-file.js';

@@ -1,25 +1,28 @@
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Where the line of `offset` begins. A byte order mark is no part of the first line. */
+/** The start of the line of `offset`. A byte order mark is not part of the first line. */
 export function lineStart(text: string, offset: number): number {
   const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
   return start === 0 && text.startsWith(BYTE_ORDER_MARK) ? 1 : start;
 }
 
-/** Where the line of `offset` ends, before its line break. */
+/** The end of the line of `offset`, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   const newline = text.indexOf('\n', offset);
   if (newline === -1) return text.length;
   return newline > offset && text[newline - 1] === '\r' ? newline - 1 : newline;
 }
 
-/** Where the line after that of `offset` begins; the end of the text when there is none. */
+/** The start of the next line; the end of the text when there is none. */
 export function nextLine(text: string, offset: number): number {
   const newline = text.indexOf('\n', offset);
   return newline === -1 ? text.length : newline + 1;
 }
 
-/** The first line below content. A block scalar ends behind its last line break, everything else within a line. */
+/**
+ * The start of the first line after content. A block scalar ends after its last line break, everything else inside a
+ * line.
+ */
 export function lineAfter(text: string, contentEnd: number): number {
   return lineStart(text, contentEnd) === contentEnd ? contentEnd : nextLine(text, contentEnd);
 }
@@ -28,12 +31,12 @@ export function columnOf(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 
-/** The line break of the file, as its first line has it. */
+/** The line break of the file: that of its first line. */
 export function lineBreakOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? '\n';
 }
 
-/** Nothing but what YAML takes for white space, which is less than Unicode does. */
+/** Only white space as YAML defines it, which is less than in Unicode. */
 export function isBlank(text: string): boolean {
   return !/[^ \t\r\n]/.test(text);
 }
@@ -43,8 +46,8 @@ export function isFirstOnLine(text: string, offset: number): boolean {
 }
 
 /**
- * The end of the comment lines that follow `offset` (a line's start) and are indented to `minColumn` or further. Blank
- * lines count only when such a comment comes after them. Call it where no content can follow but on a new line.
+ * The end of the comment lines that follow `offset` (the start of a line) and are indented to `minColumn` or deeper.
+ * Blank lines count only when such a comment follows. Call it only where content can begin on a new line only.
  */
 export function endOfComments(text: string, offset: number, minColumn: number): number {
   let end = offset;
@@ -58,7 +61,7 @@ export function endOfComments(text: string, offset: number, minColumn: number): 
   return end;
 }
 
-/** Where the run of blank lines directly above `offset` (a line's start) begins, looking back no further than `floor`. */
+/** The start of the blank lines directly above `offset` (the start of a line), not before `floor`. */
 export function startOfBlankLines(text: string, offset: number, floor: number): number {
   let start = offset;
   while (start > floor) {
@@ -69,14 +72,14 @@ export function startOfBlankLines(text: string, offset: number, floor: number): 
   return start;
 }
 
-/** Where the run of blank lines that begins at `offset` (a line's start) ends. */
+/** The end of the blank lines that begin at `offset` (the start of a line). */
 export function endOfBlankLines(text: string, offset: number): number {
   let end = offset;
   while (end < text.length && isBlank(text.slice(end, lineEnd(text, end)))) end = nextLine(text, end);
   return end;
 }
 
-/** Whether a text of whole lines has a blank one. */
+/** Whether a text of whole lines has a blank line. */
 export function hasBlankLine(text: string): boolean {
   return text.split('\n').slice(0, -1).some(isBlank);
 }

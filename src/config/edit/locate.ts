@@ -8,8 +8,8 @@ export type ListKey = 'tools' | 'mcp_servers';
 
 const BY_HAND = 'change the file by hand, or write the list in the usual form';
 
-/** How a text holds the list. The parser's tokens go along because only they know commas, dashes and comments. */
-export type ListPlace =
+/** How the text writes the list. It includes the parser's tokens, since only they have commas, dashes and comments. */
+export type ListLocation =
   | { kind: 'empty-document'; offset: number }
   | { kind: 'missing-key'; root: CST.BlockMap | CST.FlowCollection }
   | { kind: 'no-value'; head: Head; value: Span | undefined; inFlow: boolean }
@@ -21,7 +21,7 @@ export interface Head extends Span {
   column: number;
 }
 
-export function locateList(text: string, document: Document.Parsed, key: ListKey): ListPlace {
+export function locateList(text: string, document: Document.Parsed, key: ListKey): ListLocation {
   const root = document.contents;
   if (root === null || isNothing(root)) {
     return { kind: 'empty-document', offset: Math.max(document.range[1], lineStart(text, 0)) };
@@ -36,12 +36,12 @@ export function locateList(text: string, document: Document.Parsed, key: ListKey
   const pair = pairs[0];
   if (pair === undefined) return { kind: 'missing-key', root: token };
   if (pairs[1] !== undefined) {
-    throw uneditable(text, startOf(pairs[1]), `'${key}' stands here twice`, 'remove one');
+    throw uneditable(text, startOf(pairs[1]), `Duplicate key '${key}'`, 'remove one');
   }
-  return placeOf(text, key, pair, token.type === 'flow-collection');
+  return locationOf(text, key, pair, token.type === 'flow-collection');
 }
 
-function placeOf(text: string, key: ListKey, pair: Pair, inFlow: boolean): ListPlace {
+function locationOf(text: string, key: ListKey, pair: Pair, inFlow: boolean): ListLocation {
   const item = pair.srcToken;
   const span = item === undefined ? undefined : contentSpan(flatTokensOfItem(withoutValue(item)));
   if (item?.sep === undefined || span === undefined || 'explicitKey' in item) {
@@ -64,7 +64,9 @@ function withoutValue({ start, key = null, sep = [] }: CST.CollectionItem): CST.
   return { start, key, sep };
 }
 
-/** `---` and nothing else is a null without text; a null that is written, tagged or named is somebody's value. */
+/**
+ * A document of only `---` is a null without text. A null that is written, tagged or anchored is a value of the user.
+ */
 function isNothing(node: object): boolean {
   const written = 'srcToken' in node && node.srcToken !== undefined;
   return isScalar(node) && node.value === null && !written && !node.tag && !node.anchor;

@@ -4,12 +4,12 @@ import { checkText } from '../parse/input-limits.js';
 import { parseYaml } from '../parse/parse-yaml.js';
 import { UNNAMED, uneditable } from './edit-error.js';
 
-/** The values of a text, as the rest of toolherd reads them. Throws a ConfigError when it cannot. */
+/** The values of a text, as the loader reads them. Throws a ConfigError. */
 export function parseValues(text: string): SourceDocument {
   return parseYaml(UNNAMED, text);
 }
 
-/** The source tokens of a text without errors. A text that could hurt the parser does not reach it. */
+/** The source tokens of a text without errors. A text over the input limits never reaches the parser. */
 export function parseTokens(text: string): Document.Parsed {
   const refusal = checkText(text);
   if (refusal !== undefined) throw uneditable(text, refusal.offset, refusal.message, refusal.fix);
@@ -19,12 +19,12 @@ export function parseTokens(text: string): Document.Parsed {
     version: '1.2',
     schema: 'core',
     resolveKnownTags: false,
-    // Without warnings; `silent` would also hide that there are several documents.
+    // No warnings; `silent` would also hide the error for several documents.
     logLevel: 'error',
   });
   const error = document.errors[0];
   if (error === undefined) return document;
-  // Has the better words for it.
+  // Throws with the better message.
   parseValues(text);
   throw uneditable(text, error.pos[0], 'Not valid YAML', 'correct the syntax at this place');
 }

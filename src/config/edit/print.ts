@@ -1,31 +1,35 @@
 import { Scalar, stringify } from 'yaml';
+import { isObject } from '../../shared/json.js';
 import type { Indentation } from './indentation.js';
 
 /**
- * Prints new values only: what a file already holds is never printed again. The YAML library decides how a scalar is
- * quoted, the layout is ours, since the library knows neither `-   name` nor every way to indent a list.
+ * Prints new values only; existing text is never printed again. The YAML library decides how a scalar is quoted. The
+ * layout is ours, since the library supports neither `-   name` nor every way to indent a list.
  */
 const OPTIONS = {
   version: '1.2',
   schema: 'core',
-  // Readers of YAML 1.1 take `yes`, `12:30` and dates for something else than strings.
+  // YAML 1.1 parsers do not read `yes`, `12:30` and dates as strings.
   compat: 'yaml-1.1',
   lineWidth: 0,
   doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   flowCollectionPadding: false,
 } as const;
 
-/** Line breaks or unprintable to some reader of YAML, even between quotes; and what turns a line around for a person. */
+/**
+ * Characters that some YAML parsers take for line breaks or reject even in quotes, and those that reverse the direction
+ * of text.
+ */
 const TO_ESCAPE = /[\x7f-\x9f\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/g;
 
 export interface FlowStyle {
-  /** Every string in double quotes, so that a JSON file stays one. */
+  /** Every string in double quotes, so that a JSON file stays JSON. */
   json: boolean;
   /** `{ a: 1 }` rather than `{a: 1}`. */
   padding: boolean;
 }
 
-/** The lines of one item of a block list, the dash at `column`. */
+/** The lines of one item of a block list, with the dash at `column`. */
 export function printItem(value: unknown, column: number, indentation: Indentation): string[] {
   const { dashWidth, innerDashWidth } = indentation;
   const dash = `${' '.repeat(column)}-${' '.repeat(dashWidth - 1)}`;
@@ -34,7 +38,7 @@ export function printItem(value: unknown, column: number, indentation: Indentati
   return inner.map((line, index) => (index === 0 ? dash + line.slice(dash.length) : line));
 }
 
-/** The lines of a key and its value, the key at `column`. */
+/** The lines of a key and its value, with the key at `column`. */
 export function printPair(key: string, value: unknown, column: number, indentation: Indentation): string[] {
   const { step, listOffset } = indentation;
   const inner = printBlock(value, column + (Array.isArray(value) ? listOffset : step), indentation);
@@ -42,19 +46,19 @@ export function printPair(key: string, value: unknown, column: number, indentati
   return typeof inner === 'string' ? [`${head} ${inner}`] : [head, ...inner];
 }
 
-/** A collection as lines, anything that fits behind its key or dash as text. */
+/** A collection as lines; anything that fits after its key or dash as text. */
 function printBlock(value: unknown, column: number, indentation: Indentation): string | string[] {
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
     return value.flatMap((item) => printItem(item, column, indentation));
   }
-  if (!isRecord(value)) return printScalar(value, false);
+  if (!isObject(value)) return printScalar(value, false);
   const pairs = pairsOf(value);
   if (pairs.length === 0) return '{}';
   return pairs.flatMap(([key, inner]) => printPair(key, inner, column, indentation));
 }
 
-/** A value on one line, as it can stand in a flow collection. */
+/** A value on one line, for a flow collection. */
 export function printFlow(value: unknown, style: FlowStyle): string {
   if (Array.isArray(value)) {
     return enclose(
@@ -64,7 +68,7 @@ export function printFlow(value: unknown, style: FlowStyle): string {
       style,
     );
   }
-  if (!isRecord(value)) return style.json ? printJson(value) : printScalar(value, true);
+  if (!isObject(value)) return style.json ? printJson(value) : printScalar(value, true);
   const pairs = pairsOf(value).map(([key, inner]) => printFlowPair(key, inner, style));
   return enclose('{', pairs, '}', style);
 }
@@ -92,7 +96,7 @@ function printKey(key: string, inFlow: boolean): string {
     : printed(map, inFlow).slice(0, -': 0'.length);
 }
 
-/** Without the line break the library puts behind a document. */
+/** Without the line break that the library appends. */
 function printed(value: unknown, flow: boolean): string {
   return escapeRare(stringify(value, { ...OPTIONS, flow }).slice(0, -1));
 }
@@ -108,15 +112,11 @@ function printJson(value: unknown): string {
   return escapeRare(JSON.stringify(value ?? null));
 }
 
-/** Only in double quotes can the library or JSON have left such a character. */
+/** Such a character can only remain inside double quotes, where escapes work. */
 function escapeRare(printed: string): string {
   return printed.replace(TO_ESCAPE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function pairsOf(value: Record<string, unknown>): [string, unknown][] {
   return Object.entries(value).filter(([, inner]) => inner !== undefined);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -5,13 +5,13 @@ import { type ListKey, locateList } from './locate.js';
 import { parseTokens } from './parse.js';
 import type { TextEdit } from './text-edit.js';
 
-/** The change that takes out one entry. Comments outside of it stay; a list without entries becomes `[]`. */
+/** The edit that removes one entry. Comments outside it stay; a list without entries becomes `[]`. */
 export function removeEntry(text: string, key: ListKey, index: number): TextEdit {
-  const place = locateList(text, parseTokens(text), key);
-  let splice: TextEdit | undefined;
-  if (place.kind === 'block') splice = removeFromBlock(text, place, index);
-  if (place.kind === 'flow') splice = removeFromFlow(text, place.list, index);
-  if (splice !== undefined) return splice;
-  const offset = 'head' in place ? place.head.start : 0;
+  const location = locateList(text, parseTokens(text), key);
+  let edit: TextEdit | undefined;
+  if (location.kind === 'block') edit = removeFromBlock(text, location, index);
+  if (location.kind === 'flow') edit = removeFromFlow(text, location.list, index);
+  if (edit !== undefined) return edit;
+  const offset = 'head' in location ? location.head.start : 0;
   throw uneditable(text, offset, `'${key}' has no entry ${index}`, 'name an entry of the list');
 }

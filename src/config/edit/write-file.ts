@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isCode, ToolherdError } from '../../shared/errors.js';
-import type { Disk } from './disk.js';
-import { resolveSymlink } from './resolve-symlink.js';
+
+/** The file-system calls of an edit; a test passes ones that fail. */
+export type Disk = Pick<
+  typeof nodeFs,
+  'access' | 'lstat' | 'mkdir' | 'open' | 'readFile' | 'readlink' | 'realpath' | 'rename' | 'stat' | 'unlink'
+>;
 
 export interface WriteOptions {
-  /** What the file held when it was read, null for no file; anything else there by now and nothing is written. */
+  /** The content of the file when it was read, null for no file. When it differs now, nothing is written. */
   expected?: Uint8Array | null | undefined;
   disk?: Disk | undefined;
 }
@@ -17,8 +21,8 @@ const PRIVATE_FOLDER = 0o700;
 const PERMISSION_BITS = 0o7777;
 
 /**
- * The whole new text or the old one, never half of it, also after a crash: a temporary file beside the target, synced,
- * then renamed over it. A symlink is followed, mode and owner stay, a new file is private.
+ * Replaces a file: a crash leaves the old text or the new one, never a part. The text goes to a temporary file beside
+ * the target, which is synced and renamed over it. A symlink is followed, mode and owner stay, a new file is private.
  */
 export async function writeFileAtomically(
   path: string,
@@ -46,7 +50,7 @@ async function replace(
   disk: Disk,
 ): Promise<void> {
   const temporary = join(dirname(target), `.toolherd-${randomBytes(8).toString('hex')}.tmp`);
-  // Opened before anything changes: afterwards there would be no way back from a failure.
+  // Opened before anything changes, so that a failure here changes nothing.
   const folder = await disk.open(dirname(target), 'r');
   try {
     const file = await disk.open(temporary, 'wx', PRIVATE_FILE);
@@ -58,26 +62,60 @@ async function replace(
       } finally {
         await file.close();
       }
-      // No lock holds back other programs: what remains is the moment between this look and the rename.
+      // There is no lock against other programs, so a change between this check and the rename would be lost.
       if (expected !== undefined) await assertUnchanged(path, target, expected, disk);
       await disk.rename(temporary, target);
     } catch (error) {
       await disk.unlink(temporary).catch(() => undefined);
       throw error;
     }
-    // The new text is in place. Not synced, a crash brings the old one back, and either is whole.
+    // The new text is in place. Without this sync a crash may bring the old text back, which is complete too.
     await folder.sync().catch(() => undefined);
   } finally {
     await folder.close().catch(() => undefined);
   }
 }
 
-/** A file that changes hands could become readable to others, or unreadable to its owner. */
+/** As many links as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * Follows the links of a path. Dotfile managers link config files to a repository: the link stays and its target is
+ * written, even one that does not exist yet.
+ */
+async function resolveSymlink(
+  path: string,
+  disk: Pick<Disk, 'lstat' | 'readlink' | 'realpath'>,
+): Promise<string> {
+  let target = resolve(path);
+  for (let links = 0; links < MAX_LINKS; links += 1) {
+    try {
+      return await disk.realpath(target);
+    } catch (error) {
+      if (!isCode(error, 'ENOENT')) throw error;
+    }
+    const link = await linkAt(target, disk);
+    if (link === undefined) return target;
+    target = resolve(dirname(target), link);
+  }
+  throw Object.assign(new Error(`too many symbolic links: ${path}`), { code: 'ELOOP' });
+}
+
+async function linkAt(path: string, disk: Pick<Disk, 'lstat' | 'readlink'>): Promise<string | undefined> {
+  try {
+    return (await disk.lstat(path)).isSymbolicLink() ? await disk.readlink(path) : undefined;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** With another owner the file could become readable to others, or unreadable to its owner. */
 async function keepOwnerAndMode(file: nodeFs.FileHandle, original: Stats | undefined): Promise<void> {
   if (original === undefined) return;
   const own = await file.stat();
   if (own.uid !== original.uid || own.gid !== original.gid) await file.chown(original.uid, original.gid);
-  // After chown, which clears the set-id bits.
+  // After chown, since chown clears the set-id bits.
   await file.chmod(original.mode & PERMISSION_BITS);
 }
 
@@ -90,7 +128,7 @@ async function statOf(target: string, disk: Disk): Promise<Stats | undefined> {
   }
 }
 
-/** A rename asks nothing of the file it replaces, so a file made read-only has to be looked at. */
+/** A rename ignores the mode of the file it replaces, so a read-only file is checked here. */
 async function assertReplaceable(path: string, target: string, original: Stats, disk: Disk): Promise<void> {
   if (!original.isFile()) {
     throw new ToolherdError(`${path} cannot be written`, {

@@ -1,6 +1,6 @@
 /**
- * Names every declared variable to `docker run`, which passes nothing on by itself. Only the name goes into argv:
- * docker takes the value from its own environment, where `ps` does not show it.
+ * Adds `-e NAME` to `docker run` for every declared variable, since docker passes none on unless it is named. Only the
+ * name is in argv: docker reads the value from its environment, and `ps` does not show it.
  */
 export function withEnvironmentNames(args: readonly string[], names: readonly string[]): string[] {
   const run = args.indexOf('run');

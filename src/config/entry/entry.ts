@@ -3,12 +3,11 @@ import type { Path, Problem } from '../parse/problem.js';
 import { ENTRY, FIELDS, type FieldName, isField } from '../schema/fields.js';
 import { type ShapeProblem, shapeProblems } from '../schema/shape-problems.js';
 import type { Transport } from '../schema/spec.js';
-import { checkEntry } from './entry-rules.js';
+import { checkEntry, warnUnmeasured } from './entry-rules.js';
 import type { FileContext, ParsedEntry, Report } from './parsed-entry.js';
 import { convertSource, isSourceDocument } from './source-document.js';
-import { warnUnmeasured } from './unmeasured.js';
 
-/** Reads one item of `tools` or `mcp_servers`. Undefined when there is nothing in it to look at any further. */
+/** Reads one item of `tools` or `mcp_servers`. Undefined when it cannot be checked any further. */
 export function readEntry(
   document: SourceDocument,
   path: Path,
@@ -35,74 +34,77 @@ export function readEntry(
   }
   const source = isSourceDocument(item) ? convertSource(document, path, item, fail) : undefined;
   if (failed) return undefined;
-  const entry = withoutNulls(source?.entry ?? item);
+  const data = withoutNulls(source?.entry ?? item);
   const names: Partial<Record<FieldName, string>> = { ...source?.names };
   const at = (field: FieldName, ...deeper: Path): Path => [...path, names[field] ?? field, ...deeper];
-  // The rules still look at the fields whose shape is right, so that a file shows all its problems at once.
-  const suspects = new Set<string>();
+  // The rules still check the fields of the right shape, so that all problems of a file are reported at once.
+  const fieldsInError = new Set<string>();
   if (source === undefined) {
-    const found = entryShape(document, path, entry);
+    const found = entryShape(document, path, data);
     for (const { problem, inner } of found) {
       fail(problem);
       const field = String(inner[0]);
-      suspects.add(document.nearMiss(field, Object.keys(FIELDS)) ?? field);
-      if (inner.length === 1 || !PAIRS.has(field)) delete entry[field];
+      fieldsInError.add(document.nearMiss(field, Object.keys(FIELDS)) ?? field);
+      if (inner.length === 1 || !PAIRS.has(field)) delete data[field];
     }
-    for (const field of PAIRS) leaveOut(entry, field, found);
+    for (const field of PAIRS) omitWrongValues(data, field, found);
   }
-  const fields: ParsedEntry['fields'] = entry;
-  const draft: ParsedEntry = {
+  const fields: ParsedEntry['fields'] = data;
+  const entry: ParsedEntry = {
     document,
     path,
     context,
     name: String(fields.name),
     server: String(fields.server),
-    transport: settleTransport(fields.transport),
+    transport: normalizeTransport(fields.transport),
     fields,
-    suspects,
+    fieldsInError,
     isBroken: false,
     at,
   };
-  settleEnvFile(draft, names, fail);
+  normalizeEnvFile(entry, names, fail);
   if (fields.description === undefined) {
-    const fix = "add a line 'description: …' that says what it is good for";
-    warn(document.problem('MCPConfigError', path, `'${draft.name}' has no description`, fix));
+    const fix = "add a line 'description: …' that says what it is for";
+    warn(document.problem('MCPConfigError', path, `'${entry.name}' has no description`, fix));
   }
-  if (fields.max_rss !== undefined) warnUnmeasured(document, draft.at('max_rss'), warn);
-  settleLegacy(draft, warn);
-  checkEntry(draft, fail, warn);
-  draft.isBroken = failed;
-  return draft;
+  if (fields.max_rss !== undefined) warnUnmeasured(document, entry.at('max_rss'), warn);
+  normalizeLegacy(entry, warn);
+  checkEntry(entry, fail, warn);
+  entry.isBroken = failed;
+  return entry;
 }
 
 /** A field left empty (`env:`) counts as absent. */
 function withoutNulls(item: DataMap): DataMap {
-  const entry: DataMap = Object.create(null);
-  for (const [key, value] of Object.entries(item)) if (value !== null || !isField(key)) entry[key] = value;
-  return entry;
+  const data: DataMap = Object.create(null);
+  for (const [key, value] of Object.entries(item)) if (value !== null || !isField(key)) data[key] = value;
+  return data;
 }
 
 const PAIRS: ReadonlySet<string> = new Set(['env', 'headers']);
 
-/** One wrong value does not hide what else is wrong in its map. The document's own map stays as it is. */
-function leaveOut(entry: DataMap, field: string, found: readonly ShapeProblem[]): void {
+/**
+ * Leaves out only the wrong values of a map, so that problems of the others are still found. The document's map is not
+ * changed.
+ */
+function omitWrongValues(data: DataMap, field: string, found: readonly ShapeProblem[]): void {
   const wrong = new Set(found.flatMap(({ inner }) => (inner[0] === field ? [inner[1]] : [])));
-  const map = entry[field];
+  const map = data[field];
   if (wrong.size === 0 || !isMap(map)) return;
   const rest: DataMap = Object.create(null);
   for (const [name, value] of Object.entries(map)) if (!wrong.has(name)) rest[name] = value;
-  entry[field] = rest;
+  data[field] = rest;
 }
 
-function entryShape(document: SourceDocument, path: Path, entry: DataMap): ShapeProblem[] {
-  const found = shapeProblems(document, entry, {
+function entryShape(document: SourceDocument, path: Path, data: DataMap): ShapeProblem[] {
+  const found = shapeProblems(document, data, {
     type: 'MCPConfigError',
     schema: ENTRY,
     path,
     known: Object.keys(FIELDS),
     about: (field) => (isField(field) ? FIELDS[field].about : undefined),
   });
-  const server = entry.server;
+  const server = data.server;
   const isServerBad = found.some(({ inner }) => inner[0] === 'server');
   if (isServerBad || (typeof server === 'string' && server.trim() === '')) {
     const others = found.filter(({ inner }) => inner[0] !== 'server');
@@ -115,9 +117,9 @@ function entryShape(document: SourceDocument, path: Path, entry: DataMap): Shape
     );
     found.splice(0, found.length, ...others, { problem, inner: ['server'] });
   }
-  // zod passes over a key of this name; here it is data like any other.
+  // zod ignores a key of this name; here it is ordinary data.
   for (const field of PAIRS) {
-    const map = entry[field];
+    const map = data[field];
     const own = isMap(map) ? Object.getOwnPropertyDescriptor(map, '__proto__') : undefined;
     if (own === undefined || typeof own.value === 'string') continue;
     const message = `'${field}.__proto__' must be a text`;
@@ -130,19 +132,23 @@ function entryShape(document: SourceDocument, path: Path, entry: DataMap): Shape
   return found;
 }
 
-function settleTransport(value: Data | undefined): Transport {
+function normalizeTransport(value: Data | undefined): Transport {
   const name = isMap(value) ? value.type : value;
   if (name === 'streamable_http' || name === 'streamable-http') return 'http';
   return (name ?? 'stdio') as Transport;
 }
 
-function settleEnvFile(draft: ParsedEntry, names: Partial<Record<FieldName, string>>, report: Report): void {
-  const { fields } = draft;
+function normalizeEnvFile(
+  entry: ParsedEntry,
+  names: Partial<Record<FieldName, string>>,
+  report: Report,
+): void {
+  const { fields } = entry;
   if (fields.env_file === undefined) return;
   if (fields.envFile !== undefined) {
     const message = "'envFile' and 'env_file' are the same field";
     report(
-      draft.document.problem('MCPConfigError', draft.at('env_file'), message, 'keep one of them', 'key'),
+      entry.document.problem('MCPConfigError', entry.at('env_file'), message, 'keep one of them', 'key'),
     );
   }
   fields.envFile = fields.env_file;
@@ -150,15 +156,15 @@ function settleEnvFile(draft: ParsedEntry, names: Partial<Record<FieldName, stri
   names.envFile = 'env_file';
 }
 
-/** Entries of the first format had only `server`: an npm package with a scope is run with npx. */
-function settleLegacy(draft: ParsedEntry, warn: Report): void {
-  const { fields, server } = draft;
+/** Entries of the first format had only `server`; npx runs it if it is an npm package with a scope. */
+function normalizeLegacy(entry: ParsedEntry, warn: Report): void {
+  const { fields, server } = entry;
   const isBare =
     fields.transport === undefined && fields.command === undefined && fields.plugin_dir === undefined;
   if (!isBare || fields.url !== undefined || !/^@[^/\s]+\/[^/\s]+$/.test(server)) return;
   fields.command = 'npx';
   fields.args = ['-y', server, ...(Array.isArray(fields.args) ? fields.args : [])];
-  const message = `'${draft.name}' has no command; it is run as 'npx -y ${server}', which is deprecated`;
+  const message = `'${entry.name}' has no command; it is run as 'npx -y ${server}', which is deprecated`;
   const fix = `add 'command: npx' and 'args: ["-y", "${server}"]'`;
-  warn(draft.document.problem('MCPConfigError', draft.at('server'), message, fix));
+  warn(entry.document.problem('MCPConfigError', entry.at('server'), message, fix));
 }

@@ -1,64 +1,65 @@
 import { resolve } from 'node:path';
 import { ConfigError, type Problem } from '../parse/problem.js';
 import { FileReadError } from '../parse/read-file.js';
-import { RUNTIMES } from '../schema/fields.js';
+import { BUILT_IN_COMMANDS, RUNTIMES } from '../schema/fields.js';
 import { type Plugin, readPlugin } from './manifest.js';
 import { type ParsedEntry, strings } from './parsed-entry.js';
 
-/** What a stdio server would run: the argv as written, nothing expanded. */
+/** The command line of a stdio server as written, with nothing expanded. */
 export interface LaunchCommand {
   command: string;
-  args: { text: string /** Its place in `args`; none for what a manifest says. */; index?: number }[];
-  /** As written; undefined: the folder of the file, or of the plugin. */
+  /** `index`: its place in `args`; absent for arguments of a manifest. */
+  args: { text: string; index?: number }[];
+  /** As written; undefined: the folder of the file or of the plugin. */
   cwd: string | undefined;
   plugin: Plugin | undefined;
 }
 
-/** Finds out what an entry would run. A plugin's manifest is read for it; nothing else is. */
+/** Determines what an entry would run. It reads a plugin's manifest and no other file. */
 export function launchCommand(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   report: (problem: Problem) => void,
 ): LaunchCommand | undefined {
-  const own = strings(draft.fields.args).map((text, index) => ({ text, index }));
-  const cwd = typeof draft.fields.cwd === 'string' ? draft.fields.cwd : undefined;
-  const command = draft.fields.command as string | undefined;
-  if (draft.fields.plugin_dir === undefined) {
+  const own = strings(entry.fields.args).map((text, index) => ({ text, index }));
+  const cwd = typeof entry.fields.cwd === 'string' ? entry.fields.cwd : undefined;
+  const command = entry.fields.command as string | undefined;
+  if (entry.fields.plugin_dir === undefined) {
     return { command: String(command), args: own, cwd, plugin: undefined };
   }
-  const plugin = plan(draft, report);
+  const plugin = pluginOf(entry, report);
   if (plugin === undefined) return undefined;
   if (command !== undefined) return { command, args: own, cwd, plugin };
-  if (!isRuntimeAllowed(draft, plugin, report)) return undefined;
+  if (!isRuntimeAllowed(entry, plugin, report)) return undefined;
   const args = [...plugin.args.map((text) => ({ text })), ...own];
   return { command: plugin.command, args, cwd, plugin };
 }
 
-function plan(draft: ParsedEntry, report: (problem: Problem) => void): Plugin | undefined {
+function pluginOf(entry: ParsedEntry, report: (problem: Problem) => void): Plugin | undefined {
   try {
-    return readPlugin(draft);
+    return readPlugin(entry);
   } catch (error) {
     if (error instanceof ConfigError) error.problems.forEach(report);
     else if (error instanceof FileReadError) {
-      report(draft.document.problem('MCPConfigError', draft.at('plugin_dir'), error.message, error.fix));
+      report(entry.document.problem('MCPConfigError', entry.at('plugin_dir'), error.message, error.fix));
     } else throw error;
     return undefined;
   }
 }
 
-function isRuntimeAllowed(draft: ParsedEntry, plugin: Plugin, report: (problem: Problem) => void): boolean {
-  const { isOwn, allowedCommands } = draft.context;
-  const allowed = [...(isOwn ? RUNTIMES : ['npx', 'uvx', 'docker']), ...allowedCommands];
+function isRuntimeAllowed(entry: ParsedEntry, plugin: Plugin, report: (problem: Problem) => void): boolean {
+  const { isUserOwned, allowedCommands } = entry.context;
+  const allowed = [...(isUserOwned ? RUNTIMES : BUILT_IN_COMMANDS), ...allowedCommands];
   if (allowed.includes(plugin.command)) return true;
   const message = `Invalid command '${plugin.command}'. Supported commands: ${allowed.join(', ')}`;
-  const fix = isOwn
+  const fix = isUserOwned
     ? `change the runtime in ${plugin.manifest.file}`
     : "put the entry into the global config, or add the command to 'security.allowed_commands' there";
-  report(draft.document.problem('MCPConfigError', draft.at('plugin_dir'), message, fix));
+  report(entry.document.problem('MCPConfigError', entry.at('plugin_dir'), message, fix));
   return false;
 }
 
-/** A path that is written with a leading ./ or ../ starts from the folder of the file. */
-export function fromFolder(draft: ParsedEntry, written: string, expanded: string): string {
+/** A path with a leading ./ or ../ starts from the folder of the file. */
+export function fromFolder(entry: ParsedEntry, written: string, expanded: string): string {
   if (!/^\.\.?(\/|$)/.test(written)) return expanded;
-  return resolve(draft.context.folder, expanded);
+  return resolve(entry.context.folder, expanded);
 }

@@ -12,7 +12,7 @@ import {
 } from './package-command.js';
 import { type ParsedEntry, strings } from './parsed-entry.js';
 
-/** What a plugin folder says about itself; `args` are expanded like those of an entry. */
+/** The content of a plugin's manifest. Its `args` are expanded like those of an entry. */
 export interface Plugin {
   folder: string;
   manifest: SourceDocument;
@@ -23,13 +23,13 @@ export interface Plugin {
 
 const NAMES = ['plugin.json', 'server.json'] as const;
 
-/** Reads a plugin's manifest. Throws a FileFault or a ConfigError; runs nothing. */
-export function readPlugin(draft: ParsedEntry): Plugin {
-  const folder = pluginFolder(draft);
-  const manifest = readManifest(folder, draft.fields.manifest as string | undefined);
+/** Reads a plugin's manifest. Throws a FileReadError or a ConfigError; runs nothing. */
+export function readPlugin(entry: ParsedEntry): Plugin {
+  const folder = pluginFolder(entry);
+  const manifest = readManifest(folder, entry.fields.manifest as string | undefined);
   const packages =
     isMap(manifest.value) && Array.isArray(manifest.value.packages) ? manifest.value.packages : [];
-  const hint = draft.fields.runtime_hint as string | undefined;
+  const hint = entry.fields.runtime_hint as string | undefined;
   const candidates = packages.filter(isMap).flatMap((pack) => readPackage(pack) ?? []);
   const fitting = candidates.find((candidate) => hint === undefined || candidate.command === hint);
   if (fitting === undefined) {
@@ -45,15 +45,15 @@ export function readPlugin(draft: ParsedEntry): Plugin {
   return { folder, manifest, ...fitting };
 }
 
-function pluginFolder(draft: ParsedEntry): string {
-  const path = String(draft.fields.plugin_dir);
-  const folder = resolve(draft.context.folder, path);
+function pluginFolder(entry: ParsedEntry): string {
+  const path = String(entry.fields.plugin_dir);
+  const folder = resolve(entry.context.folder, path);
   if (isLink(folder)) throw new FileReadError(`${folder} is a symbolic link`, 'name the folder itself');
-  // A project may only point at plugins that came with it.
-  if (draft.context.isOwn) return folder;
+  // A project may only name plugins inside its own folder.
+  if (entry.context.isUserOwned) return folder;
   if (isAbsolute(path))
     throw new FileReadError('The path leaves the folder of the file', 'use a folder inside the project');
-  return resolveInside(draft.context.folder, path);
+  return resolveInside(entry.context.folder, path);
 }
 
 function isLink(path: string): boolean {
@@ -79,7 +79,7 @@ function readManifest(folder: string, name: string | undefined): SourceDocument 
   );
 }
 
-/** A package of either form; undefined where it cannot be run over stdio. */
+/** Reads a package in either form; undefined when it cannot be run over stdio. */
 function readPackage(pack: DataMap): { command: string; args: string[]; declared: Declared[] } | undefined {
   if (registryType(pack) !== undefined) {
     const transport = isMap(pack.transport) ? pack.transport.type : undefined;
@@ -96,7 +96,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** The manifest names what the runtime is to run; the runtime's own flags are ours to add. */
+/** The manifest says what the runtime should run; we add the runtime's own flags. */
 function runtimeArguments(runtime: string, given: readonly string[]): string[] {
   const args = given[0] === runtime ? given.slice(1) : [...given];
   if (runtime === 'npx') return args.some((arg) => arg === '-y' || arg === '--yes') ? args : ['-y', ...args];

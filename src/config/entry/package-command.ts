@@ -1,6 +1,7 @@
 import { type Data, type DataMap, isMap } from '../parse/document.js';
+import { variableName } from '../variables/variables.js';
 
-/** An environment variable that a package says it reads. */
+/** An environment variable that a package declares. */
 export interface Declared {
   name: string;
   required: boolean;
@@ -8,7 +9,7 @@ export interface Declared {
   fallback: string | undefined;
 }
 
-/** How a package is run. In `args` `${NAME}` asks the user; a dollar sign of the package's own is written `$$`. */
+/** How a package is run. In `args`, `${NAME}` is a variable of the user; a literal dollar sign is written `$$`. */
 export interface PackageCommand {
   command: string;
   args: string[];
@@ -22,12 +23,12 @@ const RUNNERS: Readonly<Record<string, string>> = {
   docker: 'docker',
 };
 
-/** The registry's two spellings: camelCase today, snake_case before. */
+/** The registry uses camelCase today and used snake_case before. */
 function either(map: DataMap, camel: string, snake: string): Data | undefined {
   return map[camel] ?? map[snake];
 }
 
-/** The type of a registry package, or undefined when the package is of another form. */
+/** The type of a registry package; undefined for a package in another form. */
 export function registryType(pack: DataMap): string | undefined {
   const type = either(pack, 'registryType', 'registry_type');
   return typeof type === 'string' ? type : undefined;
@@ -37,7 +38,7 @@ export function runnerOf(type: string): string | undefined {
   return Object.hasOwn(RUNNERS, type) ? RUNNERS[type] : undefined;
 }
 
-/** How the official registry's form of a package is run; undefined where there is no runner for its type. */
+/** The command for a package in the official registry's form; undefined when there is no runner for its type. */
 export function registryCommand(pack: DataMap): PackageCommand | undefined {
   const command = runnerOf(registryType(pack) ?? '');
   const identifier = pack.identifier;
@@ -61,7 +62,7 @@ function invocation(
     return [...yes, ...before, version === undefined ? identifier : `${identifier}@${version}`];
   }
   if (command === 'uvx') return [...before, version === undefined ? identifier : `${identifier}==${version}`];
-  // Some entries already carry `run -i --rm` and the image among their runtime arguments.
+  // Some entries already have `run -i --rm` and the image among their runtime arguments.
   const image =
     /[:@][^/]*$/.test(identifier) || version === undefined ? identifier : `${identifier}:${version}`;
   const given = before[0] === 'run' ? before.slice(1) : before;
@@ -70,7 +71,7 @@ function invocation(
   return ['run', ...wanted, ...given, ...names];
 }
 
-/** Arguments of the registry's form as an argv. */
+/** Converts the registry's form of arguments to an argv. */
 function argumentsOf(list: Data | undefined): string[] {
   if (!Array.isArray(list)) return [];
   return list.filter(isMap).flatMap((argument) => {
@@ -84,7 +85,7 @@ function argumentsOf(list: Data | undefined): string[] {
   });
 }
 
-/** What stands for an input: its value with `{variables}` filled in, its default, or a question to the user. */
+/** The text for an input: its value with `{variables}` filled in, its default, or a variable of the user. */
 function inputText(input: DataMap): string | undefined {
   const value = input.value ?? input.default;
   const variables = isMap(input.variables) ? input.variables : {};
@@ -93,12 +94,12 @@ function inputText(input: DataMap): string | undefined {
       const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
       if (!isMap(variable)) return placeholder;
       const known = variable.value ?? variable.default;
-      return typeof known === 'string' ? escapeDollars(known) : question(name);
+      return typeof known === 'string' ? escapeDollars(known) : referenceTo(name);
     });
   }
   const hint = either(input, 'valueHint', 'value_hint');
   return (input.isRequired ?? input.is_required) === true && typeof hint === 'string'
-    ? question(hint)
+    ? referenceTo(hint)
     : undefined;
 }
 
@@ -106,11 +107,8 @@ export function escapeDollars(text: string): string {
   return text.replaceAll('$', '$$$$');
 }
 
-function question(name: string): string {
-  return `\${${name
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9_]/g, '_')
-    .replace(/^(?=\d)/, '_')}}`;
+function referenceTo(name: string): string {
+  return `\${${variableName(name)}}`;
 }
 
 export function declaredVariables(list: Data | undefined): Declared[] {

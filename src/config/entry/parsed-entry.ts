@@ -3,20 +3,20 @@ import type { Path, Problem } from '../parse/problem.js';
 import type { FieldName } from '../schema/fields.js';
 import type { Origin, Transport } from '../schema/spec.js';
 
-/** What a file may do depends on whose it is. */
+/** What an entry may do depends on who owns its file. */
 export interface FileContext {
   scope: Origin['scope'];
   /** The folder that relative paths start from. */
   folder: string;
-  /** A file of the user's own, as opposed to one that came with a project. */
-  isOwn: boolean;
+  /** True for the user's own file, false for one of a project. */
+  isUserOwned: boolean;
   allowedCommands: readonly string[];
   allowHttp: readonly string[];
 }
 
 /**
- * An entry whose shape is right and whose spelling is settled (aliases, nested transport, legacy form), with nothing
- * expanded and nothing read: this is as far as a file that was not allowed ever gets.
+ * An entry of the right shape, in normal form (aliases, nested transport and legacy form resolved), with nothing
+ * expanded and no file read. An entry of a file that is not allowed gets no further than this.
  */
 export interface ParsedEntry {
   document: SourceDocument;
@@ -25,24 +25,24 @@ export interface ParsedEntry {
   name: string;
   server: string;
   transport: Transport;
-  /** The fields by their canonical names, null ones left out. */
+  /** The fields by their canonical names, without null values. */
   fields: Partial<Record<FieldName, DataMap[string]>>;
-  /** Fields that are there in a wrong shape or under a wrong name: not to be called missing as well. */
-  suspects: ReadonlySet<string>;
-  /** Something in it is wrong, and was reported: it is only looked at any further to find what else is. */
+  /** Fields with a wrong shape or a misspelled name. They must not be reported as missing too. */
+  fieldsInError: ReadonlySet<string>;
+  /** It has problems that were reported. It is checked further only to find the other ones. */
   isBroken: boolean;
-  /** Where a field stands in the document, under the name it has there. */
+  /** The path of a field in the document, under the name it has there. */
   at(field: FieldName, ...deeper: Path): Path;
 }
 
 export type Report = (problem: Problem) => void;
 
-/** A list of the strings of a field that was checked to be one. */
+/** The strings of a field that was checked to be a list of strings. */
 export function strings(value: DataMap[string] | undefined): string[] {
   return Array.isArray(value) ? (value as string[]) : [];
 }
 
-/** A map of strings of a field that was checked to be one. */
+/** The strings of a field that was checked to be a map of strings. */
 export function stringMap(value: DataMap[string] | undefined): Record<string, string> {
   return typeof value === 'object' && value !== null
     ? (value as Record<string, string>)

@@ -3,81 +3,86 @@ import { pathToFileURL } from 'node:url';
 import { looksSecret } from '../../shared/secret-name.js';
 import { type DataMap, isMap } from '../parse/document.js';
 import type { ConfigError, Path } from '../parse/problem.js';
+import { EXPANDED_FIELDS } from '../schema/fields.js';
 import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../schema/spec.js';
-import { urlFault } from '../schema/url-rule.js';
+import { urlProblem } from '../schema/url-rule.js';
 import { Expander, type LoadEnvironment } from '../variables/expander.js';
 import type { Redactor } from '../variables/redactor.js';
 import { withEnvironmentNames } from './docker.js';
-import { BAD_HEADER_VALUE, EXPANDED, isHeaderValue } from './entry-rules.js';
+import { BAD_HEADER_VALUE, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type Environment } from './environment.js';
 import { fromFolder, type LaunchCommand } from './launch-command.js';
 import { type ParsedEntry, type Report, stringMap, strings } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
-/** Linux refuses a longer single argument or variable. */
+/** Linux rejects a longer argument or variable. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
-/** Turns a draft into the spec of a server: variables filled in, files read, defaults set. Reports what is wrong. */
+/** Turns an entry into the spec of a server: expands variables, reads files, fills in defaults. Reports problems. */
 export async function resolveEntry(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   launch: LaunchCommand | undefined,
-  outside: LoadEnvironment,
+  loadEnvironment: LoadEnvironment,
   report: Report,
 ): Promise<ServerSpec> {
-  const environment = await buildEnvironment(draft, launch?.plugin, outside, report);
-  const expander = new Expander(draft, outside, environment.sources, report);
-  const { fields } = draft;
-  const config = isMap(fields.config) ? expander.map(fields.config, draft.at('config')) : undefined;
+  const environment = await buildEnvironment(entry, launch?.plugin, loadEnvironment, report);
+  const expander = new Expander(entry, loadEnvironment, environment.sources, report);
+  const { fields } = entry;
+  const config = isMap(fields.config) ? expander.map(fields.config, entry.at('config')) : undefined;
   const common = {
-    ...commonSpec(draft),
+    ...commonSpec(entry),
     env: environment.values,
     config,
-    roots: rootsOf(draft, config, expander, report),
+    roots: rootsOf(entry, config, expander, report),
   };
-  if (launch === undefined) return remoteSpec(draft, common, expander, outside, report);
-  return stdioSpec(draft, launch, common, environment, expander, report);
+  if (launch === undefined) return remoteSpec(entry, common, expander, loadEnvironment, report);
+  return stdioSpec(entry, launch, common, environment, expander, report);
 }
 
-/** Looks at the variables of an entry that is broken elsewhere, so that all its problems are seen at once. */
-export async function findUnset(draft: ParsedEntry, outside: LoadEnvironment, report: Report): Promise<void> {
-  const { sources } = await buildEnvironment(draft, undefined, outside, report);
-  const expander = new Expander(draft, outside, sources, report);
-  for (const field of EXPANDED) {
-    if (field !== 'env') expander.data(draft.fields[field] ?? null, draft.at(field));
+/** Checks the variables of a broken entry, so that all its problems are reported at once. */
+export async function findUnset(
+  entry: ParsedEntry,
+  loadEnvironment: LoadEnvironment,
+  report: Report,
+): Promise<void> {
+  const { sources } = await buildEnvironment(entry, undefined, loadEnvironment, report);
+  const expander = new Expander(entry, loadEnvironment, sources, report);
+  for (const field of EXPANDED_FIELDS) {
+    if (field !== 'env') expander.data(entry.fields[field] ?? null, entry.at(field));
   }
 }
 
-/** The spec of an entry that is switched off: nothing in it is expanded or read. */
-export function disabledSpec(draft: ParsedEntry, redactor: Redactor): ServerSpec {
-  const { fields } = draft;
-  // Its spec is shown like any other, and a secret may stand in it in plain text.
+/** The spec of a disabled entry. Nothing in it is expanded or read. */
+export function disabledSpec(entry: ParsedEntry, redactor: Redactor): ServerSpec {
+  const { fields } = entry;
+  // Status and inspect show the spec, and it may hold a secret in plain text.
   for (const [name, value] of Object.entries(stringMap(fields.headers))) redactor.add(name, value);
   for (const [name, value] of Object.entries(stringMap(fields.env))) {
     if (looksSecret(name)) redactor.add(name, value);
   }
   const common = {
-    ...commonSpec(draft),
+    ...commonSpec(entry),
     env: stringMap(fields.env),
     config: isMap(fields.config) ? fields.config : undefined,
     roots: [],
   };
-  if (draft.transport !== 'stdio') {
+  if (entry.transport !== 'stdio') {
     const remote = { url: String(fields.url), headers: stringMap(fields.headers) };
-    return { ...common, ...remote, ...remoteTimes(draft) } as RemoteSpec;
+    return { ...common, ...remote, ...remoteTimes(entry) } as RemoteSpec;
   }
   const command = String(fields.command ?? fields.plugin_dir);
-  const cwd = String(fields.cwd ?? draft.context.folder);
-  return { ...common, ...stdioTimes(draft), command, args: strings(fields.args), cwd };
+  const cwd = String(fields.cwd ?? entry.context.folder);
+  return { ...common, ...stdioTimes(entry), command, args: strings(fields.args), cwd };
 }
 
-/** The spec of an entry that cannot be resolved: shown as it is written, and never run. */
+/** The spec of an entry that cannot be resolved. It is shown as written and never run. */
 export function misconfiguredSpec(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   { type, problems }: ConfigError,
   redactor: Redactor,
 ): ServerSpec {
   const unusable = { detail: 'misconfigured' as const, type, problems };
-  return { ...disabledSpec(draft, redactor), enabled: false, unusable };
+  return { ...disabledSpec(entry, redactor), enabled: false, unusable };
 }
 
 type Common = ReturnType<typeof commonSpec> & Pick<ServerSpec, 'env' | 'config' | 'roots'>;
@@ -86,23 +91,23 @@ const ms = (value: unknown, seconds: number) =>
   Math.round((typeof value === 'number' ? value : seconds) * 1000);
 const or = <T>(value: unknown, fallback: T): T => (value === undefined ? fallback : (value as T));
 
-function commonSpec(draft: ParsedEntry) {
-  const { fields, document, context } = draft;
+function commonSpec(entry: ParsedEntry) {
+  const { fields, document, context } = entry;
   const ping = isMap(fields.ping) ? fields.ping : {};
   const tools = isMap(fields.tools) ? fields.tools : {};
   const requestTimeoutMs = ms(fields.request_timeout, 60);
   return {
-    ...restartPolicy(draft),
-    name: draft.name,
+    ...restartPolicy(entry),
+    name: entry.name,
     description: fields.description as string | undefined,
-    server: draft.server,
+    server: entry.server,
     registryName: fields.registry_name as string | undefined,
-    origin: { scope: context.scope, file: document.file, ...document.place(draft.path) },
+    origin: { scope: context.scope, file: document.file, ...document.position(entry.path) },
     enabled: or(fields.enabled, true),
     loadTools: or(fields.load_tools, true),
     loadPrompts: or(fields.load_prompts, true),
     requestTimeoutMs,
-    // Whoever raises only request_timeout does not want the default total to cut it short.
+    // When only request_timeout is raised, the default total must not cut it short.
     maxTimeoutMs: Math.max(ms(fields.max_timeout, 600), requestTimeoutMs),
     sharing: or(fields.sharing, 'shared' as const),
     replicas: or(fields.replicas, 1),
@@ -116,8 +121,8 @@ function commonSpec(draft: ParsedEntry) {
   };
 }
 
-function stdioTimes(draft: ParsedEntry) {
-  const { fields } = draft;
+function stdioTimes(entry: ParsedEntry) {
+  const { fields } = entry;
   const stop = isMap(fields.stop) ? fields.stop : {};
   return {
     transport: 'stdio' as const,
@@ -131,7 +136,7 @@ function stdioTimes(draft: ParsedEntry) {
 }
 
 function stdioSpec(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   launch: LaunchCommand,
   common: Common,
   environment: Environment,
@@ -139,28 +144,28 @@ function stdioSpec(
   report: Report,
 ): StdioSpec {
   const args = launch.args.map(({ text, index }) => {
-    if (index === undefined) return expander.text(text, draft.at('plugin_dir'));
-    return fromFolder(draft, text, expander.text(text, draft.at('args', index)));
+    if (index === undefined) return expander.text(text, entry.at('plugin_dir'));
+    return fromFolder(entry, text, expander.text(text, entry.at('args', index)));
   });
   const cwd =
     launch.cwd === undefined
-      ? (launch.plugin?.folder ?? draft.context.folder)
-      : resolve(draft.context.folder, expander.text(launch.cwd, draft.at('cwd')));
+      ? (launch.plugin?.folder ?? entry.context.folder)
+      : resolve(entry.context.folder, expander.text(launch.cwd, entry.at('cwd')));
   const names = Object.keys(environment.values);
   if (common.config !== undefined) names.push('MCP_CONFIG');
   const spec = {
     ...common,
-    ...stdioTimes(draft),
+    ...stdioTimes(entry),
     command: launch.command,
     args: launch.command === 'docker' ? withEnvironmentNames(args, names) : args,
     cwd,
   };
-  checkSizes(draft, spec, report);
+  checkSizes(entry, spec, report);
   return spec;
 }
 
-function remoteTimes(draft: ParsedEntry) {
-  const { fields, transport } = draft;
+function remoteTimes(entry: ParsedEntry) {
+  const { fields, transport } = entry;
   const timeoutMs = ms(fields.timeout, 30);
   if (transport === 'websocket') return { transport, timeoutMs };
   const sseReadTimeoutMs = ms(fields.sse_read_timeout, 300);
@@ -169,61 +174,61 @@ function remoteTimes(draft: ParsedEntry) {
 }
 
 function remoteSpec(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   common: Common,
   expander: Expander,
-  outside: LoadEnvironment,
+  loadEnvironment: LoadEnvironment,
   report: Report,
 ): RemoteSpec {
-  const { fields, transport, document } = draft;
-  const url = expander.text(String(fields.url), draft.at('url'));
-  if (URL.canParse(url)) outside.redactor.add('url', decodeSafely(new URL(url).password));
-  const fault = expander.isIncomplete ? undefined : urlFault(url, transport, draft.context.allowHttp);
+  const { fields, transport, document } = entry;
+  const url = expander.text(String(fields.url), entry.at('url'));
+  if (URL.canParse(url)) loadEnvironment.redactor.add('url', decodeSafely(new URL(url).password));
+  const fault = expander.isIncomplete ? undefined : urlProblem(url, transport, entry.context.allowHttp);
   if (fault !== undefined)
-    report(document.problem('MCPConfigError', draft.at('url'), fault.message, fault.fix));
-  const headers = expander.map(stringMap(fields.headers), draft.at('headers'));
+    report(document.problem('MCPConfigError', entry.at('url'), fault.message, fault.fix));
+  const headers = expander.map(stringMap(fields.headers), entry.at('headers'));
   for (const [name, value] of Object.entries(headers)) {
-    outside.redactor.add(name, value);
+    loadEnvironment.redactor.add(name, value);
     if (isHeaderValue(value)) continue;
     const fix = 'check the variable it comes from';
-    report(document.problem('MCPConfigError', draft.at('headers', name), BAD_HEADER_VALUE, fix));
+    report(document.problem('MCPConfigError', entry.at('headers', name), BAD_HEADER_VALUE, fix));
   }
-  return { ...common, url, headers, ...remoteTimes(draft) } as RemoteSpec;
+  return { ...common, url, headers, ...remoteTimes(entry) } as RemoteSpec;
 }
 
-/** What is offered to the server as MCP roots: `roots`, and the directories that its config allows. */
+/** The MCP roots of a server: `roots`, and the directories that its config allows. */
 function rootsOf(
-  draft: ParsedEntry,
+  entry: ParsedEntry,
   config: DataMap | undefined,
   expander: Expander,
   report: Report,
 ): Root[] {
-  const given = strings(draft.fields.roots).map((text, index) => {
-    const path = draft.at('roots', index);
+  const given = strings(entry.fields.roots).map((text, index) => {
+    const path = entry.at('roots', index);
     return { text: expander.text(text, path), path };
   });
   const allowed = strings(config?.allowed_directories).flatMap((text, index) =>
-    typeof text === 'string' ? [{ text, path: draft.at('config', 'allowed_directories', index) }] : [],
+    typeof text === 'string' ? [{ text, path: entry.at('config', 'allowed_directories', index) }] : [],
   );
   const roots = new Map<string, Root>();
   for (const { text, path } of [...given, ...allowed]) {
-    const root = toRoot(draft, text, path, report);
+    const root = toRoot(entry, text, path, report);
     if (root !== undefined) roots.set(root.uri, root);
   }
   return [...roots.values()];
 }
 
-function toRoot(draft: ParsedEntry, text: string, path: Path, report: Report): Root | undefined {
+function toRoot(entry: ParsedEntry, text: string, path: Path, report: Report): Root | undefined {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     if (/^file:\/\//i.test(text) && URL.canParse(text)) {
       const uri = new URL(text);
       return { uri: uri.href, name: basename(decodeSafely(uri.pathname)) || '/' };
     }
     const message = 'A root must be a folder or a file:// URI';
-    report(draft.document.problem('MCPConfigError', path, message, 'write a path, or file:///…'));
+    report(entry.document.problem('MCPConfigError', path, message, 'write a path, or file:///…'));
     return undefined;
   }
-  const folder = resolve(draft.context.folder, text);
+  const folder = resolve(entry.context.folder, text);
   return { uri: pathToFileURL(folder).href, name: basename(folder) || '/' };
 }
 
@@ -235,17 +240,17 @@ function decodeSafely(text: string): string {
   }
 }
 
-function checkSizes(draft: ParsedEntry, spec: StdioSpec, report: Report): void {
+function checkSizes(entry: ParsedEntry, spec: StdioSpec, report: Report): void {
   const tooLong = (text: string) => Buffer.byteLength(text) > MAX_ARGUMENT_BYTES;
   const fail = (path: Path, what: string) =>
     report(
-      draft.document.problem('MCPConfigError', path, `${what} is longer than 128 KiB`, 'pass it in a file'),
+      entry.document.problem('MCPConfigError', path, `${what} is longer than 128 KiB`, 'pass it in a file'),
     );
-  if (spec.args.some(tooLong)) fail(draft.at('args'), 'An argument');
+  if (spec.args.some(tooLong)) fail(entry.at('args'), 'An argument');
   for (const [name, value] of Object.entries(spec.env)) {
-    if (tooLong(`${name}=${value}`)) fail(draft.at('env', name), 'A variable');
+    if (tooLong(`${name}=${value}`)) fail(entry.at('env', name), 'A variable');
   }
   if (spec.config !== undefined && tooLong(`MCP_CONFIG=${JSON.stringify(spec.config)}`)) {
-    fail(draft.at('config'), "'config'");
+    fail(entry.at('config'), "'config'");
   }
 }

@@ -3,8 +3,8 @@ import { isMap } from '../parse/document.js';
 import type { ParsedEntry } from './parsed-entry.js';
 
 /**
- * The restart policy of an entry, in milliseconds, with the defaults filled in. A remote server is never given up
- * unless its entry says so: nothing of it runs here, it is only asked again, and it may be back any time.
+ * The restart policy of an entry in milliseconds, with defaults. A remote server has no limit of restarts unless its
+ * entry sets one: nothing of it runs here, and it may come back at any time.
  */
 export function restartPolicy({
   fields,

@@ -7,7 +7,7 @@ import { choice, map, names, optional, pairs, text, texts } from '../schema/shap
 import { type Report, stringMap, strings } from './parsed-entry.js';
 
 /**
- * Source documents: the other spelling of an entry, with `mcp_` before its fields. A source is a local plugin
+ * Source documents: another form of an entry, whose fields begin with `mcp_`. A source is a local plugin
  * (`mcp_plugin_dir`) or a remote server (`mcp_server_url`).
  */
 export const SOURCE_FIELDS = {
@@ -29,7 +29,7 @@ export const SOURCE_FIELDS = {
 
 export const SOURCE = map(SOURCE_FIELDS);
 
-/** Which name a field of an entry has in a source document, so that problems point at what the person wrote. */
+/** The names of an entry's fields in a source document, so that problems point at what the user wrote. */
 const NAMES: Partial<Record<FieldName, string>> = {
   plugin_dir: 'mcp_plugin_dir',
   transport: 'mcp_transport_type',
@@ -49,7 +49,7 @@ export function isSourceDocument(item: DataMap): boolean {
   return Object.hasOwn(item, 'source_type');
 }
 
-/** Turns a source document into an entry. Undefined when it has problems, all of which were reported. */
+/** Converts a source document to an entry. Undefined when it has problems, which were reported. */
 export function convertSource(
   document: SourceDocument,
   path: Path,

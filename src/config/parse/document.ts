@@ -1,45 +1,47 @@
+import { isObject } from '../../shared/json.js';
 import { didYouMean, nearMiss } from '../../shared/near-miss.js';
 import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
 
-/** Plain data: objects without a prototype, so that `__proto__` is a key like any other. */
+/** Plain data. Its objects have no prototype, so `__proto__` is an ordinary key. */
 export type Data = null | boolean | number | string | Data[] | { [key: string]: Data };
 export type DataMap = { [key: string]: Data };
 
-interface Offsets {
+interface Position {
   key: number;
   value: number;
 }
 
-/** Where each child of each container stands in the text. */
-export type Places = WeakMap<object, Map<string | number, Offsets>>;
+/** The offsets of each child of each list and map. */
+export type Positions = WeakMap<object, Map<string | number, Position>>;
 
-/** How many names are compared for the suggestions of one file: a hostile one has twenty thousand wrong names. */
+/** The most names that are compared for suggestions in one file: a hostile file may have 20,000 wrong names. */
 const MAX_COMPARISONS = 20_000;
 
-/** A parsed file that still knows where everything stood. */
+/** A parsed file, with the position of every key and value. */
 export class SourceDocument {
   readonly file: string;
   readonly text: string;
   readonly value: Data;
-  readonly #places: Places;
+  readonly #positions: Positions;
   readonly #start: number;
   #lines: LineIndex | undefined;
   #comparisons = 0;
 
-  constructor(file: string, text: string, value: Data, places: Places, start: number) {
+  constructor(file: string, text: string, value: Data, positions: Positions, start: number) {
     this.file = file;
     this.text = text;
     this.value = value;
-    this.#places = places;
+    this.#positions = positions;
     this.#start = start;
   }
 
-  /** The place of a key or its value; of the nearest thing around it where the path leads nowhere. */
-  place(path: Path, what: 'key' | 'value' = 'value'): { line: number; column: number } {
+  /** The position of a key or its value. For a path that does not exist, that of its nearest existing parent. */
+  position(path: Path, what: 'key' | 'value' = 'value'): { line: number; column: number } {
     let offset = this.#start;
     let node: unknown = this.value;
     path.every((step, index) => {
-      const child = typeof node === 'object' && node !== null ? this.#places.get(node)?.get(step) : undefined;
+      const child =
+        typeof node === 'object' && node !== null ? this.#positions.get(node)?.get(step) : undefined;
       if (child === undefined) return false;
       offset = what === 'key' && index === path.length - 1 ? child.key : child.value;
       node = (node as Record<string | number, unknown>)[step];
@@ -49,12 +51,12 @@ export class SourceDocument {
     return this.#lines.at(offset);
   }
 
-  /** As nearMiss, but nothing once this file has asked for too much. */
+  /** As `nearMiss`, but undefined once this file has used up its comparisons. */
   nearMiss(word: string, candidates: readonly string[]): string | undefined {
     return this.#mayCompare(candidates) ? nearMiss(word, candidates) : undefined;
   }
 
-  /** As didYouMean, but nothing once this file has asked for too much. */
+  /** As `didYouMean`, but empty once this file has used up its comparisons. */
   didYouMean(word: string, candidates: readonly string[]): string {
     return this.#mayCompare(candidates) ? didYouMean(word, candidates) : '';
   }
@@ -72,15 +74,25 @@ export class SourceDocument {
     fix: string,
     what: 'key' | 'value' = 'value',
   ): Problem {
-    return { type, message, fix, file: this.file, ...this.place(path, what), path: formatPath(path) };
+    return { type, message, fix, file: this.file, ...this.position(path, what), path: formatPath(path) };
   }
 }
 
+/** `isObject` for the data of a file. */
 export function isMap(value: unknown): value is DataMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
-/** Turns offsets into lines and columns; the line starts are found once, since a file can have many problems. */
+/** Visits every string of a value with its path, however deep it is nested. Keys are not visited. */
+export function eachString(value: unknown, path: Path, visit: (text: string, path: Path) => void): void {
+  if (typeof value === 'string') visit(value, path);
+  else if (Array.isArray(value))
+    value.forEach((item, index) => void eachString(item, [...path, index], visit));
+  else if (isMap(value))
+    for (const [key, item] of Object.entries(value)) eachString(item, [...path, key], visit);
+}
+
+/** Turns offsets into lines and columns. The starts of lines are found once, since a file can have many problems. */
 export class LineIndex {
   readonly #starts: number[] = [0];
   readonly #bom: number;
@@ -103,7 +115,9 @@ export class LineIndex {
   }
 }
 
-/** A text that cannot be parsed: what is wrong and where, never the text itself (it may hold a secret). */
+/**
+ * The error for a text that cannot be parsed. It names positions and never quotes the text, which may hold a secret.
+ */
 export function unreadable(
   file: string,
   text: string,

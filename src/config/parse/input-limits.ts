@@ -1,9 +1,9 @@
 import { Lexer } from 'yaml';
 
 /**
- * Looks at a YAML text before the parser sees it. The parser recurses: some 850 bytes of `[[[[…` abort the whole
- * process, and no try/catch can help. The lexer does not recurse and is linear, so depth and size are read off its
- * tokens, and a hostile text is left at the first token too many.
+ * Checks a YAML text before it is parsed. The parser recurses: some 850 bytes of `[[[[…` abort the whole process, and
+ * try/catch cannot prevent it. The lexer is linear and does not recurse, so depth and size are measured on its tokens,
+ * and reading stops at the first token over a limit.
  */
 export const LIMITS = {
   bytes: 1024 * 1024,
@@ -13,10 +13,10 @@ export const LIMITS = {
   badEscapes: 20,
 } as const;
 
-export interface Refusal {
+export interface TextProblem {
   message: string;
   fix: string;
-  /** Where in the text it went too far. */
+  /** The offset at which the limit was exceeded. */
   offset: number;
 }
 
@@ -30,7 +30,7 @@ export const TOO_LARGE = {
   fix: 'split it, or move the large part out of it',
 } as const;
 
-/** An escape as the parser knows it, or a lone backslash where it knows none. */
+/** An escape that the parser knows; or else a lone backslash. */
 const ESCAPE =
   /\\(?:[0abefnrtvNLP_ \t"/\\]|\r?\n|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})|\\/g;
 
@@ -39,10 +39,10 @@ const BAD_ESCAPES = {
   fix: 'write \\\\ for a backslash, or use single quotes',
 } as const;
 
-/** The bound below may count a level twice; the exact depth is checked on the parsed tree. */
+/** `Nesting` may count a level twice; the exact depth is checked on the parsed tree. */
 const DEPTH_BOUND = LIMITS.depth * 2;
 
-export function checkText(text: string): Refusal | undefined {
+export function checkText(text: string): TextProblem | undefined {
   if (Buffer.byteLength(text) > LIMITS.bytes) return { ...TOO_LARGE, offset: 0 };
   let tokens = 0;
   let aliases = 0;
@@ -68,7 +68,7 @@ export function checkText(text: string): Refusal | undefined {
   return undefined;
 }
 
-/** The parser makes an error of each: half a million of them fit into one string, and cost it ten seconds. */
+/** The parser reports each bad escape: half a million fit into one string and cost it ten seconds. */
 function countBadEscapes(token: string): number {
   let count = 0;
   for (const [found] of token.matchAll(ESCAPE)) {
@@ -78,8 +78,8 @@ function countBadEscapes(token: string): number {
 }
 
 /**
- * An upper bound of the depth. Flow collections nest by their brackets. Block collections nest by column: content
- * that stands further right than what encloses it is one level, and that holds for `- - - x` as for indents.
+ * An upper bound of the depth. Flow collections nest by brackets. Block collections nest by column: content to the
+ * right of its parent is one level deeper, for `- - - x` as well as for indentation.
  */
 class Nesting {
   #flow = 0;
@@ -100,7 +100,7 @@ class Nesting {
   }
 
   #content(token: string, first: string): void {
-    // The colon after a key opens nothing by itself; one without a key before it does.
+    // The colon after a key opens no level; a colon without a key does.
     const isColonOfKey = token === ':' && this.#afterKey;
     if (this.#flow === 0 && !isColonOfKey) this.#enter(this.#column);
     if (first === '[' || first === '{') this.#flow++;

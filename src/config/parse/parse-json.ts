@@ -1,42 +1,53 @@
 import { createScanner, type Node, parseTree } from 'jsonc-parser';
-import { type Data, type DataMap, type Places, SourceDocument, unreadable } from './document.js';
-import { LIMITS, type Refusal, TOO_DEEP, TOO_LARGE } from './input-limits.js';
+import { type Data, type DataMap, type Positions, SourceDocument, unreadable } from './document.js';
+import { LIMITS, type TextProblem, TOO_DEEP, TOO_LARGE } from './input-limits.js';
 
-/** The scanner's token kinds that matter here (its own enum is erased at build time). */
-const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 } as const;
+/** The token kinds of jsonc-parser's scanner. Its own `SyntaxKind` is a const enum and does not exist at run time. */
+export const TOKEN = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  lineComment: 12,
+  blockComment: 13,
+  lineBreak: 14,
+  space: 15,
+  end: 17,
+} as const;
 
 /**
- * Parses one JSON text; comments and trailing commas are let through, since people put both into such files.
- * Throws a ConfigError that names the place.
+ * Parses a JSON text. Comments and trailing commas are accepted, since people write both in config files. Throws a
+ * ConfigError with the position.
  */
 export function parseJson(file: string, text: string): SourceDocument {
-  // Some editors write a byte order mark, which is no JSON; a space in its stead keeps every place as it is.
+  // Some editors write a byte order mark, which is not JSON. A space in its place keeps all offsets.
   const json = text.replace(/^\uFEFF/, ' ');
   const refusal = checkJson(json);
   if (refusal !== undefined) throw unreadable(file, text, [refusal]);
   const errors: { error: number; offset: number; length: number }[] = [];
   const root = parseTree(json, errors, { allowTrailingComma: true, disallowComments: false });
   if (errors.length > 0 || root === undefined) {
-    const places = errors.length > 0 ? errors.slice(0, 20) : [{ offset: 0 }];
+    const positions = errors.length > 0 ? errors.slice(0, 20) : [{ offset: 0 }];
     throw unreadable(
       file,
       text,
-      places.map(({ offset }) => ({
+      positions.map(({ offset }) => ({
         message: 'Not valid JSON',
         fix: 'correct the syntax at this place',
         offset,
       })),
     );
   }
-  const places: Places = new WeakMap();
-  const duplicates: Refusal[] = [];
-  const value = convert(root, places, duplicates);
+  const positions: Positions = new WeakMap();
+  const duplicates: TextProblem[] = [];
+  const value = convert(root, positions, duplicates);
   if (duplicates.length > 0) throw unreadable(file, text, duplicates);
-  return new SourceDocument(file, text, value, places, root.offset);
+  return new SourceDocument(file, text, value, positions, root.offset);
 }
 
-/** The parser recurses, the scanner does not. */
-function checkJson(text: string): Refusal | undefined {
+/** Measured on the tokens: the parser recurses, the scanner does not. */
+function checkJson(text: string): TextProblem | undefined {
   if (Buffer.byteLength(text) > LIMITS.bytes) return { ...TOO_LARGE, offset: 0 };
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -48,15 +59,15 @@ function checkJson(text: string): Refusal | undefined {
   return undefined;
 }
 
-function convert(node: Node, places: Places, duplicates: Refusal[]): Data {
+function convert(node: Node, positions: Positions, duplicates: TextProblem[]): Data {
   if (node.type === 'array') {
     const list: Data[] = [];
     const at = new Map<number, { key: number; value: number }>();
     for (const child of node.children ?? []) {
       at.set(list.length, { key: child.offset, value: child.offset });
-      list.push(convert(child, places, duplicates));
+      list.push(convert(child, positions, duplicates));
     }
-    places.set(list, at);
+    positions.set(list, at);
     return list;
   }
   if (node.type !== 'object') return (node.value ?? null) as Data;
@@ -67,11 +78,11 @@ function convert(node: Node, places: Places, duplicates: Refusal[]): Data {
     if (key === undefined || value === undefined) continue;
     const name = String(key.value);
     if (Object.hasOwn(map, name)) {
-      duplicates.push({ message: 'A key stands here twice', fix: 'remove one', offset: key.offset });
+      duplicates.push({ message: 'Duplicate key', fix: 'remove one', offset: key.offset });
     }
     at.set(name, { key: key.offset, value: value.offset });
-    map[name] = convert(value, places, duplicates);
+    map[name] = convert(value, positions, duplicates);
   }
-  places.set(map, at);
+  positions.set(map, at);
   return map;
 }

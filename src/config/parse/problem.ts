@@ -1,10 +1,10 @@
 import { ToolherdError } from '../../shared/errors.js';
 
-/** One thing wrong in one file, with its place. A file's problems are reported all at once. */
+/** One problem in one file, with its position. All problems of a file are reported at once. */
 export interface Problem {
   type: 'ConfigError' | 'MCPConfigError' | 'ValidationError';
   message: string;
-  /** The cause, where the message alone does not say it. */
+  /** The cause, when the message does not say it. */
   why?: string;
   fix: string;
   file: string;
@@ -13,7 +13,7 @@ export interface Problem {
   column: number;
   /** Where in the document, e.g. `tools[2].env.API_KEY`; empty for the file as a whole. */
   path: string;
-  /** The name of the variable that is not set, where that is the problem. */
+  /** The name of the variable that is not set, for problems of that kind. */
   variable?: string;
 }
 
@@ -31,7 +31,7 @@ export function formatPath(path: Path): string {
   return text;
 }
 
-/** The lines of one problem as a person reads them: what, where, why, how to fix. */
+/** A problem as printed: what, where, why, how to fix. */
 export function formatProblem(problem: Problem, level: 'error' | 'warning' = 'error'): string {
   const path = problem.path === '' ? '' : ` (${problem.path})`;
   const where = `${problem.file}:${problem.line}:${problem.column}${path}`;
@@ -39,7 +39,12 @@ export function formatProblem(problem: Problem, level: 'error' | 'warning' = 'er
   return `${level}: ${problem.type}: ${problem.message}\n  at ${where}${why}\n  fix: ${problem.fix}`;
 }
 
-/** A file that cannot be used. Nothing of it is applied. */
+/** A problem with the file as a whole, reported at its first line. */
+export function fileProblem(file: string, message: string, fix: string): Problem {
+  return { type: 'ConfigError', message, fix, file, line: 1, column: 1, path: '' };
+}
+
+/** A file with problems. Nothing of it is applied. */
 export class ConfigError extends ToolherdError {
   override readonly type: string = 'ConfigError';
   readonly problems: readonly Problem[];
@@ -50,12 +55,12 @@ export class ConfigError extends ToolherdError {
   }
 }
 
-/** The same, when all that is wrong is wrong in entries of servers. */
+/** A ConfigError whose problems are all in entries of servers. */
 export class MCPConfigError extends ConfigError {
   override readonly type: string = 'MCPConfigError';
 }
 
-/** The error for these problems, by what they are about. */
+/** A ConfigError or MCPConfigError, by what the problems are about. */
 export function configError(problems: readonly Problem[]): ConfigError {
   const isAboutEntries = problems.every(({ type }) => type !== 'ConfigError');
   return isAboutEntries ? new MCPConfigError(problems) : new ConfigError(problems);

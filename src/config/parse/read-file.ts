@@ -1,12 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { ToolherdError } from '../../shared/errors.js';
 import { LIMITS, TOO_LARGE } from './input-limits.js';
 
-/** Why a file could not be had, in words; never its content. */
-export class FileReadError extends Error {
-  readonly fix: string;
-  /** The file does not exist, which some callers may live with. */
+/** Says why a file cannot be read, and never quotes its content. */
+export class FileReadError extends ToolherdError {
+  override readonly fix: string;
+  /** The file does not exist. Some callers take that for an empty file. */
   readonly isMissing: boolean;
+
   constructor(message: string, fix: string, isMissing = false) {
     super(message);
     this.fix = fix;
@@ -14,8 +16,10 @@ export class FileReadError extends Error {
   }
 }
 
-/** Reads a small regular file as text. A pipe or a device is refused instead of waited for. */
-export function readSmallFile(path: string): string {
+const MIB = 1024 * 1024;
+
+/** Reads a regular UTF-8 file. A pipe or a device is refused: reading one could block for ever. */
+export function readSmallFile(path: string, maxBytes: number = LIMITS.bytes): string {
   let descriptor: number;
   try {
     descriptor = openToRead(path);
@@ -24,11 +28,13 @@ export function readSmallFile(path: string): string {
   }
   try {
     const { size } = checkRegular(path, descriptor);
-    if (size > LIMITS.bytes) throw new FileReadError(TOO_LARGE.message, TOO_LARGE.fix);
+    if (size > maxBytes) {
+      throw new FileReadError(`${path} is larger than ${maxBytes / MIB} MiB`, TOO_LARGE.fix);
+    }
     const bytes = readFileSync(descriptor);
     const text = bytes.toString('utf8');
     if (text.includes('\uFFFD') && !Buffer.from(text).equals(bytes)) {
-      throw new FileReadError('The file is not valid UTF-8', 'save it as UTF-8');
+      throw new FileReadError(`${path} is not valid UTF-8`, 'save it as UTF-8');
     }
     return text;
   } catch (error) {
@@ -38,11 +44,21 @@ export function readSmallFile(path: string): string {
   }
 }
 
-/** Not EMFILE, EIO and the like: those say nothing about the file. */
+/** As `readSmallFile`, but undefined for a file that does not exist. */
+export function readIfExists(path: string, maxBytes?: number): string | undefined {
+  try {
+    return readSmallFile(path, maxBytes);
+  } catch (error) {
+    if (error instanceof FileReadError && error.isMissing) return undefined;
+    throw error;
+  }
+}
+
+/** The file is gone or closed to us. EMFILE, EIO and the like say nothing about the file. */
 const LOST = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP'];
 
-/** What happened to a file that was read before; undefined while a regular file can be opened there. */
-export function lossOf(path: string): string | undefined {
+/** Why a file that was read before cannot be opened now; undefined while a regular file is there. */
+export function whyGone(path: string): string | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openToRead(path);
@@ -69,7 +85,7 @@ function checkRegular(path: string, descriptor: number): { size: number } {
   throw new FileReadError(`${path} is ${what}`, 'name a regular file');
 }
 
-/** Why the system would not give the file. */
+/** Turns the error of the file system into words. */
 export function fileReadError(path: string, error: unknown): FileReadError {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR')
@@ -79,7 +95,7 @@ export function fileReadError(path: string, error: unknown): FileReadError {
   return new FileReadError(`${path} could not be read (${code})`, 'check the path');
 }
 
-/** Resolves a path from a file that may not leave the file's folder, links followed. */
+/** Resolves a path written in a file. It must not leave the folder of that file, not even through a link. */
 export function resolveInside(folder: string, path: string): string {
   const fix = `use a path inside ${folder}`;
   const full = resolve(folder, path);

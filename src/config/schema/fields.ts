@@ -16,11 +16,13 @@ import {
 } from './shapes.js';
 import type { Transport } from './spec.js';
 
-/** Every field of an entry: its shape, the transports it belongs to, and a line about it for editors and docs. */
+/** A field of an entry: its transports, its shape, and its description and default for editors and docs. */
 export interface Field {
   for: readonly Transport[];
   shape: z.ZodMiniType;
   about: string;
+  /** YAML where the default can be written in a file, else words. */
+  default: string;
 }
 
 const ALL = ['stdio', 'sse', 'websocket', 'http'] as const;
@@ -35,7 +37,12 @@ export const TRANSPORT_NAMES = [
   'streamable_http',
   'streamable-http',
 ] as const;
+/** What a plugin manifest may name as its runtime. */
 export const RUNTIMES = ['uvx', 'npx', 'python', 'node', 'docker'] as const;
+/** Commands that every entry may run; `security.allowed_commands` adds to them. */
+export const BUILT_IN_COMMANDS = ['npx', 'uvx', 'docker'] as const;
+/** The fields whose strings may hold `${VAR}`. */
+export const EXPANDED_FIELDS = ['env', 'headers', 'url', 'args', 'cwd', 'config', 'roots'] as const;
 
 const transport = z.union([choice(...TRANSPORT_NAMES), map({ type: choice(...TRANSPORT_NAMES) })], {
   error: `one of ${TRANSPORT_NAMES.join(', ')}`,
@@ -46,80 +53,202 @@ const BYTES = ' of bytes';
 const MAX_BYTES = 2 ** 31 - 1;
 
 export const FIELDS = {
-  name: { for: ALL, shape: text(), about: 'What you call it. Unique in its file, no control characters.' },
-  description: { for: ALL, shape: z.string({ error: 'a text' }), about: 'What it is good for.' },
-  type: { for: ALL, shape: choice('mcp'), about: 'Always mcp; needed in agent.yaml.' },
-  server: { for: ALL, shape: text(), about: 'Identifier of the package or service.' },
-  transport: { for: ALL, shape: transport, about: 'How it is reached; default stdio.' },
+  name: {
+    for: ALL,
+    shape: text(),
+    about: 'Name of the server. It must be unique in its file and hold no control characters.',
+    default: 'required',
+  },
+  description: {
+    for: ALL,
+    shape: z.string({ error: 'a text' }),
+    about: 'What the server is for. A missing description is a warning.',
+    default: 'none',
+  },
+  type: {
+    for: ALL,
+    shape: choice('mcp'),
+    about: 'Always mcp. It is required in agent.yaml, where other programs have entries too.',
+    default: 'none',
+  },
+  server: {
+    for: ALL,
+    shape: text(),
+    about: 'Identifier of the package or service.',
+    default: 'required',
+  },
+  transport: {
+    for: ALL,
+    shape: transport,
+    about: 'How toolherd connects to the server: stdio, sse, websocket or http.',
+    default: 'stdio',
+  },
   command: {
     for: STDIO,
     shape: text(),
-    about: 'npx, uvx or docker, plus security.allowed_commands of config.yaml.',
+    about:
+      'Program to run: npx, uvx, docker, or one of security.allowed_commands. Not required with plugin_dir.',
+    default: 'required',
   },
-  args: { for: STDIO, shape: texts(), about: 'Arguments; ./x is relative to the folder of the file.' },
-  env: { for: ALL, shape: pairs(), about: 'Environment of the server; values may hold ${VAR}.' },
-  envFile: { for: ALL, shape: text(), about: 'A .env file inside the folder of the file; env wins over it.' },
-  env_file: { for: ALL, shape: text(), about: 'The same as envFile.' },
-  encoding: { for: STDIO, shape: text(), about: 'Encoding of its stdin and stdout; default utf-8.' },
-  cwd: { for: STDIO, shape: text(), about: 'Working directory; default: the folder of the file.' },
-  url: { for: REMOTE, shape: text(), about: 'https, or http on localhost; wss or ws for websocket.' },
-  headers: { for: REMOTE, shape: pairs(), about: 'HTTP headers; values may hold ${VAR}.' },
-  timeout: { for: REMOTE, shape: seconds(), about: 'Seconds for connection and handshake; default 30.' },
+  args: {
+    for: STDIO,
+    shape: texts(),
+    about: 'Arguments of the command. A path that begins with ./ is relative to the folder of the file.',
+    default: '[]',
+  },
+  env: {
+    for: ALL,
+    shape: pairs(),
+    about: 'Environment variables of the server. Values may hold ${VAR}.',
+    default: '{}',
+  },
+  envFile: {
+    for: ALL,
+    shape: text(),
+    about: 'Path of a .env file inside the folder of the file. env overrides its values.',
+    default: 'none',
+  },
+  env_file: { for: ALL, shape: text(), about: 'Another name of envFile.', default: 'none' },
+  encoding: {
+    for: STDIO,
+    shape: text(),
+    about: "Encoding of the server's stdin and stdout, as a WHATWG label.",
+    default: 'utf-8',
+  },
+  cwd: {
+    for: STDIO,
+    shape: text(),
+    about: 'Working directory of the server.',
+    default: 'the folder of the file',
+  },
+  url: {
+    for: REMOTE,
+    shape: text(),
+    about: 'Address of the server: https, or http on localhost; wss or ws for websocket.',
+    default: 'required',
+  },
+  headers: { for: REMOTE, shape: pairs(), about: 'HTTP headers. Values may hold ${VAR}.', default: '{}' },
+  timeout: {
+    for: REMOTE,
+    shape: seconds(),
+    about: 'Seconds for connection and handshake.',
+    default: '30',
+  },
   start_timeout: {
     for: STDIO,
     shape: seconds(),
-    about: 'Seconds from spawn to end of handshake; default 120.',
+    about: 'Seconds from the start of the process to the end of the handshake.',
+    default: '120',
   },
   sse_read_timeout: {
     for: ['sse', 'http'],
     shape: seconds(),
-    about: 'Seconds between two events; default 300.',
+    about: 'Seconds without an event after which an event stream counts as lost.',
+    default: '300',
   },
   terminate_on_close: {
     for: ['http'],
     shape: flag(),
-    about: 'Send DELETE for the session on close; default true.',
+    about: 'Whether toolherd sends DELETE for the session when it closes the connection.',
+    default: 'true',
   },
   config: {
     for: ALL,
     shape: anyMap(),
-    about: 'Passed on to the server; allowed_directories also become roots.',
+    about: 'Settings that are passed to the server. Its allowed_directories also become MCP roots.',
+    default: 'none',
   },
-  roots: { for: ALL, shape: names(), about: 'Folders or file URIs offered as MCP roots.' },
-  load_tools: { for: ALL, shape: flag(), about: 'Discover its tools; default true.' },
-  load_prompts: { for: ALL, shape: flag(), about: 'Discover its prompts; default true.' },
+  roots: {
+    for: ALL,
+    shape: names(),
+    about: 'Folders or file URIs that the server gets as MCP roots.',
+    default: '[]',
+  },
+  load_tools: {
+    for: ALL,
+    shape: flag(),
+    about: 'Whether toolherd reads the list of tools.',
+    default: 'true',
+  },
+  load_prompts: {
+    for: ALL,
+    shape: flag(),
+    about: 'Whether toolherd reads the list of prompts.',
+    default: 'true',
+  },
   request_timeout: {
     for: ALL,
     shape: whole(1, 2_147_483, ' of seconds'),
-    about: 'Seconds for one call without progress; default 60.',
+    about: 'Seconds that a call may take without progress.',
+    default: '60',
   },
-  max_timeout: { for: ALL, shape: seconds(), about: 'Seconds for one call in all; default 600.' },
+  max_timeout: {
+    for: ALL,
+    shape: seconds(),
+    about: 'Seconds that a call may take in total, progress or not.',
+    default: '600',
+  },
   registry_name: {
     for: ALL,
     shape: text().check(z.regex(REGISTRY_NAME, { error: 'a registry name such as io.github.user/server' })),
-    about: 'Full name in the registry; set by add.',
+    about: 'Full name of the server in the registry. toolherd add writes it.',
+    default: 'none',
   },
-  lifecycle: { for: STDIO, shape: choice('singleton', 'transient'), about: 'One process, or one a call.' },
-  spares: { for: STDIO, shape: whole(0, 64), about: 'With transient: processes kept ready; default 0.' },
-  sharing: { for: ALL, shape: choice('shared', 'per-agent'), about: 'One for all agents, or one for each.' },
-  replicas: { for: ALL, shape: whole(1, 64), about: 'Processes that share the calls; default 1.' },
+  lifecycle: {
+    for: STDIO,
+    shape: choice('singleton', 'transient'),
+    about: 'singleton: one process for all calls. transient: one process for each call.',
+    default: 'singleton',
+  },
+  spares: {
+    for: STDIO,
+    shape: whole(0, 64),
+    about: 'Processes of a transient server that are started in advance.',
+    default: '0',
+  },
+  sharing: {
+    for: ALL,
+    shape: choice('shared', 'per-agent'),
+    about: 'shared: all agents use the same process. per-agent: each agent has its own.',
+    default: 'shared',
+  },
+  replicas: {
+    for: ALL,
+    shape: whole(1, 64),
+    about: 'Number of processes that share the calls.',
+    default: '1',
+  },
   start: {
     for: ALL,
     shape: choice('lazy', 'eager'),
-    about: 'lazy (default): at the first call, or to read its lists when they are not known; eager: at once.',
+    about:
+      'lazy: toolherd starts the server at the first call, or to read its lists when they are not cached. eager: it starts the server at once.',
+    default: 'lazy',
   },
   idle_timeout: {
     for: ALL,
     shape: secondsOrOff(),
-    about: 'Seconds without a call before it is stopped; off.',
+    about: 'Seconds without a call after which toolherd stops the server; 0 means never.',
+    default: '0',
   },
-  restart: { for: ALL, shape: choice('on-failure', 'always', 'never'), about: 'Default on-failure.' },
+  restart: {
+    for: ALL,
+    shape: choice('on-failure', 'always', 'never'),
+    about: 'When toolherd restarts a server that ended: on-failure, always or never.',
+    default: 'on-failure',
+  },
   max_restarts: {
     for: ALL,
     shape: whole(0, 1000),
-    about: 'Restarts in the window before quarantine; default 5, for remote servers no limit.',
+    about: 'Restarts within restart_window after which the server is quarantined.',
+    default: '5 (no limit for remote servers)',
   },
-  restart_window: { for: ALL, shape: seconds(), about: 'Seconds; default 60.' },
+  restart_window: {
+    for: ALL,
+    shape: seconds(),
+    about: 'Seconds in which max_restarts are counted.',
+    default: '60',
+  },
   backoff: {
     for: ALL,
     shape: map({
@@ -128,43 +257,90 @@ export const FIELDS = {
       factor: optional(within(1, 100)),
       jitter: optional(within(0, 1)),
     }),
-    about: 'Seconds between restarts; default {min: 0.5, max: 30, factor: 2, jitter: 0.2}.',
+    about:
+      'Pause between restarts: from min to max seconds, multiplied by factor each time, varied at random by the share jitter.',
+    default: '{min: 0.5, max: 30, factor: 2, jitter: 0.2}',
   },
-  healthy_after: { for: ALL, shape: seconds(), about: 'Seconds up that count as healthy; default 30.' },
+  healthy_after: {
+    for: ALL,
+    shape: seconds(),
+    about: 'Seconds of uptime after which the server counts as healthy and the backoff starts again.',
+    default: '30',
+  },
   stop: {
     for: STDIO,
     shape: map({ close: optional(secondsOrOff()), term: optional(secondsOrOff()) }),
-    about: 'Seconds to wait after EOF, then after TERM; default {close: 2, term: 5}.',
+    about:
+      'Seconds that toolherd waits after closing stdin (close), then after SIGTERM (term), before SIGKILL.',
+    default: '{close: 2, term: 5}',
   },
   ping: {
     for: ALL,
     shape: map({ interval: optional(secondsOrOff()), timeout: optional(secondsOrOff()) }),
-    about: 'Seconds; default {interval: 15, timeout: 10}, 0 = off.',
+    about: 'Health check: seconds between two pings, and seconds for the answer; 0 turns either off.',
+    default: '{interval: 15, timeout: 10}',
   },
   tools: {
     for: ALL,
     shape: map({ allow: optional(names()), deny: optional(names()) }),
-    about: 'Globs of tool names shown and hidden.',
+    about: 'Glob patterns of tool names. Agents see tools that match allow and do not match deny.',
+    default: '{allow: ["*"], deny: []}',
   },
-  max_message_bytes: { for: ALL, shape: whole(1024, MAX_BYTES, BYTES), about: 'Default 64 MiB.' },
-  max_in_flight: { for: ALL, shape: whole(1, 10_000), about: 'Calls with the server at once; default 256.' },
+  max_message_bytes: {
+    for: ALL,
+    shape: whole(1024, MAX_BYTES, BYTES),
+    about: 'Largest message of the server in bytes.',
+    default: '64 MiB',
+  },
+  max_in_flight: {
+    for: ALL,
+    shape: whole(1, 10_000),
+    about: 'Calls that the server handles at once. Further calls wait.',
+    default: '256',
+  },
   max_rss: {
     for: STDIO,
     shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
-    about: 'Memory of its process group; over it, it is restarted; off.',
+    about: 'Bytes of memory of the process group above which toolherd restarts the server.',
+    default: 'no limit',
   },
-  result_limit: { for: ALL, shape: whole(1, MAX_BYTES), about: 'Characters of text given to an agent; off.' },
-  plugin_dir: { for: STDIO, shape: text(), about: 'Folder with a plugin.json or server.json.' },
-  runtime_hint: { for: STDIO, shape: choice(...RUNTIMES), about: 'Which of the runtimes of the manifest.' },
-  manifest: { for: STDIO, shape: text(), about: 'Name of the manifest inside plugin_dir.' },
-  enabled: { for: ALL, shape: flag(), about: 'Default true; false keeps it in the file, unused.' },
+  result_limit: {
+    for: ALL,
+    shape: whole(1, MAX_BYTES),
+    about: 'Characters of text in a result for an agent. Longer text is saved to a file and linked.',
+    default: 'no limit',
+  },
+  plugin_dir: {
+    for: STDIO,
+    shape: text(),
+    about: 'Folder with a plugin.json or server.json that says what to run.',
+    default: 'none',
+  },
+  runtime_hint: {
+    for: STDIO,
+    shape: choice(...RUNTIMES),
+    about: 'Runtime to choose when the manifest has packages for several.',
+    default: 'none',
+  },
+  manifest: {
+    for: STDIO,
+    shape: text(),
+    about: 'File name of the manifest in plugin_dir.',
+    default: 'plugin.json or server.json',
+  },
+  enabled: {
+    for: ALL,
+    shape: flag(),
+    about: 'false keeps the entry in the file without using it.',
+    default: 'true',
+  },
 } as const satisfies Record<string, Field>;
 
 export type FieldName = keyof typeof FIELDS;
 
 const REQUIRED: ReadonlySet<string> = new Set(['name', 'server']);
 
-/** The whole entry as one strict shape. */
+/** An entry as one strict shape. */
 export const ENTRY = map(
   Object.fromEntries(
     Object.entries(FIELDS).map(([name, { shape }]) => [name, REQUIRED.has(name) ? shape : optional(shape)]),

@@ -10,46 +10,84 @@ export const DEFAULT_REGISTRY = 'https://registry.modelcontextprotocol.io/v0.1';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const BYTES = ' of bytes';
 
-/** Every key of `daemon:` and `security:`, with a line about it for editors and docs. */
+interface Setting {
+  shape: z.ZodMiniType;
+  about: string;
+  /** YAML where the default can be written in a file, else words. */
+  default: string;
+}
+
+/** Every key of `daemon:` and `security:`, with its description and default for editors and docs. */
 export const SETTINGS = {
   daemon: {
     http: {
       shape: map({ listen: text(), token: optional(choice('auto', 'none')) }),
-      about: 'Also listen on loopback TCP: {listen: "127.0.0.1:PORT", token: auto | none}; default off.',
+      about:
+        'The daemon also listens on this loopback address: {listen: "127.0.0.1:PORT", token: auto}. token: none lets clients connect without a token.',
+      default: 'off',
     },
-    registry: { shape: text(), about: `Base url of the registry; default ${DEFAULT_REGISTRY}` },
-    log_level: { shape: choice(...LOG_LEVELS), about: 'Default info.' },
+    registry: {
+      shape: text(),
+      about: 'Base url of the registry for search, show and add.',
+      default: DEFAULT_REGISTRY,
+    },
+    log_level: { shape: choice(...LOG_LEVELS), about: 'Lowest level that the daemon logs.', default: 'info' },
     log_max_bytes: {
       shape: whole(4096, 2 ** 40, BYTES),
-      about: 'Size of a log file, of the audit too, 3 kept; default 10 MiB.',
+      about: 'Size in bytes at which a log file or the audit file is rotated. The daemon keeps 3 of each.',
+      default: '10 MiB',
     },
     list_wait: {
       shape: secondsOrOff('a number of seconds, 0 for not at all'),
       about:
-        'Seconds that a list of the herd, or the search for a name or URI, waits for servers whose list is not known yet; default 2.',
+        'Seconds that a list, or the search for a name or URI, waits for servers whose lists are not known yet.',
+      default: '2',
     },
-    max_starting: { shape: whole(1, 1000), about: 'Servers starting at once; default twice the cores.' },
+    max_starting: {
+      shape: whole(1, 1000),
+      about: 'Servers that may start at the same time.',
+      default: 'twice the number of cores',
+    },
     max_rss: {
       shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
-      about: 'Memory of the whole herd; over it, idle servers are stopped; default off.',
+      about: 'Bytes of memory of all servers together above which the daemon stops idle ones.',
+      default: 'no limit',
     },
   },
   security: {
-    allowed_commands: { shape: names(), about: 'Commands besides npx, uvx and docker.' },
-    allow_http: { shape: names(), about: 'Hosts that plain http (ws) may reach besides localhost.' },
-    trust: { shape: choice('ask', 'all'), about: 'all: every agent file counts as allowed; default ask.' },
+    allowed_commands: {
+      shape: names(),
+      about: 'Commands that entries may run besides npx, uvx and docker.',
+      default: '[]',
+    },
+    allow_http: {
+      shape: names(),
+      about: 'Hosts besides localhost that may be reached over plain http or ws.',
+      default: '[]',
+    },
+    trust: {
+      shape: choice('ask', 'all'),
+      about: 'ask: an agent file is used only after toolherd allow. all: every agent file is used.',
+      default: 'ask',
+    },
     pin: {
       shape: choice('off', 'warn', 'enforce'),
       about:
-        'Tools that are not what they were when first seen: off, warn (tell) or enforce (block); default warn.',
+        'What happens to a tool whose definition changed since it was first seen. off: nothing. warn: it is reported. enforce: it is also blocked.',
+      default: 'warn',
     },
     sampling: {
       shape: choice('ask-agent', 'deny'),
-      about: 'Sampling asked for by a server; default ask-agent.',
+      about: "ask-agent: a server's sampling requests go to the agent. deny: they are rejected.",
+      default: 'ask-agent',
     },
-    elicitation: { shape: choice('ask-agent', 'deny'), about: 'Elicitation by a server; default ask-agent.' },
+    elicitation: {
+      shape: choice('ask-agent', 'deny'),
+      about: "ask-agent: a server's elicitation requests go to the agent. deny: they are rejected.",
+      default: 'ask-agent',
+    },
   },
-} as const;
+} as const satisfies Record<string, Record<string, Setting>>;
 
 export const CONFIG_KEYS = ['version', 'mcp_servers', 'daemon', 'security'] as const;
 
@@ -70,11 +108,11 @@ export function versionShape(): z.ZodMiniType {
   return version;
 }
 
-/** Reads everything of config.yaml but its servers. */
+/** Reads config.yaml except its servers. */
 export function readSettings(document: SourceDocument): { settings: Settings; problems: Problem[] } {
   const top = isMap(document.value) ? document.value : {};
   const problems: Problem[] = [];
-  // The keys that are right still count: a bad log level does not make every allowed command a wrong one as well.
+  // Valid keys still count: a wrong log level must not make every allowed command an error too.
   const check = (key: string, schema: z.ZodMiniType, table: Record<string, { about: string }>): DataMap => {
     const value = top[key] ?? null;
     if (value === null) return {};
@@ -98,7 +136,7 @@ export function defaultSettings(): Settings {
 }
 
 function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http']): Settings {
-  // The shapes above were checked: what is here has the right type.
+  // The shapes were checked, so every value has the right type.
   const or = <T>(value: unknown, fallback: T): T =>
     value === undefined || value === null ? fallback : (value as T);
   return {
@@ -141,11 +179,16 @@ function readListen(
   return { host, port, token: http.token === 'none' ? 'none' : 'auto' };
 }
 
+/** https, or http to this machine. */
+export function isRegistryUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+}
+
 function checkRegistry(document: SourceDocument, daemon: DataMap, problems: Problem[]): void {
   const registry = daemon.registry;
   if (typeof registry !== 'string') return;
-  const url = URL.canParse(registry) ? new URL(registry) : undefined;
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return;
+  if (isRegistryUrl(registry)) return;
   const message = "'daemon.registry' must use https:// (or http:// for localhost)";
   problems.push(
     document.problem('ConfigError', ['daemon', 'registry'], message, `for example ${DEFAULT_REGISTRY}`),

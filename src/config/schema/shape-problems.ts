@@ -5,21 +5,21 @@ import { formatPath, type Path, type Problem } from '../parse/problem.js';
 interface Wanted {
   type: Problem['type'];
   schema: z.ZodMiniType;
-  /** Where the checked value stands in the document. */
+  /** The path of the checked value in the document. */
   path: Path;
-  /** Every name the value may have at its top, for the near miss. */
+  /** Every name that the value may have at its top level, for suggestions. */
   known: readonly string[];
-  /** What a field is, for the fix. */
+  /** The description of a field, for the fix. */
   about(field: string): string | undefined;
 }
 
-/** A problem, and where it is seen from the checked value. */
+/** A problem, and its path from the checked value. */
 export interface ShapeProblem {
   problem: Problem;
   inner: Path;
 }
 
-/** Checks a value against its schema and says for each fault what must be there, never what is. */
+/** Checks a value against its schema. Each problem says what must be there and never quotes what is. */
 export function shapeProblems(document: SourceDocument, value: Data, wanted: Wanted): ShapeProblem[] {
   const result = wanted.schema.safeParse(value);
   if (result.success) return [];
@@ -86,7 +86,7 @@ function valueAt(value: Data, path: Path): Data | undefined {
   return node;
 }
 
-/** Names from a file are shown short, on one line, and without control characters. */
+/** Names from a file are shortened and shown on one line, without control characters. */
 export function quoteName(name: string): string {
   const plain = name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   return `'${plain.length > 60 ? `${plain.slice(0, 59)}…` : plain}'`;

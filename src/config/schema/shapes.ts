@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 
 /**
- * The building blocks of both schemas. The phrase given to each is what a wrong value is told:
- * "'request_timeout' must be <phrase>". Values are never quoted in it, since any of them may be a secret.
+ * The building blocks of both schemas. The phrase of each completes the error for a wrong value: "'request_timeout'
+ * must be <phrase>". No phrase quotes a value, since any value may be a secret.
  */
 const NO_CONTROL = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
@@ -14,7 +14,7 @@ export const flag = () => z.boolean({ error: 'true or false' });
 export const choice = <const T extends readonly string[]>(...options: T) =>
   z.enum(options, { error: `one of ${options.join(', ')}` });
 
-/** A timer longer than this fires at once in Node. */
+/** Node fires a longer timer at once. */
 export const MAX_SECONDS = 2_147_483;
 
 export const seconds = (error = 'a number of seconds above 0') =>
@@ -42,7 +42,7 @@ export const texts = (error = 'a list of texts') =>
 
 export const names = (error = 'a list of non-empty texts') => z.array(text(), { error });
 
-/** Names to texts: environments and headers. */
+/** A map of names to texts: `env` and `headers`. */
 export const pairs = (error = 'a map of names to texts') =>
   z.record(z.string(), z.string({ error: 'a text; put quotes around a number, true, false or null' }), {
     error,

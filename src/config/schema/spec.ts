@@ -2,14 +2,14 @@ import type { RestartPolicy } from '../../machines/policy.js';
 import type { Problem } from '../parse/problem.js';
 
 /**
- * What the rest of the house knows of a configured server: every default filled in, every variable resolved,
- * every duration in milliseconds. Nothing here remembers how the file spelled it.
+ * A configured server as the rest of toolherd sees it: every default filled in, every variable resolved, every duration
+ * in milliseconds. How the file spelled it is not kept.
  */
 export type Transport = 'stdio' | 'sse' | 'websocket' | 'http';
 
-/** Where an entry stands, for errors and for `list`. */
+/** The position of an entry, for errors and for `list`. */
 export interface Origin {
-  /** `global`: the user's config.yaml. `agent`: an agent.yaml. `registered`: given over the socket. */
+  /** `global`: the user's config.yaml. `agent`: an agent.yaml. `registered`: passed over the socket. */
   scope: 'global' | 'agent' | 'registered';
   file: string;
   line: number;
@@ -22,9 +22,9 @@ export interface Root {
 }
 
 /**
- * `not_allowed`: its file was revoked or deleted while it was in use; `why` names the file and what happened to it.
- * `misconfigured`: its entry cannot be resolved (a variable is unset, a file is missing); `type` is that of the
- * ConfigError that calls get.
+ * `not_allowed`: its file was revoked or deleted while in use; `why` names the file and what happened. `misconfigured`:
+ * its entry cannot be resolved (a variable is unset, a file is missing); `type` is that of the ConfigError that callers
+ * get.
  */
 export type Unusable =
   | { detail: 'not_allowed'; why: string; fix: string }
@@ -33,16 +33,18 @@ export type Unusable =
 interface CommonSpec extends RestartPolicy {
   name: string;
   description: string | undefined;
-  /** The identifier of the package or service; says what it is, not how it is reached. */
+  /** The identifier of the package or service. It says what the server is, not how it is reached. */
   server: string;
   registryName: string | undefined;
   origin: Origin;
   enabled: boolean;
-  /** Why toolherd shows it and never runs it, where that is not what its entry says. Then it is not `enabled`. */
+  /**
+   * Why toolherd lists the server but never runs it, for a reason other than `enabled: false`. `enabled` is then false.
+   */
   unusable?: Unusable;
-  /** Names and values that were declared for this server: `envFile`, then `env` over it. */
+  /** The declared environment: `envFile`, overridden by `env`. */
   env: Readonly<Record<string, string>>;
-  /** Passed on to the server as it stands. */
+  /** Passed to the server unchanged. */
   config: Readonly<Record<string, unknown>> | undefined;
   roots: readonly Root[];
   loadTools: boolean;
@@ -54,7 +56,7 @@ interface CommonSpec extends RestartPolicy {
   start: 'lazy' | 'eager';
   /** 0 = never. */
   idleTimeoutMs: number;
-  /** 0 = off, each. */
+  /** 0 = off, for each. */
   ping: { intervalMs: number; timeoutMs: number };
   tools: { allow: readonly string[]; deny: readonly string[] };
   maxMessageBytes: number;
@@ -81,7 +83,7 @@ export interface StdioSpec extends CommonSpec {
 interface RemoteCommon extends CommonSpec {
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Connection plus handshake. */
+  /** For connection and handshake. */
   timeoutMs: number;
 }
 
@@ -111,7 +113,7 @@ export interface Settings {
     logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
     logMaxBytes: number;
     listWaitMs: number;
-    /** 0 = twice the number of cores, which only the daemon knows. */
+    /** 0 = twice the number of cores; the daemon fills that in. */
     maxStarting: number;
     /** Bytes; 0 = off. */
     maxRss: number;

@@ -1,13 +1,13 @@
 import type { Transport } from './spec.js';
 
-/** True for names and addresses that never leave this machine. */
+/** True for host names and addresses of this machine. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-/** What is wrong with the url of a server, in the contract's words, or nothing. The url itself is never shown. */
-export function urlFault(
+/** What is wrong with the url of a server; undefined for a valid one. The url itself is never quoted. */
+export function urlProblem(
   text: string,
   transport: Transport,
   allowHttp: readonly string[],
@@ -22,7 +22,7 @@ export function urlFault(
   if (url.protocol === secure) return undefined;
   if (url.protocol !== plain) return { message, fix: `write a url that begins with ${secure}//` };
   if (isLoopback(url.hostname) || allowHttp.some((host) => sameHost(host, url))) return undefined;
-  // A token must not travel in the clear, so plain ws follows the rule of plain http.
+  // A token must not be sent unencrypted, so plain ws follows the rule of plain http.
   const fix = `use ${secure}//, or add the host to security.allow_http in config.yaml`;
   return isSocket ? { message: "'url' must use wss:// (or ws:// for localhost)", fix } : { message, fix };
 }

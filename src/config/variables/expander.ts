@@ -3,66 +3,66 @@ import type { ParsedEntry, Report } from '../entry/parsed-entry.js';
 import { type Data, isMap } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 import type { Redactor } from './redactor.js';
-import { expand, type Use, type VariableSource } from './variables.js';
+import { expand, type VariableSource, type VariableUse } from './variables.js';
 
-/** What the loader is given from outside: no module here reads process.env by itself. */
+/** What the loader needs from outside. No module in src/config reads process.env. */
 export interface LoadEnvironment {
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   redactor: Redactor;
-  /** `strict` reports what is unset; `lenient` leaves it (edits are checked without their variables). */
+  /** `strict` reports unset variables; `lenient` ignores them (an edit is checked without its variables). */
   variables: 'strict' | 'lenient';
   /** See Reader. */
   reader: Reader;
-  /** Told of every variable that a file uses, for `validate`. */
-  onUse?(use: Use): void;
+  /** Called for every variable that a file uses, for `validate`. */
+  onUse?(use: VariableUse): void;
 }
 
 /**
- * Whose environment it is. `command`: one that ends, and is run again with another environment. `daemon`: one that goes
- * on with the environment of the command that started it.
+ * Which process reads the files. `command`: a command that ends and can be run again with another environment.
+ * `daemon`: a process that keeps the environment it was started with.
  */
 export type Reader = 'command' | 'daemon';
 
-/** Fills in the variables of one entry and reports those that are not there. */
+/** Expands the variables of one entry and reports unset ones. */
 export class Expander {
-  readonly #draft: ParsedEntry;
-  readonly #outside: LoadEnvironment;
+  readonly #entry: ParsedEntry;
+  readonly #environment: LoadEnvironment;
   readonly #sources: readonly VariableSource[];
   readonly #report: Report;
   #known: string[] | undefined;
-  /** True once something was unset: what was expanded is then not the real value. */
+  /** True after an unset variable: the expanded text is then not the real value. */
   isIncomplete = false;
 
   constructor(
-    draft: ParsedEntry,
-    outside: LoadEnvironment,
+    entry: ParsedEntry,
+    loadEnvironment: LoadEnvironment,
     sources: readonly VariableSource[],
     report: Report,
   ) {
-    this.#draft = draft;
-    this.#outside = outside;
+    this.#entry = entry;
+    this.#environment = loadEnvironment;
     this.#sources = sources;
     this.#report = report;
   }
 
   text(source: string, path: Path): string {
-    const { folder } = this.#draft.context;
-    const surroundings = {
+    const { folder } = this.#entry.context;
+    const scope = {
       sources: this.#sources,
       workspaceFolder: folder,
-      userHome: this.#outside.userHome,
+      userHome: this.#environment.userHome,
     };
-    const { text, uses } = expand(source, surroundings);
-    // A name that stands in one text a thousand times is one problem.
+    const { text, uses } = expand(source, scope);
+    // A name that occurs many times in one text is one problem.
     for (const use of new Map(uses.map((one) => [`${one.name}:${one.from}`, one])).values()) {
-      this.#outside.onUse?.(use);
+      this.#environment.onUse?.(use);
       if (use.value === undefined) this.#unset(use.name, path);
-      else if (use.from !== 'default') this.#outside.redactor.add(use.name, use.value);
+      else if (use.from !== 'default') this.#environment.redactor.add(use.name, use.value);
     }
     if (text.includes('\0')) {
       this.#report(
-        this.#draft.document.problem('ConfigError', path, 'A value holds a NUL character', 'remove it'),
+        this.#entry.document.problem('ConfigError', path, 'A value holds a NUL character', 'remove it'),
       );
     }
     return text;
@@ -79,7 +79,7 @@ export class Expander {
     const result: Record<string, T> = Object.create(null);
     for (const [key, item] of Object.entries(value)) {
       const expanded = this.data(item, [...path, key]) as T;
-      if (typeof expanded === 'string' && looksSecret(key)) this.#outside.redactor.add(key, expanded);
+      if (typeof expanded === 'string' && looksSecret(key)) this.#environment.redactor.add(key, expanded);
       result[key] = expanded;
     }
     return result;
@@ -87,16 +87,16 @@ export class Expander {
 
   #unset(name: string, path: Path): void {
     this.isIncomplete = true;
-    if (this.#outside.variables === 'lenient') return;
+    if (this.#environment.variables === 'lenient') return;
     this.#known ??= [
       ...this.#sources.flatMap(({ values }) => Object.keys(values)),
       'workspaceFolder',
       'userHome',
     ];
-    const near = this.#draft.document.didYouMean(name, this.#known);
-    const how = howToSet(name, this.#outside.reader);
+    const near = this.#entry.document.didYouMean(name, this.#known);
+    const how = howToSet(name, this.#environment.reader);
     const fix = near === '' ? `${how}, or write \${${name}:-default}` : `${how}; ${near}`;
-    const problem = this.#draft.document.problem('ConfigError', path, notFound(name), fix);
+    const problem = this.#entry.document.problem('ConfigError', path, notFound(name), fix);
     this.#report({ ...problem, variable: name });
   }
 }

@@ -1,26 +1,26 @@
 /**
- * Knows every value that must not be shown and takes it out of any text: logs, errors, status, inspect. One redactor
- * serves a whole herd. A value becomes `[redacted:NAME]`, so that the reader still learns which one it was.
+ * Replaces every secret value in texts for people: logs, errors, status, inspect. One redactor serves a whole herd. A
+ * value becomes `[redacted:NAME]`, so the reader still sees which value it was.
  */
 
-/** Shorter values stand in too many innocent places: `true`, `8080`, `info`. */
+/** Shorter values occur in too many harmless texts: `true`, `8080`, `info`. */
 const MIN_LENGTH = 6;
 
-/** Variables that describe the machine, not a secret; hiding them would only make paths unreadable. */
+/** Variables that describe the machine and are no secrets; redacting them would only make paths unreadable. */
 const PUBLIC = /^(HOME|USER|LOGNAME|PWD|OLDPWD|SHELL|PATH|LANG|LC_.*|TERM|TMPDIR|TZ|XDG_.*|HOSTNAME|EDITOR)$/;
 
 export class Redactor {
   readonly #labels = new Map<string, string>();
   #longestFirst: string[] | undefined;
 
-  /** One that knows every one of these, for what a server itself says: which of its values are secret nobody tells. */
+  /** A redactor of all these values. It is used for the output of one server, where any of its values may be secret. */
   static of(values: Readonly<Record<string, string>>): Redactor {
     const redactor = new Redactor();
     for (const [name, value] of Object.entries(values)) redactor.add(name, value);
     return redactor;
   }
 
-  /** Remembers a value under a name that may be shown in its place. */
+  /** Adds a value and the name that is shown instead of it. */
   add(name: string, value: string): void {
     if (PUBLIC.test(name)) return;
     const lines = value.includes('\n') ? value.split(/\r?\n/) : [];
@@ -34,7 +34,7 @@ export class Redactor {
     }
   }
 
-  /** From now on it also knows what the other one knows. */
+  /** Adds every value of another redactor. */
   learn(other: Redactor): void {
     for (const [form, name] of other.#labels) {
       if (this.#labels.has(form)) continue;
@@ -53,7 +53,7 @@ export class Redactor {
     return result;
   }
 
-  /** The same for every string of a JSON-like value, keys included. */
+  /** Redacts every string of a JSON-like value, keys included. */
   redactDeep<T>(value: T): T {
     return this.#walk(value) as T;
   }

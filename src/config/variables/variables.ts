@@ -1,6 +1,6 @@
 /**
- * Variables in strings: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`, `${userHome}`, `$$`.
- * No bare `$VAR`, no recursion, never a command: what a variable holds is taken as it is.
+ * Variables in strings: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`, `${userHome}`, `$$`. No bare
+ * `$VAR`, no recursion, no command substitution: the value of a variable is used as it is.
  */
 export type Part =
   | { kind: 'text'; text: string }
@@ -36,7 +36,7 @@ export function parseReferences(source: string): Part[] {
   return parts;
 }
 
-/** The reference that a text beginning with `$` begins with. */
+/** The reference at the start of a text that begins with `$`. */
 function reference(text: string): { part: Part | string; length: number } {
   if (text.startsWith('$$')) return { part: '$', length: 2 };
   if (!text.startsWith('${')) return { part: '$', length: 1 };
@@ -44,7 +44,7 @@ function reference(text: string): { part: Part | string; length: number } {
   if (text.startsWith('${userHome}')) return { part: { kind: 'home' }, length: 11 };
   const match = REFERENCE.exec(text);
   if (match !== null) {
-    // A default for what is always there is harmless.
+    // These variables are always set, so a default is ignored.
     if (text.startsWith('${workspaceFolder:-')) return { part: { kind: 'folder' }, length: match[0].length };
     if (text.startsWith('${userHome:-')) return { part: { kind: 'home' }, length: match[0].length };
     return { part: { kind: 'variable', name: match[1]!, fallback: match[2] }, length: match[0].length };
@@ -56,6 +56,15 @@ function reference(text: string): { part: Part | string; length: number } {
 
 export function hasReferences(source: string): boolean {
   return source.includes('$') && parseReferences(source).some((part) => part.kind !== 'text');
+}
+
+/** Words as the name of a variable: `my-server`, `token` → `MY_SERVER_TOKEN`. */
+export function variableName(...words: string[]): string {
+  const name = words
+    .join('_')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9_]/g, '_');
+  return name.replace(/^(?=\d)/, '_');
 }
 
 /** The label of the environment of the process that reads the file. */
@@ -74,29 +83,29 @@ export interface VariableScope {
   userHome: string;
 }
 
-export interface Use {
+export interface VariableUse {
   name: string;
-  /** Undefined: unset, and no default stands in. */
+  /** Undefined when the variable is unset and has no default. */
   value: string | undefined;
   /** The source's label, or `default`. */
   from: string | undefined;
 }
 
-/** Fills the references in. What is unset or malformed is reported, and left out of the text. */
+/** Expands the references. Unset and malformed ones are reported and left out of the text. */
 export function expand(
   source: string,
-  surroundings: VariableScope,
-): { text: string; uses: Use[]; malformed: string[] } {
-  const uses: Use[] = [];
+  scope: VariableScope,
+): { text: string; uses: VariableUse[]; malformed: string[] } {
+  const uses: VariableUse[] = [];
   const malformed: string[] = [];
   let text = '';
   for (const part of parseReferences(source)) {
     if (part.kind === 'text') text += part.text;
-    else if (part.kind === 'folder') text += surroundings.workspaceFolder;
-    else if (part.kind === 'home') text += surroundings.userHome;
+    else if (part.kind === 'folder') text += scope.workspaceFolder;
+    else if (part.kind === 'home') text += scope.userHome;
     else if (part.kind === 'malformed') malformed.push(part.text);
     else {
-      const use = lookUp(part.name, part.fallback, surroundings.sources);
+      const use = lookUp(part.name, part.fallback, scope.sources);
       uses.push(use);
       text += use.value ?? '';
     }
@@ -104,11 +113,11 @@ export function expand(
   return { text, uses, malformed };
 }
 
-function lookUp(name: string, fallback: string | undefined, sources: readonly VariableSource[]): Use {
+function lookUp(name: string, fallback: string | undefined, sources: readonly VariableSource[]): VariableUse {
   for (const { label, values } of sources) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) continue;
-    // As in a shell, `:-` also stands in for an empty value.
+    // As in a shell, `:-` also replaces an empty value.
     if (value === '' && fallback !== undefined) break;
     return { name, value, from: label };
   }

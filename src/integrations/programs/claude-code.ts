@@ -14,5 +14,5 @@ export const claudeCode: Client = {
   keysOfProject: (folder) => ['projects', folder, 'mcpServers'],
   fields: { ...COMMON_FIELDS, timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }) },
   references: shellReferences,
-  spell: (program) => ({ type: 'stdio', ...commonEntry(program) }),
+  toClientEntry: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

@@ -14,5 +14,5 @@ export const claudeDesktop: Client = {
   keys: ['mcpServers'],
   fields: COMMON_FIELDS,
   references: noReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -1,47 +1,47 @@
 import type { Fields } from './fields.js';
 import type { References } from './references.js';
 
-/** As much of the machine as the files of a client depend on. */
+/** What the paths of a client's files depend on. */
 export interface Machine {
   platform: string;
   home: string;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whose file it is: the user's own, or one that stands in a project. */
+/** `user`: a file in the user's home. `project`: a file in a project folder. */
 export type Scope = 'user' | 'project';
 
-/** What a client is to run. */
+/** The program that a client should run. */
 export interface Program {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
 }
 
-/** A program that keeps a list of MCP servers in a file: where, in what form, and how an entry is spelled. */
+/** A program with a list of MCP servers in a config file: where the file is, its format, and the form of an entry. */
 export interface Client {
   name: string;
   /** As its makers write it. */
   title: string;
   format: 'json' | 'toml' | 'yaml';
-  /** The user's files that may hold its servers, the likeliest first. */
+  /** The user's files that may hold its servers, the most likely first. */
   user(machine: Machine): readonly string[];
-  /** The files of a project, relative to its folder; none where the client knows no such thing. */
+  /** The files of a project, relative to its folder; empty for a client without project files. */
   project: readonly string[];
-  /** Its relative paths start in the folder of the file, not where the client was started. */
-  startsAtFile?: boolean;
-  /** The keys that lead to its servers. */
+  /** Relative paths start in the folder of the file, not in the client's working directory. */
+  pathsStartAtFile?: boolean;
+  /** The path of keys to the servers. */
   keys: readonly string[];
-  /** The keys to servers that the user's file keeps for one project alone. */
+  /** The path of keys to the servers that the user's file holds for one project. */
   keysOfProject?(folder: string): readonly string[];
-  /** What its fields mean here. A field that is not among them has no home here. */
+  /** How each field becomes one of ours. All other fields are unsupported. */
   fields: Fields;
   references: References;
-  /** An entry that runs a program. Undefined: it runs programs of its own choice only. */
-  spell: ((program: Program) => Record<string, unknown>) | undefined;
+  /** The client's entry for a program. Undefined for a client that cannot run toolherd. */
+  toClientEntry: ((program: Program) => Record<string, unknown>) | undefined;
 }
 
-/** The entry as most clients spell it. */
+/** The form of an entry that most clients share. */
 export function commonEntry({ command, args, env }: Program): Record<string, unknown> {
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }

@@ -33,5 +33,5 @@ export const cline: Client = {
     timeout: seconds('request_timeout', { whole: true }),
   },
   references: editorReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -15,7 +15,7 @@ import {
 } from './fields.js';
 import { noReferences } from './references.js';
 
-/** Names of variables that the server is given: plain, or in a table that also says where they come from. */
+/** Variables that are passed to the server: a name, or a table with a `name`. */
 const givenVariables: Field = (entry, value) => {
   const names = Array.isArray(value) ? value.map((item) => (isMap(item) ? item.name : item)) : [undefined];
   if (!names.every(isVariable)) return false;
@@ -51,5 +51,5 @@ export const codex: Client = {
     disabled_tools: tools('deny'),
   },
   references: noReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -13,5 +13,5 @@ export const cursor: Client = {
   keys: ['mcpServers'],
   fields: COMMON_FIELDS,
   references: editorReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -1,13 +1,13 @@
 import { isMap } from '../../config/parse/document.js';
 
-/** An entry of ours in the making. */
+/** An entry of ours while it is built. */
 export type Entry = Record<string, unknown>;
 
-/** Puts what a field of a client says into an entry of ours; false when it says nothing that can be said here. */
+/** Copies the value of a client's field into our entry; false when the value has no equivalent here. */
 export type Field = (entry: Entry, value: unknown, translate: (text: string) => string) => boolean;
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A text under our name for it. */
+/** A text field, under our name for it. */
 export const text =
   (name: string): Field =>
   (entry, value, translate) => {
@@ -36,7 +36,7 @@ export const pairs =
     return true;
   };
 
-/** A map whose values are names of variables. */
+/** A map whose values are the names of variables. */
 export const variables =
   (name: string): Field =>
   (entry, value) => {
@@ -53,12 +53,12 @@ export const flag =
   (name: string, { inverted = false } = {}): Field =>
   (entry, value) => {
     if (typeof value !== 'boolean') return false;
-    // What is so by itself need not be said.
+    // The default is not written.
     if (value === inverted) entry[name] = false;
     return true;
   };
 
-/** A time under our name for it, in seconds. */
+/** A duration under our name for it, in seconds. */
 export const seconds =
   (name: string, { unit = 1, whole = false } = {}): Field =>
   (entry, value) => {
@@ -69,7 +69,7 @@ export const seconds =
 
 export const MILLISECOND = 0.001;
 
-/** Names of tools that are shown or hidden. */
+/** Names of tools to allow or to deny. */
 export const tools =
   (list: 'allow' | 'deny'): Field =>
   (entry, value) => {
@@ -78,7 +78,7 @@ export const tools =
     return true;
   };
 
-/** A url that is reached in one way only. */
+/** A url field that implies its transport. */
 export const urlOf =
   (transport: string): Field =>
   (entry, value, translate) => {
@@ -104,10 +104,10 @@ export const transport: Field = (entry, value) => {
   return known !== undefined;
 };
 
-/** Says nothing that matters here. */
-export const nothing: Field = () => true;
+/** A field without meaning for toolherd. */
+export const ignored: Field = () => true;
 
-/** What nearly every client has. */
+/** The fields that nearly every client has. */
 export const COMMON_FIELDS: Fields = {
   command: text('command'),
   args: texts('args'),
@@ -118,7 +118,7 @@ export const COMMON_FIELDS: Fields = {
   type: transport,
 };
 
-/** Adds to a map of the entry. */
+/** Merges values into a map field of the entry. */
 export function add(entry: Entry, name: string, more: Record<string, unknown>): void {
   entry[name] = { ...(isMap(entry[name]) ? entry[name] : {}), ...more };
 }

@@ -12,7 +12,7 @@ export const gemini: Client = {
   project: ['.gemini/settings.json'],
   keys: ['mcpServers'],
   fields: {
-    // Before `url`, since it says how the url is reached.
+    // Before `url`, which sets the transport only when `type` has not.
     type: COMMON_FIELDS.type!,
     ...COMMON_FIELDS,
     url: urlOf('sse'),
@@ -23,5 +23,5 @@ export const gemini: Client = {
     excludeTools: tools('deny'),
   },
   references: bareReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -12,7 +12,7 @@ const command: Field = (entry, value, translate) => {
   return true;
 };
 
-/** `remote` leaves open how. */
+/** `remote` does not say which transport. */
 const type: Field = (entry, value, translate) => value === 'remote' || transport(entry, value, translate);
 
 /** Read in opencode.ai/docs, "MCP servers" and "Config". */
@@ -26,7 +26,7 @@ export const opencode: Client = {
   keys: ['mcp'],
   fields: { ...COMMON_FIELDS, type, command, environment: pairs('env'), enabled: flag('enabled') },
   references: bracedReferences,
-  spell: ({ command, args, env }) => ({
+  toClientEntry: ({ command, args, env }) => ({
     type: 'local',
     command: [command, ...args],
     enabled: true,

@@ -1,32 +1,32 @@
 import { basename } from 'node:path';
 
-/** What a reference may need to know of the place it stands in, and whom it tells what became of it. */
+/** What the translation of a reference needs to know about the file, and where it reports changes. */
 export interface ReferenceContext {
-  /** What stands for the folder of the project, ready to be written. */
+  /** The text that replaces a reference to the project folder. */
   workspace: string;
-  /** Its last part; undefined where the file belongs to no project. */
+  /** The last part of the project folder; undefined for a user file. */
   basename: string | undefined;
   remark(text: string): void;
 }
 
-/** A string of a client's file in our spelling: its variables as `${NAME}`, every other dollar sign as itself. */
+/** Translates a string of a client's file: its variables become `${NAME}`, every other dollar sign stays literal. */
 export type References = (source: string, context: ReferenceContext) => string;
 
-/** A dollar sign that we would take for the start of a reference is doubled; so is a last one, before what follows. */
+/** Doubles a dollar sign that would start a reference, and a final one, since a reference may be appended. */
 export function literal(text: string): string {
   return text.replaceAll(/\$(?=[${]|$)/g, '$$$$');
 }
 
-/** The client knows no variables. */
+/** For clients without variables. */
 export const noReferences: References = (source) => literal(source);
 
-/** `${NAME}` and `${NAME:-default}`, as here. */
+/** `${NAME}` and `${NAME:-default}`, the same as ours. */
 export const shellReferences: References = (source, context) =>
   translate(source, /\$\{([A-Za-z_]\w*)(:-[^}]*)?\}/g, ([whole, name]) =>
     name === 'CLAUDE_PROJECT_DIR' ? context.workspace : whole,
   );
 
-/** The same, and `$NAME` beside it. */
+/** `${NAME}`, `${NAME:-default}` and `$NAME`. */
 export const bareReferences: References = (source) =>
   translate(
     source,
@@ -34,7 +34,7 @@ export const bareReferences: References = (source) =>
     ([, braced, fallback = '', bare]) => `\${${braced ?? bare}${fallback}}`,
   );
 
-/** `${env:NAME}`, `${input:id}` and the names of folders, as VS Code has them and editors like it. */
+/** `${env:NAME}`, `${input:id}` and folder variables, as in VS Code and editors based on it. */
 export const editorReferences: References = (source, context) =>
   translate(source, /\$\{([^}]*)\}/g, ([whole, inside = '']) => editorReference(whole, inside, context));
 
@@ -45,7 +45,7 @@ function editorReference(whole: string, inside: string, context: ReferenceContex
     return literal(context.basename);
   if (inside === 'pathSeparator' || inside === '/') return '/';
   const [, kind = '', rest = ''] = /^(?:(\w+):)?(.*)$/s.exec(inside) ?? [];
-  // Upper and lower case are different variables.
+  // The case stays: variable names are case-sensitive.
   if (kind === 'env' && isVariable(rest)) return `\${${rest}}`;
   const name = variableName(kind === 'file' ? basename(rest) : rest);
   if (kind !== 'env' && kind !== '') context.remark(`\${${inside}} is the variable ${name} here`);
@@ -61,7 +61,7 @@ export const bracedReferences: References = (source, context) =>
     return `\${${name}}`;
   });
 
-/** A name that a variable can have. One that can be is left alone. */
+/** Makes a valid variable name. A text that is one already stays, except that a plain lower-case word becomes upper case. */
 export function variableName(text: string): string {
   if (isVariable(text)) return text.includes('_') || /[A-Z]/.test(text) ? text : text.toUpperCase();
   return text

@@ -17,5 +17,5 @@ export const vscode: Client = {
   keys: ['servers'],
   fields: COMMON_FIELDS,
   references: editorReferences,
-  spell: (program) => ({ type: 'stdio', ...commonEntry(program) }),
+  toClientEntry: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

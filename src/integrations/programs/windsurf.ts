@@ -18,5 +18,5 @@ export const windsurf: Client = {
     disabledTools: tools('deny'),
   },
   references: editorReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isMap } from '../../config/parse/document.js';
 import { configFolder } from './app-folders.js';
 import { type Client, commonEntry } from './client.js';
-import { COMMON_FIELDS, type Field, flag, nothing, pairs, text, texts } from './fields.js';
+import { COMMON_FIELDS, type Field, flag, ignored, pairs, text, texts } from './fields.js';
 import { noReferences } from './references.js';
 
 /** The older form has the whole command in a map. */
@@ -24,7 +24,7 @@ export const zed: Client = {
   user: (machine) => [join(configFolder(machine), 'zed', 'settings.json')],
   project: ['.zed/settings.json'],
   keys: ['context_servers'],
-  fields: { ...COMMON_FIELDS, command, enabled: flag('enabled'), source: nothing },
+  fields: { ...COMMON_FIELDS, command, enabled: flag('enabled'), source: ignored },
   references: noReferences,
-  spell: commonEntry,
+  toClientEntry: commonEntry,
 };

@@ -1,6 +1,6 @@
 import type { Setting } from '../support.js';
 
-/** A definition that must be refused. `‸` stands in its text where the problem must be shown, and is taken out. */
+/** A definition that must be refused. `‸` marks the position of the problem and is removed before the load. */
 export interface Malformed extends Pick<Setting, 'files' | 'env'> {
   name: string;
   /** The text of agent.yaml, or of config.yaml. */
@@ -9,13 +9,13 @@ export interface Malformed extends Pick<Setting, 'files' | 'env'> {
   path: string;
   /** A part of the message. */
   says: string;
-  /** A part of the fix, where it matters. */
+  /** A part of the fix, when it matters. */
   fix?: string;
 }
 
 export const MARK = '‸';
 
-/** Takes the mark out and says where it was. */
+/** Removes the mark and returns its position. */
 export function unmark(text: string): { text: string; line: number; column: number } {
   const [before, after, ...more] = text.split(MARK);
   if (before === undefined || after === undefined || more.length > 0) throw new Error('one mark is needed');

@@ -5,7 +5,7 @@ const entry = (...lines: string[]) => `tools:\n  - ${lines.join('\n    ')}\n`;
 const A_TEXT = 'must be a non-empty text without control characters';
 const A_PAIR = 'must be a text; put quotes around a number, true, false or null';
 
-/** Who it is and how it is reached. */
+/** Identity and transport. */
 export const IDENTITY: Malformed[] = [
   {
     name: 'no name',
@@ -53,19 +53,19 @@ export const IDENTITY: Malformed[] = [
     name: 'one name twice',
     agent: `${stdioAgent()}  - {name: ‸a, description: d, type: mcp, server: s, command: uvx}\n`,
     path: 'tools[1].name',
-    says: "The name 'a' stands in this file twice (first in line 2)",
+    says: "The name 'a' is used twice in this file (first in line 2)",
   },
   {
     name: 'one registry server twice',
     agent: `${stdioAgent('registry_name: io.github.a/b')}  - {name: ‸b, type: mcp, server: s, command: uvx, registry_name: io.github.a/b}\n`,
     path: 'tools[1].name',
-    says: "The registry server 'io.github.a/b' stands in this file twice",
+    says: "The registry server 'io.github.a/b' is used twice in this file",
   },
   {
     name: 'two registry servers under one name',
     agent: `${stdioAgent('registry_name: io.github.a/b')}  - {name: ‸a, type: mcp, server: s, command: uvx, registry_name: io.github.c/b}\n`,
     path: 'tools[1].name',
-    says: "The name 'a' stands in this file twice",
+    says: "The name 'a' is used twice in this file",
   },
   {
     name: 'a number for a description',
@@ -249,7 +249,7 @@ export const IDENTITY: Malformed[] = [
   },
 ];
 
-/** What is handed to a process. */
+/** Command, arguments and environment. */
 export const PROCESS: Malformed[] = [
   {
     name: 'a text for args',
@@ -311,13 +311,13 @@ export const PROCESS: Malformed[] = [
     name: 'an equals sign in a name of env',
     agent: stdioAgent('env: {‸"A=B": c}'),
     path: 'tools[0].env["A=B"]',
-    says: 'not a name for a variable',
+    says: 'not a valid variable name',
   },
   {
     name: 'an empty name in env',
     agent: stdioAgent('env: {‸"": c}'),
     path: 'tools[0].env[""]',
-    says: 'not a name for a variable',
+    says: 'not a valid variable name',
   },
   {
     name: 'PATH from a project',
@@ -569,7 +569,7 @@ export const PROCESS: Malformed[] = [
   },
 ];
 
-/** What is reached over the network. */
+/** Remote servers. */
 export const REMOTE: Malformed[] = [
   {
     name: 'sse without url',
@@ -679,7 +679,7 @@ export const REMOTE: Malformed[] = [
     name: 'a blank in the name of a header',
     agent: remoteAgent('http', 'headers: {‸"X Y": z}'),
     path: 'tools[0].headers["X Y"]',
-    says: 'not a name for a header',
+    says: 'not a valid header name',
   },
   {
     name: 'a line break in a header',
@@ -779,7 +779,7 @@ export const FOREIGN: Malformed[] = (
   return { name: `${field} of ${transport}`, agent, path: `tools[0].${field}`, says };
 });
 
-/** What every server has. */
+/** Fields of every transport. */
 export const COMMON: Malformed[] = [
   {
     name: 'config as a list',

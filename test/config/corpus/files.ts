@@ -218,7 +218,7 @@ export const FILES: Malformed[] = [
   },
 ];
 
-/** What is no YAML, or more YAML than is good. */
+/** Texts that are not valid YAML, or exceed a limit. */
 export const SYNTAX: Malformed[] = [
   { name: 'a tab as indentation', agent: 'tools:\n‸\t- name: a\n', path: '', says: 'Tabs cannot be used' },
   {
@@ -234,12 +234,12 @@ export const SYNTAX: Malformed[] = [
     path: '',
     says: 'Not valid YAML',
   },
-  { name: 'one key twice', agent: stdioAgent('‸command: uvx'), path: '', says: 'stands here twice' },
+  { name: 'one key twice', agent: stdioAgent('‸command: uvx'), path: '', says: 'Duplicate key' },
   {
     name: 'one section twice',
     config: 'version: "1.0"\nsecurity: {}\n‸security: {trust: all}\n',
     path: '',
-    says: 'stands here twice',
+    says: 'Duplicate key',
   },
   { name: 'an alias of nothing', agent: 'tools: ‸*mine\n', path: '', says: 'has no anchor' },
   { name: 'two documents', agent: 'tools: []\n‸---\ntools: []\n', path: '', says: 'more than one document' },

@@ -5,10 +5,10 @@ import { addEntry, applyEdit, invertEdit, type ListKey } from '../../../src/conf
 const ENTRY = { name: 'new', args: ['-y'], env: { KEY: '${KEY}' } };
 
 function add(text: string, key: ListKey = 'tools'): string {
-  const splice = addEntry(text, key, ENTRY);
-  const after = applyEdit(text, splice);
+  const edit = addEntry(text, key, ENTRY);
+  const after = applyEdit(text, edit);
   assertOneItemChanged(text, after);
-  expect(applyEdit(after, invertEdit(text, splice)), 'undone').toBe(text);
+  expect(applyEdit(after, invertEdit(text, edit)), 'undone').toBe(text);
   return after;
 }
 
@@ -24,7 +24,7 @@ const WITHOUT_BREAK = ITEM.slice(0, -1);
 const FLOW = '{name: new, args: [-y], env: {KEY: "${KEY}"}}';
 const JSON_ITEM = '{"name": "new", "args": ["-y"], "env": {"KEY": "${KEY}"}}';
 
-describe('seed 001: an entry is appended where there is no list yet', () => {
+describe('an entry is appended where there is no list yet', () => {
   test.each([
     ['an empty file', '', `tools:\n${ITEM}`],
     ['only a comment', '# mine\n', `# mine\n\ntools:\n${ITEM}`],
@@ -79,7 +79,7 @@ describe('seed 001: an entry is appended where there is no list yet', () => {
   });
 });
 
-describe('seed 001: an entry is appended to a list', () => {
+describe('an entry is appended to a list', () => {
   test.each([
     ['indented', 'tools:\n  - name: a\n', `tools:\n  - name: a\n${ITEM}`],
     ['flush with its key', 'tools:\n- name: a\n', `tools:\n- name: a\n${FLUSH}`],
@@ -142,7 +142,7 @@ describe('seed 001: an entry is appended to a list', () => {
       `tools:\n  - name: a\n\n  - |+\n    b\n${ITEM}`,
     ],
     [
-      'whose last item ends in a comment of its own',
+      'whose last item ends in a comment',
       'tools:\n  - name: a\n    # own\n\n    # too\n\n# about b\nb: 1\n',
       `tools:\n  - name: a\n    # own\n\n    # too\n${ITEM}\n# about b\nb: 1\n`,
     ],
@@ -190,7 +190,7 @@ describe('seed 001: an entry is appended to a list', () => {
   });
 });
 
-test('contract 2: a new config.yaml says its version, an existing one is not given any', () => {
+test('a new config.yaml gets a version; an existing one does not', () => {
   expect(add('', 'mcp_servers')).toBe(`version: "1.0"\nmcp_servers:\n${ITEM}`);
   expect(add('# mine\n', 'mcp_servers')).toBe(`# mine\n\nversion: "1.0"\nmcp_servers:\n${ITEM}`);
   expect(add('{}', 'mcp_servers')).toBe(`{"version": "1.0", "mcp_servers": [${JSON_ITEM}]}`);
@@ -207,12 +207,12 @@ test.each([
   ['an alias', 'a: &a []\ntools: *a\n', /'tools' is not written as a list/],
   ['an explicit key', '? tools\n: - a\n', /'tools' is not written as 'tools:'/],
   ['a flow key without value', '{tools: , a: 1}', /'tools' has no value/],
-  ['the key twice', 'tools: []\ntools: []\n', /twice/],
+  ['the key twice', 'tools: []\ntools: []\n', /Duplicate key/],
   ['two documents', 'tools: []\n---\na: 1\n', /more than one document/],
 ])('a text that cannot be edited without guessing is refused: %s', (_, text, message) => {
   expect(() => addEntry(text, 'tools', ENTRY)).toThrow(message);
 });
 
-test('a refusal names the place', () => {
+test('a refusal names the position', () => {
   expect(() => addEntry('a: 1\ntools: {}\n', 'tools', ENTRY)).toThrow(/:2:8\b/);
 });

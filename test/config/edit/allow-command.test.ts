@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowCommand } from '../../../src/config/edit/index.js';
 
-describe('one more command that is allowed', () => {
+describe('adding a command to security.allowed_commands', () => {
   it.each([
     ['an empty file', '', 'version: "1.0"\nsecurity:\n  allowed_commands: [node]\n'],
     ['no section', 'version: "1.0" # v\n', 'version: "1.0" # v\nsecurity:\n  allowed_commands: [node]\n'],
@@ -23,16 +23,16 @@ describe('one more command that is allowed', () => {
       'security:\n  allowed_commands:\n    - a # b\n    # c\nversion: "1.0"\n',
       'security:\n  allowed_commands:\n    - a # b\n    # c\n    - node\nversion: "1.0"\n',
     ],
-  ])('%s: everything else stays as it is', (_, text, after) => {
+  ])('%s: everything else stays unchanged', (_, text, after) => {
     expect(allowCommand(text, 'node')).toBe(after);
   });
 
-  it('a form that is not known is left to its author', () => {
+  it('an unsupported form is refused', () => {
     expect(() => allowCommand('security:\n', 'node')).toThrow(/by hand/);
     expect(() => allowCommand('security: &a {trust: ask}\nx: *a\n', 'node')).toThrow(/by hand/);
   });
 
-  it('a command that YAML would take for something else is quoted', () => {
+  it('a command that YAML would read as another type is quoted', () => {
     expect(allowCommand('security: {allowed_commands: [a]}', 'C: x')).toBe(
       'security: {allowed_commands: [a, "C: x"]}',
     );

@@ -9,7 +9,7 @@ test.each([
   ['the first item of a new key', 'x: 1', 'x: 1\ntools: [a]'],
   ['the first item instead of null', 'tools:', 'tools: [a]'],
   ['the first item and the version in a new file', '', 'version: "1.0"\nmcp_servers: [a]'],
-])('one entry may come or go: %s', (_, before, after) => {
+])('one entry may be added or removed: %s', (_, before, after) => {
   expect(() => assertOneItemChanged(before, after)).not.toThrow();
 });
 
@@ -41,6 +41,6 @@ test.each([
   ['no mapping', 'tools: [a]', '- a', /not a mapping/],
   ['no YAML', 'tools: [a]', 'tools: [a', /Not valid YAML/],
   ['a second document', 'tools: [a]', 'tools: [a, b]\n---\nx: 1\n', /more than one document/],
-])('everything else is refused: %s', (_, before, after, message) => {
+])('every other change is refused: %s', (_, before, after, message) => {
   expect(() => assertOneItemChanged(before, after)).toThrow(message);
 });

@@ -35,7 +35,7 @@ function damaged(text: string, damages: { at: number; cut: number; insert: strin
   }, text);
 }
 
-/** What the edit gives, or undefined where it or the net below it refuses. Any other error is a fault. */
+/** The edited text, or undefined when the edit or its check refuses. Any other error is a bug. */
 function attempt(text: string, edit: () => string): string | undefined {
   try {
     const after = edit();
@@ -47,7 +47,7 @@ function attempt(text: string, edit: () => string): string | undefined {
   }
 }
 
-test('a damaged text is refused with its place, or edited by the same laws as any other', () => {
+test('a damaged text is refused with a position, or edited by the same rules as any other', () => {
   let edited = 0;
   fc.assert(
     fc.property(

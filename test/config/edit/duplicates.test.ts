@@ -6,7 +6,7 @@ const bob = { name: 'filesystem', registryName: 'io.github.bob/filesystem' };
 const manual = { name: 'filesystem' };
 const other = { name: 'other', registryName: 'io.github.alice/other' };
 
-test('seed 001 rule 1: the same registry name is a duplicate, whatever short name it got', () => {
+test('rule 1: the same registry name is a duplicate, under any short name', () => {
   expect(duplicateOf([other, alice], alice)).toEqual({
     kind: 'duplicate',
     by: 'registry_name',
@@ -20,12 +20,12 @@ test('seed 001 rule 1: the same registry name is a duplicate, whatever short nam
   });
 });
 
-test('seed 001 rule 1, contract 7: another registry server with the short name takes the name', () => {
+test('rule 1: a short name of another registry server is taken', () => {
   expect(duplicateOf([other, alice], bob)).toEqual({ kind: 'name-taken', existing: alice });
   expect(duplicateOf([alice], { ...bob, name: 'files' })).toEqual({ kind: 'free' });
 });
 
-test('seed 001 rule 2: two manual entries with one name are duplicates', () => {
+test('rule 2: two manual entries with one name are duplicates', () => {
   expect(duplicateOf([other, manual], { name: 'filesystem' })).toEqual({
     kind: 'duplicate',
     by: 'name',
@@ -33,7 +33,7 @@ test('seed 001 rule 2: two manual entries with one name are duplicates', () => {
   });
 });
 
-test('seed 001 rule 3: between registry and manual the manual one wins', () => {
+test('rule 3: between registry and manual the manual one wins', () => {
   expect(duplicateOf([manual], alice)).toEqual({ kind: 'manual-wins', manual: 'existing', existing: manual });
   expect(duplicateOf([alice], manual)).toEqual({ kind: 'manual-wins', manual: 'candidate', existing: alice });
 });
@@ -44,12 +44,12 @@ test('an empty registry name is a manual entry', () => {
   ).toMatchObject({ kind: 'duplicate', by: 'name' });
 });
 
-test('entries without a name, and other names, are in nobody’s way', () => {
+test('entries without a name, or with another name, are no conflict', () => {
   expect(duplicateOf([], alice)).toEqual({ kind: 'free' });
   expect(duplicateOf([{}, { registryName: 'x/y' }, other], manual)).toEqual({ kind: 'free' });
 });
 
-test('where several entries are in the way the gravest counts, in any order', () => {
+test('of several conflicts the gravest counts, in any order', () => {
   for (const existing of [
     [manual, alice],
     [alice, manual],
@@ -60,7 +60,7 @@ test('where several entries are in the way the gravest counts, in any order', ()
   }
 });
 
-test('seed 001: the short name warning reads exactly so', () => {
+test('the exact text of the short name warning', () => {
   expect(shortNameWarning(bob, alice)).toBe(
     `⚠️  Warning: Server 'filesystem' (io.github.bob/filesystem) has the same
     short name as existing server (io.github.alice/filesystem).

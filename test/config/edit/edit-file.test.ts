@@ -25,13 +25,13 @@ const AFTER = `${BEFORE}  - name: b\r\n`;
 const addB = (text: string) => addEntry(text, 'tools', { name: 'b' });
 const valid = () => undefined;
 
-/** The file is as it was to the byte, and alone in its folder. */
+/** The file is unchanged and alone in its folder. */
 async function expectUntouched(bytes: string | Buffer = BEFORE): Promise<void> {
   expect(await fs.readFile(path)).toEqual(Buffer.from(bytes));
   expect(await fs.readdir(folder)).toEqual(['agent.yaml']);
 }
 
-test('seed 001: a file is read, parsed, validated, modified, validated, written, in this order', async () => {
+test('a file is read, parsed, validated, modified, validated, written, in this order', async () => {
   await fs.writeFile(path, BEFORE);
   const steps: unknown[] = [];
   const disk: Disk = {
@@ -48,11 +48,11 @@ test('seed 001: a file is read, parsed, validated, modified, validated, written,
   const result = await editFile(path, edit, (text) => void steps.push(text), { disk });
   expect(steps).toEqual([BEFORE, 'modify', AFTER, 'write']);
   expect(result).toMatchObject({ before: BEFORE, after: AFTER });
-  expect(applyEdit(AFTER, invertEdit(BEFORE, result.splice))).toBe(BEFORE);
+  expect(applyEdit(AFTER, invertEdit(BEFORE, result.edit))).toBe(BEFORE);
   await expectUntouched(AFTER);
 });
 
-test('seed 001: adding and removing gives the same bytes', async () => {
+test('adding and removing gives the same bytes', async () => {
   await fs.writeFile(path, BEFORE);
   await editFile(path, addB, valid);
   await editFile(path, (text) => removeEntry(text, 'tools', 1), valid);
@@ -83,7 +83,7 @@ test('a link is followed', async () => {
   expect(await fs.readFile(join(folder, 'target'), 'utf8')).toBe(AFTER);
 });
 
-describe('seed 001: an error at any step aborts without changes', () => {
+describe('an error at any step aborts without changes', () => {
   const refusing = (text: string) => (now: string) => {
     if (now === text) throw new Error('invalid');
   };
@@ -97,7 +97,12 @@ describe('seed 001: an error at any step aborts without changes', () => {
     ['the edit throws', throwing, valid, 'no such entry'],
     ['the text before is invalid', addB, refusing(BEFORE), 'invalid'],
     ['the text after is invalid', addB, refusing(AFTER), 'invalid'],
-    ['the text after is invalid, told later', addB, async (text: string) => refusing(AFTER)(text), 'invalid'],
+    [
+      'the text after is invalid, found asynchronously',
+      addB,
+      async (text: string) => refusing(AFTER)(text),
+      'invalid',
+    ],
     ['the edit does nothing', () => ({ start: 0, end: 0, insert: '' }), valid, /nothing would change/],
     ['the edit adds two entries', pushTwo, valid, /'tools' would change by something else/],
     ['the edit changes a key', () => ({ start: key, end: key + 5, insert: 'other' }), valid, /would change/],
@@ -109,7 +114,7 @@ describe('seed 001: an error at any step aborts without changes', () => {
     await expectUntouched();
   });
 
-  test('the file is not YAML: neither validate nor the edit sees it, and the error names the place', async () => {
+  test('the file is not YAML: neither validate nor the edit sees it, and the error names the position', async () => {
     const broken = 'tools:\n  - name: "a\n';
     await fs.writeFile(path, broken);
     const never = vi.fn();
@@ -147,22 +152,18 @@ describe('seed 001: an error at any step aborts without changes', () => {
   test('the file is not UTF-8', async () => {
     const bytes = Buffer.from('tools: [] # \xe9\n', 'latin1');
     await fs.writeFile(path, bytes);
-    await expect(editFile(path, addB, valid)).rejects.toThrow(`${path} is not UTF-8`);
+    await expect(editFile(path, addB, valid)).rejects.toThrow(`${path} is not valid UTF-8`);
     await expectUntouched(bytes);
   });
 
-  test('the path is no file', async () => {
-    await expect(editFile(folder, addB, valid)).rejects.toMatchObject({ why: 'it is not a regular file' });
+  test('the path is a folder', async () => {
+    await expect(editFile(folder, addB, valid)).rejects.toThrow(`${folder} is a folder`);
   });
 
   test('the file cannot be read', async () => {
-    await fs.writeFile(path, BEFORE);
-    const readFile = async () => {
-      throw Object.assign(new Error('EIO: bad sector'), { code: 'EIO' });
-    };
-    const disk = { ...fs, readFile } as Disk;
-    await expect(editFile(path, addB, valid, { disk })).rejects.toThrow(`${path} could not be read`);
-    await expectUntouched();
+    await fs.symlink(path, path);
+    await expect(editFile(path, addB, valid)).rejects.toThrow(`${path} could not be read (ELOOP)`);
+    expect(await fs.readdir(folder)).toEqual(['agent.yaml']);
   });
 
   test('C4: the disk is full', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findEntries } from '../../../src/config/edit/index.js';
 
-test('every item of the list is found with its names and its place, whatever it is', () => {
+test('every item of the list is found with its names and its position', () => {
   const text = [
     '\uFEFF# file',
     'tools:',
@@ -41,7 +41,7 @@ test('a text without the list has no entries', () => {
   expect(findEntries('mcp_servers: [{name: a}]\n', 'mcp_servers')).toMatchObject([{ name: 'a' }]);
 });
 
-test('what is no list is refused', () => {
+test('a value that is not a list is refused', () => {
   expect(() => findEntries('- a\n', 'tools')).toThrow(/not a mapping/);
   expect(() => findEntries('tools: {}\n', 'tools')).toThrow(/'tools' is not a list/);
   expect(() => findEntries('tools: [\n', 'tools')).toThrow(/Not valid YAML/);

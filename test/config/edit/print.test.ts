@@ -27,7 +27,7 @@ describe('strings are quoted only when YAML needs it', () => {
     expect(block({ k: value })).toEqual([`  - k: ${printed}`]);
   });
 
-  test('what YAML 1.1 readers would take for something else is quoted too', () => {
+  test('a string that YAML 1.1 parsers would read as another type is quoted too', () => {
     expect(block({ a: 'yes', b: 'off', c: '12:30', d: '2025-11-25', e: '0o7' })).toEqual([
       '  - a: "yes"',
       '    b: "off"',
@@ -90,7 +90,7 @@ const json = fc.letrec((tie) => ({
   ),
 })).value;
 
-test('whatever is printed is read back as it was, on lines of its own', () => {
+test('every printed value is read back unchanged, and takes whole lines', () => {
   fc.assert(
     fc.property(
       fc.dictionary(text, json, { maxKeys: 4, noNullPrototype: true }),

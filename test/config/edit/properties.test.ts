@@ -11,7 +11,7 @@ import {
   removeEntry,
 } from '../../../src/config/edit/index.js';
 
-/** Ways to write an item. `%` stands for its number, a comment that says `of %` is part of it. */
+/** Ways to write an item. `%` is replaced by its number; a comment with `of %` is part of the item. */
 const BLOCK_ITEMS = [
   ['name: n%'],
   ['"name": \'n%\' # §% of %', 'type: mcp'],
@@ -140,10 +140,10 @@ const entry = fc.record(
   { requiredKeys: ['name'] },
 );
 const anyDocument = fc.oneof(blockDocument, flowDocument);
-/** The same documents on every run; another seed or more runs look further. */
+/** The same documents on every run. Another seed or more runs test more of them. */
 const RUNS = { numRuns: 150, seed: 1 };
 
-test('the generated documents are what the laws below take them for', () => {
+test('the generated documents have the properties that the tests below assume', () => {
   fc.assert(
     fc.property(anyDocument, ({ text, key, count }) => {
       expect(findEntries(text, key)).toHaveLength(count);
@@ -152,7 +152,7 @@ test('the generated documents are what the laws below take them for', () => {
   );
 });
 
-test('seed 001: an added entry is read back as it was, last in the list, and nothing else changes', () => {
+test('an added entry is read back as it was, last in the list, and nothing else changes', () => {
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, comments }, added) => {
       const after = applyEdit(text, addEntry(text, key, added));
@@ -165,31 +165,31 @@ test('seed 001: an added entry is read back as it was, last in the list, and not
   );
 });
 
-test('seed 001: adding and removing again gives the same bytes, and so does undoing', () => {
+test('adding and removing again gives the same bytes, and so does undoing', () => {
   fc.assert(
     fc.property(anyDocument, entry, ({ text, key, count }, added) => {
-      const splice = addEntry(text, key, added);
-      const after = applyEdit(text, splice);
+      const edit = addEntry(text, key, added);
+      const after = applyEdit(text, edit);
       expect(applyEdit(after, removeEntry(after, key, count))).toBe(text);
-      expect(applyEdit(after, invertEdit(text, splice))).toBe(text);
+      expect(applyEdit(after, invertEdit(text, edit))).toBe(text);
     }),
     RUNS,
   );
 });
 
-test('seed 001: removing any item leaves the others and every comment that is not its own', () => {
+test('removing an item leaves the others and every comment outside it', () => {
   fc.assert(
     fc.property(anyDocument, fc.nat(), ({ text, key, count, comments }, number) => {
       const index = number % count;
-      const splice = removeEntry(text, key, index);
-      const after = applyEdit(text, splice);
+      const edit = removeEntry(text, key, index);
+      const after = applyEdit(text, edit);
       const before = parse(text);
       expect(parse(after)).toEqual({ ...before, [key]: before[key].toSpliced(index, 1) });
       const own = new RegExp(` of ${index}$`);
       expect(commentsOf(after).filter((found) => !own.test(found))).toEqual(
         comments.filter((found) => !own.test(found)),
       );
-      expect(applyEdit(after, invertEdit(text, splice))).toBe(text);
+      expect(applyEdit(after, invertEdit(text, edit))).toBe(text);
       assertOneItemChanged(text, after);
     }),
     RUNS,

@@ -9,12 +9,14 @@ import {
   type TextEdit,
 } from '../../../src/config/edit/index.js';
 
-/** A file in pieces, so that the test knows what belongs where. A comment that says `of x` is part of the item x. */
+/**
+ * A file in pieces, so that the test knows which text belongs to which item. A comment with `of x` is part of item x.
+ */
 interface Sample {
   key: ListKey;
   head: string;
   items: { name: string; source: string }[];
-  /** What stands between the items; the first before the first item, the last after the last. */
+  /** The text between the items; the first piece is above the first item, the last below the last. */
   between: string[];
   tail: string;
 }
@@ -197,21 +199,21 @@ test.each([
     let emptied = 0;
     for (let step = 0; step < 200; step += 1) {
       const removing = model.length > 0 && random(12) < model.length + (step > 100 && step < 130 ? 12 : 0);
-      let splice: TextEdit;
+      let edit: TextEdit;
       if (removing) {
         const index = random(model.length);
-        splice = removeEntry(text, sample.key, index);
+        edit = removeEntry(text, sample.key, index);
         const [removed] = model.splice(index, 1);
         comments = comments.filter((comment) => !comment.includes(` of ${removed?.name}`));
       } else {
         const entry = randomEntry(random, `added-${step}`);
-        splice = addEntry(text, sample.key, entry);
+        edit = addEntry(text, sample.key, entry);
         model.push({ name: `added-${step}`, value: entry });
       }
-      const after = applyEdit(text, splice);
-      undo.push(invertEdit(text, splice));
-      expect(after.slice(0, splice.start)).toBe(text.slice(0, splice.start));
-      expect(after.slice(splice.start + splice.insert.length)).toBe(text.slice(splice.end));
+      const after = applyEdit(text, edit);
+      undo.push(invertEdit(text, edit));
+      expect(after.slice(0, edit.start)).toBe(text.slice(0, edit.start));
+      expect(after.slice(edit.start + edit.insert.length)).toBe(text.slice(edit.end));
       text = after;
 
       const { [sample.key]: nowList, ...nowOthers } = parse(text);
@@ -226,7 +228,7 @@ test.each([
       if (model.length === 0) emptied += 1;
     }
     expect(emptied).toBeGreaterThan(0);
-    for (const splice of undo.reverse()) text = applyEdit(text, splice);
+    for (const edit of undo.reverse()) text = applyEdit(text, edit);
     expect(text).toBe(original);
   },
 );

@@ -3,10 +3,10 @@ import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-
 import { addEntry, applyEdit, findEntries, invertEdit, removeEntry } from '../../../src/config/edit/index.js';
 
 function remove(text: string, index: number): string {
-  const splice = removeEntry(text, 'tools', index);
-  const after = applyEdit(text, splice);
+  const edit = removeEntry(text, 'tools', index);
+  const after = applyEdit(text, edit);
   assertOneItemChanged(text, after);
-  expect(applyEdit(after, invertEdit(text, splice)), 'undone').toBe(text);
+  expect(applyEdit(after, invertEdit(text, edit)), 'undone').toBe(text);
   return after;
 }
 
@@ -30,7 +30,7 @@ tools: # key
 model: x # beside
 `;
 
-describe('seed 001: removing takes the lines of the item and leaves every comment around it', () => {
+describe('removing cuts the lines of the item and leaves every comment around it', () => {
   test.each([
     [
       0,
@@ -95,7 +95,7 @@ model: x # beside
   });
 });
 
-describe('seed 001: removing leaves a list', () => {
+describe('removing leaves a list', () => {
   test.each([
     ['the only item', 'tools:\n  - name: a\nb: 1\n', 0, 'tools: []\nb: 1\n'],
     ['the only item, no line break', 'tools:\n  - name: a', 0, 'tools: []'],
@@ -163,7 +163,7 @@ test.each([
   ['no list', 'a: 1\n', 0],
   ['an empty list', 'tools: []\n', 0],
   ['no value', 'tools:\n', 0],
-])('removing what is not there is refused: %s', (_, text, index) => {
+])('removing an entry that does not exist is refused: %s', (_, text, index) => {
   expect(() => removeEntry(text, 'tools', index)).toThrow(`'tools' has no entry ${index}`);
 });
 
@@ -197,7 +197,7 @@ test.each([
   'tools: []\n',
   'tools: &t [] # c\nb: 1\n',
   '{"tools": []}',
-])('adding to a list and removing again is nothing: %j', (text) => {
+])('adding to a list and removing again changes nothing: %j', (text) => {
   const added = applyEdit(text, addEntry(text, 'tools', { name: 'new' }));
   const last = findEntries(added, 'tools').length - 1;
   expect(applyEdit(added, removeEntry(added, 'tools', last))).toBe(text);

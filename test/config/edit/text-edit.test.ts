@@ -3,23 +3,23 @@ import { expect, test } from 'vitest';
 import { applyEdit, invertEdit } from '../../../src/config/edit/index.js';
 import { joinEdits } from '../../../src/config/edit/text-edit.js';
 
-test('a splice replaces its range and nothing else', () => {
+test('an edit replaces its range and nothing else', () => {
   expect(applyEdit('abcdef', { start: 2, end: 4, insert: 'XYZ' })).toBe('abXYZef');
   expect(applyEdit('abc', { start: 3, end: 3, insert: '!' })).toBe('abc!');
 });
 
-test('the inverse of any splice gives the text back', () => {
+test('the inverse of any edit gives the text back', () => {
   const cut = fc.tuple(fc.string(), fc.nat(), fc.nat(), fc.string());
   fc.assert(
     fc.property(cut, ([text, one, other, insert]) => {
       const [start = 0, end = 0] = [one, other].map((at) => at % (text.length + 1)).sort((a, b) => a - b);
-      const splice = { start, end, insert };
-      expect(applyEdit(applyEdit(text, splice), invertEdit(text, splice))).toBe(text);
+      const edit = { start, end, insert };
+      expect(applyEdit(applyEdit(text, edit), invertEdit(text, edit))).toBe(text);
     }),
   );
 });
 
-test('several splices joined are their sum, and what lies between stays', () => {
+test('joined edits change the same ranges, and the text between them stays', () => {
   const parts = [
     { start: 8, end: 9, insert: '' },
     { start: 1, end: 1, insert: '+' },

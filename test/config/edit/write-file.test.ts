@@ -16,7 +16,7 @@ afterEach(() => fs.rm(folder, { recursive: true, force: true }));
 const modeOf = async (file: string) => (await fs.stat(file)).mode & 0o7777;
 const diskError = (code: string) => Object.assign(new Error(`${code}: failed on purpose`), { code });
 
-test('the new text replaces the old one and nothing is left beside it', async () => {
+test('the new text replaces the old one and no temporary file is left', async () => {
   await fs.writeFile(path, 'old');
   await writeFileAtomically(path, 'new é');
   expect(await fs.readFile(path, 'utf8')).toBe('new é');
@@ -77,7 +77,7 @@ describe('a symlink stays and its target is written', () => {
     expect(await fs.readFile(join(folder, 'dotfiles', 'agent.yaml'), 'utf8')).toBe('new');
   });
 
-  test('unless it leads in a circle', async () => {
+  test('a loop of links is an error', async () => {
     await fs.symlink('agent.yaml', path);
     await expect(writeFileAtomically(path, 'new')).rejects.toMatchObject({
       why: expect.stringMatching(/ELOOP/),
@@ -85,7 +85,7 @@ describe('a symlink stays and its target is written', () => {
   });
 });
 
-describe('a file that is not what was read is not overwritten', () => {
+describe('a file that changed since it was read is not overwritten', () => {
   test.each([
     ['changed', 'theirs', 'old'],
     ['created', 'theirs', null],
@@ -116,7 +116,7 @@ describe('a file that is not what was read is not overwritten', () => {
     expect(await fs.readFile(path, 'utf8')).toBe('theirs');
   });
 
-  test('but one that is as it was read is', async () => {
+  test('an unchanged file is overwritten', async () => {
     await fs.writeFile(path, 'old');
     await writeFileAtomically(path, 'new', { expected: Buffer.from('old') });
     expect(await fs.readFile(path, 'utf8')).toBe('new');
@@ -124,7 +124,7 @@ describe('a file that is not what was read is not overwritten', () => {
   });
 });
 
-/** A disk on which one operation fails; those of an open file are named `file.*` and `folder.*`. */
+/** File-system calls of which one fails; those of an open file are named `file.*` and `folder.*`. */
 function failing(operation: string, code: string): Disk {
   const fail = async () => {
     throw diskError(code);
@@ -148,7 +148,7 @@ function failing(operation: string, code: string): Disk {
   };
 }
 
-describe('seed 001: a failure at any step changes no byte and leaves no temporary file', () => {
+describe('a failure at any step changes no byte and leaves no temporary file', () => {
   test.each([
     ['realpath', 'EACCES'],
     ['stat', 'EIO'],
@@ -205,13 +205,13 @@ describe('seed 001: a failure at any step changes no byte and leaves no temporar
   });
 });
 
-test('a folder that cannot be synced does not fail a write that is done', async () => {
+test('a folder that cannot be synced does not fail a completed write', async () => {
   await fs.writeFile(path, 'old');
   await writeFileAtomically(path, 'new', { disk: failing('folder.sync', 'EINVAL') });
   expect(await fs.readFile(path, 'utf8')).toBe('new');
 });
 
-test('the text is on the disk before its name is, and the name before the write is done', async () => {
+test('the text is synced before the rename, and the folder before the write returns', async () => {
   const steps: string[] = [];
   const disk: Disk = {
     ...fs,
@@ -234,7 +234,7 @@ test('the text is on the disk before its name is, and the name before the write 
   expect(steps).toEqual(['sync file', 'rename', 'sync folder']);
 });
 
-test('what is no regular file is not replaced', async () => {
+test('only a regular file is replaced', async () => {
   await expect(writeFileAtomically(folder, 'new')).rejects.toMatchObject({
     why: 'It is not a regular file.',
   });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../../src/config/schema/fields.js';
+import type { Transport } from '../../../src/config/schema/spec.js';
 import {
   HOME,
   HTTP_DEFAULTS,
@@ -16,9 +17,10 @@ import {
   stdioConfig,
   stdioOf,
   WEBSOCKET_DEFAULTS,
+  yamlOf,
 } from '../support.js';
 
-/** The contract's table: each field, the transports that it belongs to, and a value. */
+/** The specified fields, and the transports of each. */
 const TABLE = {
   name: 'all',
   description: 'all',
@@ -69,8 +71,18 @@ const TABLE = {
   enabled: 'all',
 };
 
+/** Every field with a default that can be written, for each of its transports. */
+const WRITABLE = Object.entries(FIELDS).flatMap(([name, field]) => {
+  const value = yamlOf(field.default);
+  const isDefaultOf = (transport: Transport) =>
+    !(name === 'max_restarts' && transport !== 'stdio') && !(name === 'transport' && transport !== 'stdio');
+  return value === undefined
+    ? []
+    : field.for.filter(isDefaultOf).map((transport) => [name, transport, value] as const);
+});
+
 describe('the fields of an entry', () => {
-  it("are those of the contract's table, each for its transports", () => {
+  it("are those of the specification's table, each for its transports", () => {
     const ours = Object.entries(FIELDS).map(([name, field]) => [name, [...field.for].sort().join(' ')]);
     const wanted = Object.entries(TABLE).map(([name, transports]) => [
       name,
@@ -84,12 +96,43 @@ describe('the fields of an entry', () => {
     ['sse', remoteAgent('sse'), { ...SSE_DEFAULTS, url: 'https://example.com/mcp' }],
     ['http', remoteAgent('http'), { ...HTTP_DEFAULTS, url: 'https://example.com/mcp' }],
     ['websocket', remoteAgent('websocket'), { ...WEBSOCKET_DEFAULTS, url: 'wss://example.com/ws' }],
-  ])('have the defaults of the contract: %s', async (_, agent, wanted) => {
+  ])('have the specified defaults: %s', async (_, agent, wanted) => {
     const loaded = await loadAgent(agent);
     const origin = { scope: 'agent', file: loaded.agentFile, line: 2, column: 5 };
     const own = 'command' in wanted ? { cwd: loaded.project } : {};
     expect(only(loaded)).toEqual({ ...wanted, ...own, name: 'a', description: 'd', server: 's', origin });
     expect(loaded.warnings).toEqual([]);
+  });
+
+  it.each(WRITABLE)('have the default that the docs name: %s (%s)', async (name, transport, value) => {
+    const agent = (...lines: string[]) =>
+      transport === 'stdio' ? stdioAgent(...lines) : remoteAgent(transport, ...lines);
+    const { origin: _, ...written } = only(await loadAgent(agent(`${name}: ${value}`)));
+    const { origin: __, ...omitted } = only(await loadAgent(agent()));
+    // Every load has its own folder, and only `cwd` depends on it.
+    expect({ ...written, cwd: '' }).toEqual({ ...omitted, cwd: '' });
+  });
+
+  it('have a default in words only where no value can be written', () => {
+    const inWords = Object.entries(FIELDS).filter(([, field]) => yamlOf(field.default) === undefined);
+    expect(Object.fromEntries(inWords.map(([name, field]) => [name, field.default]))).toEqual({
+      name: 'required',
+      description: 'none',
+      type: 'none',
+      server: 'required',
+      command: 'required',
+      envFile: 'none',
+      env_file: 'none',
+      cwd: 'the folder of the file',
+      url: 'required',
+      config: 'none',
+      registry_name: 'none',
+      max_rss: 'no limit',
+      result_limit: 'no limit',
+      plugin_dir: 'none',
+      runtime_hint: 'none',
+      manifest: 'plugin.json or server.json',
+    });
   });
 
   it.each([
@@ -170,7 +213,7 @@ describe('the fields of an entry', () => {
     expect(only(loaded)).toMatchObject({ args: [], env: {}, requestTimeoutMs: 60_000, enabled: true });
   });
 
-  it('a missing description is a warning, in its place', async () => {
+  it('a missing description is a warning with a position', async () => {
     const { warnings, agentFile } = await loadAgent(stdioAgent().replace(/ +description.*\n/, ''));
     expect(warnings).toMatchObject([
       { message: "'a' has no description", file: agentFile, line: 2, column: 5 },
@@ -194,7 +237,7 @@ describe('transports by their other names', () => {
 });
 
 describe('paths start from the folder of the file', () => {
-  it('args that begin with ./ or ../; any other stays as it is', async () => {
+  it('args that begin with ./ or ../; others stay unchanged', async () => {
     const loaded = await loadAgent(stdioAgent('args: [./server.js, "-y", "a/./b", "--dir=./x", ../shared]'));
     expect(stdioOf(loaded).args).toEqual([
       join(loaded.project, 'server.js'),
@@ -231,7 +274,7 @@ describe('paths start from the folder of the file', () => {
     expect(only(loaded).config).toEqual({ allowed_directories: ['data', '/tmp/more'] });
   });
 
-  it('allowed_directories of another shape is passed on and offers nothing', async () => {
+  it('allowed_directories of another shape is passed on and adds no roots', async () => {
     const loaded = await loadAgent(stdioAgent('config: {allowed_directories: {a: b}}'));
     expect(only(loaded)).toMatchObject({ config: { allowed_directories: { a: 'b' } }, roots: [] });
   });
@@ -239,7 +282,7 @@ describe('paths start from the folder of the file', () => {
 
 describe('FR-009 US2.3: envFile', () => {
   it.each(['envFile', 'env_file'])(
-    '%s is read from the folder of the file, and env wins over it',
+    '%s is read from the folder of the file, and env overrides it',
     async (field) => {
       const files = { 'project/conf/.env': 'A=from-file\nB="two words"\n# C=no\nexport D=4\n' };
       const loaded = await loadAgent(stdioAgent(`${field}: conf/.env`, 'env: {A: from-env}'), { files });
@@ -253,7 +296,7 @@ describe('FR-009 US2.3: envFile', () => {
     expect(only(loaded).env).toEqual({ A: '${HOME}', B: '$(id)', D: '$X' });
   });
 
-  it('a remote server has one as well', async () => {
+  it('a remote server can have one too', async () => {
     const files = { 'project/.env': 'TOKEN=abcdef\n' };
     const agent = remoteAgent('http', 'envFile: .env', 'headers: {Authorization: "Bearer ${TOKEN}"}');
     expect(remoteOf(await loadAgent(agent, { files })).headers).toEqual({ Authorization: 'Bearer abcdef' });
@@ -271,7 +314,7 @@ describe('docker run', () => {
     expect(args).toEqual(['run', '-e', 'TOKEN', '-e', 'B', '-i', '--rm', 'image']);
   });
 
-  it('a name that the entry passes on itself is not added again', async () => {
+  it('a name that args already pass is not added again', async () => {
     const lines = [
       'args: [run, -e, A, --env, B=1, "--env=C", -eD, image]',
       'env: {A: a, B: b, C: c, D: d, E: e}',
@@ -299,7 +342,7 @@ describe('docker run', () => {
     ]);
   });
 
-  it('other docker commands stay as they are', async () => {
+  it('other docker commands stay unchanged', async () => {
     expect(await argsOf('args: [start, -i, box]', 'env: {A: b}')).toEqual(['start', '-i', 'box']);
   });
 });

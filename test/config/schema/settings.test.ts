@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent } from '../support.js';
+import { SETTINGS } from '../../../src/config/schema/settings.js';
+import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent, yamlOf } from '../support.js';
 
 const DEFAULTS = {
   daemon: {
@@ -30,10 +31,26 @@ describe('global settings', () => {
     ['a file with only a comment', '# nothing yet\n'],
     ['empty sections', 'version: "1.0"\ndaemon:\nsecurity: ~\nmcp_servers:\n'],
     ['empty values', 'version: "1.0"\ndaemon: {http: , log_level: ~}\nsecurity: {trust: }\n'],
-  ])('have the defaults of the contract: %s', async (_, config) => {
+  ])('have the specified defaults: %s', async (_, config) => {
     const loaded = await loadHerd(config === undefined ? {} : { config });
     expect(loaded.settings).toEqual(DEFAULTS);
     expect(loaded.servers).toEqual([]);
+  });
+
+  const writable = Object.entries(SETTINGS).flatMap(([section, keys]) =>
+    Object.entries(keys).map(([key, setting]) => [section, key, yamlOf(setting.default)] as const),
+  );
+
+  it.each(writable.filter(([, , value]) => value !== undefined))(
+    'have the default that the docs name: %s.%s',
+    async (section, key, value) => {
+      expect(await settingsOf(`${section}: {${key}: ${value}}`)).toEqual(DEFAULTS);
+    },
+  );
+
+  it('have a default in words only where no value can be written', () => {
+    const inWords = writable.filter(([, , value]) => value === undefined).map(([, key]) => key);
+    expect(inWords).toEqual(['http', 'max_starting', 'max_rss']);
   });
 
   it.each([
@@ -89,14 +106,14 @@ describe('global settings', () => {
 describe('security.allowed_commands', () => {
   const config = 'version: "1.0"\nsecurity: {allowed_commands: [deno]}\n';
 
-  it('of the global config counts for both files', async () => {
+  it('of the global config applies to both files', async () => {
     const entry = 'mcp_servers:\n  - {name: g, server: s, command: deno}\n';
     const agent = stdioAgent().replace('npx', 'deno');
     const { servers } = await loadHerd({ config: config + entry, agent });
     expect(servers).toMatchObject([{ command: 'deno' }, { command: 'deno' }]);
   });
 
-  it('does not take the built-in ones away', async () => {
+  it('does not replace the built-in commands', async () => {
     expect((await loadAgent(stdioAgent(), { config })).servers).toMatchObject([{ command: 'npx' }]);
   });
 });
@@ -105,23 +122,20 @@ describe('security.allow_http', () => {
   const agent = remoteAgent('http', 'url: http://intra:8080/mcp');
   const allowing = (host: string) => `version: "1.0"\nsecurity: {allow_http: ["${host}"]}\n`;
 
-  it.each(['intra', 'INTRA', 'intra:8080'])(
-    '%s lets plain http through to http://intra:8080',
-    async (host) => {
-      expect((await loadAgent(agent, { config: allowing(host) })).servers).toHaveLength(1);
-    },
-  );
+  it.each(['intra', 'INTRA', 'intra:8080'])('%s allows plain http to http://intra:8080', async (host) => {
+    expect((await loadAgent(agent, { config: allowing(host) })).servers).toHaveLength(1);
+  });
 
   it.each(['intra:80', 'intra.example.com', 'tra', '*'])('%s does not', async (host) => {
     expect(await problemsOf({ agent, config: allowing(host) })).toMatchObject([{ path: 'tools[0].url' }]);
   });
 
-  it('counts for plain ws as well', async () => {
+  it('applies to plain ws too', async () => {
     const socket = remoteAgent('websocket', 'url: ws://intra/ws');
     expect((await loadAgent(socket, { config: allowing('intra') })).servers).toHaveLength(1);
   });
 
-  it('lets no other scheme through', async () => {
+  it('allows no other scheme', async () => {
     const ftp = remoteAgent('http', 'url: ftp://intra/mcp');
     expect(await problemsOf({ agent: ftp, config: allowing('intra') })).toHaveLength(1);
   });

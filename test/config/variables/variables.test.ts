@@ -13,7 +13,7 @@ import {
   stdioOf,
 } from '../support.js';
 
-/** What a text becomes as an argument. */
+/** The expansion of a text in `args`. */
 async function expanded(
   text: string,
   setting: Omit<Setting, 'agent'> = {},
@@ -60,7 +60,7 @@ describe('FR-010: references', () => {
   });
 
   it.each(['$A', '$A/x', '%A%', '{A}', '{{A}}', '$(A)', '#{A}', '$1', '$?'])(
-    'nothing else is a reference: %s stays as it is',
+    'nothing else is a reference: %s stays unchanged',
     async (text) => {
       expect(await expanded(text, { env })).toBe(text);
     },
@@ -71,14 +71,14 @@ describe('FR-010: references', () => {
     expect(stdioOf(loaded).args).toEqual([join(loaded.project, 'data')]);
   });
 
-  it('the two names of places are not looked up in the environment', async () => {
+  it('workspaceFolder and userHome are not looked up in the environment', async () => {
     const places = { workspaceFolder: '/evil', userHome: '/evil' };
     expect(await expanded('${userHome}', { env: places })).toBe(HOME);
     expect(await expanded('${workspaceFolder}', { env: places })).not.toBe('/evil');
     expect(await expanded('${workspaceFolder:-/evil}', { env: places })).not.toBe('/evil');
   });
 
-  it('what a variable holds is never expanded again', async () => {
+  it('the value of a variable is never expanded again', async () => {
     const nested = { OUTER: '${INNER}', INNER: 'x', DOLLARS: '$$', COMMAND: '$(touch /tmp/x)' };
     expect(await expanded('${OUTER}|${DOLLARS}|${COMMAND}', { env: nested })).toBe(
       '${INNER}|$$|$(touch /tmp/x)',
@@ -111,7 +111,7 @@ describe('FR-010: references', () => {
     '${env:}',
     '${$(id)}',
     '${a${A}}',
-  ])('%s is malformed, and said to be', async (text) => {
+  ])('%s is reported as malformed', async (text) => {
     const agent = stdioAgent(`args: [${JSON.stringify(text)}]`);
     expect(await problemsOf({ agent, env })).toMatchObject([
       {
@@ -125,7 +125,7 @@ describe('FR-010: references', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-    '%s is a name like any other',
+    '%s is an ordinary name',
     async (name) => {
       expect(await problemsOf({ agent: stdioAgent(`args: ["\${${name}}"]`), env })).toMatchObject([
         { message: `Environment variable '${name}' not found` },
@@ -137,7 +137,7 @@ describe('FR-010: references', () => {
   );
 });
 
-describe('FR-010: where references are looked for', () => {
+describe('FR-010: references are expanded', () => {
   const env = { V: 'value' };
 
   it('in env, args, cwd, roots, and every string of config', async () => {
@@ -179,21 +179,21 @@ describe('FR-010: where references are looked for', () => {
   });
 });
 
-describe('FR-010: env wins over envFile, and envFile over the process', () => {
+describe('FR-010: env overrides envFile, and envFile the process', () => {
   const files = { 'project/.env': 'X=file\nY=file\n' };
   const env = { X: 'process', Y: 'process', Z: 'process' };
 
-  it('in what the server is given', async () => {
+  it('in the environment of the server', async () => {
     const loaded = await loadAgent(stdioAgent('envFile: .env', 'env: {X: env}'), { files, env });
     expect(only(loaded).env).toEqual({ X: 'env', Y: 'file' });
   });
 
-  it('in what a reference means', async () => {
+  it('in the value of a reference', async () => {
     const lines = ['envFile: .env', 'env: {X: env}'];
     expect(await expanded('${X} ${Y} ${Z}', { files, env }, ...lines)).toBe('env file process');
   });
 
-  it('inside env itself a name means what it is outside of it', async () => {
+  it('a reference inside env does not see env', async () => {
     const loaded = await loadAgent(stdioAgent('envFile: .env', 'env: {Y: "<${Y}>", Z: "<${Z}>"}'), {
       files,
       env,
@@ -207,7 +207,7 @@ describe('FR-010: env wins over envFile, and envFile over the process', () => {
 });
 
 describe('FR-010: an unset variable fails the load', () => {
-  it('and is named, with its place and what to do', async () => {
+  it('and the error has its name, its position and a fix', async () => {
     const [problem] = await problemsOf({ agent: stdioAgent('env:', '  A: x', '  B: "y${MY_API_KEY}"') });
     expect(problem).toMatchObject({
       type: 'ConfigError',
@@ -227,7 +227,7 @@ describe('FR-010: an unset variable fails the load', () => {
     expect(problem?.fix).toContain("did you mean 'GITHUB_TOKEN'?");
   });
 
-  it('a name of an envFile is suggested as well', async () => {
+  it('a name of an envFile is suggested too', async () => {
     const files = { 'project/.env': 'DATABASE_URL=x\n' };
     const [problem] = await problemsOf({
       agent: stdioAgent('envFile: .env', 'args: ["${DATABASE_URI}"]'),
@@ -236,12 +236,12 @@ describe('FR-010: an unset variable fails the load', () => {
     expect(problem?.fix).toContain("did you mean 'DATABASE_URL'?");
   });
 
-  it('a misspelled place is suggested', async () => {
+  it('workspaceFolder is suggested for a misspelling', async () => {
     const [problem] = await problemsOf({ agent: stdioAgent('args: ["${workspacefolder}"]') });
     expect(problem?.fix).toContain("did you mean 'workspaceFolder'?");
   });
 
-  it('each is reported, and one that stands in a text twice is reported once', async () => {
+  it('each is reported, and one that occurs twice in a text is reported once', async () => {
     const problems = await problemsOf({ agent: stdioAgent('args: ["${P} ${Q} ${P}", "${P}"]') });
     expect(problems.map(({ message, path }) => `${message.split("'")[1]} ${path}`)).toEqual([
       'P tools[0].args[0]',
@@ -255,7 +255,7 @@ describe('FR-010: an unset variable fails the load', () => {
     expect(await problemsOf({ agent: stdioAgent('args: ["${P:-x} ${P}"]') })).toHaveLength(1);
   });
 
-  it('what was used and where it came from is known, for validate', async () => {
+  it('the load reports which variables were used and their sources', async () => {
     const files = { 'project/.env': 'F=file\n' };
     const agent = stdioAgent('envFile: .env', 'env: {E: x}', 'args: ["${P} ${F} ${E} ${D:-d}"]');
     const { uses } = await loadAgent(agent, { files, env: { P: 'process' } });

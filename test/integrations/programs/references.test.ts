@@ -35,11 +35,11 @@ describe('the variables of clients', () => {
     ['opencode', bracedReferences, '{env:lower}', '${lower}'],
     ['opencode', bracedReferences, 'Bearer {env:X} ${Y}', 'Bearer ${X} $${Y}'],
     ['claude desktop', noReferences, '${X} $Y $$', '$${X} $Y $$$$'],
-  ])('%s: %# its spelling becomes ours', (_, references, source, ours) => {
+  ])('%s: %# its references become ours', (_, references, source, ours) => {
     expect(translated(references, source)).toEqual({ text: ours, remarks: [] });
   });
 
-  it('what asks a person, or reads a file, becomes a variable, and that is said', () => {
+  it('a reference to an input or a file becomes a variable, with a remark', () => {
     expect(translated(editorReferences, '${input:api-key}')).toEqual({
       text: '${API_KEY}',
       remarks: ['${input:api-key} is the variable API_KEY here'],
@@ -50,7 +50,7 @@ describe('the variables of clients', () => {
     });
   });
 
-  it('a text without variables means the same here, whatever dollar signs are in it', () => {
+  it('a text without variables keeps its meaning, whatever dollar signs it has', () => {
     const odd = fc.string({ unit: fc.constantFrom('$', '{', '}', 'a', ':', '-', 'X') });
     fc.assert(
       fc.property(odd, (source) => {
@@ -63,7 +63,7 @@ describe('the variables of clients', () => {
     );
   });
 
-  it('a dollar sign before a variable stays one', () => {
+  it('a dollar sign before a variable stays literal', () => {
     const { text } = translated(editorReferences, 'cost: $${env:PRICE}');
     expect(meaning(text, { PRICE: '5' }).text).toBe('cost: $5');
   });

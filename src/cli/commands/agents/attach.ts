@@ -26,7 +26,7 @@ Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
   async run(call) {
     const { flags, output } = call;
     const client = namedClient(call, 'attach');
-    if (client.spell === undefined) {
+    if (client.toClientEntry === undefined) {
       throw new ToolherdError(`${client.title} cannot be attached`, {
         why: 'it runs npx, uvx and docker, and no other program',
         fix: `take over its servers: toolherd import --from ${client.name}`,
@@ -37,7 +37,7 @@ Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
     const program = bridge(call, scope);
     const dryRun = flags['dry-run'] === true;
     const { change, backup } = await attachClient(client, file, program, { dryRun });
-    const entry = client.spell(program);
+    const entry = client.toClientEntry(program);
     output.json({
       ok: true,
       client: client.name,

@@ -6,6 +6,7 @@ import {
   type Requirement,
   shortNameOf,
 } from '../../../registry/index.js';
+import { stripUrl } from '../../../shared/hide-secrets.js';
 import { looksSecret } from '../../../shared/secret-name.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { noteOffline, parseName, registryOf } from '../registry/lookup.js';
@@ -131,18 +132,12 @@ function serverAmong(args: readonly string[]): string | undefined {
     if (arg.startsWith('-') || arg === 'run' || /^\w+=/.test(arg)) return false;
     return !TAKES_WORD.test(before) && !(before.startsWith('-') && looksSecret(before));
   });
-  return word === undefined ? undefined : withoutSecrets(word);
-}
-
-/** A url without what is before the host and behind the path: a key may stand there. */
-function withoutSecrets(text: string): string {
-  if (!/^[\w+.-]+:\/\//.test(text)) return text;
-  return text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
+  return word === undefined ? undefined : stripUrl(word);
 }
 
 function remoteFields({ flags: { transport } }: CommandContext, url: string): Record<string, unknown> {
   const isSocket = /^wss?:/i.test(url);
-  const server = withoutSecrets(url);
+  const server = stripUrl(url);
   return {
     description: `Remote server at ${server}`,
     server,

@@ -3,7 +3,7 @@ import { readAgentFile, readConfigFile } from '../../../config/config-file.js';
 import type { ListKey } from '../../../config/edit/index.js';
 import type { FileContext, ParsedEntry, Report } from '../../../config/entry/parsed-entry.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, configError, type Problem } from '../../../config/parse/problem.js';
+import { ConfigError, configError, fileProblem, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { defaultSettings } from '../../../config/schema/settings.js';
 import type { Settings } from '../../../config/schema/spec.js';
@@ -44,30 +44,35 @@ export function textOf({ file }: ConfigFile): string {
   } catch (error) {
     if (!(error instanceof FileReadError)) throw error;
     if (error.isMissing) return '';
-    const { message, fix } = error;
-    throw new ConfigError([{ type: 'ConfigError', message, fix, file, line: 1, column: 1, path: '' }]);
+    throw new ConfigError([fileProblem(file, error.message, error.fix)]);
   }
 }
 
 /** The entries of a file that are ours, nothing of them expanded. Throws a ConfigError with all that is wrong. */
-export function draftsOf(
+export function entriesOf(
   { scope, file }: ConfigFile,
   text: string,
   settings: Settings,
-  isOwn: boolean,
+  isUserOwned: boolean,
   warn: Report,
 ): ParsedEntry[] {
   const problems: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
   const document = parseYaml(file, text);
   const { allowedCommands, allowHttp } = settings.security;
-  const context: FileContext = { scope: 'agent', folder: dirname(file), isOwn, allowedCommands, allowHttp };
-  const drafts =
+  const context: FileContext = {
+    scope: 'agent',
+    folder: dirname(file),
+    isUserOwned,
+    allowedCommands,
+    allowHttp,
+  };
+  const entries =
     scope === 'local'
       ? readAgentFile(document, context, report, warn)
-      : readConfigFile(document, dirname(file), report, warn).drafts;
+      : readConfigFile(document, dirname(file), report, warn).entries;
   if (problems.length > 0) throw configError(problems);
-  return drafts;
+  return entries;
 }
 
 /** The global config says what an agent.yaml may run. */

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type EditedFile, editFile, type TextEdit } from '../../../config/edit/index.js';
-import { isOwnFile } from '../../../config/file-place.js';
 import { loadConfig } from '../../../config/load.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import { makePin, TrustRequiredError, TrustStore } from '../../../config/trust.js';
+import { isUserOwnedFile } from '../../../config/trusted-path.js';
 import type { CommandContext } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { type ConfigFile, draftsOf, settingsOf } from './config-file.js';
+import { type ConfigFile, entriesOf, settingsOf } from './config-file.js';
 
 export interface ConfigEdit extends EditedFile {
   isNew: boolean;
@@ -29,15 +29,15 @@ export async function editConfigFile(
   const { file, scope } = target;
   const isNew = !existsSync(file);
   const settings = settingsOf(call);
-  const isOwn = scope === 'global' || isOwnFile(dirname(call.paths.configFile), file);
-  const check = (text: string) => void draftsOf(target, text, settings, isOwn, () => undefined);
+  const isUserOwned = scope === 'global' || isUserOwnedFile(dirname(call.paths.configFile), file);
+  const check = (text: string) => void entriesOf(target, text, settings, isUserOwned, () => undefined);
   const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(call, file);
   // A new file is to be allowed, for which the global config has to load: found out before anything is written.
   if (allowed === '') await loadConfig({ ...lenient(call, file), agentFile: undefined });
   const edited = await editFile(file, edit, check, { dryRun });
   // another program may have written the file since it was looked at
   const isPinned = edited.before === allowed;
-  const isTrusted = isPinned || isOwn || settings.security.trust === 'all';
+  const isTrusted = isPinned || isUserOwned || settings.security.trust === 'all';
   if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
   if (isPinned) await pin(call, file, edited.after);
   if (tell) await notifyConfigChange(call);

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import type { ParsedEntry } from '../../../config/entry/parsed-entry.js';
-import { isOwnFile } from '../../../config/file-place.js';
 import { formatProblem } from '../../../config/parse/problem.js';
+import { isUserOwnedFile } from '../../../config/trusted-path.js';
 import { type Command, type CommandContext, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
-import { type ConfigFile, draftsOf, globalFile, localFile, settingsOf, textOf } from './config-file.js';
+import { type ConfigFile, entriesOf, globalFile, localFile, settingsOf, textOf } from './config-file.js';
 
 export const verb: Command = {
   usage: 'list [-g | --all]',
@@ -58,13 +58,13 @@ function chosenFiles(call: CommandContext): ConfigFile[] {
 }
 
 function rowsOf(call: CommandContext, target: ConfigFile) {
-  const isOwn = isOwnFile(dirname(call.paths.configFile), target.file);
+  const isUserOwned = isUserOwnedFile(dirname(call.paths.configFile), target.file);
   const settings = settingsOf(call);
   const text = textOf(target);
-  const drafts = draftsOf(target, text, settings, isOwn, (warning) => {
+  const entries = entriesOf(target, text, settings, isUserOwned, (warning) => {
     call.output.note(formatProblem(warning, 'warning'));
   });
-  return drafts.map((draft) => rowOf(draft, target));
+  return entries.map((entry) => rowOf(entry, target));
 }
 
 /** No args and no url: a key may stand there. */

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../config/load.js';
 import { isMap } from '../../../config/parse/document.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, formatProblem, type Problem } from '../../../config/parse/problem.js';
+import { ConfigError, fileProblem, formatProblem, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
 import type { FleetStatus } from '../../../fleet/fleet.js';
@@ -152,9 +152,7 @@ function kindOf(file: string): Kind {
 function problemsOf(error: unknown, file: string): readonly Problem[] {
   if (error instanceof ConfigError) return error.problems;
   if (!(error instanceof FileReadError)) throw error;
-  return [
-    { type: 'ConfigError', message: error.message, fix: error.fix, file, line: 1, column: 1, path: '' },
-  ];
+  return [fileProblem(file, error.message, error.fix)];
 }
 
 function good(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileReport {

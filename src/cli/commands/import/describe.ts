@@ -22,12 +22,12 @@ export function remarksOf(one: Planned): string[] {
   return lines.map((line) => `  ${found.client.name} ${singleLine(entry.name)}: ${singleLine(line)}`);
 }
 
-function remarksOfNew({ found: { homeless, remarks, client }, unset, command }: Planned): string[] {
-  const fields = homeless.length === 1 ? 'field' : 'fields';
+function remarksOfNew({ found: { unsupportedFields, remarks, client }, unset, command }: Planned): string[] {
+  const fields = unsupportedFields.length === 1 ? 'field' : 'fields';
   return [
-    ...(homeless.length === 0
+    ...(unsupportedFields.length === 0
       ? []
-      : [`no home here for the ${fields} ${homeless.join(', ')} of ${client.title}`]),
+      : [`no home here for the ${fields} ${unsupportedFields.join(', ')} of ${client.title}`]),
     ...remarks,
     ...(command === undefined ? [] : [`the command ${command} is not allowed yet`]),
     ...unset.map(({ name, from }) =>
@@ -43,7 +43,7 @@ export function brokenText({ client, message, why, fix }: BrokenFile): string {
 
 /** The stable form for scripts. */
 export function plannedJson({ found, entry, unset, command, result, why }: Planned): Record<string, unknown> {
-  const { client, file, path, name, homeless, remarks } = found;
+  const { client, file, path, name, unsupportedFields, remarks } = found;
   return {
     from: client.name,
     file,
@@ -55,7 +55,7 @@ export function plannedJson({ found, entry, unset, command, result, why }: Plann
     result,
     why: why ?? null,
     needs_command: command ?? null,
-    without_home: homeless,
+    without_home: unsupportedFields,
     remarks,
     set: unset.map(({ name: variable, from }) => ({ name: variable, value_stands_in: from ?? null })),
   };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isMap } from '../../../config/parse/document.js';
+import { eachString } from '../../../config/parse/document.js';
+import { BUILT_IN_COMMANDS } from '../../../config/schema/fields.js';
 import { parseReferences } from '../../../config/variables/variables.js';
 import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
@@ -21,8 +22,6 @@ export interface Planned {
   why: string | undefined;
 }
 
-const BUILT_IN = ['npx', 'uvx', 'docker'];
-
 interface Circumstances {
   allowedCommands: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
@@ -39,7 +38,8 @@ export function planImport(
   for (const found of servers) {
     const unset = unsetIn(found, environment);
     const { command } = found.entry;
-    const isAllowed = typeof command !== 'string' || [...BUILT_IN, ...allowedCommands].includes(command);
+    const isAllowed =
+      typeof command !== 'string' || [...BUILT_IN_COMMANDS, ...allowedCommands].includes(command);
     const why = reasonAgainst(found, plan);
     plan.push({
       found,
@@ -80,7 +80,7 @@ function unsetIn(
   environment: Readonly<Record<string, string | undefined>>,
 ): Unset[] {
   const names = new Set<string>();
-  eachText(entry, (text) => {
+  eachString(entry, [], (text) => {
     for (const part of parseReferences(text)) {
       if (part.kind === 'variable' && part.fallback === undefined) names.add(part.name);
     }
@@ -91,10 +91,4 @@ function unsetIn(
       const secret = secrets.find(({ variable }) => variable === name);
       return { name, from: secret === undefined ? undefined : `${file}, ${path}, ${secret.at}` };
     });
-}
-
-function eachText(value: unknown, visit: (text: string) => void): void {
-  if (typeof value === 'string') visit(value);
-  else if (Array.isArray(value)) for (const item of value) eachText(item, visit);
-  else if (isMap(value)) for (const item of Object.values(value)) eachText(item, visit);
 }

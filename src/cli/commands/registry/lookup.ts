@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { configError } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
-import { DEFAULT_REGISTRY, readSettings } from '../../../config/schema/settings.js';
-import { isLoopback } from '../../../config/schema/url-rule.js';
+import { DEFAULT_REGISTRY, isRegistryUrl, readSettings } from '../../../config/schema/settings.js';
 import { type Found, openRegistry, type Registry } from '../../../registry/index.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
@@ -15,7 +14,7 @@ const TRY_MS = 10_000;
 /** The registry that a call means: $TOOLHERD_REGISTRY, else daemon.registry, else the official one. */
 export function registryOf(call: CommandContext): Registry {
   const { timeout } = call.flags;
-  const asking = {
+  const http = {
     fetch,
     sleep: (ms: number, signal: AbortSignal | undefined) => sleep(ms, undefined, { signal }),
     random: Math.random,
@@ -28,14 +27,13 @@ export function registryOf(call: CommandContext): Registry {
   if (URL.canParse(base) && `${new URL(base).username}${new URL(base).password}` !== '') {
     throw new UsageError('the url of the registry holds a user or a password', 'leave them out');
   }
-  return openRegistry({ base, cacheFolder, asking, now: Date.now });
+  return openRegistry({ base, cacheFolder, http, now: Date.now });
 }
 
 function baseOf(call: CommandContext): string {
   const named = call.environment.TOOLHERD_REGISTRY;
   if (named === undefined || named === '') return configured(call);
-  const url = URL.canParse(named) ? new URL(named) : undefined;
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return named;
+  if (isRegistryUrl(named)) return named;
   throw new UsageError(
     'TOOLHERD_REGISTRY must use https:// (or http:// for localhost)',
     `for example ${DEFAULT_REGISTRY}`,

@@ -3,7 +3,7 @@ import { loadConfig, loadEntry } from '../../../config/load.js';
 import { isMap, type SourceDocument } from '../../../config/parse/document.js';
 import { parseJson } from '../../../config/parse/parse-json.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError } from '../../../config/parse/problem.js';
+import { ConfigError, fileProblem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import type { CommandContext } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
@@ -32,8 +32,7 @@ export async function readSourceFile(call: CommandContext, path: string): Promis
 }
 
 function read(file: string): SourceDocument {
-  const fail = (message: string, fix: string) =>
-    new ConfigError([{ type: 'ConfigError', message, fix, file, line: 1, column: 1, path: '' }]);
+  const fail = (message: string, fix: string) => new ConfigError([fileProblem(file, message, fix)]);
   let text: string;
   try {
     text = readSmallFile(file);

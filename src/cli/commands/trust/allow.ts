@@ -24,7 +24,7 @@ Exit status: 0 allowed, 77 not allowed (no terminal and no --yes, or the answer 
     const options = { ...loadOptions(call, file), trustFile: undefined, variables: 'lenient' as const };
     const { agent } = await loadConfig(options);
     if (agent === undefined) throw new Error(`${file} was not loaded`);
-    const list = agent.planned.filter(({ draft }) => draft.fields.enabled !== false).map(wouldRun);
+    const list = agent.planned.filter(({ entry }) => entry.fields.enabled !== false).map(wouldRun);
     const said = call.flags.yes === true || (!output.isJson && call.isInteractive());
     if (!said) throw new TrustRequiredError(file, 'never', list);
     output.note(describeWouldRun(file, list));

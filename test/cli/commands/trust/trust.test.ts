@@ -40,7 +40,7 @@ describe('toolherd allow and revoke', () => {
         '    reads        .env',
         '  remote (http)',
         '    connects to  https://example.com/mcp',
-        '  why: a project file can start any program, so nothing in it is used before you said so',
+        '  why: a project file can start any program, so nothing in it is used before you allow it',
         `  fix: read it, then: toolherd allow ${file}`,
         '',
       ].join('\n'),

@@ -14,7 +14,7 @@ function pretendToBe(platform: string): void {
   onTestFinished(() => void Object.defineProperty(process, 'platform', own));
 }
 
-test('a budget of memory is warned of where memory is not measured, each at its place', async () => {
+test('each max_rss is a warning on systems where memory is not measured', async () => {
   pretendToBe('darwin');
   const { warnings } = await loadHerd({ config: CONFIG });
   expect(warnings.map(({ line, path, message }) => ({ line, path, message }))).toEqual([
@@ -23,7 +23,7 @@ test('a budget of memory is warned of where memory is not measured, each at its 
   ]);
 });
 
-test('and is not warned of on Linux', async () => {
+test('max_rss gives no warning on Linux', async () => {
   pretendToBe('linux');
   expect((await loadHerd({ config: CONFIG })).warnings).toEqual([]);
 });

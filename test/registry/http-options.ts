@@ -1,7 +1,7 @@
 import type { HttpOptions } from '../../src/registry/index.js';
 
-/** Real requests in a world without waiting: pauses are noted down, and over at once. */
-export function patientAsking(more: Partial<HttpOptions> = {}): HttpOptions & { pauses: number[] } {
+/** Real requests without waiting: pauses are recorded and skipped. */
+export function instantRetries(more: Partial<HttpOptions> = {}): HttpOptions & { pauses: number[] } {
   const pauses: number[] = [];
   return {
     fetch,
