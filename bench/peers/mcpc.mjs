@@ -3,16 +3,20 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { install } from '../../scripts/shared/install.mjs';
 import { familyOf, processesWith } from '../proc.mjs';
 import { environment, makeFolder, onEnd, removeFolder } from '../processes.mjs';
 import { ECHO } from '../systems/servers.mjs';
-import { install } from './install.mjs';
 
 const run = promisify(execFile);
 
 export function findMcpc() {
   // its library for payments, which nothing here uses, asks in its newest version for a package that not every registry has
-  const { folder, version } = install('mcpc', '@apify/mcpc@0.2.6', { overrides: { viem: '2.46.3' } });
+  const { folder, version } = install('@apify/mcpc@0.2.6', {
+    folder: 'bench/mcpc',
+    manifest: { overrides: { viem: '2.46.3' } },
+    env: environment,
+  });
   const cli = join(folder, 'node_modules/@apify/mcpc/bin/mcpc');
 
   async function launch(names) {

@@ -1,4 +1,5 @@
 // Results as tables.
+import { markdownTable as table } from '../../scripts/shared/markdown.mjs';
 import { checkGoals } from './goals.mjs';
 
 const MB = 1e6;
@@ -7,11 +8,6 @@ const number = (value, digits = 2) =>
   value === undefined || value === null || Number.isNaN(value) ? '' : value.toFixed(digits);
 const whole = (value) => (value === undefined ? '' : Math.round(value).toLocaleString('en'));
 const megabytes = (value) => (value ? (value / MB).toFixed(1) : '');
-
-export function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
 
 export function goalsTable(results) {
   const rows = checkGoals(results).map(({ what, goal, measured, verdict }) => [

@@ -1,20 +1,19 @@
-// The daemon's first use, from which V8's machine code for it is kept: it boots, starts two servers, lists what they
-// offer, calls one, and ends.
+// Records the daemon's code cache from a first use: it boots, starts two servers, lists their tools, calls one, and exits.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { cacheOf } from './compile-bundle.cjs';
 
-const KEEP = join(dirname(fileURLToPath(import.meta.url)), 'keep-compiled.cjs');
-/** So long a first use may take. */
+const RECORD = join(import.meta.dirname, 'record-code-cache.cjs');
+/** A first use that takes longer is killed. */
 export const PATIENCE_MS = 30_000;
 
-/** The least of a server: it is greeted, says what it offers, answers one call. */
+/** A minimal MCP server: initialize, tools/list, tools/call. */
 const SERVER = `
 const tools = [{ name: 't', inputSchema: { type: 'object', properties: {} } }];
 const serverInfo = { name: 's', version: '1' };
@@ -32,7 +31,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });
 `;
 
-export async function keepDaemon(file) {
+export async function recordDaemonCache(file) {
   const home = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const socket = join(home, 'run', 'toolherd.sock');
   mkdirSync(join(home, 'run'), { mode: 0o700 });
@@ -46,7 +45,7 @@ export async function keepDaemon(file) {
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
   const stdio = ['ignore', 'ignore', 'inherit', 'pipe'];
-  const child = spawn(command, [KEEP, file], { env, cwd: home, stdio });
+  const child = spawn(command, [RECORD, file], { env, cwd: home, stdio });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const exit = once(child, 'exit');
   const gone = exit.then(([status]) => {
@@ -67,8 +66,8 @@ export async function keepDaemon(file) {
     child.kill('SIGKILL');
     rmSync(home, { recursive: true, force: true });
   }
-  // the daemon compares it (see src/bin/daemon.ts)
-  const cache = `${file}.${process.arch}.cache`;
+  // src/bin/daemon.ts compares this hash
+  const cache = cacheOf(file);
   const hash = createHash('sha1').update(process.versions.v8);
   appendFileSync(cache, hash.update(readFileSync(cache)).update(readFileSync(file)).digest());
 }

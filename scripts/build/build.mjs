@@ -1,26 +1,24 @@
 // Builds dist/: the command as bundles that start fast, and the library with its dependencies left outside.
-// Usage: node scripts/build.mjs [FOLDER]   (default: dist)
+// Usage: node scripts/build/build.mjs [FOLDER]   (default: dist)
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { Script } from 'node:vm';
 import { build } from 'esbuild';
-import { keepDaemon, PATIENCE_MS } from './keep-daemon.mjs';
+import { cacheOf, compileBundle } from './compile-bundle.cjs';
+import { PATIENCE_MS, recordDaemonCache } from './record-daemon-cache.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(import.meta.dirname, '..', '..');
 process.chdir(root);
 const out = process.argv[2] ?? 'dist';
 rmSync(out, { recursive: true, force: true });
 
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
-/** They are in the command itself (see src/cli/run.ts). */
-const atHand = ['call', 'status'];
+/** Commands that are part of the command's main bundle (see src/cli/run.ts). */
+const preloaded = ['call', 'status'];
 /** As in src/ipc/socket/socket-path.ts. */
 const MAX_PATH_BYTES = 103;
 /** A command is a file of src/cli/commands/TOPIC that exports one; its private helpers stand beside it. */
@@ -29,7 +27,7 @@ const commands = readdirSync('src/cli/commands', { recursive: true })
   .map((file) => `src/cli/commands/${file}`)
   .filter((file) => /^export const verb\b/m.test(readFileSync(file, 'utf8')));
 
-/** One bundle a command: it loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
+/** One bundle for each command, so that a command loads only what it needs. Node 20 loads CommonJS faster than ESM. */
 const command = {
   ...common,
   format: 'cjs',
@@ -37,16 +35,16 @@ const command = {
   outExtension: { '.js': '.cjs' },
   minify: true,
   mainFields: ['module', 'main'],
-  // yaml's build for browsers is ESM: what is not used is left out.
+  // yaml's build for browsers is ESM, which lets esbuild leave out what is not used
   alias: { yaml: './node_modules/yaml/browser/index.js' },
 };
 
-/** What only some herds need has files of its own: the daemon's is half as long without, and is read with every start. */
-const aside = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
-const leaveAside = {
-  name: 'leave-aside',
+/** Packages that only some herds need. Without them the daemon's bundle, which every start reads, is half as long. */
+const apart = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
+const keepApart = {
+  name: 'keep-apart',
   setup({ onResolve }) {
-    for (const [name, wanted] of Object.entries(aside)) {
+    for (const [name, wanted] of Object.entries(apart)) {
       onResolve({ filter: new RegExp(`^${wanted}$`) }, ({ kind }) =>
         kind === 'entry-point' ? undefined : { path: `./${name}.cjs`, external: true },
       );
@@ -55,19 +53,19 @@ const leaveAside = {
 };
 
 await Promise.all([
-  build({ ...command, entryPoints: aside }),
+  build({ ...command, entryPoints: apart }),
   build({
     ...command,
     entryPoints: { program: 'src/daemon/program.ts' },
-    plugins: [leaveAside],
-    // a script that comes compiled can require, and not import
+    plugins: [keepApart],
+    // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
   build({ ...command, entryPoints: { main: 'src/bin/toolherd.ts' }, banner: { js: '#!/usr/bin/env node' } }),
   build({
     ...command,
     entryPoints: Object.fromEntries([
-      ...commands.map((file) => [basename(file, '.ts'), file]).filter(([name]) => !atHand.includes(name)),
+      ...commands.map((file) => [basename(file, '.ts'), file]).filter(([name]) => !preloaded.includes(name)),
       ['command', 'src/cli/run.ts'],
       ['failure', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
@@ -91,42 +89,35 @@ await Promise.all([
   }),
 ]);
 
-await keepMachineCode();
+await recordCodeCaches();
 
-/**
- * Keeps V8's machine code for the bundles that are not tiny. It is taken after a first use, so that the functions
- * which that use needs are in it. Another version of Node ignores it (see src/bin/load-bundle.ts).
- */
-async function keepMachineCode() {
+/** Another version of Node ignores them. See README.md in this folder. */
+async function recordCodeCaches() {
   const folder = resolve(out, 'bin');
-  await orGoWithout(keepVerb, join(folder, 'validate.cjs'));
-  await orGoWithout(keepVerb, join(folder, 'allow.cjs'));
-  await orGoWithout(keepCommand, join(folder, 'command.cjs'));
-  await orGoWithout(keepDaemon, join(folder, 'program.cjs'));
+  await orWithout(recordVerbCache, join(folder, 'validate.cjs'));
+  await orWithout(recordVerbCache, join(folder, 'allow.cjs'));
+  await orWithout(recordCommandCache, join(folder, 'command.cjs'));
+  await orWithout(recordDaemonCache, join(folder, 'program.cjs'));
 }
 
-/** Where there are no Unix sockets, or nowhere to write, nothing can be used: what is built there only starts slower. */
-async function orGoWithout(keep, file) {
+/** A bundle cannot be used once where there are no Unix sockets or no folder to write to: it then only starts slower. */
+async function orWithout(record, file) {
   try {
-    await keep(file);
+    await record(file);
   } catch (error) {
-    rmSync(`${file}.${process.arch}.cache`, { force: true });
+    rmSync(cacheOf(file), { force: true });
     console.warn(`${basename(file)} was built without machine code and will start slower: ${error.message}`);
   }
 }
 
-async function keepVerb(file) {
-  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
-  const module = { exports: {} };
-  script
-    .runInThisContext()
-    .call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
-  await firstUse(module.exports.verb);
-  writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
+async function recordVerbCache(file) {
+  const { script, run } = compileBundle(file);
+  await firstUse(run().verb);
+  writeFileSync(cacheOf(file), script.createCachedData());
 }
 
-/** The command itself is used in a process of its own, to call a tool of a daemon that is none. */
-async function keepCommand(file) {
+/** The command's first use calls a tool of a daemon that this process plays. */
+async function recordCommandCache(file) {
   const home = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const socket = join(home, 'run', 'toolherd.sock');
   mkdirSync(join(home, 'run'), 0o700);
@@ -145,10 +136,10 @@ async function keepCommand(file) {
     createInterface({ input: connection }).on('line', (line) => connection.write(answer(JSON.parse(line))));
   });
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
-  const script = join(root, 'scripts', 'keep-compiled.cjs');
+  const script = join(import.meta.dirname, 'record-code-cache.cjs');
   const limits = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' };
   try {
-    // a longer path is cut without a word, and the socket then lies where nobody takes it away
+    // the system would cut a longer path silently, and the socket would be left at the cut one
     if (Buffer.byteLength(socket) > MAX_PATH_BYTES) throw new Error(`${socket} is too long for a socket`);
     await once(server.listen(socket), 'listening');
     const args = [script, file, 'call', 's.t', 'k=v'];
@@ -159,11 +150,6 @@ async function keepCommand(file) {
     server.close();
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-/** The same text as in src/bin/load-bundle.ts; a test compares what comes of it. */
-function wrap(source) {
-  return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
 }
 
 async function firstUse(verb) {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 
 /** Everything there is now that could be ours; compared with a later look it tells what was left in between. */
 export function lookAround() {
@@ -44,7 +44,7 @@ function folders() {
 /** Its folders are named after the build it uses (test/support/leftovers.ts), which goes when it ends. */
 function isOfAnotherRun(name) {
   const [, run] = /toolherd-(\w{6})-/.exec(name) ?? [];
-  return run !== undefined && existsSync(join(root, '.cache', `test-dist-${run}`));
+  return run !== undefined && existsSync(join(root, '.cache', `test-run-${run}`));
 }
 
 function read(path) {

@@ -7,15 +7,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesOfRows } from './faults/files.mjs';
 import { leftSince, lookAround } from './faults/leftovers.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(import.meta.dirname, '..', '..');
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-const reporter = join(root, 'scripts', 'faults', 'reporter.mjs');
+const reporter = join(import.meta.dirname, 'faults', 'reporter.mjs');
 /** A run that was not the machine's only work says so by its load. */
 const load = () => loadavg()[0].toFixed(1);
 

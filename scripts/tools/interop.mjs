@@ -2,15 +2,15 @@
 // it. They are installed into .cache/ on the first run.
 // Usage: npm run interop [-- --update] [--only mcporter]; --update writes the table of docs/INTEROP.md.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { install, installNode } from '../shared/install.mjs';
+import { markdownTable } from '../shared/markdown.mjs';
 import { CLIENTS } from './interop-clients.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const cache = join(root, '.cache', 'interop');
+const root = join(import.meta.dirname, '..', '..');
 const { values: flags } = parseArgs({
   options: { update: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
@@ -120,8 +120,8 @@ async function check(client, offered) {
   const cells = Object.fromEntries(Object.keys(CHECKS).map((what) => [what, '']));
   let opened;
   try {
-    const folder = install(client.package);
-    const node = client.node === undefined ? process.execPath : nodeOf(client.node);
+    const { folder } = install(client.package, { folder: `interop/${client.package.replaceAll('/', '+')}` });
+    const node = client.node === undefined ? process.execPath : installNode(client.node);
     opened = await client.open({ folder, node, home, environment, config: join(home, 'mcp.json') });
   } catch (error) {
     return { ...cells, speaks: `FAILED: ${firstLine(error)}` };
@@ -135,35 +135,6 @@ async function check(client, offered) {
   }
   await opened.close();
   return cells;
-}
-
-/** The folder in whose node_modules it is. */
-function install(wanted) {
-  const folder = join(cache, wanted.replaceAll('/', '+'));
-  const name = wanted.slice(0, wanted.lastIndexOf('@'));
-  if (existsSync(join(folder, 'node_modules', name, 'package.json'))) return folder;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const options = { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] };
-  try {
-    execFileSync(
-      'npm',
-      ['install', '--no-save', '--loglevel', 'error', wanted, '--foreground-scripts'],
-      options,
-    );
-  } catch {
-    throw new Error(`${wanted} cannot be installed here`);
-  }
-  return folder;
-}
-
-function nodeOf(line) {
-  const folder = install(`node@${line}`);
-  const node = join(folder, 'node_modules', 'node', 'bin', 'node');
-  // the package's own install step puts the binary of this platform in place
-  if (!existsSync(node))
-    execFileSync(process.execPath, ['node_modules/node/installArchSpecificPackage.js'], { cwd: folder });
-  return node;
 }
 
 /** Every one that is offered has to be seen, and nothing else. */
@@ -197,14 +168,16 @@ function page() {
     '',
     `Written by \`npm run interop -- --update\`, ${date}.`,
     '',
-    `| client | package | ${titles.join(' | ')} |`,
-    `|${'---|'.repeat(titles.length + 2)}`,
-    ...rows.map(
-      ({ client, cells }) =>
-        `| ${client.name} | \`${client.package}\` | ${titles.map((what) => cells[what]).join(' | ')} |`,
+    markdownTable(
+      ['client', 'package', ...titles],
+      rows.map(({ client, cells }) => [
+        client.name,
+        `\`${client.package}\``,
+        ...titles.map((what) => cells[what] ?? ''),
+      ]),
     ),
     '',
-    '`12 of 12`: seen of offered, and one of them read or got. `text`, `error`, `structured`, `image`: what a tool answered came',
+    '`N of M`: seen of offered, and one of them read or got. `text`, `error`, `structured`, `image`: what a tool answered came',
     'to the user as it was meant. `has none`: the client has no command for it.',
     '',
   ];

@@ -1,5 +1,6 @@
 // The faults that toolherd must survive: id, what goes wrong, and what must hold then. Tests cite the ids in their names.
-export const ROWS = [
+/** @type {[id: string, fault: string, must: string][]} */
+const TABLE = [
   [
     'P1',
     'the daemon is killed with ten servers, some of which ignore EOF and TERM',
@@ -96,4 +97,6 @@ export const ROWS = [
   ],
   ['L3', 'mutated lines to the socket and from servers, mutated configs, fixed seeds', '0 crashes, 0 hangs'],
   ['L4', '1,000,000 calls', 'heap, open files and timers back to the base line'],
-].map(([id, fault, must]) => ({ id, fault, must }));
+];
+
+export const ROWS = TABLE.map(([id, fault, must]) => ({ id, fault, must }));

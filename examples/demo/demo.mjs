@@ -1,14 +1,13 @@
 // `npm run demo`: ten seconds with a herd: a start, parallel calls, a kill -9, the typed error, the restart, a clean end.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(import.meta.dirname, '..', '..');
 const { connect } = await import(join(root, 'dist', 'client.js'));
 const home = mkdtempSync(join(tmpdir(), 'toolherd-demo-'));
-cpSync(join(root, 'examples', 'demo'), home, { recursive: true });
+copyFileSync(join(import.meta.dirname, 'config.yaml'), join(home, 'config.yaml'));
 const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_PROJECT: root };
 
 function toolherd(...args) {

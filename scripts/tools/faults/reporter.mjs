@@ -2,13 +2,14 @@
 // not been in vain.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceRegion } from '../../shared/markdown.mjs';
 import { filesOfRows } from './files.mjs';
-import { replaceRegion, resultOf, table } from './report.mjs';
+import { resultOf, table } from './report.mjs';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 const document = join(root, 'docs', 'RELIABILITY.md');
 const results = join(root, 'docs', 'reliability.json');
-/** Set by scripts/faults.mjs: date, Node and load; and where the tests write what they measured. */
+/** Set by scripts/tools/faults.mjs: date, Node and load; and where the tests write what they measured. */
 const { TOOLHERD_ABOUT: about = '', TOOLHERD_MEASURED: measured = '' } = process.env;
 
 export default class {

@@ -3,24 +3,17 @@
 // The suite and the Node it needs are installed into .cache/ on the first run.
 // Usage: npm run conformance [-- --side client|server] [--spec 2025-11-25] [--only auth/] [--jobs 2] [--verbose]
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { install, installNode } from '../shared/install.mjs';
+import { markdownTable } from '../shared/markdown.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(import.meta.dirname, '..', '..');
 const cache = join(root, '.cache', 'conformance');
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const SPECS = ['2025-11-25', '2026-07-28'];
@@ -47,18 +40,25 @@ const EXCUSED = {
   },
 };
 
-const node = join(cache, 'node_modules', 'node', 'bin', 'node');
-const suite = join(cache, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
+const node = installNode('24');
+const suite = join(
+  install(SUITE, { folder: 'conformance' }).folder,
+  'node_modules',
+  '@modelcontextprotocol',
+  'conformance',
+  'dist',
+  'index.js',
+);
 const client = join(cache, 'client.mjs');
 const dist = join(cache, 'dist');
 const results = join(cache, 'results');
 
-install();
 rmSync(results, { recursive: true, force: true });
 const rows = [];
 for (const side of SIDES.filter((name) => flags.side === undefined || flags.side === name)) {
   if (side === 'client') await bundle();
-  else execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), dist], { stdio: 'inherit' });
+  else
+    execFileSync(process.execPath, [join(root, 'scripts', 'build', 'build.mjs'), dist], { stdio: 'inherit' });
   for (const spec of SPECS.filter((name) => flags.spec === undefined || flags.spec === name)) {
     await runAll(side, spec);
   }
@@ -86,17 +86,6 @@ async function runAll(side, spec) {
     }
   };
   await Promise.all(Array.from({ length: Number(flags.jobs) }, work));
-}
-
-function install() {
-  if (existsSync(suite) && existsSync(node)) return;
-  mkdirSync(cache, { recursive: true });
-  writeFileSync(join(cache, 'package.json'), '{ "private": true }\n');
-  const options = { cwd: cache, stdio: 'inherit' };
-  execFileSync('npm', ['install', '--no-save', SUITE, 'node@24', '--foreground-scripts'], options);
-  // the package's own install step puts the binary of this platform in place
-  if (!existsSync(node))
-    execFileSync(process.execPath, ['node_modules/node/installArchSpecificPackage.js'], options);
 }
 
 async function bundle() {
@@ -229,14 +218,15 @@ function table(side) {
   return [
     ...SPECS.map((spec) => `- ${summary(side, spec)}`),
     '',
-    '| version | scenario | checks | |',
-    '|---|---|---|---|',
-    ...rows
-      .filter((row) => row.side === side)
-      .map(({ spec, name, passed, total, failed }) => {
-        const why = failed.length === 0 ? '' : (EXCUSED[side][name] ?? `FAILED: ${failed.join('; ')}`);
-        return `| ${spec} | ${name} | ${passed} of ${total} | ${why} |`;
-      }),
+    markdownTable(
+      ['version', 'scenario', 'checks', ''],
+      rows
+        .filter((row) => row.side === side)
+        .map(({ spec, name, passed, total, failed }) => {
+          const why = failed.length === 0 ? '' : (EXCUSED[side][name] ?? `FAILED: ${failed.join('; ')}`);
+          return [spec, name, `${passed} of ${total}`, why];
+        }),
+    ),
     '',
   ];
 }

@@ -1,15 +1,14 @@
 // `npm start`: runs the daemon with the built-in herd, in a home of its own inside this folder, and says what to try.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(import.meta.dirname, '..', '..');
 const home = join(root, '.home');
 const command = join(root, 'dist', 'bin', 'main.cjs');
 mkdirSync(home, { recursive: true });
 if (!existsSync(join(home, 'config.yaml'))) {
-  copyFileSync(join(root, 'examples', 'herd', 'config.yaml'), join(home, 'config.yaml'));
+  copyFileSync(join(import.meta.dirname, 'config.yaml'), join(home, 'config.yaml'));
 }
 
 /** Runs the command as a user would, and shows what it says. */
