@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killNow } from './herd.js';
+import { killNow } from './processes.js';
 
 const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
 export const EVERYTHING = join(MODULES, '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');

@@ -1,3 +1,4 @@
+// isolated: measures the memory of its process
 import { describe, expect, it } from 'vitest';
 import { errorOf, openLink, specOf, textOf } from '../support.js';
 
