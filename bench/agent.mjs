@@ -2,7 +2,9 @@
 import { openWay } from './ways/index.mjs';
 import { works } from './works.mjs';
 
+/** @type {any} */
 let way;
+/** @type {Record<string, (params: any) => Promise<unknown>>} */
 const orders = {
   open: async (how) => void (way = await openWay(how)),
   close: async () => way.close(),
@@ -13,11 +15,11 @@ process.on('disconnect', async () => {
   await way?.close();
   process.exit();
 });
-process.on('message', async ({ id, order, params }) => {
+process.on('message', async (/** @type {any} */ { id, order, params }) => {
   try {
     const result = orders[order] ? await orders[order](params) : await works[order](way, params);
-    process.send({ id, result });
+    process.send?.({ id, result });
   } catch (error) {
-    process.send({ id, error: `${order}: ${error.message}` });
+    process.send?.({ id, error: `${order}: ${/** @type {Error} */ (error).message}` });
   }
 });

@@ -19,7 +19,7 @@ function onMessages(stream, take) {
   let held = '';
   stream.setEncoding('utf8').on('data', (chunk) => {
     const lines = (held + chunk).split('\n');
-    held = lines.pop();
+    held = lines.pop() ?? '';
     for (const line of lines) take(JSON.parse(line));
   });
 }
@@ -72,7 +72,7 @@ createServer((socket) => {
     if (method === 'tools/call') {
       const [server, name] = params.name.split('__');
       params.name = name;
-      byName.get(server).ask(request, (reply) => send(socket, reply));
+      byName.get(server)?.ask(request, (reply) => send(socket, reply));
     } else if (id !== undefined) send(socket, { jsonrpc: '2.0', id, result: own[method] ?? {} });
   });
 }).listen(path, () => process.send?.('ready'));

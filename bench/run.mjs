@@ -48,7 +48,7 @@ async function measure(options) {
       // what the others found is not lost with it
       process.exitCode = 1;
       without[name] = `failed: ${firstLine(error)}`;
-      console.error(`error: ${name}: ${error.stack}`);
+      console.error(`error: ${name}: ${/** @type {Error} */ (error).stack}`);
     }
   }
   results.run = {
@@ -80,7 +80,7 @@ try {
     if (options.write) writeDocs(results);
   }
 } catch (error) {
-  console.error(`error: ${error.stack}`);
+  console.error(`error: ${/** @type {Error} */ (error).stack}`);
   process.exitCode = 1;
 } finally {
   await endAll();

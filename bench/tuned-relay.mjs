@@ -111,6 +111,7 @@ function startChild() {
   });
 }
 
+/** @type {[string, any][]} */
 const started = await Promise.all(names.map(async (name) => [name, await startChild()]));
 const children = new Map(started);
 const tools = started.flatMap(([name, child]) =>

@@ -63,13 +63,14 @@ export async function measureCommand({ rounds, peers, note }) {
     const times = await interleave({
       rounds,
       warmups: 2,
+      /** @type {Record<string, any>} */
       systems: commands,
       run: (command, name, round) =>
         command.isPeer && (round < 0 || round >= PEER_ROUNDS) ? undefined : run(command, name),
     });
     const entries = Object.entries(times).map(([name, list]) => [
       name,
-      median(list.filter((ms) => ms !== undefined)),
+      median(list.flatMap((ms) => (ms === undefined ? [] : [ms]))),
     ]);
     return { command: Object.fromEntries(entries) };
   } finally {

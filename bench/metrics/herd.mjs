@@ -34,7 +34,7 @@ export async function measureStart({ sizes, rounds, peers, note }) {
         rounds: Math.max(Math.min(3, rounds), Math.round(rounds / Math.max(1, count / 20))),
         warmups: 1,
         systems,
-        run: (begin, _, round) => begin(round),
+        run: (/** @type {(round: number) => Promise<any>} */ begin, _, round) => begin(round),
       });
       const medians = {};
       for (const [name, all] of Object.entries(list))
@@ -117,6 +117,7 @@ export async function measureAttach({ rounds, count = 20 }) {
   const herd = makeHerd(lazily(count));
   const agent = await openAgent();
   const attach = () => agent.ask('attach', { path: herd.path, tools: count * TOOLS });
+  /** @type {[number[], number[]]} */
   const [first, later] = [[], []];
   try {
     const filling = await herd.up();
@@ -144,6 +145,7 @@ export async function measureMemory({ sizes, peers, note }) {
   const memory = {};
   for (const count of sizes) {
     note(`memory with ${count} servers`);
+    /** @type {Record<string, () => Promise<any>>} */
     const starts = {
       toolherd: () => startToolherd(namesOf(count)),
       ...(count > 0 && { relay: () => startRelay(namesOf(count)) }),

@@ -18,6 +18,7 @@ export async function measureRecovery({ rounds, peers, note }) {
   for (const { name, agent } of attending) systems[name] = agent;
   const raw = await openAgent();
   const boots = [];
+  /** @type {Record<string, any[]>} */
   const outcomes = Object.fromEntries(Object.keys(systems).map((name) => [name, []]));
   try {
     for (const [round, server] of names.entries()) {

@@ -9,6 +9,7 @@ const number = (value, digits = 2) =>
 const whole = (value) => (value === undefined ? '' : Math.round(value).toLocaleString('en'));
 const megabytes = (value) => (value ? (value / MB).toFixed(1) : '');
 
+/** @param {Record<string, any>} results */
 export function goalsTable(results) {
   const rows = checkGoals(results).map(({ what, goal, measured, verdict }) => [
     what,
@@ -27,6 +28,7 @@ export function circumstances({ run }) {
   );
 }
 
+/** @type {Record<string, (results: Record<string, any>) => string | undefined>} */
 const sections = {
   'One call after the other, 100 bytes': ({ sequential: s }) =>
     s &&
@@ -73,7 +75,7 @@ const sections = {
           sizeName(size),
           number(before / MB, 1),
           number(peak / MB, 1),
-          number((peak - before - size) / MB, 1),
+          number((peak - before - Number(size)) / MB, 1),
         ],
       ),
     );

@@ -17,6 +17,7 @@ function turned(byX, pick) {
   return series;
 }
 
+/** @type {Record<string, (results: any) => string | undefined>} */
 const plots = {
   'latency.svg': ({ sequential }) =>
     sequential &&

@@ -7,6 +7,7 @@ import { drawPlots } from './plots.mjs';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
+/** @type {Record<string, (results: any) => string>} */
 export const regions = {
   circumstances,
   goals: goalsTable,
@@ -18,7 +19,11 @@ export const regions = {
   'left out': leftOut,
 };
 
-/** The page with every region as these results have it. */
+/**
+ * The page with every region as these results have it.
+ * @param {string} page
+ * @param {Record<string, any>} results
+ */
 export function renderDocs(page, results) {
   return Object.entries(regions).reduce(
     (written, [name, of]) => replaceRegion(written, name, of(results)),

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 const load = (file) => import(pathToFileURL(file).href);
 
+/** @param {any} result */
 function textOf({ content, isError }) {
   if (isError) throw new Error(content[0].text);
   return content[0].text;

@@ -16,6 +16,7 @@ async function openChild([command, ...args], env) {
 }
 
 /** Children of the agent's own and nothing between; or one process that stands for a herd (`bridge`). */
+/** @param {{ servers?: Record<string, [string, ...string[]]>, bridge?: [string, ...string[]], env?: NodeJS.ProcessEnv }} how */
 export async function openPipe({ servers = {}, bridge, env }) {
   const shared = bridge && (await openChild(bridge, env));
   const opened = await Promise.all(

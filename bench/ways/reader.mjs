@@ -1,4 +1,4 @@
-// Reads replies and throws them away, so that whoever passes them on is kept waiting by nobody.
+// Reads replies and throws them away, so that a relay never waits for its reader.
 import { connectLines, shakeHands } from './lines.mjs';
 
 const NEWLINE = 0x0a;
@@ -7,6 +7,7 @@ export async function openReader({ path }) {
   const { lines, socket } = await connectLines(path);
   await shakeHands(lines);
   socket.removeAllListeners('data');
+  /** @type {(bytes: number) => void} */
   let received = () => {};
   socket.on('data', (chunk) => chunk.at(-1) === NEWLINE && received(chunk.length));
   return {

@@ -16,18 +16,20 @@ process.chdir(root);
 const out = process.argv[2] ?? 'dist';
 rmSync(out, { recursive: true, force: true });
 
+/** @type {import('esbuild').BuildOptions} */
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
 /** Commands that are part of the command's main bundle (see src/cli/run.ts). */
 const preloaded = ['call', 'status'];
 /** As in src/ipc/socket/socket-path.ts. */
 const MAX_PATH_BYTES = 103;
 /** A command is a file of src/cli/commands/TOPIC that exports one; its private helpers stand beside it. */
-const commands = readdirSync('src/cli/commands', { recursive: true })
+const commands = readdirSync('src/cli/commands', { recursive: true, encoding: 'utf8' })
   .filter((file) => /^[^/]+\/[^/]+\.ts$/.test(file))
   .map((file) => `src/cli/commands/${file}`)
   .filter((file) => /^export const verb\b/m.test(readFileSync(file, 'utf8')));
 
 /** One bundle for each command, so that a command loads only what it needs. Node 20 loads CommonJS faster than ESM. */
+/** @type {import('esbuild').BuildOptions} */
 const command = {
   ...common,
   format: 'cjs',
@@ -101,12 +103,14 @@ async function recordCodeCaches() {
 }
 
 /** A bundle cannot be used once where there are no Unix sockets or no folder to write to: it then only starts slower. */
-async function orWithout(record, file) {
+async function orWithout(/** @type {(file: string) => Promise<void>} */ record, /** @type {string} */ file) {
   try {
     await record(file);
   } catch (error) {
     rmSync(cacheOf(file), { force: true });
-    console.warn(`${basename(file)} was built without machine code and will start slower: ${error.message}`);
+    console.warn(
+      `${basename(file)} was built without machine code and will start slower: ${/** @type {Error} */ (error).message}`,
+    );
   }
 }
 
@@ -126,6 +130,7 @@ async function recordCommandCache(file) {
     name: 't',
     input_schema: { properties: { k: { type: 'string' } }, required: ['k'] },
   };
+  /** @type {Record<string, unknown>} */
   const answers = {
     'fleet/hello': { daemon: { version: '999.0.0' }, api_version: 1, agent: null },
     'fleet/tools': { tools: [tool] },
@@ -137,13 +142,14 @@ async function recordCommandCache(file) {
   });
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
   const script = join(import.meta.dirname, 'record-code-cache.cjs');
-  const limits = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' };
+  /** @type {import('node:child_process').SpawnOptions} */
+  const options = { env, cwd: home, stdio: 'ignore', timeout: PATIENCE_MS, killSignal: 'SIGKILL' };
   try {
     // the system would cut a longer path silently, and the socket would be left at the cut one
     if (Buffer.byteLength(socket) > MAX_PATH_BYTES) throw new Error(`${socket} is too long for a socket`);
     await once(server.listen(socket), 'listening');
     const args = [script, file, 'call', 's.t', 'k=v'];
-    const child = spawn(process.execPath, args, { env, cwd: home, stdio: 'ignore', ...limits });
+    const child = spawn(process.execPath, args, options);
     const [status] = await once(child, 'exit');
     if (status !== 0) throw new Error(`the first use of the command failed with ${status}`);
   } finally {

@@ -31,6 +31,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });
 `;
 
+/** @param {string} file */
 export async function recordDaemonCache(file) {
   const home = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const socket = join(home, 'run', 'toolherd.sock');
@@ -44,8 +45,12 @@ export async function recordDaemonCache(file) {
   const config = { version: '1.0', security: { allowed_commands: [command] }, mcp_servers: servers };
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
-  const stdio = ['ignore', 'ignore', 'inherit', 'pipe'];
-  const child = spawn(command, [RECORD, file], { env, cwd: home, stdio });
+  const child = spawn(command, [RECORD, file], {
+    env,
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  });
+  const ready = /** @type {import('node:stream').Readable} */ (child.stdio[3]);
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const exit = once(child, 'exit');
   const gone = exit.then(([status]) => {
@@ -54,8 +59,8 @@ export async function recordDaemonCache(file) {
   gone.catch(() => {});
   try {
     let said = '';
-    child.stdio[3].setEncoding('utf8').on('data', (text) => (said += text));
-    await once(child.stdio[3], 'close');
+    ready.setEncoding('utf8').on('data', (text) => (said += text));
+    await once(ready, 'close');
     if (!said.includes('"ready":true')) throw new Error(`the first use of the daemon failed: ${said}`);
     await Promise.race([use(socket), gone]);
     child.kill('SIGTERM');

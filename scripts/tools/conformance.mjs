@@ -118,7 +118,9 @@ async function startDaemon() {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   });
   const ended = new Promise((resolve) => child.on('exit', resolve));
-  const ready = new Promise((resolve) => child.stdio[3].once('data', resolve));
+  const ready = new Promise((resolve) =>
+    /** @type {import('node:stream').Readable} */ (child.stdio[3]).once('data', resolve),
+  );
   if ((await Promise.race([ready, ended])) === undefined) throw new Error('the daemon did not start');
   const { daemon } = await ask(join(home, 'run', 'toolherd.sock'), 'fleet/status');
   return {
@@ -167,7 +169,7 @@ async function run(side, name, spec) {
   });
   await new Promise((resolve) => child.on('exit', resolve));
   await daemon?.stop();
-  const checks = readdirSync(folder, { recursive: true })
+  const checks = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('checks.json'))
     .flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));
   const counted = checks.filter(({ status }) => status === 'SUCCESS' || status === 'FAILURE');

@@ -25,7 +25,7 @@ export const CLIENTS = [
 ];
 
 async function load(folder, module) {
-  return import(pathToFileURL(createRequire(join(folder, 'x.js')).resolve(module)));
+  return import(pathToFileURL(createRequire(join(folder, 'x.js')).resolve(module)).href);
 }
 
 async function openSdkV1({ folder, home, environment }) {

@@ -112,8 +112,12 @@ function startHerd() {
 }
 
 function toolherd(...words) {
-  const options = { cwd: home, env: environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
-  return execFileSync(join(home, 'bin', 'toolherd'), words, options);
+  return execFileSync(join(home, 'bin', 'toolherd'), words, {
+    cwd: home,
+    env: environment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 async function check(client, offered) {
