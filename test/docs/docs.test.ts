@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/config/schema/fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
@@ -7,6 +9,7 @@ import { mermaid } from '../../src/machines/chart.js';
 import { keeperMachine } from '../../src/machines/keeper.js';
 import { serverMachine } from '../../src/machines/server.js';
 import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from '../support/docs.js';
+import { ROOT } from '../support/run.js';
 
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 
@@ -77,5 +80,15 @@ describe('the docs', () => {
     const links = [...read('README.md').matchAll(/\]\((?!http)([^)#]+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(3);
     for (const link of links) expect(() => read(link)).not.toThrow();
+  });
+
+  it('npm run docs runs every test that writes a document', () => {
+    const test = join(ROOT, 'test');
+    const writers = readdirSync(test, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .filter((name) => /\bexpect(?:Doc|Region)\(/.test(readFileSync(join(test, name), 'utf8')))
+      .map((name) => `test/${name}`);
+    const run = (JSON.parse(read('package.json')).scripts.docs as string).match(/\btest\/\S+/g) ?? [];
+    expect(writers.filter((file) => !run.some((path) => file.startsWith(path)))).toEqual([]);
   });
 });
