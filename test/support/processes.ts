@@ -1,13 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Linux shows its processes here, with their environment. Other systems have only `ps`, which does not show it. */
-const HAS_PROC = existsSync('/proc/self/stat');
+export const HAS_PROC = existsSync('/proc/self/stat');
 
 /** Checks that this system does not allow; a run prints them at its start. */
 export const LEFT_OUT: readonly string[] = HAS_PROC
   ? []
-  : ['servers that outlive their daemon are not found by their cookie, because there is no /proc'];
+  : [
+      'servers that outlive their daemon (their cookie cannot be read)',
+      'files that the daemon leaves open',
+      "the peak of the daemon's memory (only its memory at the end)",
+    ];
 
 export interface Found {
   pid: number;
@@ -66,6 +70,32 @@ export function readProc(pid: number, file: string): string {
   } catch {
     return '';
   }
+}
+
+/**
+ * What a process has open: paths, and for what has none its kind (`socket`, `pipe`, …), sorted. Without its logs, which
+ * are opened at the first line. Empty where there is no /proc.
+ */
+export function openFiles(pid: number): string[] {
+  if (!HAS_PROC) return [];
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder)
+    .flatMap((fd) => {
+      try {
+        return [readlinkSync(`${folder}/${fd}`).replace(/:\[\d+\]$/, '')];
+      } catch {
+        // closed meanwhile
+        return [];
+      }
+    })
+    .filter((name) => !/\.log$/.test(name))
+    .sort();
+}
+
+/** The most memory that a process ever held, in bytes. Where there is no /proc: what it holds now. */
+export function peakOf(pid: number): number {
+  if (!HAS_PROC) return Number(ps(['rss'], pid)[0]) * 1024;
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readProc(pid, 'status'))?.[1]) * 1024;
 }
 
 /** `ps` fails for a process that is gone. */
