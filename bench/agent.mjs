@@ -1,12 +1,12 @@
-// One agent: a process of its own that opens one way to the servers and works as it is told, over the channel of fork.
-import { openWay } from './ways/index.mjs';
-import { works } from './works.mjs';
+// One agent: a process of its own that opens one way to the servers and workloads as it is told, over the channel of fork.
+import { openTransport } from './transports/index.mjs';
+import { workloads } from './workloads.mjs';
 
 /** @type {any} */
 let way;
 /** @type {Record<string, (params: any) => Promise<unknown>>} */
 const orders = {
-  open: async (how) => void (way = await openWay(how)),
+  open: async (how) => void (way = await openTransport(how)),
   close: async () => way.close(),
 };
 
@@ -17,7 +17,7 @@ process.on('disconnect', async () => {
 });
 process.on('message', async (/** @type {any} */ { id, order, params }) => {
   try {
-    const result = orders[order] ? await orders[order](params) : await works[order](way, params);
+    const result = orders[order] ? await orders[order](params) : await workloads[order](way, params);
     process.send?.({ id, result });
   } catch (error) {
     process.send?.({ id, error: `${order}: ${/** @type {Error} */ (error).message}` });

@@ -1,8 +1,8 @@
 // The least that a relay between agents and servers can be, as anybody would write it by hand: a Unix socket, one child a
 // server, every message parsed, its id exchanged, written again. Nothing is checked, kept, timed, counted, restarted or
 // logged. The floor beside which toolherd is measured.
-// Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions in a session of its own,
-// as whoever wants to end it with all that it started must have it)
+// Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions each leads a session, which
+// a supervisor needs to end a server with everything that it started)
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

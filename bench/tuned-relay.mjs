@@ -15,7 +15,7 @@ const hello = {
   clientInfo: { name: 'relay', version: '1' },
 };
 
-/** Whole lines of a stream: many short ones as they came together, a long one as its chunks, joined by nobody. */
+/** Whole lines of a stream: short ones in the chunk in which they came, a long one as its chunks, never joined. */
 function onLines(stream, takeMany, takeLong) {
   let held = [];
   const take = (chunk) => {

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { start } from '../children.mjs';
 import { interleave, median } from '../numbers.mjs';
-import { attend } from '../peers/attend.mjs';
-import { start } from '../processes.mjs';
+import { startPeers } from '../peers/start-peers.mjs';
 import { COMMAND, startToolherd } from '../systems/toolherd.mjs';
 
 /** The least that a script can do: one request over the socket, the text of its answer printed. */
@@ -54,7 +54,7 @@ export async function measureCommand({ rounds, peers, note }) {
     'toolherd version': node(COMMAND(), 'version'),
     'toolherd validate': node(COMMAND(), 'validate', 'other.yaml'),
   };
-  const attending = await attend(peers, ['e0'], note);
+  const attending = await startPeers(peers, ['e0'], note);
   for (const { name, system } of attending) {
     if (system.command) commands[`${name} call`] = { ...system.command, says: 'hi', isPeer: true };
     else note(`left out here: ${name}: it has no command that calls a tool`);

@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { install } from '../../scripts/shared/install.mjs';
-import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
 import { ECHO } from '../systems/servers.mjs';
 import { until } from './until.mjs';
 

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { install } from '../../scripts/shared/install.mjs';
-import { familyOf, processesWith } from '../proc.mjs';
-import { environment, makeFolder, onEnd, removeFolder } from '../processes.mjs';
+import { environment, makeFolder, onEnd, removeFolder } from '../children.mjs';
+import { familyOf, processesWith } from '../proc-stats.mjs';
 import { ECHO } from '../systems/servers.mjs';
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ export function findMcpc() {
       const { sessions } = JSON.parse(readFileSync(join(home, 'mcpc', 'sessions.json'), 'utf8'));
       return Object.fromEntries(Object.entries(sessions).map(([name, { pid }]) => [name, pid]));
     };
-    // its processes are nobody's children: they are known by the home that they were given
+    // its processes are not children of this one: they are found by the home folder in their environment
     const close = async () => {
       forget();
       for (const pid of processesWith(`MCPC_HOME_DIR=${options.env.MCPC_HOME_DIR}`).flatMap(familyOf)) {

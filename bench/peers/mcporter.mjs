@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { install, installNode } from '../../scripts/shared/install.mjs';
-import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { ECHO } from '../systems/servers.mjs';
 import { until } from './until.mjs';

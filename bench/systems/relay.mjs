@@ -1,7 +1,7 @@
 // The minimal relay, started; the same with sessions; or the tuned one.
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { end, makeFolder, removeFolder, startFork } from '../processes.mjs';
+import { end, makeFolder, removeFolder, startFork } from '../children.mjs';
 
 export const startTunedRelay = (names) => startRelay(names, ['tuned-relay.mjs']);
 /** Its children lead sessions of their own, as toolherd's do. */

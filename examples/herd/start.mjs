@@ -1,4 +1,4 @@
-// `npm start`: runs the daemon with the built-in herd, in a home of its own inside this folder, and says what to try.
+// `npm start`: runs the daemon with three servers, with all its files in .home, and prints what to try.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -146,7 +146,7 @@ function ask(path, method) {
   });
 }
 
-/** The scenarios of the protocol itself that this version of it has; extensions are nobody's duty. */
+/** The scenarios of the protocol in this version, without those of extensions. */
 function scenariosOf(side, spec) {
   const list = execFileSync(node, [suite, 'list'], { encoding: 'utf8' });
   const [from, to] = { server: ['Server', 'Client'], client: ['Client', 'Authorization server'] }[side];

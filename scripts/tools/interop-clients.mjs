@@ -76,7 +76,7 @@ async function pages(list, what) {
   return all;
 }
 
-/** Driven by a config file that names the bridge, as a user has one. Each command is a connection of its own. */
+/** Driven by a config file that names the bridge, as a user has one. Each command opens a new connection. */
 function openInspector(era) {
   return async (place) => {
     const program = join(

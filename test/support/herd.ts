@@ -46,7 +46,7 @@ export interface HerdOptions extends LaunchOptions {
   environment?: Record<string, string>;
 }
 
-/** A home of its own, in which the real daemon runs; nothing of it outlives the test. */
+/** A new home folder, in which the real daemon runs; nothing of it outlives the test. */
 export interface Home {
   folder: string;
   socket: string;
@@ -56,7 +56,7 @@ export interface Home {
   launch(options?: LaunchOptions): Launched;
   /** Starts a daemon and waits until it serves. */
   start(options?: LaunchOptions): Promise<Daemon>;
-  /** To be told of a daemon that somebody else started here: it must not outlive the test either. */
+  /** For a daemon that the command started here: it must not outlive the test either. */
   adopt(pid: number): Daemon;
 }
 
@@ -179,7 +179,7 @@ function launch(words: readonly string[], cwd: string, env: Record<string, strin
   };
 }
 
-/** A process is a zombie before the last of its threads has let go of its files: it is dead when nobody answers. */
+/** A process is a zombie before its last thread has closed its files: it is dead when its socket refuses connections. */
 export async function killDaemon({ socket }: Home, daemon: Daemon): Promise<void> {
   daemon.kill('SIGKILL');
   await until(() => !isAlive(daemon.pid));

@@ -14,7 +14,7 @@ export function leftSince(before) {
   return [...lookAround()].filter((one) => !before.has(one));
 }
 
-/** Of servers and watchdogs only those that nobody owns any more: another run beside this one has its own. */
+/** Of servers and watchdogs only those without a parent: those of another run beside this one have one. */
 function processes() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

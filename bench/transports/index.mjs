@@ -1,6 +1,6 @@
-// How an agent reaches the servers. Each way opens to the same: `call(server, tool, args)` gives the text of the result,
-// or rejects when the call failed. What a way needs is loaded when it is opened: no agent carries another's weight.
-const ways = {
+// How an agent reaches the servers. All have the same interface: `call(server, tool, args)` resolves with the text of the
+// result, or rejects when the call failed. Each is loaded when it is opened, so that an agent holds only its own code.
+const transports = {
   pipe: async () => (await import('./raw.mjs')).openPipe,
   socket: async () => (await import('./raw.mjs')).openSocket,
   reader: async () => (await import('./reader.mjs')).openReader,
@@ -11,4 +11,4 @@ const ways = {
   mcpc: async () => (await import('./peers.mjs')).openMcpc,
 };
 
-export const openWay = async (way) => (await ways[way.kind]())(way);
+export const openTransport = async (way) => (await transports[way.kind]())(way);

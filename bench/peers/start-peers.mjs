@@ -1,7 +1,7 @@
-// Peers that take part in one comparison, each with an agent. Whoever fails is left out of it, and it is said why.
+// Starts the peers of one comparison, each with an agent. A peer that fails is left out, and the reason is printed.
 import { openAgent } from '../systems/agent.mjs';
 
-export async function attend(peers, names, note) {
+export async function startPeers(peers, names, note) {
   const attending = [];
   for (const peer of peers) {
     let system;

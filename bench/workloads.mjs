@@ -1,6 +1,6 @@
 // What an agent can be told to do, and what it then reports.
-import { connectLines, shakeHands } from './ways/lines.mjs';
-import { openPipe } from './ways/raw.mjs';
+import { connectLines, shakeHands } from './transports/lines.mjs';
+import { openPipe } from './transports/raw.mjs';
 
 const textOf = (size) => 'x'.repeat(size);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -24,7 +24,7 @@ const failed = (promise) =>
     () => true,
   );
 
-export const works = {
+export const workloads = {
   nothing() {},
 
   /** What servers offer, all of them at once. */
@@ -87,7 +87,7 @@ export const works = {
   async largeFor(way, { ms, size, server = 'e0' }) {
     let count = 0;
     for (const end = performance.now() + ms; performance.now() < end; count += 1) {
-      await works.large(way, { size, server });
+      await workloads.large(way, { size, server });
     }
     return count;
   },

@@ -1,11 +1,11 @@
-// The systems of one comparison, each with an agent of its own. Whoever cannot take part says why.
-import { attend } from '../peers/attend.mjs';
+// Starts all systems of one comparison, each with its own agent. A peer that cannot start is left out, with the reason.
+import { startPeers } from '../peers/start-peers.mjs';
 import { openAgent } from './agent.mjs';
 import { startRelay, startRelayOfSessions, startTunedRelay } from './relay.mjs';
 import { childrenOf } from './servers.mjs';
 import { startToolherd } from './toolherd.mjs';
 
-export async function lineUp(names, peers, note) {
+export async function startAll(names, peers, note) {
   const [herd, relay] = [await startToolherd(names), await startRelay(names)];
   const [tuned, sessions] = [await startTunedRelay(names), await startRelayOfSessions(names)];
   const ways = {
@@ -21,7 +21,7 @@ export async function lineUp(names, peers, note) {
   };
   const agents = {};
   for (const [name, way] of Object.entries(ways)) agents[name] = await openAgent(way);
-  const attending = await attend(peers, names, note);
+  const attending = await startPeers(peers, names, note);
   for (const { name, agent } of attending) agents[name] = agent;
   const isPeer = new Set(attending.map(({ name }) => name));
   return {

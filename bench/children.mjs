@@ -53,7 +53,7 @@ export function removeFolder(folder) {
   folders.delete(folder);
 }
 
-/** For what is nobody's child: called at the end, unless it is taken back. */
+/** For a process that is not a child of this one: called at the end, unless the returned function was called before. */
 export function onEnd(close) {
   endings.add(close);
   return () => endings.delete(close);
