@@ -1,4 +1,4 @@
-// One agent: a process of its own that opens one way to the servers and workloads as it is told, over the channel of fork.
+// One agent: a process that opens one transport to the servers and runs the workloads that the harness orders over IPC.
 import { openTransport } from './transports/index.mjs';
 import { workloads } from './workloads.mjs';
 

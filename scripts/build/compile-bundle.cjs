@@ -5,7 +5,7 @@ const { dirname } = require('node:path');
 const { Script } = require('node:vm');
 
 /**
- * Must be the same text as in src/bin/load-bundle.ts: V8 rejects a cache of another source. test/bin compares the two.
+ * Must be the same text as in src/bin/load-bundle.ts: V8 rejects a cache of another source. test/bin/load-bundle.test.ts compares the two.
  * @param {string} source
  */
 function wrap(source) {
