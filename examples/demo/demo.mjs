@@ -10,12 +10,12 @@ const home = mkdtempSync(join(tmpdir(), 'toolherd-demo-'));
 copyFileSync(join(import.meta.dirname, 'config.yaml'), join(home, 'config.yaml'));
 const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_PROJECT: root };
 
-function toolherd(...args) {
+function toolherd(/** @type {string[]} */ ...args) {
   const command = join(root, 'dist', 'bin', 'main.cjs');
   const { status } = spawnSync(process.execPath, [command, ...args], { stdio: 'inherit', env, cwd: home });
   return status;
 }
-const say = (text) => console.log(`\n== ${text}`);
+const say = (/** @type {string} */ text) => console.log(`\n== ${text}`);
 
 say('a daemon, and three servers that start together');
 toolherd('up');
@@ -25,6 +25,7 @@ const fleet = await connect({ socket: join(home, 'run', 'toolherd.sock') });
 try {
   say('30 calls at once, 10 to each server');
   const names = ['everything', 'files', 'memory'];
+  /** @type {Record<string, [string, object]>} */
   const tools = {
     everything: ['echo', { message: 'hi' }],
     files: ['list_allowed_directories', {}],

@@ -12,7 +12,7 @@ if (!existsSync(join(home, 'config.yaml'))) {
 }
 
 /** Runs the command as a user would, and shows what it says. */
-function toolherd(...args) {
+function toolherd(/** @type {string[]} */ ...args) {
   console.log(`$ toolherd ${args.join(' ')}`);
   const env = { ...process.env, TOOLHERD_HOME: home };
   const { status } = spawnSync(process.execPath, [command, ...args], { stdio: 'inherit', env, cwd: home });

@@ -43,6 +43,7 @@ const command = {
 
 /** Packages that only some herds need. Without them the daemon's bundle, which every start reads, is half as long. */
 const apart = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
+/** @type {import('esbuild').Plugin} */
 const keepApart = {
   name: 'keep-apart',
   setup({ onResolve }) {
@@ -114,13 +115,17 @@ async function orWithout(/** @type {(file: string) => Promise<void>} */ record, 
   }
 }
 
+/** @param {string} file */
 async function recordVerbCache(file) {
   const { script, run } = compileBundle(file);
   await firstUse(run().verb);
   writeFileSync(cacheOf(file), script.createCachedData());
 }
 
-/** The command's first use calls a tool of a daemon that this process plays. */
+/**
+ * The command's first use calls a tool of a daemon that this process plays.
+ * @param {string} file
+ */
 async function recordCommandCache(file) {
   const home = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const socket = join(home, 'run', 'toolherd.sock');
@@ -136,7 +141,8 @@ async function recordCommandCache(file) {
     'fleet/tools': { tools: [tool] },
     'fleet/call': { success: true, content: [{ type: 'text', text: '' }], error: null, metadata: {} },
   };
-  const answer = ({ id, method }) => `${JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] })}\n`;
+  const answer = (/** @type {{ id: number, method: string }} */ { id, method }) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] })}\n`;
   const server = createServer((connection) => {
     createInterface({ input: connection }).on('line', (line) => connection.write(answer(JSON.parse(line))));
   });
@@ -158,6 +164,7 @@ async function recordCommandCache(file) {
   }
 }
 
+/** @param {{ run(context: object): Promise<number> }} verb */
 async function firstUse(verb) {
   const cwd = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const entry = 'type: mcp, description: d, server: s';

@@ -77,9 +77,11 @@ export async function recordDaemonCache(file) {
   appendFileSync(cache, hash.update(readFileSync(cache)).update(readFileSync(file)).digest());
 }
 
+/** @param {string} path */
 async function use(path) {
   const socket = connect(path);
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  /** @type {(id: number, method: string, params?: object) => Promise<any>} */
   const ask = async (id, method, params) => {
     socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     for (;;) {

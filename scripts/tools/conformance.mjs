@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..', '..');
 const cache = join(root, '.cache', 'conformance');
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const SPECS = ['2025-11-25', '2026-07-28'];
-const SIDES = ['client', 'server'];
+const SIDES = /** @type {const} */ (['client', 'server']);
 const { values: flags } = parseArgs({
   options: {
     side: { type: 'string' },
@@ -30,6 +30,7 @@ const { values: flags } = parseArgs({
 
 /** Scenarios that cannot pass, each with the reason. Everything else has to. */
 const ROOTS = 'roots are what the config says, and never asked of a client';
+/** @type {Record<Side, Record<string, string>>} */
 const EXCUSED = {
   client: {},
   server: {
@@ -54,6 +55,10 @@ const dist = join(cache, 'dist');
 const results = join(cache, 'results');
 
 rmSync(results, { recursive: true, force: true });
+/** @typedef {'client' | 'server'} Side */
+/** @typedef {{ side: Side, name: string, spec: string, total: number, passed: number, failed: string[] }} Row */
+
+/** @type {Row[]} */
 const rows = [];
 for (const side of SIDES.filter((name) => flags.side === undefined || flags.side === name)) {
   if (side === 'client') await bundle();
@@ -70,11 +75,15 @@ if (flags.only === undefined && flags.spec === undefined && flags.side === undef
   writeFileSync(join(root, 'docs', 'CONFORMANCE.md'), page());
 }
 for (const side of SIDES) for (const spec of SPECS) console.log(`${side} ${summary(side, spec)}`);
-const isExcused = ({ side, name }) => EXCUSED[side][name] !== undefined;
+const isExcused = (/** @type {Row} */ { side, name }) => EXCUSED[side][name] !== undefined;
 process.exitCode = rows.some((row) => row.failed.length > 0 && !isExcused(row)) ? 1 : 0;
 
+/**
+ * @param {Side} side
+ * @param {string} spec
+ */
 async function runAll(side, spec) {
-  const isWanted = (name) => flags.only === undefined || name.includes(flags.only);
+  const isWanted = (/** @type {string} */ name) => flags.only === undefined || name.includes(flags.only);
   const queue = scenariosOf(side, spec).filter(isWanted);
   const work = async () => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
@@ -133,6 +142,11 @@ async function startDaemon() {
   };
 }
 
+/**
+ * @param {string} path
+ * @param {string} method
+ * @returns {Promise<any>}
+ */
 function ask(path, method) {
   return new Promise((resolve, reject) => {
     const socket = connect(path, () =>
@@ -146,7 +160,11 @@ function ask(path, method) {
   });
 }
 
-/** The scenarios of the protocol in this version, without those of extensions. */
+/**
+ * The scenarios of the protocol in this version, without those of extensions.
+ * @param {Side} side
+ * @param {string} spec
+ */
 function scenariosOf(side, spec) {
   const list = execFileSync(node, [suite, 'list'], { encoding: 'utf8' });
   const [from, to] = { server: ['Server', 'Client'], client: ['Client', 'Authorization server'] }[side];
@@ -156,6 +174,12 @@ function scenariosOf(side, spec) {
     .map(([, name]) => name);
 }
 
+/**
+ * @param {Side} side
+ * @param {string} name
+ * @param {string} spec
+ * @returns {Promise<Row>}
+ */
 async function run(side, name, spec) {
   const folder = join(results, side, spec, name.replaceAll('/', '-'));
   mkdirSync(folder, { recursive: true });
@@ -187,6 +211,10 @@ async function run(side, name, spec) {
   };
 }
 
+/**
+ * @param {Side} side
+ * @param {string} spec
+ */
 function summary(side, spec) {
   const mine = rows.filter((row) => row.side === side && row.spec === spec);
   const passed = mine.reduce((sum, row) => sum + row.passed, 0);
@@ -216,6 +244,7 @@ function page() {
   ].join('\n');
 }
 
+/** @param {Side} side */
 function table(side) {
   return [
     ...SPECS.map((spec) => `- ${summary(side, spec)}`),

@@ -25,11 +25,16 @@ const { values: flags, positionals } = parseArgs({
 const all = filesOfRows(root);
 const files = positionals.length === 0 ? all : positionals.flatMap(filesNamed);
 
+/** @param {string} name */
 function filesNamed(name) {
   const found = all.filter((file) => file === name || file.endsWith(`/${name}.test.ts`));
   return found.length > 0 ? found : [name];
 }
 
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string[]} options
+ */
 function runTests(env, ...options) {
   const { status } = spawnSync(process.execPath, [vitest, 'run', ...options, ...files], {
     cwd: root,
@@ -54,6 +59,7 @@ function runLong() {
   }
 }
 
+/** @param {number} times */
 function runTimes(times) {
   const burners = flags.loaded ? startBurners() : [];
   try {

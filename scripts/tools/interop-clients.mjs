@@ -6,6 +6,24 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
+/**
+ * Where a client runs, and the config file that names the bridge.
+ * @typedef {{ folder: string, node: string, home: string, environment: Record<string, string>, config: string }} Place
+ */
+/**
+ * What a client can do. Each function resolves with what the client showed.
+ * @typedef {object} Opened
+ * @property {() => string | undefined} speaks
+ * @property {() => Promise<any[]>} tools
+ * @property {(name: string, args: object) => Promise<any>} call
+ * @property {() => Promise<any[]>} resources
+ * @property {(uri: string) => Promise<any>} read
+ * @property {() => Promise<any[]>} [prompts]
+ * @property {(name: string, args: object) => Promise<any>} [get]
+ * @property {() => unknown} close
+ */
+/** @typedef {{ name: string, package: string, node?: string, open(place: Place): Promise<Opened> }} Client */
+
 const MODERN = '2026-07-28';
 const UNSAID = 'it does not say';
 const ABOUT = { name: 'interop', version: '1.0.0' };
@@ -14,6 +32,7 @@ const SDK_V2 = '@modelcontextprotocol/client@2.4.0';
 const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0';
 const MCPORTER = 'mcporter@0.12.3';
 
+/** @type {Client[]} */
 export const CLIENTS = [
   { name: 'SDK v1', package: SDK_V1, open: openSdkV1 },
   { name: 'SDK v2, legacy', package: SDK_V2, open: (place) => openSdkV2(place, 'legacy') },
@@ -24,24 +43,38 @@ export const CLIENTS = [
   { name: 'mcporter', package: MCPORTER, node: '24', open: openMcporter },
 ];
 
+/**
+ * @param {string} folder
+ * @param {string} module
+ */
 async function load(folder, module) {
   return import(pathToFileURL(createRequire(join(folder, 'x.js')).resolve(module)).href);
 }
 
+/**
+ * @param {Place} place
+ * @returns {Promise<Opened>}
+ */
 async function openSdkV1({ folder, home, environment }) {
   const { Client } = await load(folder, '@modelcontextprotocol/sdk/client/index.js');
   const { StdioClientTransport } = await load(folder, '@modelcontextprotocol/sdk/client/stdio.js');
   const client = new Client(ABOUT);
   const transport = new StdioClientTransport({ ...bridge(environment), cwd: home, stderr: 'ignore' });
+  /** @type {string | undefined} */
   let version;
   // remote transports are told, to send it with each request; so is this one
-  transport.setProtocolVersion = (agreed) => {
+  transport.setProtocolVersion = (/** @type {string} */ agreed) => {
     version = agreed;
   };
   await client.connect(transport);
   return sdk(client, () => version);
 }
 
+/**
+ * @param {Place} place
+ * @param {'legacy' | 'auto' | { pin: string }} mode
+ * @returns {Promise<Opened>}
+ */
 async function openSdkV2({ folder, home, environment }, mode) {
   const { Client } = await load(folder, '@modelcontextprotocol/client');
   const { StdioClientTransport } = await load(folder, '@modelcontextprotocol/client/stdio');
@@ -50,8 +83,17 @@ async function openSdkV2({ folder, home, environment }, mode) {
   return sdk(client, () => client.getNegotiatedProtocolVersion());
 }
 
-const bridge = (env) => ({ command: 'toolherd', args: ['bridge'], env });
+const bridge = (/** @type {Record<string, string>} */ env) => ({
+  command: 'toolherd',
+  args: ['bridge'],
+  env,
+});
 
+/**
+ * @param {any} client of either version of the SDK
+ * @param {() => string | undefined} speaks
+ * @returns {Opened}
+ */
 function sdk(client, speaks) {
   return {
     speaks,
@@ -65,10 +107,17 @@ function sdk(client, speaks) {
   };
 }
 
+/**
+ * @param {(params: object) => Promise<any>} list
+ * @param {string} what
+ */
 async function pages(list, what) {
+  /** @type {any[]} */
   const all = [];
+  /** @type {string | undefined} */
   let cursor;
   do {
+    /** @type {any} */
     const page = await list(cursor === undefined ? {} : { cursor });
     all.push(...page[what]);
     cursor = page.nextCursor;
@@ -76,14 +125,18 @@ async function pages(list, what) {
   return all;
 }
 
-/** Driven by a config file that names the bridge, as a user has one. Each command opens a new connection. */
+/**
+ * Driven by a config file that names the bridge, as a user has one. Each command opens a new connection.
+ * @param {'legacy' | 'modern'} era
+ * @returns {(place: Place) => Promise<Opened>}
+ */
 function openInspector(era) {
   return async (place) => {
     const program = join(
       place.folder,
       'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
     );
-    const ask = async (method, ...flags) => {
+    const ask = async (/** @type {string} */ method, /** @type {string[]} */ ...flags) => {
       const words = ['--cli', '--config', place.config, '--server', 'herd', '--format', 'json', '-q'];
       const { out, errors } = await run(place, program, [
         ...words,
@@ -96,8 +149,8 @@ function openInspector(era) {
       if (out === '') throw new Error(errors);
       return JSON.parse(out).result;
     };
-    const json = (args) => ['--tool-args-json', JSON.stringify(args)];
-    const pairs = (args) =>
+    const json = (/** @type {object} */ args) => ['--tool-args-json', JSON.stringify(args)];
+    const pairs = (/** @type {object} */ args) =>
       Object.entries(args).flatMap(([key, value]) => ['--prompt-args', `${key}=${value}`]);
     return {
       speaks: () => (era === 'modern' ? MODERN : UNSAID),
@@ -112,9 +165,13 @@ function openInspector(era) {
   };
 }
 
+/**
+ * @param {Place} place
+ * @returns {Promise<Opened>}
+ */
 async function openMcporter(place) {
   const program = join(place.folder, 'node_modules/mcporter/dist/cli.js');
-  const ask = async (...words) => {
+  const ask = async (/** @type {string[]} */ ...words) => {
     const { out, errors } = await run(place, program, ['--config', place.config, ...words]);
     if (out === '') throw new Error(errors);
     return JSON.parse(out);
@@ -133,7 +190,12 @@ async function openMcporter(place) {
   };
 }
 
-/** Many of these end with a code of their own for an error that they report well: what they print is what counts. */
+/**
+ * Many of these exit with an error code also where they report an error well: only their output counts.
+ * @param {Place} place
+ * @param {string} program
+ * @param {string[]} words
+ */
 async function run({ node, home, environment }, program, words) {
   const child = spawn(node, [program, ...words], {
     cwd: home,

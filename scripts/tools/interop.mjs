@@ -15,7 +15,14 @@ const { values: flags } = parseArgs({
   options: { update: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
 
-/** A cell of the table, in its order. Each throws what is wrong; undefined means that the client has no such thing. */
+/** @typedef {import('./interop-clients.mjs').Client} Client */
+/** @typedef {import('./interop-clients.mjs').Opened} Opened */
+/** @typedef {{ tools: any[], prompts: any[], resources: any[] }} Offered */
+
+/**
+ * The cells of the table, in order. Each throws what is wrong; undefined means that the client has no such thing.
+ * @type {Record<string, (client: Opened, offered: Offered) => Promise<string | undefined>>}
+ */
 const CHECKS = {
   speaks: async (client) => client.speaks(),
   tools: async (client, offered) => count(await client.tools(), offered.tools, 'name', 'exposed_name'),
@@ -33,7 +40,7 @@ const CHECKS = {
   },
   image: async (client) => {
     const { content } = await client.call('everything__get-tiny-image', {});
-    const image = content.find(({ type }) => type === 'image');
+    const image = content.find((/** @type {{ type: string }} */ { type }) => type === 'image');
     return expect(image?.mimeType === 'image/png' && image.data.startsWith('iVBORw0KGgo'), content);
   },
   'modern server': async (client) => {
@@ -47,7 +54,7 @@ const CHECKS = {
     return seen;
   },
   prompts: async (client, offered) => {
-    if (client.prompts === undefined) return undefined;
+    if (client.prompts === undefined || client.get === undefined) return undefined;
     const seen = count(await client.prompts(), offered.prompts, 'name', 'exposed_name');
     const { messages } = await client.get('everything__args-prompt', { city: 'Ghent' });
     expect(JSON.stringify(messages).includes('Ghent'), messages);
@@ -61,6 +68,7 @@ const environment = {
   HOME: home,
   MCP_INSPECTOR_SECRET_STORE: 'memory',
 };
+/** @type {{ client: Client, cells: Record<string, string> }[]} */
 const rows = [];
 try {
   const offered = startHerd();
@@ -85,7 +93,13 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 /** As a user has it: the command on the PATH, the config in its place, and a file that names the bridge. */
 function startHerd() {
   const modules = join(root, 'node_modules');
-  const entry = (name, ...args) => ({ name, description: name, server: name, command: 'node', args });
+  const entry = (/** @type {string} */ name, /** @type {string[]} */ ...args) => ({
+    name,
+    description: name,
+    server: name,
+    command: 'node',
+    args,
+  });
   const config = {
     version: '1.0',
     security: { allowed_commands: ['node'] },
@@ -107,11 +121,11 @@ function startHerd() {
   const attached = { mcpServers: { herd: { command: 'toolherd', args: ['bridge'] } } };
   writeFileSync(join(home, 'mcp.json'), JSON.stringify(attached));
   toolherd('up');
-  const all = (what) => JSON.parse(toolherd(what, '--json'))[what];
+  const all = (/** @type {string} */ what) => JSON.parse(toolherd(what, '--json'))[what];
   return { tools: all('tools'), prompts: all('prompts'), resources: all('resources') };
 }
 
-function toolherd(...words) {
+function toolherd(/** @type {string[]} */ ...words) {
   return execFileSync(join(home, 'bin', 'toolherd'), words, {
     cwd: home,
     env: environment,
@@ -120,8 +134,14 @@ function toolherd(...words) {
   });
 }
 
+/**
+ * @param {Client} client
+ * @param {Offered} offered
+ * @returns {Promise<Record<string, string>>}
+ */
 async function check(client, offered) {
   const cells = Object.fromEntries(Object.keys(CHECKS).map((what) => [what, '']));
+  /** @type {Opened} */
   let opened;
   try {
     const { folder } = install(client.package, { folder: `interop/${client.package.replaceAll('/', '+')}` });
@@ -141,7 +161,13 @@ async function check(client, offered) {
   return cells;
 }
 
-/** Every one that is offered has to be seen, and nothing else. */
+/**
+ * The client has to see everything that is offered, and nothing else.
+ * @param {any[]} seen
+ * @param {any[]} offered
+ * @param {string} key
+ * @param {string} offeredKey
+ */
 function count(seen, offered, key, offeredKey) {
   const [names, wanted] = [new Set(seen.map((one) => one[key])), offered.map((one) => one[offeredKey])];
   const missing = wanted.filter((name) => !names.has(name));
@@ -149,13 +175,18 @@ function count(seen, offered, key, offeredKey) {
   return `${seen.length} of ${wanted.length}`;
 }
 
+/**
+ * @param {boolean} isRight
+ * @param {unknown} shown
+ */
 function expect(isRight, shown) {
   if (!isRight) throw new Error(`it showed ${JSON.stringify(shown)?.slice(0, 200)}`);
   return 'yes';
 }
 
+/** @param {unknown} error */
 function firstLine(error) {
-  const [line] = String(error?.message ?? error).split('\n');
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return line.replaceAll('|', '/').replaceAll(root, '.').replaceAll(home, '~').slice(0, 200);
 }
 

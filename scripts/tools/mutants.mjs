@@ -1,4 +1,4 @@
-// Are the tests awake? Changes one small thing at a time in a copy of the tree and counts how often a test goes red.
+// Mutation tests: changes one small thing at a time in a copy of the tree and counts how often a test fails.
 // Usage: npm run mutants [-- --only src/link/session] [--jobs 2] [--every 1]
 // `--every 3` takes each third mutant, for a quick look. Survivors are printed, and kept in .cache/mutants.json.
 import { spawn } from 'node:child_process';
@@ -14,7 +14,11 @@ const { values: flags } = parseArgs({
 
 const MACHINES = ['test/machines', 'test/model'];
 const SESSION = ['test/link/session', 'test/link/session/deadlines.test.ts'];
-const files = (folder) =>
+/** @typedef {{ file: string, tests: string[] }} Target */
+/** @typedef {Target & { line: number, from: string, to: string, text: string }} Mutant */
+/** @typedef {(line: string) => string[]} Operator */
+
+const files = (/** @type {string} */ folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `${folder}/${name}`);
@@ -28,7 +32,10 @@ const TARGETS = [
   { file: 'src/link/session/deadlines.ts', tests: SESSION },
 ].filter(({ file }) => flags.only === undefined || file.startsWith(flags.only));
 
-/** Each gives zero or more changed versions of one line of code. */
+/**
+ * Each gives zero or more changed versions of one line of code.
+ * @type {Operator[]}
+ */
 const OPERATORS = [
   swap(/ === /g, ' !== '),
   swap(/ !== /g, ' === '),
@@ -62,6 +69,11 @@ const OPERATORS = [
       : [],
 ];
 
+/**
+ * @param {RegExp} pattern
+ * @param {string} by
+ * @returns {Operator}
+ */
 function swap(pattern, by) {
   return (line) =>
     [...line.matchAll(pattern)].map(
@@ -69,10 +81,15 @@ function swap(pattern, by) {
     );
 }
 
+/** @param {string} line */
 function isCode(line) {
   return !/^\s*(\/\/|\/?\*|import|export type|export interface|type |\|)/.test(line) && line.trim() !== '';
 }
 
+/**
+ * @param {Target} target
+ * @returns {Mutant[]}
+ */
 function mutantsOf({ file, tests }) {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   return lines.flatMap((line, index) => {
@@ -91,7 +108,12 @@ function mutantsOf({ file, tests }) {
   });
 }
 
-/** A change inside a message changes no behaviour. */
+/**
+ * A change inside a message changes no behaviour.
+ * @param {string} line
+ * @param {string} code
+ * @param {string} mutated
+ */
 function isOutsideOfTexts(line, code, mutated) {
   if (mutated === '') return true;
   let at = 0;
@@ -99,6 +121,7 @@ function isOutsideOfTexts(line, code, mutated) {
   return code[at] !== ' ' || line[at] === ' ';
 }
 
+/** @param {number} job */
 function makeCopy(job) {
   const copy = join(root, '.cache', `mutants-${job}`);
   rmSync(copy, { recursive: true, force: true });
@@ -114,7 +137,12 @@ function makeCopy(job) {
   return copy;
 }
 
-/** True when the tests noticed. A run that does not end is noticed too. */
+/**
+ * True when the tests noticed. A run that does not end counts as noticed.
+ * @param {string} copy
+ * @param {Mutant} mutant
+ * @returns {Promise<boolean>}
+ */
 function isKilled(copy, { file, tests, text }) {
   const path = join(copy, file);
   const original = readFileSync(join(root, file), 'utf8');
@@ -136,9 +164,9 @@ function isKilled(copy, { file, tests, text }) {
   });
 }
 
-function endGroup(pid) {
+function endGroup(/** @type {number | undefined} */ pid) {
   try {
-    process.kill(-pid, 'SIGKILL');
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
     // it is gone
   }
@@ -147,6 +175,7 @@ function endGroup(pid) {
 const every = Number(flags.every);
 const queue = TARGETS.flatMap(mutantsOf).filter((_, index) => index % every === 0);
 const total = queue.length;
+/** @type {(Mutant & { killed: boolean })[]} */
 const results = [];
 const jobs = Number(flags.jobs ?? availableParallelism());
 console.log(`${total} mutants in ${TARGETS.length} files, ${jobs} at a time`);

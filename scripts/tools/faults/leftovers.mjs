@@ -10,6 +10,7 @@ export function lookAround() {
   return new Set([...processes(), ...sockets(), ...folders()]);
 }
 
+/** @param {Set<string>} before */
 export function leftSince(before) {
   return [...lookAround()].filter((one) => !before.has(one));
 }
@@ -42,11 +43,12 @@ function folders() {
 }
 
 /** Its folders are named after the build it uses (test/support/leftovers.ts), which goes when it ends. */
-function isOfAnotherRun(name) {
+function isOfAnotherRun(/** @type {string} */ name) {
   const [, run] = /toolherd-(\w{6})-/.exec(name) ?? [];
   return run !== undefined && existsSync(join(root, '.cache', `test-run-${run}`));
 }
 
+/** @param {string} path */
 function read(path) {
   try {
     return readFileSync(path, 'latin1');

@@ -13,6 +13,7 @@ const results = join(root, 'docs', 'reliability.json');
 const { TOOLHERD_ABOUT: about = '', TOOLHERD_MEASURED: measured = '' } = process.env;
 
 export default class {
+  /** @param {import('vitest/node').TestModule} module */
   onTestModuleEnd({ moduleId, children }) {
     const tests = [...children.allTests()].map((test) => ({
       name: test.fullName,
@@ -24,7 +25,7 @@ export default class {
 }
 
 /** Files that are no more take their results along. */
-function keep(file, result) {
+function keep(/** @type {string} */ file, /** @type {import('./report.mjs').Result} */ result) {
   const known = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {};
   const all = { ...known, [file]: result };
   const kept = Object.fromEntries(filesOfRows(root).flatMap((one) => (one in all ? [[one, all[one]]] : [])));
@@ -32,6 +33,10 @@ function keep(file, result) {
   writeFileSync(document, replaceRegion(readFileSync(document, 'utf8'), 'reliability', table(kept)));
 }
 
+/**
+ * @param {string} file
+ * @returns {{ test: string, text: string }[]}
+ */
 function linesOf(file) {
   const text = existsSync(file) ? readFileSync(file, 'utf8').trimEnd() : '';
   return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line));
