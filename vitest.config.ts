@@ -1,41 +1,37 @@
 import { defineConfig } from 'vitest/config';
+import { findProjects } from './test/projects.js';
 
-/** They look at the process they run in: its memory, its umask, what it calls. */
-const ALONE = [
-  'test/shared/framing/framer.test.ts',
-  'test/hot-path.test.ts',
-  'test/ipc/server/hostile.test.ts',
-  'test/ipc/jsonrpc/message.test.ts',
-  'test/ipc/jsonrpc/peer.test.ts',
-  'test/ipc/socket/socket-owner.test.ts',
-  'test/link/session/long-words.test.ts',
-  'test/link/session/raw/raw-reply.test.ts',
-  'test/link/stdio/server-output.test.ts',
-  'test/supervisor/memory/rss.test.ts',
-];
+const { process: withProcesses, e2e, isolated } = findProjects();
 
 const common = {
-  // twice what the slowest needs where nothing else runs: only what fails takes so long
+  // twice what the slowest test needs on an idle machine: only a test that fails takes so long
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  sequence: { groupOrder: 1 },
 };
+/** A process for each file, with everything that it imports, took a sixth of the suite's time. */
+const shared = { ...common, isolate: false };
+/** A test that needs the build fails outside of e2e, also where e2e runs beside it and has made one. */
+const env = { TOOLHERD_TEST_DIST: '' };
 
+/** test/projects.ts says which test is in which project. */
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
     // more than there are cores: most of these tests wait for processes
     maxWorkers: 3,
     projects: [
-      { test: { ...common, name: 'alone', include: ALONE, sequence: { groupOrder: 0 } } },
+      { test: { ...common, name: 'isolated', include: isolated, env, sequence: { groupOrder: 0 } } },
+      { test: { ...shared, name: 'e2e', include: e2e, globalSetup: ['test/build-setup.ts'] } },
+      { test: { ...shared, name: 'process', include: withProcesses, env } },
       {
         test: {
-          ...common,
-          name: 'together',
+          ...shared,
+          name: 'unit',
+          // what vitest finds later, in watch mode, is here until it starts again
           include: ['test/**/*.test.ts'],
-          exclude: ALONE,
-          // a process for each file, with all that it imports, was a sixth of the time of the suite
-          isolate: false,
-          sequence: { groupOrder: 1 },
+          exclude: [...e2e, ...withProcesses, ...isolated],
+          env,
         },
       },
     ],

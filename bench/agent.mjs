@@ -1,10 +1,12 @@
-// One agent: a process of its own that opens one way to the servers and works as it is told, over the channel of fork.
-import { openWay } from './ways/index.mjs';
-import { works } from './works.mjs';
+// One agent: a process that opens one transport to the servers and runs the workloads that the harness orders over IPC.
+import { openTransport } from './transports/index.mjs';
+import { workloads } from './workloads.mjs';
 
+/** @type {any} */
 let way;
+/** @type {Record<string, (params: any) => Promise<unknown>>} */
 const orders = {
-  open: async (how) => void (way = await openWay(how)),
+  open: async (how) => void (way = await openTransport(how)),
   close: async () => way.close(),
 };
 
@@ -13,11 +15,11 @@ process.on('disconnect', async () => {
   await way?.close();
   process.exit();
 });
-process.on('message', async ({ id, order, params }) => {
+process.on('message', async (/** @type {any} */ { id, order, params }) => {
   try {
-    const result = orders[order] ? await orders[order](params) : await works[order](way, params);
-    process.send({ id, result });
+    const result = orders[order] ? await orders[order](params) : await workloads[order](way, params);
+    process.send?.({ id, result });
   } catch (error) {
-    process.send({ id, error: `${order}: ${error.message}` });
+    process.send?.({ id, error: `${order}: ${/** @type {Error} */ (error).message}` });
   }
 });

@@ -65,7 +65,7 @@ for (;;) {
     held.push(Buffer.from(buffer.subarray(0, length)));
     continue;
   }
-  const whole = buffer.utf8Slice(0, end);
+  const whole = /** @type {any} */ (buffer).utf8Slice(0, end);
   const lines = (
     held.length === 0 ? whole : Buffer.concat([...held, buffer.subarray(0, end)]).toString()
   ).split('\n');

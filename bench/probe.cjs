@@ -5,12 +5,13 @@ const { setTimeout: sleep } = require('node:timers/promises');
 process.on('message', async () => {
   // the second collection takes what finalizers of the first let go
   for (let time = 0; time < 3; time += 1) {
-    globalThis.gc();
+    globalThis.gc?.();
     await sleep(50);
   }
+  /** @type {Record<string, number>} */
   const resources = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
-  process.send({
+  process.send?.({
     heap: process.memoryUsage().heapUsed,
     rss: process.memoryUsage().rss,
     fds: readdirSync('/proc/self/fd').length,
@@ -18,4 +19,4 @@ process.on('message', async () => {
     resources,
   });
 });
-process.channel.unref();
+process.channel?.unref();

@@ -1,8 +1,8 @@
 // The least that a relay between agents and servers can be, as anybody would write it by hand: a Unix socket, one child a
 // server, every message parsed, its id exchanged, written again. Nothing is checked, kept, timed, counted, restarted or
 // logged. The floor beside which toolherd is measured.
-// Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions in a session of its own,
-// as whoever wants to end it with all that it started must have it)
+// Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions each leads a session, which
+// a supervisor needs to end a server with everything that it started)
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ function onMessages(stream, take) {
   let held = '';
   stream.setEncoding('utf8').on('data', (chunk) => {
     const lines = (held + chunk).split('\n');
-    held = lines.pop();
+    held = lines.pop() ?? '';
     for (const line of lines) take(JSON.parse(line));
   });
 }
@@ -72,7 +72,7 @@ createServer((socket) => {
     if (method === 'tools/call') {
       const [server, name] = params.name.split('__');
       params.name = name;
-      byName.get(server).ask(request, (reply) => send(socket, reply));
+      byName.get(server)?.ask(request, (reply) => send(socket, reply));
     } else if (id !== undefined) send(socket, { jsonrpc: '2.0', id, result: own[method] ?? {} });
   });
 }).listen(path, () => process.send?.('ready'));

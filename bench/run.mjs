@@ -1,11 +1,11 @@
 // Measures toolherd against floors and peers in the same run, and prints ratios of medians.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
+import { endAll } from './children.mjs';
 import { metrics } from './metrics/index.mjs';
 import { readOptions, USAGE } from './options.mjs';
-import { firstLine } from './peers/attend.mjs';
 import { findPeers } from './peers/index.mjs';
-import { endAll } from './processes.mjs';
+import { firstLine } from './peers/start-peers.mjs';
 import { circumstances, fullTables, goalsTable, leftOut } from './report/markdown.mjs';
 import { writeDocs } from './report/write-docs.mjs';
 
@@ -19,7 +19,7 @@ function choose({ only, quick }) {
   });
 }
 
-/** As somebody else would type it: without the paths of this machine. */
+/** The command for the docs: without the paths of this machine. */
 function commandOf({ quick, only, rounds, write, 'no-peers': noPeers }) {
   const flags = [
     quick && '--quick',
@@ -48,7 +48,7 @@ async function measure(options) {
       // what the others found is not lost with it
       process.exitCode = 1;
       without[name] = `failed: ${firstLine(error)}`;
-      console.error(`error: ${name}: ${error.stack}`);
+      console.error(`error: ${name}: ${/** @type {Error} */ (error).stack}`);
     }
   }
   results.run = {
@@ -80,7 +80,7 @@ try {
     if (options.write) writeDocs(results);
   }
 } catch (error) {
-  console.error(`error: ${error.stack}`);
+  console.error(`error: ${/** @type {Error} */ (error).stack}`);
   process.exitCode = 1;
 } finally {
   await endAll();

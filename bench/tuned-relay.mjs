@@ -15,7 +15,7 @@ const hello = {
   clientInfo: { name: 'relay', version: '1' },
 };
 
-/** Whole lines of a stream: many short ones as they came together, a long one as its chunks, joined by nobody. */
+/** Whole lines of a stream: short ones in the chunk in which they came, a long one as its chunks, never joined. */
 function onLines(stream, takeMany, takeLong) {
   let held = [];
   const take = (chunk) => {
@@ -111,6 +111,7 @@ function startChild() {
   });
 }
 
+/** @type {[string, any][]} */
 const started = await Promise.all(names.map(async (name) => [name, await startChild()]));
 const children = new Map(started);
 const tools = started.flatMap(([name, child]) =>

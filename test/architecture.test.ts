@@ -77,7 +77,7 @@ function table(): string {
     ],
     ...inside.filter(([folder]) => folder !== '.').map(([folder, task]) => [`${name}/${folder}`, task, '']),
   ]);
-  return markdownTable([['folder', 'what it does', 'uses code of'], ['---', '---', '---'], ...rows]);
+  return markdownTable(['folder', 'what it does', 'uses code of'], rows);
 }
 
 describe('the rooms of src', () => {

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BUILD } from './support/command.js';
 import { makeFolder } from './support/folder.js';
-
-const ROOT = join(import.meta.dirname, '..');
 
 describe('the build', () => {
   it('where nothing can be used for the first time makes a command all the same, which only starts slower', () => {
@@ -12,7 +11,7 @@ describe('the build', () => {
     const bin = join(folder, 'dist', 'bin');
     const env = { ...process.env, TMPDIR: join(folder, 'nowhere'), TOOLHERD_HOME: join(folder, 'home') };
     const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: 'utf8', env });
-    const built = run(join(ROOT, 'scripts', 'build.mjs'), join(folder, 'dist'));
+    const built = run(BUILD, join(folder, 'dist'));
     expect(built).toMatchObject({ status: 0 });
     for (const name of ['validate', 'allow', 'command', 'program']) {
       expect(built.stderr).toContain(`${name}.cjs was built without machine code and will start slower`);

@@ -1,31 +1,27 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findLeftFolders, findLeftovers } from './support/leftovers.js';
+import { LEFT_OUT } from './support/processes.js';
+import { runFolder } from './support/run.js';
 
-const ROOT = join(import.meta.dirname, '..');
-/** A watchdog takes two seconds for what ignores TERM. */
+/** A watchdog waits two seconds before it kills a process that ignores SIGTERM. */
 const PATIENCE_MS = 10_000;
 
-/** The tests of the command run what users run, the built one: built anew for this run, in a folder of its own. */
 export function setup(): () => Promise<void> {
-  mkdirSync(join(ROOT, '.cache'), { recursive: true });
-  const dist = mkdtempSync(join(ROOT, '.cache', 'test-dist-'));
-  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.mjs'), dist], { stdio: 'inherit' });
-  process.env.TOOLHERD_TEST_DIST = dist;
+  const folder = runFolder();
+  for (const check of LEFT_OUT) console.warn(`not checked on ${process.platform}: ${check}`);
   return async () => {
-    await expectNoLeftovers(dist);
-    rmSync(dist, { recursive: true, force: true });
+    await expectNoLeftovers(folder);
+    rmSync(folder, { recursive: true, force: true });
   };
 }
 
-/** The last check of all: no test has left a process behind, nor a folder with whatever is in it. */
-async function expectNoLeftovers(dist: string): Promise<void> {
+/** The last check of a run: no test has left a process behind, or a folder. */
+async function expectNoLeftovers(run: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   const find = () => [
-    ...findLeftovers(dist).map(({ pid, command }) => `${pid} ${command}`),
-    ...findLeftFolders(dist),
+    ...findLeftovers(run).map(({ pid, command }) => `${pid} ${command}`),
+    ...findLeftFolders(),
   ];
   let left = find();
   while (left.length > 0 && Date.now() < deadline) {
@@ -34,5 +30,5 @@ async function expectNoLeftovers(dist: string): Promise<void> {
   }
   if (left.length === 0) return;
   process.exitCode = 1;
-  throw new Error(`were left behind:\n${left.map((one) => `  ${one}`).join('\n')}`);
+  throw new Error(`the tests left behind:\n${left.map((one) => `  ${one}`).join('\n')}`);
 }

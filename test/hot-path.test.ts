@@ -1,3 +1,4 @@
+// isolated: counts what the whole process does: calls on JSON, messages to actors, async resources
 /**
  * What a call costs, in counts that are the same on every machine. A real connection, herd, session and framer; only
  * the two pipes are the test's own, so that everything between them happens within one turn and nothing else does.

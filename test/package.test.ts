@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../src/shared/version.js';
+import { DIST } from './support/command.js';
 import { makeFolder } from './support/folder.js';
+import { ROOT } from './support/run.js';
 
-const ROOT = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** What is exported, and what is wrong where it is marked: a type that is lost would let that pass. */
@@ -31,6 +32,13 @@ for (const open of both) {
 }
 `;
 
+/** The package as npm would install it, with the build of this run. */
+function installed(): string {
+  const folder = makeFolder({ 'package.json': JSON.stringify(manifest) });
+  symlinkSync(DIST, join(folder, 'dist'));
+  return folder;
+}
+
 describe('the package', () => {
   it('says the version that it has', () => {
     expect(VERSION).toBe(manifest.version);
@@ -39,13 +47,14 @@ describe('the package', () => {
   it('every file that it exports is built', () => {
     const exported = Object.values(manifest.exports as Record<string, string | Record<string, string>>);
     const files = exported.flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)));
-    expect([...files, manifest.bin.toolherd].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+    const folder = installed();
+    expect([...files, manifest.bin.toolherd].filter((file) => !existsSync(join(folder, file)))).toEqual([]);
   });
 
   it('a script in TypeScript finds its types', () => {
     const folder = makeFolder({ 'script.mts': SCRIPT, 'package.json': '{"type": "module"}' });
     mkdirSync(join(folder, 'node_modules'));
-    symlinkSync(ROOT, join(folder, 'node_modules', 'toolherd'));
+    symlinkSync(installed(), join(folder, 'node_modules', 'toolherd'));
     const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--skipLibCheck', '--noEmit'];
     const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');

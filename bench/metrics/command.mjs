@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { start } from '../children.mjs';
 import { interleave, median } from '../numbers.mjs';
-import { attend } from '../peers/attend.mjs';
-import { start } from '../processes.mjs';
+import { startPeers } from '../peers/start-peers.mjs';
 import { COMMAND, startToolherd } from '../systems/toolherd.mjs';
 
 /** The least that a script can do: one request over the socket, the text of its answer printed. */
@@ -54,7 +54,7 @@ export async function measureCommand({ rounds, peers, note }) {
     'toolherd version': node(COMMAND(), 'version'),
     'toolherd validate': node(COMMAND(), 'validate', 'other.yaml'),
   };
-  const attending = await attend(peers, ['e0'], note);
+  const attending = await startPeers(peers, ['e0'], note);
   for (const { name, system } of attending) {
     if (system.command) commands[`${name} call`] = { ...system.command, says: 'hi', isPeer: true };
     else note(`left out here: ${name}: it has no command that calls a tool`);
@@ -63,13 +63,14 @@ export async function measureCommand({ rounds, peers, note }) {
     const times = await interleave({
       rounds,
       warmups: 2,
+      /** @type {Record<string, any>} */
       systems: commands,
       run: (command, name, round) =>
         command.isPeer && (round < 0 || round >= PEER_ROUNDS) ? undefined : run(command, name),
     });
     const entries = Object.entries(times).map(([name, list]) => [
       name,
-      median(list.filter((ms) => ms !== undefined)),
+      median(list.flatMap((ms) => (ms === undefined ? [] : [ms]))),
     ]);
     return { command: Object.fromEntries(entries) };
   } finally {

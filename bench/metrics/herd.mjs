@@ -1,12 +1,12 @@
 // A herd that starts, one that an agent attaches to, and what herds weigh.
 import { interleave, median } from '../numbers.mjs';
-import { firstLine } from '../peers/attend.mjs';
-import { familyOf, pssOf, rssOf, sumOf } from '../proc.mjs';
+import { firstLine } from '../peers/start-peers.mjs';
+import { familyOf, pssOf, rssOf, sumOf } from '../proc-stats.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { startRelay } from '../systems/relay.mjs';
 import { childrenOf, namesOf, TOOLS } from '../systems/servers.mjs';
 import { makeHerd, startToolherd } from '../systems/toolherd.mjs';
-import { connectLines } from '../ways/lines.mjs';
+import { connectLines } from '../transports/lines.mjs';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Until what a start leaves behind (garbage, lists that are written) is gone. */
@@ -27,14 +27,14 @@ export async function measureStart({ sizes, rounds, peers, note }) {
         toolherd: () => toolherdStart(count),
         'toolherd, daemon already there': () => toolherdOrder(count),
         ...Object.fromEntries(
-          taking(peers, count, note).map((peer) => [peer.name, peerStart(peer, count, note)]),
+          supporting(peers, count, note).map((peer) => [peer.name, peerStart(peer, count, note)]),
         ),
       };
       const list = await interleave({
         rounds: Math.max(Math.min(3, rounds), Math.round(rounds / Math.max(1, count / 20))),
         warmups: 1,
         systems,
-        run: (begin, _, round) => begin(round),
+        run: (/** @type {(round: number) => Promise<any>} */ begin, _, round) => begin(round),
       });
       const medians = {};
       for (const [name, all] of Object.entries(list))
@@ -48,7 +48,7 @@ export async function measureStart({ sizes, rounds, peers, note }) {
 }
 
 /** A process for each server, made one after the other, takes minutes for a hundred. */
-function taking(peers, count, note) {
+function supporting(peers, count, note) {
   return peers.filter(({ name, mostServers = 100 }) => {
     if (count > mostServers) note(`left out here: ${name}: more than ${mostServers} servers take it minutes`);
     return count <= mostServers;
@@ -117,6 +117,7 @@ export async function measureAttach({ rounds, count = 20 }) {
   const herd = makeHerd(lazily(count));
   const agent = await openAgent();
   const attach = () => agent.ask('attach', { path: herd.path, tools: count * TOOLS });
+  /** @type {[number[], number[]]} */
   const [first, later] = [[], []];
   try {
     const filling = await herd.up();
@@ -139,17 +140,18 @@ export async function measureAttach({ rounds, count = 20 }) {
   }
 }
 
-/** What a daemon weighs by itself, with herds of several sizes. */
+/** The memory of the daemon without its servers, with herds of several sizes. */
 export async function measureMemory({ sizes, peers, note }) {
   const memory = {};
   for (const count of sizes) {
     note(`memory with ${count} servers`);
+    /** @type {Record<string, () => Promise<any>>} */
     const starts = {
       toolherd: () => startToolherd(namesOf(count)),
       ...(count > 0 && { relay: () => startRelay(namesOf(count)) }),
       ...(count > 0 &&
         Object.fromEntries(
-          taking(peers, count, note).map((peer) => [peer.name, () => peer.start(namesOf(count))]),
+          supporting(peers, count, note).map((peer) => [peer.name, () => peer.start(namesOf(count))]),
         )),
     };
     memory[count] = {};
@@ -169,7 +171,7 @@ export async function measureMemory({ sizes, peers, note }) {
   return { memory };
 }
 
-/** 8 agents with 10 servers: each with processes of its own, and all with one herd. The agents are not counted. */
+/** 8 agents with 10 servers: once each agent starts its own processes, once all share one herd. The agents are not counted. */
 export async function measureShared({ agents = 8, count = 10 }) {
   const names = namesOf(count);
   const weigh = (pids) => ({ rss: sumOf(pids, rssOf), pss: sumOf(pids, pssOf), processes: pids.length });

@@ -1,7 +1,7 @@
 // Results of 1 to 200 MB: how long they take, what the daemon needs for them, and how small calls fare beside them.
 import { interleave, median, quantile } from '../numbers.mjs';
-import { attend, firstLine } from '../peers/attend.mjs';
-import { peakOf, resetPeak, rssOf } from '../proc.mjs';
+import { firstLine, startPeers } from '../peers/start-peers.mjs';
+import { peakOf, resetPeak, rssOf } from '../proc-stats.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { startTunedRelay } from '../systems/relay.mjs';
 import { childrenOf } from '../systems/servers.mjs';
@@ -10,7 +10,7 @@ import { COMMAND, startToolherd } from '../systems/toolherd.mjs';
 const MB = 1e6;
 /** The official client gives up a line of more than 10 MiB. */
 const SDK_MOST = 10 * MB;
-/** Beyond this, whoever parses takes minutes, or more memory than there is. */
+/** Beyond this size, a system that parses takes minutes, or more memory than there is. */
 const PARSED_MOST = 50 * MB;
 /** One of 50 MB takes a peer twenty seconds. */
 const PEER_ROUNDS = 2;
@@ -40,7 +40,7 @@ async function times(size, rounds, peers, note) {
   for (const [name, way] of Object.entries(ways)) agents[name] = await openAgent(way);
   const without = {};
   if (size > SDK_MOST) without['SDK, own child'] = 'it closes the connection above 10 MiB';
-  const attending = await attend(peers, ['e0'], note);
+  const attending = await startPeers(peers, ['e0'], note);
   for (const { name, agent } of attending) {
     try {
       await withinPatience(agent.ask('large', { size }));

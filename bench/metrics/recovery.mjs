@@ -1,6 +1,6 @@
 // SIGKILL in the middle of a call: when the caller hears of it, and when a call succeeds again.
 import { median } from '../numbers.mjs';
-import { attend } from '../peers/attend.mjs';
+import { startPeers } from '../peers/start-peers.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { childrenOf, ECHO, namesOf } from '../systems/servers.mjs';
 import { startToolherd } from '../systems/toolherd.mjs';
@@ -14,17 +14,18 @@ export async function measureRecovery({ rounds, peers, note }) {
   const herd = await startToolherd(Object.fromEntries(names.map((name) => [name, { healthy_after: 0.1 }])));
   const systems = { 'toolherd, socket': await openAgent(herd.ways.mcp) };
   systems['SDK, own child'] = await openAgent({ kind: 'sdk', servers: childrenOf(names) });
-  const attending = await attend(peers, names.slice(0, PEER_ROUNDS), note);
+  const attending = await startPeers(peers, names.slice(0, PEER_ROUNDS), note);
   for (const { name, agent } of attending) systems[name] = agent;
   const raw = await openAgent();
   const boots = [];
+  /** @type {Record<string, any[]>} */
   const outcomes = Object.fromEntries(Object.keys(systems).map((name) => [name, []]));
   try {
     for (const [round, server] of names.entries()) {
       note(`recovery, round ${round + 1} of ${rounds}`);
       boots.push(await raw.ask('spawnRaw', { servers: { e0: ECHO }, calls: 1 }));
       for (const [name, agent] of Object.entries(systems)) {
-        // whoever never comes back costs the whole patience each time
+        // a system that never recovers takes the whole patience in each round
         if (round >= PEER_ROUNDS && name !== 'toolherd, socket') continue;
         outcomes[name].push(await agent.ask('recovery', { server, patienceMs: PATIENCE_MS }));
       }

@@ -1,14 +1,14 @@
 // One call after the other, and 64 at once on one server and over eight.
 import { interleave, median, quantile } from '../numbers.mjs';
-import { lineUp } from '../systems/lineup.mjs';
 import { namesOf } from '../systems/servers.mjs';
+import { startAll } from '../systems/start-all.mjs';
 
 const IN_FLIGHT = 64;
 /** Few agents ever make more calls than in these, and V8 has not made anybody's code fast by then. */
 const EARLY_ROUNDS = 4;
 
 export async function measureSequential({ rounds, calls, peers, note }) {
-  const line = await lineUp(namesOf(1), peers, note);
+  const line = await startAll(namesOf(1), peers, note);
   try {
     const times = await interleave({
       rounds,
@@ -29,7 +29,7 @@ export async function measureSequential({ rounds, calls, peers, note }) {
 
 export async function measureThroughput({ rounds, calls, peers, note }) {
   const names = namesOf(8);
-  const line = await lineUp(names, peers, note);
+  const line = await startAll(names, peers, note);
   const perSecond = async (servers) => {
     const times = await interleave({
       rounds,

@@ -2,7 +2,7 @@
 import { interleave, median } from '../numbers.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { startToolherd } from '../systems/toolherd.mjs';
-import { connectLines } from '../ways/lines.mjs';
+import { connectLines } from '../transports/lines.mjs';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Nothing of what the call before has left to do (a process that goes, its successor) falls into the next one. */

@@ -1,8 +1,9 @@
 // The peers that can be had here; of the others, why not.
-import { firstLine } from './attend.mjs';
+
 import { findHub } from './mcp-hub.mjs';
 import { findMcpc } from './mcpc.mjs';
 import { findMcporter } from './mcporter.mjs';
+import { firstLine } from './start-peers.mjs';
 
 export async function findPeers(note) {
   const peers = [];

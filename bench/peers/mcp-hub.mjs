@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { install } from '../../scripts/shared/install.mjs';
+import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
 import { ECHO } from '../systems/servers.mjs';
-import { install } from './install.mjs';
 import { until } from './until.mjs';
 
 export function findHub() {
-  const { folder, version } = install('mcp-hub', 'mcp-hub@4.2.1');
+  const { folder, version } = install('mcp-hub@4.2.1', { folder: 'bench/mcp-hub', env: environment });
   const cli = join(folder, 'node_modules/mcp-hub/dist/cli.js');
 
   async function launch(names) {
@@ -71,7 +71,7 @@ function fetched(url) {
 function freePort() {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
       server.close(() => resolve(port));
     });
   });

@@ -3,16 +3,20 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { familyOf, processesWith } from '../proc.mjs';
-import { environment, makeFolder, onEnd, removeFolder } from '../processes.mjs';
+import { install } from '../../scripts/shared/install.mjs';
+import { environment, makeFolder, onEnd, removeFolder } from '../children.mjs';
+import { familyOf, processesWith } from '../proc-stats.mjs';
 import { ECHO } from '../systems/servers.mjs';
-import { install } from './install.mjs';
 
 const run = promisify(execFile);
 
 export function findMcpc() {
   // its library for payments, which nothing here uses, asks in its newest version for a package that not every registry has
-  const { folder, version } = install('mcpc', '@apify/mcpc@0.2.6', { overrides: { viem: '2.46.3' } });
+  const { folder, version } = install('@apify/mcpc@0.2.6', {
+    folder: 'bench/mcpc',
+    manifest: { overrides: { viem: '2.46.3' } },
+    env: environment,
+  });
   const cli = join(folder, 'node_modules/@apify/mcpc/bin/mcpc');
 
   async function launch(names) {
@@ -32,7 +36,7 @@ export function findMcpc() {
       const { sessions } = JSON.parse(readFileSync(join(home, 'mcpc', 'sessions.json'), 'utf8'));
       return Object.fromEntries(Object.entries(sessions).map(([name, { pid }]) => [name, pid]));
     };
-    // its processes are nobody's children: they are known by the home that they were given
+    // its processes are not children of this one: they are found by the home folder in their environment
     const close = async () => {
       forget();
       for (const pid of processesWith(`MCPC_HOME_DIR=${options.env.MCPC_HOME_DIR}`).flatMap(familyOf)) {

@@ -1,15 +1,15 @@
 // mcporter: a daemon that keeps servers warm. It needs Node 24; its servers run on the Node of all the others.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
+import { install, installNode } from '../../scripts/shared/install.mjs';
+import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { ECHO } from '../systems/servers.mjs';
-import { install, installNode } from './install.mjs';
 import { until } from './until.mjs';
 
 export function findMcporter() {
-  const { folder, version } = install('mcporter', 'mcporter@0.12.3');
-  const node = installNode(24);
+  const { folder, version } = install('mcporter@0.12.3', { folder: 'bench/mcporter', env: environment });
+  const node = installNode('24', environment);
   const cli = join(folder, 'node_modules/mcporter/dist/cli.js');
 
   /** A daemon, whose servers start when they are first asked for something. */

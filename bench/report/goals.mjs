@@ -11,7 +11,15 @@ const ratio = (value) => value.toFixed(2);
 const ms = (value) => `${value.toFixed(1)} ms`;
 const megabytes = (value) => `${(value / MB).toFixed(1)} MB`;
 
-/** Each: what, its goal, and how its number comes from the results; undefined where that was not measured. */
+/**
+ * `of`: the number from the results; undefined where it was not measured.
+ * @typedef {object} Goal
+ * @property {string} what
+ * @property {{ text: string, holds(value: any): boolean }} goal
+ * @property {(results: any) => any} of
+ * @property {(value: any) => string} [show]
+ */
+/** @type {Goal[]} */
 const goals = [
   {
     what: 'sequential p50, socket, against the minimal relay',
@@ -24,9 +32,9 @@ const goals = [
     of: ({ sequential: s }) => s && s[SOCKET].p50 / s[DIRECT].p50,
   },
   ...[
-    ['the minimal relay', 1.1, 'relay'],
-    ['the direct SDK client', 1.45, DIRECT],
-  ].map(([whom, limit, name]) => ({
+    { whom: 'the minimal relay', limit: 1.1, name: 'relay' },
+    { whom: 'the direct SDK client', limit: 1.45, name: DIRECT },
+  ].map(({ whom, limit, name }) => ({
     what: `the same of the first calls (early), against ${whom}`,
     goal: most(limit),
     of: ({ sequential: s }) => s?.relay.early && s[SOCKET].early / s[name].early,
@@ -130,6 +138,7 @@ function isBack({ before, after, calls }) {
   return after.fds <= before.fds && after.timers <= before.timers && after.heap - before.heap < calls;
 }
 
+/** @param {Record<string, any>} results */
 export function checkGoals(results) {
   return goals.map(({ what, goal, of, show = ratio }) => {
     const value = of(results);

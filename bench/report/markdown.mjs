@@ -1,4 +1,5 @@
 // Results as tables.
+import { markdownTable as table } from '../../scripts/shared/markdown.mjs';
 import { checkGoals } from './goals.mjs';
 
 const MB = 1e6;
@@ -8,11 +9,7 @@ const number = (value, digits = 2) =>
 const whole = (value) => (value === undefined ? '' : Math.round(value).toLocaleString('en'));
 const megabytes = (value) => (value ? (value / MB).toFixed(1) : '');
 
-export function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
+/** @param {Record<string, any>} results */
 export function goalsTable(results) {
   const rows = checkGoals(results).map(({ what, goal, measured, verdict }) => [
     what,
@@ -31,6 +28,7 @@ export function circumstances({ run }) {
   );
 }
 
+/** @type {Record<string, (results: Record<string, any>) => string | undefined>} */
 const sections = {
   'One call after the other, 100 bytes': ({ sequential: s }) =>
     s &&
@@ -77,7 +75,7 @@ const sections = {
           sizeName(size),
           number(before / MB, 1),
           number(peak / MB, 1),
-          number((peak - before - size) / MB, 1),
+          number((peak - before - Number(size)) / MB, 1),
         ],
       ),
     );

@@ -8,7 +8,7 @@ const MB = 1e6;
 function turned(byX, pick) {
   const series = {};
   for (const [x, all] of Object.entries(byX)) {
-    if (!(x > 0)) continue;
+    if (!(Number(x) > 0)) continue;
     for (const [name, value] of Object.entries(all)) {
       const y = pick(value, all);
       if (y > 0) (series[name] ??= []).push([Number(x), y]);
@@ -17,6 +17,7 @@ function turned(byX, pick) {
   return series;
 }
 
+/** @type {Record<string, (results: any) => string | undefined>} */
 const plots = {
   'latency.svg': ({ sequential }) =>
     sequential &&
@@ -66,6 +67,10 @@ const plots = {
 };
 
 /** Those for which there are results. */
+/**
+ * @param {Record<string, any>} results
+ * @returns {Record<string, string>} the drawings by file name
+ */
 export function drawPlots(results) {
   const drawn = Object.entries(plots).map(([file, draw]) => [file, draw(results)]);
   return Object.fromEntries(drawn.filter(([, svg]) => svg !== undefined));

@@ -130,8 +130,11 @@ export function lines({ title, xUnit, yUnit, series, linear = false, nameX = sho
   return picture(top + height + 46, title, body);
 }
 
-/** The next round number, so that five steps of it are round too. */
+/**
+ * The next round number, so that five steps of it are round too.
+ * @param {number} value
+ */
 export function niceTop(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 2.5, 5, 10].map((step) => step * power).find((top) => top >= value);
+  return [1, 2, 2.5, 5, 10].map((step) => step * power).find((top) => top >= value) ?? 10 * power;
 }

@@ -1,11 +1,13 @@
 // docs/BENCHMARKS.md: what stands between its marks is written by a run, everything else by people.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceRegion } from '../../scripts/shared/markdown.mjs';
 import { circumstances, fullTables, goalsTable, leftOut } from './markdown.mjs';
 import { drawPlots } from './plots.mjs';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
+/** @type {Record<string, (results: any) => string>} */
 export const regions = {
   circumstances,
   goals: goalsTable,
@@ -17,19 +19,16 @@ export const regions = {
   'left out': leftOut,
 };
 
-/** The page with every region as these results have it. */
+/**
+ * The page with every region as these results have it.
+ * @param {string} page
+ * @param {Record<string, any>} results
+ */
 export function renderDocs(page, results) {
-  let written = page;
-  for (const [name, of] of Object.entries(regions)) {
-    const begin = `<!-- bench: ${name} -->`;
-    const from = written.indexOf(begin);
-    const to = written.indexOf('<!-- end -->', from);
-    if (from === -1 || to === -1)
-      throw new Error(`docs/BENCHMARKS.md has no region '${name}'; put ${begin} and <!-- end --> back`);
-    const body = of(results);
-    written = `${written.slice(0, from)}${begin}\n\n${body === '' ? '' : `${body}\n\n`}${written.slice(to)}`;
-  }
-  return written;
+  return Object.entries(regions).reduce(
+    (written, [name, of]) => replaceRegion(written, name, of(results)),
+    page,
+  );
 }
 
 /** From one whole run: numbers of several runs would not be ratios of anything. */

@@ -1,6 +1,6 @@
 // An agent as the harness sees it: a process to which orders are sent.
 import { join } from 'node:path';
-import { end, startFork } from '../processes.mjs';
+import { end, startFork } from '../children.mjs';
 
 const AGENT = join(import.meta.dirname, '..', 'agent.mjs');
 

@@ -1,12 +1,16 @@
 // The minimal relay, started; the same with sessions; or the tuned one.
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { end, makeFolder, removeFolder, startFork } from '../processes.mjs';
+import { end, makeFolder, removeFolder, startFork } from '../children.mjs';
 
 export const startTunedRelay = (names) => startRelay(names, ['tuned-relay.mjs']);
 /** Its children lead sessions of their own, as toolherd's do. */
 export const startRelayOfSessions = (names) => startRelay(names, ['relay.mjs', '--sessions']);
 
+/**
+ * @param {string[]} names
+ * @param {string[]} command a file of bench/ and its flags
+ */
 export async function startRelay(names, [file, ...flags] = ['relay.mjs']) {
   const folder = makeFolder();
   const path = join(folder, 'relay.sock');

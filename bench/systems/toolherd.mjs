@@ -1,9 +1,9 @@
-// A daemon of the build under test, in a home of its own.
+// A daemon of the build under test, in a new home folder.
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { end, environment, makeFolder, removeFolder, start } from '../processes.mjs';
-import { connectLines } from '../ways/lines.mjs';
+import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
+import { connectLines } from '../transports/lines.mjs';
 import { ECHO } from './servers.mjs';
 
 export const dist = () => process.env.TOOLHERD_BENCH_DIST ?? join(import.meta.dirname, '..', '..', 'dist');

@@ -27,12 +27,13 @@ try {
     if (calls.length === 0) break;
     const results = await fleet.callMany(
       calls.map(({ name, arguments: args }) => {
-        const { server, name: tool } = owners.get(name);
-        return { server, tool, arguments: args };
+        const owner = owners.get(name);
+        if (owner === undefined) throw new Error(`the model made up a tool: ${name}`);
+        return { server: owner.server, tool: owner.name, arguments: args };
       }),
     );
     for (const [index, result] of results.entries()) {
-      const said = result.success ? result.text() : `${result.error.message} (${result.error.fix})`;
+      const said = result.success ? result.text() : `${result.error?.message} (${result.error?.fix})`;
       messages.push({ role: 'tool', name: calls[index].name, text: said });
       console.log(`  ${calls[index].name}: ${said.replaceAll(/\s+/g, ' ')}`);
     }

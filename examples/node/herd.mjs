@@ -18,7 +18,7 @@ try {
 
   // whatever goes wrong is a result too
   const wrong = await fleet.call('everything', 'get-sun', { a: 2, b: 3 });
-  console.log(`${wrong.error.type}: ${wrong.error.fix}`);
+  console.log(`${wrong.error?.type}: ${wrong.error?.fix}`);
 
   const words = ['one', 'two', 'three'];
   const calls = words.map((message) => ({ server: 'everything', tool: 'echo', arguments: { message } }));
@@ -29,7 +29,7 @@ try {
   console.log(`${arrived} arrived; in order: ${results.map((result) => result.text()).join(', ')}`);
 
   const steps = [];
-  const onProgress = ({ progress, total }) => steps.push(`${progress}/${total}`);
+  const onProgress = (step) => steps.push(`${step.progress}/${step.total}`);
   await fleet.call(
     'everything',
     'trigger-long-running-operation',
@@ -41,7 +41,7 @@ try {
   const long = { duration: 60, steps: 60 };
   const signal = AbortSignal.timeout(200);
   const cancelled = await fleet.call('everything', 'trigger-long-running-operation', long, { signal });
-  console.log(`taken back: ${cancelled.error.type}`);
+  console.log(`taken back: ${cancelled.error?.type}`);
   off();
 } finally {
   await fleet.close();

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { load } from './load.js';
-
-const { interleave, median, orderOf, quantile } = await load('numbers.mjs');
+import { interleave, median, orderOf, quantile } from '../../bench/numbers.mjs';
 
 test('a median is the middle, or the mean of the two in the middle', () => {
   expect(median([3, 1, 2])).toBe(2);

@@ -1,28 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { load } from './load.js';
+import { checkGoals } from '../../bench/report/goals.mjs';
+import { goalsTable } from '../../bench/report/markdown.mjs';
+import { drawPlots } from '../../bench/report/plots.mjs';
+import { renderDocs } from '../../bench/report/write-docs.mjs';
+import { markdownTable } from '../../scripts/shared/markdown.mjs';
+import { expectDoc, readDoc } from '../support/docs.js';
 
-const { checkGoals } = await load('report/goals.mjs');
-const { goalsTable, table } = await load('report/markdown.mjs');
-const { drawPlots } = await load('report/plots.mjs');
-const { renderDocs } = await load('report/write-docs.mjs');
-
-interface Row {
-  what: string;
-  measured: string;
-  verdict: string;
-}
-
-const docs = new URL('../../docs/', import.meta.url);
-const read = (file: string) => readFileSync(new URL(file, docs), 'utf8');
-const results = JSON.parse(read('bench/results.json'));
+const results = JSON.parse(readDoc('docs/bench/results.json'));
 
 test('a table is Markdown', () => {
-  expect(table(['a', 'b'], [['1', '2']])).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |');
+  expect(markdownTable(['a', 'b'], [['1', '2']])).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |');
 });
 
 test('what was not measured is neither met nor missed', () => {
-  const verdicts = checkGoals({}).map(({ verdict }: Row) => verdict);
+  const verdicts = checkGoals({}).map(({ verdict }) => verdict);
   expect(new Set(verdicts)).toEqual(new Set(['not measured']));
 });
 
@@ -43,7 +34,7 @@ test('a million calls are back at the start with the same descriptors and timers
   const start = { heap: 10_000_000, rss: 1, fds: 30, timers: 4 };
   const verdictOf = (after: object) =>
     checkGoals({ million: { calls: 1_000_000, before: start, after: { ...start, ...after } } }).at(-1)
-      .verdict;
+      ?.verdict;
   expect(verdictOf({})).toBe('met');
   expect(verdictOf({ heap: 10_900_000 })).toBe('met');
   expect(verdictOf({ heap: 11_000_000 })).toBe('missed');
@@ -51,19 +42,16 @@ test('a million calls are back at the start with the same descriptors and timers
   expect(verdictOf({ timers: 5 })).toBe('missed');
 });
 
-test('docs/BENCHMARKS.md is what docs/bench/results.json says', () => {
-  const page = read('BENCHMARKS.md');
-  expect(renderDocs(page, results)).toBe(page);
+test('docs/BENCHMARKS.md is what docs/bench/results.json says (npm run docs)', () => {
+  const page = renderDocs(readDoc('docs/BENCHMARKS.md'), results);
   expect(page).toContain(goalsTable(results));
+  expectDoc('docs/BENCHMARKS.md', page);
 });
 
-test('the plots are those of docs/bench/results.json', () => {
-  const plots: Record<string, string> = drawPlots(results);
-  expect(Object.keys(plots).length).toBeGreaterThan(0);
-  for (const [file, svg] of Object.entries(plots)) {
-    expect(existsSync(new URL(`bench/${file}`, docs)), file).toBe(true);
-    expect(read(`bench/${file}`)).toBe(svg);
-  }
+test('the plots are those of docs/bench/results.json (npm run docs)', () => {
+  const plots = Object.entries(drawPlots(results));
+  expect(plots.length).toBeGreaterThan(0);
+  for (const [file, svg] of plots) expectDoc(`docs/bench/${file}`, svg);
 });
 
 test('a page that lost a region says which', () => {

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { load } from './load.js';
-
-const { bars, decades, lines, niceTop, shortNumber } = await load('report/svg.mjs');
+import { bars, decades, lines, niceTop, shortNumber } from '../../bench/report/svg.mjs';
 
 test('an axis has whole decades, at least one', () => {
   expect(decades([0.05, 20])).toEqual({ low: -2, high: 2 });
@@ -17,7 +15,7 @@ test('an axis ends at a round number that holds everything', () => {
 });
 
 test('bars: one for each value, longer for more, names escaped', () => {
-  const svg: string = bars({
+  const svg = bars({
     title: 'a & b',
     unit: 'ms',
     legend: ['p50'],
@@ -48,7 +46,7 @@ test('lines: one path a series, readable in light and dark', () => {
     ],
   };
   for (const linear of [false, true]) {
-    const svg: string = lines({ title: 't', xUnit: 'servers', yUnit: 'ms', series, linear });
+    const svg = lines({ title: 't', xUnit: 'servers', yUnit: 'ms', series, linear });
     expect(svg.match(/<path /g)).toHaveLength(2);
     expect(svg).toContain('prefers-color-scheme: dark');
     expect(svg).not.toContain('NaN');

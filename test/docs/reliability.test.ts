@@ -1,36 +1,16 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALL_IDS } from '../requirements.js';
+import { replaceRegion } from '../../scripts/shared/markdown.mjs';
+import { REQUIREMENTS } from '../../scripts/shared/requirements.mjs';
+import { type Result, resultOf, table } from '../../scripts/tools/faults/report.mjs';
+import { ROWS } from '../../scripts/tools/faults/rows.mjs';
 import { expectRegion, readDoc } from '../support/docs.js';
-
-interface Test {
-  name: string;
-  status: string;
-}
-interface Result {
-  about: string;
-  tests: Test[];
-  measures: string[];
-}
-interface Script {
-  ROWS: { id: string; fault: string; must: string }[];
-  resultOf(tests: Test[], measures: string[], about: string): Result;
-  table(results: Record<string, Result>): string;
-  replaceRegion(document: string, name: string, text: string): string;
-}
-
-const FAULTS = join(import.meta.dirname, '..', '..', 'scripts', 'faults');
-const { ROWS, resultOf, table, replaceRegion } = {
-  ...(await import(join(FAULTS, 'rows.mjs'))),
-  ...(await import(join(FAULTS, 'report.mjs'))),
-} as Script;
 
 const cells = (row: string) => row.split('|').map((cell) => cell.trim());
 const rowsOf = (text: string) => text.split('\n').filter((line) => /^\| [PSUCXL]\d+ \|/.test(line));
 
 describe('docs/RELIABILITY.md', () => {
   it('names every fault that must be survived, each once and in order', () => {
-    const faults = ALL_IDS.filter((id) => /^[PSUCXL]\d+$/.test(id));
+    const faults = REQUIREMENTS.map(({ id }) => id).filter((id) => /^[PSUCXL]\d+$/.test(id));
     expect(ROWS.map(({ id }) => id)).toEqual(faults);
     expect(rowsOf(readDoc('docs/RELIABILITY.md')).map((row) => cells(row)[1])).toEqual(faults);
   });

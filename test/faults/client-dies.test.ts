@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RawClient } from '../ipc/support.js';
 import { COMMAND } from '../support/command.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
+import { openFiles } from '../support/processes.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
 
@@ -29,16 +29,7 @@ const line = (method: string, params: unknown, id: unknown = 1) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 
 /** How many ends of connections the daemon holds. */
-function openSockets({ daemon }: Herd): number {
-  const folder = `/proc/${daemon.pid}/fd`;
-  return readdirSync(folder).filter((fd) => {
-    try {
-      return readlinkSync(`${folder}/${fd}`).startsWith('socket:');
-    } catch {
-      return false;
-    }
-  }).length;
-}
+const openSockets = ({ daemon }: Herd) => openFiles(daemon.pid).filter((name) => name === 'socket').length;
 
 const INITIALIZE = line(
   'initialize',

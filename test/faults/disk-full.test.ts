@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isAlive, killNow, until } from '../support/herd.js';
+import { isAlive, killNow } from '../support/processes.js';
 import { type HerdOnSmallDisk, startOnSmallDisk, whyNoDisk } from '../support/small-disk.js';
+import { until } from '../support/until.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
 

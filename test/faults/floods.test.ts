@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Home, isAlive, startHerd } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
+import { peakOf } from '../support/processes.js';
 import { config, server } from './config.js';
 import { measured, mebibytes } from './measured.js';
-import { peakOf } from './memory.js';
 
 const MIB = 2 ** 20;
 /** `npm run faults` writes the whole gigabyte. */

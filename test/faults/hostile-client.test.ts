@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RawClient } from '../ipc/support.js';
 import { startHerd } from '../support/herd.js';
+import { peakOf } from '../support/processes.js';
 import { config, server } from './config.js';
 import { measured, mebibytes } from './measured.js';
-import { peakOf } from './memory.js';
 
 const MIB = 2 ** 20;
 const PARSE = -32700;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type Herd, isAlive, killNow, processesOf, startHerd, until } from '../support/herd.js';
+import { openFiles } from '../support/processes.js';
 import { Caller, type Reply, type Vocabulary } from './caller.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
-import { openFiles } from './open-files.js';
 
 const STORM_MS = process.env.TOOLHERD_LONG ? 60_000 : 3000;
 const KILL_EVERY_MS = 200;

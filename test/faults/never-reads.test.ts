@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { RawClient } from '../ipc/support.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
+import { peakOf } from '../support/processes.js';
 import { config, server } from './config.js';
 import { measured, mebibytes } from './measured.js';
-import { peakOf } from './memory.js';
 
 const MIB = 2 ** 20;
 const STALL_MS = 5000;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { startHerd, until } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
+import { peakOf } from '../support/processes.js';
 import { config, server } from './config.js';
 import { measured, mebibytes } from './measured.js';
-import { peakOf } from './memory.js';
 
 const MIB = 2 ** 20;
 /** Together more than the 64 MiB that may wait. */

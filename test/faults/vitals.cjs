@@ -1,6 +1,6 @@
 // Loaded into a daemon that is looked at from outside (node --expose-gc --require): on SIGUSR2 it collects its garbage and
 // writes down what it still holds.
-const { readdirSync, renameSync, writeFileSync } = require('node:fs');
+const { existsSync, readdirSync, renameSync, writeFileSync } = require('node:fs');
 const { queryObjects } = require('node:v8');
 
 const file = process.env.VITALS_FILE;
@@ -17,7 +17,7 @@ function look() {
     // all there are, also those that keep nothing alive
     timers: queryObjects(Timeout, { format: 'count' }),
     promises: queryObjects(Promise, { format: 'count' }),
-    files: readdirSync('/proc/self/fd').length,
+    files: existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0,
     resources: process.getActiveResourcesInfo().length,
   };
 }

@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
 import { measured } from '../faults/measured.js';
 import { RawClient } from '../ipc/support.js';
 import { isAlive, startHerd, until } from '../support/herd.js';
+import { openFiles } from '../support/processes.js';
 import { expectNoFault } from './faults.js';
 import { cutInto, legible, mutated } from './mutations.js';
 import { expectedOf, idKey, requestsOf } from './requests.js';
@@ -72,7 +72,7 @@ async function converse(socket: string, tag: string, { bytes, cuts }: Talk): Pro
   return wanted.length;
 }
 
-const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
+const descriptors = (pid: number) => openFiles(pid).length;
 
 it(
   'L3: whatever clients send, each request is answered once, others are served, and nothing of it is left',

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { FleetEvent, FleetHandle } from '../../src/index.js';
 import { config, server } from '../faults/config.js';
 import { makeFolder } from '../support/folder.js';
-import { until } from '../support/herd.js';
+import { until } from '../support/until.js';
 
 /** The herd on which everything below is tried. */
 export const HERD = config([

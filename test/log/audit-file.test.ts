@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AuditFile } from '../../src/log/audit-file.js';
 import { makeFolder } from '../support/folder.js';
-import { until } from '../support/herd.js';
+import { until } from '../support/until.js';
 
 function stage(maxBytes = 10_000) {
   const folder = makeFolder();

@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { ROOT } from './run.js';
 
-/** Built by the global setup. */
+/** Made by test/build-setup.ts, for the project e2e only. A test belongs to e2e because it imports this file. */
 export const DIST = process.env.TOOLHERD_TEST_DIST ?? '';
+if (DIST === '')
+  throw new Error('this test needs the build: start vitest again, it sorts the tests at its start');
+/** The script that makes a build. */
+export const BUILD = join(ROOT, 'scripts', 'build', 'build.mjs');
 export const COMMAND = join(DIST, 'bin', 'main.cjs');
 
 export interface Outcome {
@@ -11,7 +16,7 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Runs the built command as a user would, in a home of its own. */
+/** Runs the built command as a user would, in its own home folder. */
 export function toolherd(
   args: readonly string[],
   { cwd, env = {}, input }: { cwd: string; env?: Record<string, string>; input?: string },

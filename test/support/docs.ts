@@ -1,26 +1,22 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { replaceRegion } from '../../scripts/shared/markdown.mjs';
+import { ROOT } from './run.js';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+export { markdownTable } from '../../scripts/shared/markdown.mjs';
 
 export const hasDoc = (file: string): boolean => existsSync(join(ROOT, file));
 
 export const readDoc = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** The region of a file that is made by code. `npm run docs` writes it anew instead of comparing it. */
-export function expectRegion(file: string, name: string, text: string): void {
-  const begin = `<!-- generated: ${name} -->\n`;
-  const whole = readDoc(file);
-  const start = whole.indexOf(begin);
-  const end = whole.indexOf('<!-- end -->', start);
-  expect(start).toBeGreaterThan(-1);
-  const fresh = `\n${text}\n\n`;
-  if (process.env.UPDATE_DOCS === '1')
-    writeFileSync(join(ROOT, file), whole.slice(0, start + begin.length) + fresh + whole.slice(end));
-  else expect(whole.slice(start + begin.length, end)).toBe(fresh);
+/** A file that code writes. With UPDATE_DOCS=1 (`npm run docs`) it is written, otherwise compared. */
+export function expectDoc(file: string, text: string): void {
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(join(ROOT, file), text);
+  else expect(hasDoc(file) ? readDoc(file) : '').toBe(text);
 }
 
-export function markdownTable(rows: readonly (readonly string[])[]): string {
-  return rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+/** The region of a file that code writes, between `<!-- generated: NAME -->` and `<!-- end -->`. */
+export function expectRegion(file: string, name: string, text: string): void {
+  expectDoc(file, replaceRegion(readDoc(file), name, text));
 }

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerStatus } from '../../src/fleet/fleet.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { DIST } from './command.js';
 import { makeFolder } from './folder.js';
+import { isAlive, killNow, processesOf } from './processes.js';
 import { atEnd } from './share.js';
 import { PATIENCE_MS, seen, until } from './until.js';
 
+export * from './processes.js';
 export { until };
 
 /** What the daemon says once, on a pipe, when it serves or when it cannot. */
@@ -44,7 +46,7 @@ export interface HerdOptions extends LaunchOptions {
   environment?: Record<string, string>;
 }
 
-/** A home of its own, in which the real daemon runs; nothing of it outlives the test. */
+/** A new home folder, in which the real daemon runs; nothing of it outlives the test. */
 export interface Home {
   folder: string;
   socket: string;
@@ -54,7 +56,7 @@ export interface Home {
   launch(options?: LaunchOptions): Launched;
   /** Starts a daemon and waits until it serves. */
   start(options?: LaunchOptions): Promise<Daemon>;
-  /** To be told of a daemon that somebody else started here: it must not outlive the test either. */
+  /** For a daemon that the command started here: it must not outlive the test either. */
   adopt(pid: number): Daemon;
 }
 
@@ -177,7 +179,7 @@ function launch(words: readonly string[], cwd: string, env: Record<string, strin
   };
 }
 
-/** A process is a zombie before the last of its threads has let go of its files: it is dead when nobody answers. */
+/** A process is a zombie before its last thread has closed its files: it is dead when its socket refuses connections. */
 export async function killDaemon({ socket }: Home, daemon: Daemon): Promise<void> {
   daemon.kill('SIGKILL');
   await until(() => !isAlive(daemon.pid));
@@ -219,57 +221,4 @@ export function seenBy(pid: number, path: string): string {
 function daemonIdIn(folder: string): string {
   const [header = '{}'] = readFileSync(join(folder, 'state', 'ledger'), 'utf8').split('\n');
   return (JSON.parse(header) as { daemonId: string }).daemonId;
-}
-
-/** Whether a process is there and not merely waiting to be collected. */
-export function isAlive(pid: number): boolean {
-  return !['Z', 'X', undefined].includes(stateOf(pid));
-}
-
-/** A letter, as `ps` shows it. */
-export function stateOf(pid: number): string | undefined {
-  const text = readProc(pid, 'stat');
-  return text === '' ? undefined : text.charAt(text.lastIndexOf(')') + 2);
-}
-
-export interface Found {
-  pid: number;
-  words: string;
-}
-
-/** Every process that a daemon has to answer for: those with its cookie, and its watchdog. */
-export function processesOf(daemonId: string): Found[] {
-  return findProcesses(
-    (pid, words) =>
-      readProc(pid, 'environ').includes(`TOOLHERD_COOKIE=${daemonId}:`) ||
-      (words.includes('toolherd-watchdog') && words.includes(daemonId)),
-  );
-}
-
-export function watchdogOf(daemonId: string): number | undefined {
-  return processesOf(daemonId).find(({ words }) => words.includes('toolherd-watchdog'))?.pid;
-}
-
-function findProcesses(isWanted: (pid: number, words: string) => boolean): Found[] {
-  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
-  return pids.filter(isAlive).flatMap((pid) => {
-    const words = readProc(pid, 'cmdline').replaceAll('\0', ' ');
-    return isWanted(pid, words) ? [{ pid, words: words.slice(-120) }] : [];
-  });
-}
-
-function readProc(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return '';
-  }
-}
-
-export function killNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // gone already
-  }
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killNow } from './herd.js';
+import { killNow } from './processes.js';
 
 const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
 export const EVERYTHING = join(MODULES, '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
@@ -12,7 +12,7 @@ export const SUPERGATEWAY = join(MODULES, 'supergateway', 'dist', 'index.js');
 
 export type Remote = 'http' | 'sse' | 'websocket';
 
-/** A real remote server in a process of its own, at a port that it takes again when it is started again. */
+/** A real remote server in its own process. It takes the same port when it is started again. */
 export interface RemoteServer {
   url: string;
   port: number;
@@ -21,7 +21,7 @@ export interface RemoteServer {
   kill(): Promise<void>;
 }
 
-/** server-everything, by itself or (for WebSocket) behind supergateway. */
+/** server-everything, alone or (for WebSocket) behind supergateway. */
 export async function everything(transport: Remote, port?: number): Promise<RemoteServer> {
   const at = port ?? (await freePort());
   let child: ChildProcess | undefined;
@@ -52,7 +52,7 @@ export async function everything(transport: Remote, port?: number): Promise<Remo
   return server;
 }
 
-/** supergateway's server has a group of its own, and one that is busy does not mind that its input has ended. */
+/** supergateway starts its server in another process group, and a busy server ignores that its input has ended. */
 function childrenOf(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];

@@ -5,7 +5,7 @@ import { COMMAND, type Outcome } from './command.js';
 import { makeFolder } from './folder.js';
 import { type Herd, seenBy, startHerd } from './herd.js';
 
-/** A herd whose whole home is on a disk of its own, which only its daemon and who joins it can see. */
+/** A herd whose whole home is on a small disk, which only the daemon's mount namespace can see. */
 export interface HerdOnSmallDisk extends Herd {
   /** As the daemon sees it. */
   path(name: string): string;

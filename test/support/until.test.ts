@@ -17,7 +17,7 @@ describe('a wait', () => {
     expect(looks).toBeGreaterThan(1);
   });
 
-  it('for somebody who never answers ends as well', async () => {
+  it('ends also where its check never answers', async () => {
     const never = new Promise<boolean>(() => undefined);
     await expect(until(() => never, 20, 20)).rejects.toThrow(
       'not within 20 ms: () => never; its last look has no answer',
@@ -29,7 +29,7 @@ describe('a wait', () => {
     await expect(broken).rejects.toThrow('gone');
   });
 
-  it('of two at a time each tells of its own', async () => {
+  it('reports what it saw itself, also beside another wait', async () => {
     const failures = ['one', 'two'].map((name) =>
       until(async () => seen(name) === 'three', 30).catch((error: Error) => error.message),
     );

@@ -19,7 +19,7 @@ export function seen<T>(what: T): T {
 
 /**
  * Polls for what only the system knows. Resolves with the first answer that is not false, undefined or null. It ends in
- * any case, also where a check waits for somebody who never answers.
+ * any case, also where a check never answers.
  */
 export async function until<T>(
   check: () => T | Promise<T>,

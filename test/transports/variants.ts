@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { command, type Entry, fixturePath, server } from '../faults/config.js';
-import { killNow } from '../support/herd.js';
+import { killNow } from '../support/processes.js';
 import { EVERYTHING, everything, freePort, type Remote } from '../support/remote-servers.js';
 import { atEnd } from '../support/share.js';
 

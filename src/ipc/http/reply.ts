@@ -93,7 +93,7 @@ export class Reply {
   #finish(): void {
     this.#state = 'ended';
     this.#options.clock.clearTimeout(this.#quietTimer);
-    this.#queue.emptied().then(() => this.#response.end());
+    void this.#queue.emptied().then(() => this.#response.end());
   }
 
   #keepAlive(): void {

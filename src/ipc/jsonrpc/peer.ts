@@ -121,7 +121,7 @@ export class Peer {
 
   /** Ends the connection when everything sent so far was taken. */
   end(): void {
-    this.flushed().then(() => this.#stream.end(() => this.#stream.destroy()));
+    void this.flushed().then(() => this.#stream.end(() => this.#stream.destroy()));
   }
 
   destroy(reason = 'closed here'): void {

@@ -143,7 +143,7 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     handleMcp(peer, mcp);
     if (lifecycle.state.name === 'closed') peer.destroy('the daemon ends');
     connections.add(peer);
-    peer.closed.then((reason) => {
+    void peer.closed.then((reason) => {
       connections.delete(peer);
       hearers.delete(peer);
       if (peer.wasDropped && lifecycle.state.name !== 'closed') options.onDropped?.(caller, reason);

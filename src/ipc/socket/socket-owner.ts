@@ -155,7 +155,7 @@ export class SocketOwner {
     if (this.#isOurs(there)) {
       this.#state = 'ours';
       this.#tighten();
-    } else if (there === undefined) this.#restore(this.#state);
+    } else if (there === undefined) void this.#restore(this.#state);
     else this.#become('stolen', `another has taken the place of this daemon's socket ${this.path}`);
   }
 

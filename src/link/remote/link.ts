@@ -26,7 +26,7 @@ import {
   type RemoteServer,
   shownUrl,
 } from './endings.js';
-import { createTransport, type RemoteTransport, type TransportPorts } from './remote-transport.js';
+import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 import { cleaned, endsLink, TransportError, type TransportFailure } from './transport-failure.js';
 
 export interface RemoteDeps extends ProtocolDeps {
@@ -268,4 +268,11 @@ class RemoteLink implements Link {
   #log(text: string): void {
     this.#deps.log({ source: 'link', text: this.#deps.redact(text) });
   }
+}
+
+/** Loads a transport's code when the first such server is opened: a herd of processes needs none of it. */
+async function createTransport(spec: RemoteSpec, ports: TransportPorts): Promise<RemoteTransport> {
+  if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpTransport(spec, ports);
+  if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseTransport(spec, ports);
+  return new (await import('./websocket-transport.js')).WebsocketTransport(spec, ports);
 }

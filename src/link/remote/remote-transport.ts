@@ -1,5 +1,4 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import type { TransportFailure } from './transport-failure.js';
@@ -53,10 +52,3 @@ export interface RemoteTransport {
 
 /** A remote server that is told goodbye may take this long to answer. */
 export const GOODBYE_MS = 2000;
-
-/** Loads what the transport needs when the first such server is opened: a herd of processes needs none of it. */
-export async function createTransport(spec: RemoteSpec, ports: TransportPorts): Promise<RemoteTransport> {
-  if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpTransport(spec, ports);
-  if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseTransport(spec, ports);
-  return new (await import('./websocket-transport.js')).WebsocketTransport(spec, ports);
-}

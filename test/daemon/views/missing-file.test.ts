@@ -2,7 +2,8 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { config, server } from '../../faults/config.js';
 import { toolherd } from '../../support/command.js';
-import { isAlive, until } from '../../support/herd.js';
+import { isAlive } from '../../support/processes.js';
+import { until } from '../../support/until.js';
 import { type Agent, type Project, run, shared, startWorld } from './support.js';
 
 /** Of the servers of one name, as a connection sees them. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../../support/command.js';
-import { isAlive, until } from '../../support/herd.js';
+import { isAlive } from '../../support/processes.js';
+import { until } from '../../support/until.js';
 import { type Agent, run, type Status, shared, startWorld } from './support.js';
 
 /** Two projects with one server each, which run, and a connection that uses neither file. */

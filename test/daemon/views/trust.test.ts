@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { measured } from '../../faults/measured.js';
 import { toolherd } from '../../support/command.js';
-import { isAlive, until } from '../../support/herd.js';
+import { isAlive } from '../../support/processes.js';
+import { until } from '../../support/until.js';
 import { run, shared, startWorld } from './support.js';
 
 const HELLO = 'fleet/hello';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isAlive, until } from '../../support/herd.js';
+import { isAlive } from '../../support/processes.js';
+import { until } from '../../support/until.js';
 import { shared, startWorld } from './support.js';
 
 const names = (tools: readonly string[]) => [...new Set(tools.map((tool) => tool.split('__')[0]))];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../../src/ipc/http/body.js';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 import { RawClient } from '../support.js';
 import { serveHttp } from './served.js';
 import { ask, BOTH, begin, Events, HttpClient, type Json } from './support.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 import { serveHttp } from './served.js';
 import { HttpClient, type Json } from './support.js';
 

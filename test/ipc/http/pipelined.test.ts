@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 import { serveHttp } from './served.js';
 import { BOTH, HttpClient } from './support.js';
 

@@ -1,3 +1,4 @@
+// isolated: measures the memory of its process
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { elementSources, memberSource } from '../../../src/ipc/jsonrpc/json-source.js';

@@ -1,3 +1,4 @@
+// isolated: counts what the whole process calls on JSON
 import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

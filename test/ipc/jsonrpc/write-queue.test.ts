@@ -38,7 +38,7 @@ describe('the outbox', () => {
     const { outbox, writes, tick, takeOne } = slowClient();
     const sendThree = () => {
       outbox.send('a');
-      Promise.resolve().then(() => outbox.send('b'));
+      void Promise.resolve().then(() => outbox.send('b'));
       process.nextTick(() => outbox.send('ä'));
     };
     sendThree();
@@ -127,7 +127,7 @@ describe('the outbox', () => {
     }
     expect(writes).toHaveLength(1);
     let isEmpty = false;
-    outbox.emptied().then(() => {
+    void outbox.emptied().then(() => {
       isEmpty = true;
     });
     while (outbox.queued > 0) {

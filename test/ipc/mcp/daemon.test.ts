@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../../faults/config.js';
-import { isAlive, until } from '../../support/herd.js';
+import { isAlive } from '../../support/processes.js';
+import { until } from '../../support/until.js';
 import { startMcp } from './support.js';
 
 const COMMON = {

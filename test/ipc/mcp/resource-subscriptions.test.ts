@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { config, type Entry, fixturePath, server } from '../../faults/config.js';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 import { type LineClient, startMcp, textOf } from './support.js';
 
 const UPDATED = 'notifications/resources/updated';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../../faults/config.js';
-import { until } from '../../support/herd.js';
 import { share } from '../../support/share.js';
+import { until } from '../../support/until.js';
 import { type LineClient, namesOf, startMcp, textOf } from './support.js';
 
 const call = (name: string, args: Record<string, unknown> = {}, progressToken?: unknown) => ({

@@ -1,3 +1,4 @@
+// isolated: measures the memory of its process
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeFleet, resultOf } from '../fake-fleet.js';

@@ -248,7 +248,7 @@ describe('a connection', () => {
       onShutdown: () => {
         calls += 1;
         owner.close();
-        server.close().then(ended.resolve);
+        void server.close().then(ended.resolve);
       },
     });
     const [client, other] = [await RawClient.open(path), await RawClient.open(path)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 import { serveHttp } from '../http/served.js';
 import { RawClient } from '../support.js';
 

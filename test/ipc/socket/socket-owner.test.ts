@@ -1,3 +1,4 @@
+// isolated: sets the umask of its process
 import {
   existsSync,
   lstatSync,

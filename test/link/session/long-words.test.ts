@@ -1,3 +1,4 @@
+// isolated: counts what the whole process calls on JSON
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { harness } from './harness.js';
 

@@ -1,3 +1,4 @@
+// isolated: measures the memory of its process
 import { describe, expect, it } from 'vitest';
 import { remembering } from '../protocol/negotiation/remembering.js';
 import { errorOf, openLink, specOf, textOf } from '../support.js';

@@ -1,8 +1,9 @@
+// isolated: counts what the whole process calls on Buffer
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BLOCK_BYTES, BufferPool } from '../../../src/shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../../src/shared/framing/detach-buffer.js';
 import { Framer } from '../../../src/shared/framing/framer.js';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 
 describe('the blocks of long lines', () => {
   it('are lent again when they were given back, whole or as what was cut out of them', () => {

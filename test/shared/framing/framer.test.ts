@@ -1,3 +1,4 @@
+// isolated: measures the memory of its process
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';

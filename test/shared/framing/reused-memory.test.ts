@@ -9,7 +9,7 @@ import { ReplyScan } from '../../../src/link/session/raw/reply-scan.js';
 import { BLOCK_BYTES, BufferPool } from '../../../src/shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../../src/shared/framing/detach-buffer.js';
 import { Framer } from '../../../src/shared/framing/framer.js';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 
 const SEED = 20_261_116;
 const SERVERS = 3;

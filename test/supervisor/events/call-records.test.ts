@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallEvent, Caller } from '../../../src/fleet/fleet.js';
 import { systemClock } from '../../../src/shared/clock.js';
 import { CallRecords } from '../../../src/supervisor/events/call-records.js';
-import { until } from '../../support/herd.js';
+import { until } from '../../support/until.js';
 
 const ENDED = {
   request: { method: 'tools/call', params: { name: 't', arguments: {} }, caller: 'c1' },

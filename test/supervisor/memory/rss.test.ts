@@ -1,3 +1,4 @@
+// isolated: measures the memory of its process
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as wire from '../../../../src/shared/mcp-names.js';
 import { config, server } from '../../../faults/config.js';
-import { until } from '../../../support/herd.js';
 import { share } from '../../../support/share.js';
+import { until } from '../../../support/until.js';
 import { ask as post } from '../../http/support.js';
 import { type Line, type LineClient, namesOf, startMcp, textOf } from '../support.js';
 

@@ -1,3 +1,4 @@
+// isolated: counts what the whole process calls on JSON and Buffer
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CallSink, Outcome } from '../../../../src/link/session/call.js';
 import { LONG_BYTES } from '../../../../src/shared/framing/framer.js';

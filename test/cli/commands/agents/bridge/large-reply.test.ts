@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { Bridge } from '../../../../../src/cli/commands/agents/bridge/bridge.js';
 import { makeFolder } from '../../../../support/folder.js';
-import { until } from '../../../../support/herd.js';
+import { until } from '../../../../support/until.js';
 
 const request = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}\n`;
 const reply = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":{"text":"${'x'.repeat(5_000_000)}"}}\n`;

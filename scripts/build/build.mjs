@@ -1,0 +1,193 @@
+// Builds dist/: the command as bundles that start fast, and the library with its dependencies left outside.
+// Usage: node scripts/build/build.mjs [FOLDER]   (default: dist)
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import { cacheOf, compileBundle } from './compile-bundle.cjs';
+import { PATIENCE_MS, recordDaemonCache } from './record-daemon-cache.mjs';
+
+const root = join(import.meta.dirname, '..', '..');
+process.chdir(root);
+const out = process.argv[2] ?? 'dist';
+rmSync(out, { recursive: true, force: true });
+
+/** @type {import('esbuild').BuildOptions} */
+const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
+/** Commands that are part of the command's main bundle (see src/cli/run.ts). */
+const preloaded = ['call', 'status'];
+/** As in src/ipc/socket/socket-path.ts. */
+const MAX_PATH_BYTES = 103;
+/** A command is a file of src/cli/commands/TOPIC that exports one; its private helpers stand beside it. */
+const commands = readdirSync('src/cli/commands', { recursive: true, encoding: 'utf8' })
+  .filter((file) => /^[^/]+\/[^/]+\.ts$/.test(file))
+  .map((file) => `src/cli/commands/${file}`)
+  .filter((file) => /^export const verb\b/m.test(readFileSync(file, 'utf8')));
+
+/** One bundle for each command, so that a command loads only what it needs. Node 20 loads CommonJS faster than ESM. */
+/** @type {import('esbuild').BuildOptions} */
+const command = {
+  ...common,
+  format: 'cjs',
+  outdir: join(out, 'bin'),
+  outExtension: { '.js': '.cjs' },
+  minify: true,
+  mainFields: ['module', 'main'],
+  // yaml's build for browsers is ESM, which lets esbuild leave out what is not used
+  alias: { yaml: './node_modules/yaml/browser/index.js' },
+};
+
+/** Packages that only some herds need. Without them the daemon's bundle, which every start reads, is half as long. */
+const apart = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
+/** @type {import('esbuild').Plugin} */
+const keepApart = {
+  name: 'keep-apart',
+  setup({ onResolve }) {
+    for (const [name, wanted] of Object.entries(apart)) {
+      onResolve({ filter: new RegExp(`^${wanted}$`) }, ({ kind }) =>
+        kind === 'entry-point' ? undefined : { path: `./${name}.cjs`, external: true },
+      );
+    }
+  },
+};
+
+await Promise.all([
+  build({ ...command, entryPoints: apart }),
+  build({
+    ...command,
+    entryPoints: { program: 'src/daemon/program.ts' },
+    plugins: [keepApart],
+    // a script from a code cache can call require, but not import()
+    supported: { 'dynamic-import': false },
+  }),
+  build({ ...command, entryPoints: { main: 'src/bin/toolherd.ts' }, banner: { js: '#!/usr/bin/env node' } }),
+  build({
+    ...command,
+    entryPoints: Object.fromEntries([
+      ...commands.map((file) => [basename(file, '.ts'), file]).filter(([name]) => !preloaded.includes(name)),
+      ['command', 'src/cli/run.ts'],
+      ['failure', 'src/cli/core/report-error.ts'],
+      ['watch', 'src/cli/commands/servers/watch.ts'],
+      ['confirm', 'src/cli/ui/confirm.ts'],
+      ['start-or-find', 'src/cli/daemon/ensure-daemon.ts'],
+      ['daemon', 'src/bin/daemon.ts'],
+    ]),
+  }),
+  build({
+    ...common,
+    format: 'esm',
+    splitting: true,
+    packages: 'external',
+    outdir: out,
+    entryPoints: {
+      index: 'src/index.ts',
+      client: 'src/client.ts',
+      machines: 'src/machines/index.ts',
+      testing: 'src/testing/index.ts',
+    },
+  }),
+]);
+
+await recordCodeCaches();
+
+/** Another version of Node ignores them. See README.md in this folder. */
+async function recordCodeCaches() {
+  const folder = resolve(out, 'bin');
+  await orWithout(recordVerbCache, join(folder, 'validate.cjs'));
+  await orWithout(recordVerbCache, join(folder, 'allow.cjs'));
+  await orWithout(recordCommandCache, join(folder, 'command.cjs'));
+  await orWithout(recordDaemonCache, join(folder, 'program.cjs'));
+}
+
+/** A bundle cannot be used once where there are no Unix sockets or no folder to write to: it then only starts slower. */
+async function orWithout(/** @type {(file: string) => Promise<void>} */ record, /** @type {string} */ file) {
+  try {
+    await record(file);
+  } catch (error) {
+    rmSync(cacheOf(file), { force: true });
+    console.warn(
+      `${basename(file)} was built without machine code and will start slower: ${/** @type {Error} */ (error).message}`,
+    );
+  }
+}
+
+/** @param {string} file */
+async function recordVerbCache(file) {
+  const { script, run } = compileBundle(file);
+  await firstUse(run().verb);
+  writeFileSync(cacheOf(file), script.createCachedData());
+}
+
+/**
+ * The command's first use calls a tool of a daemon that this process plays.
+ * @param {string} file
+ */
+async function recordCommandCache(file) {
+  const home = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
+  const socket = join(home, 'run', 'toolherd.sock');
+  mkdirSync(join(home, 'run'), 0o700);
+  const tool = {
+    server: 's',
+    name: 't',
+    input_schema: { properties: { k: { type: 'string' } }, required: ['k'] },
+  };
+  /** @type {Record<string, unknown>} */
+  const answers = {
+    'fleet/hello': { daemon: { version: '999.0.0' }, api_version: 1, agent: null },
+    'fleet/tools': { tools: [tool] },
+    'fleet/call': { success: true, content: [{ type: 'text', text: '' }], error: null, metadata: {} },
+  };
+  const answer = (/** @type {{ id: number, method: string }} */ { id, method }) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] })}\n`;
+  const server = createServer((connection) => {
+    createInterface({ input: connection }).on('line', (line) => connection.write(answer(JSON.parse(line))));
+  });
+  const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
+  const script = join(import.meta.dirname, 'record-code-cache.cjs');
+  /** @type {import('node:child_process').SpawnOptions} */
+  const options = { env, cwd: home, stdio: 'ignore', timeout: PATIENCE_MS, killSignal: 'SIGKILL' };
+  try {
+    // the system would cut a longer path silently, and the socket would be left at the cut one
+    if (Buffer.byteLength(socket) > MAX_PATH_BYTES) throw new Error(`${socket} is too long for a socket`);
+    await once(server.listen(socket), 'listening');
+    const args = [script, file, 'call', 's.t', 'k=v'];
+    const child = spawn(process.execPath, args, options);
+    const [status] = await once(child, 'exit');
+    if (status !== 0) throw new Error(`the first use of the command failed with ${status}`);
+  } finally {
+    server.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** @param {{ run(context: object): Promise<number> }} verb */
+async function firstUse(verb) {
+  const cwd = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
+  const entry = 'type: mcp, description: d, server: s';
+  const stdio = `- {name: a, ${entry}, command: npx, args: [-y, "\${X:-y}"], env: {K: v}}`;
+  const http = `- {name: b, ${entry}, transport: http, url: "https://example.com", headers: {A: "\${X:-y}"}}`;
+  mkdirSync(join(cwd, 'home'));
+  writeFileSync(join(cwd, 'home', 'config.yaml'), 'version: "1.0"\nsecurity: {trust: ask}\n');
+  writeFileSync(join(cwd, 'agent.yaml'), `tools:\n  ${stdio}\n  ${http}\n`);
+  const silent = () => {};
+  const status = await verb.run({
+    args: [],
+    flags: { yes: true },
+    output: { isJson: false, isQuiet: true, print: silent, json: silent, note: silent, error: silent },
+    paths: {
+      configFile: join(cwd, 'home', 'config.yaml'),
+      stateFolder: cwd,
+      trustFile: join(cwd, 'trust.json'),
+    },
+    environment: {},
+    userHome: cwd,
+    cwd,
+    isInteractive: () => false,
+  });
+  rmSync(cwd, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`the first use of a verb failed with ${status}`);
+}

@@ -1,0 +1,220 @@
+// Clients that others have made, each as published, list and call a herd through `toolherd bridge` without knowing
+// it. They are installed into .cache/ on the first run.
+// Usage: npm run interop [-- --update] [--only mcporter]; --update writes the table of docs/INTEROP.md.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { install, installNode } from '../shared/install.mjs';
+import { markdownTable } from '../shared/markdown.mjs';
+import { CLIENTS } from './interop-clients.mjs';
+
+const root = join(import.meta.dirname, '..', '..');
+const { values: flags } = parseArgs({
+  options: { update: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+
+/** @typedef {import('./interop-clients.mjs').Client} Client */
+/** @typedef {import('./interop-clients.mjs').Opened} Opened */
+/** @typedef {{ tools: any[], prompts: any[], resources: any[] }} Offered */
+
+/**
+ * The cells of the table, in order. Each throws what is wrong; undefined means that the client has no such thing.
+ * @type {Record<string, (client: Opened, offered: Offered) => Promise<string | undefined>>}
+ */
+const CHECKS = {
+  speaks: async (client) => client.speaks(),
+  tools: async (client, offered) => count(await client.tools(), offered.tools, 'name', 'exposed_name'),
+  text: async (client) => {
+    const { content } = await client.call('everything__echo', { message: 'naïve ☃' });
+    return expect(content[0].text === 'Echo: naïve ☃', content);
+  },
+  error: async (client) => {
+    const { content, isError } = await client.call('content__fails', {});
+    return expect(isError === true && content[0].text === 'no such row', { content, isError });
+  },
+  structured: async (client) => {
+    const result = await client.call('everything__get-structured-content', { location: 'Chicago' });
+    return expect(typeof result.structuredContent?.temperature === 'number', result);
+  },
+  image: async (client) => {
+    const { content } = await client.call('everything__get-tiny-image', {});
+    const image = content.find((/** @type {{ type: string }} */ { type }) => type === 'image');
+    return expect(image?.mimeType === 'image/png' && image.data.startsWith('iVBORw0KGgo'), content);
+  },
+  'modern server': async (client) => {
+    const { content } = await client.call('modern__echo', { value: 'across' });
+    return expect(content[0].text === 'across', content);
+  },
+  resources: async (client, offered) => {
+    const seen = count(await client.resources(), offered.resources, 'uri', 'uri');
+    const { contents } = await client.read('demo://resource/static/document/features.md');
+    expect(contents[0].text.includes('Features'), contents);
+    return seen;
+  },
+  prompts: async (client, offered) => {
+    if (client.prompts === undefined || client.get === undefined) return undefined;
+    const seen = count(await client.prompts(), offered.prompts, 'name', 'exposed_name');
+    const { messages } = await client.get('everything__args-prompt', { city: 'Ghent' });
+    expect(JSON.stringify(messages).includes('Ghent'), messages);
+    return seen;
+  },
+};
+
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'toolherd-interop-')));
+const environment = {
+  PATH: [join(home, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
+  HOME: home,
+  MCP_INSPECTOR_SECRET_STORE: 'memory',
+};
+/** @type {{ client: Client, cells: Record<string, string> }[]} */
+const rows = [];
+try {
+  const offered = startHerd();
+  for (const client of CLIENTS) {
+    if (flags.only !== undefined && !client.name.includes(flags.only)) continue;
+    const row = { client, cells: await check(client, offered) };
+    rows.push(row);
+    console.log(`${client.name} (${client.package})`);
+    for (const [what, cell] of Object.entries(row.cells)) console.log(`  ${what.padEnd(14)} ${cell}`);
+  }
+} finally {
+  toolherd('down');
+  rmSync(home, { recursive: true, force: true });
+}
+if (flags.update && flags.only === undefined) writeFileSync(join(root, 'docs', 'INTEROP.md'), page());
+const failed = rows.filter(({ cells }) => Object.values(cells).some((cell) => cell.startsWith('FAILED')));
+console.log(
+  failed.length === 0 ? 'all passed' : `failed: ${failed.map(({ client }) => client.name).join('; ')}`,
+);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** As a user has it: the command on the PATH, the config in its place, and a file that names the bridge. */
+function startHerd() {
+  const modules = join(root, 'node_modules');
+  const entry = (/** @type {string} */ name, /** @type {string[]} */ ...args) => ({
+    name,
+    description: name,
+    server: name,
+    command: 'node',
+    args,
+  });
+  const config = {
+    version: '1.0',
+    security: { allowed_commands: ['node'] },
+    mcp_servers: [
+      entry('everything', join(modules, '@modelcontextprotocol/server-everything/dist/index.js')),
+      entry('content', join(root, 'test', 'fixtures', 'content.mjs')),
+      entry('modern', join(root, 'test', 'fixtures', 'modern.mjs')),
+    ],
+  };
+  mkdirSync(join(home, '.config', 'toolherd'), { recursive: true });
+  writeFileSync(join(home, '.config', 'toolherd', 'config.yaml'), JSON.stringify(config));
+  mkdirSync(join(home, 'bin'));
+  const command = join(home, 'bin', 'toolherd');
+  writeFileSync(
+    command,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist', 'bin', 'main.cjs')}' "$@"\n`,
+  );
+  chmodSync(command, 0o755);
+  const attached = { mcpServers: { herd: { command: 'toolherd', args: ['bridge'] } } };
+  writeFileSync(join(home, 'mcp.json'), JSON.stringify(attached));
+  toolherd('up');
+  const all = (/** @type {string} */ what) => JSON.parse(toolherd(what, '--json'))[what];
+  return { tools: all('tools'), prompts: all('prompts'), resources: all('resources') };
+}
+
+function toolherd(/** @type {string[]} */ ...words) {
+  return execFileSync(join(home, 'bin', 'toolherd'), words, {
+    cwd: home,
+    env: environment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/**
+ * @param {Client} client
+ * @param {Offered} offered
+ * @returns {Promise<Record<string, string>>}
+ */
+async function check(client, offered) {
+  const cells = Object.fromEntries(Object.keys(CHECKS).map((what) => [what, '']));
+  /** @type {Opened} */
+  let opened;
+  try {
+    const { folder } = install(client.package, { folder: `interop/${client.package.replaceAll('/', '+')}` });
+    const node = client.node === undefined ? process.execPath : installNode(client.node);
+    opened = await client.open({ folder, node, home, environment, config: join(home, 'mcp.json') });
+  } catch (error) {
+    return { ...cells, speaks: `FAILED: ${firstLine(error)}` };
+  }
+  for (const [what, look] of Object.entries(CHECKS)) {
+    try {
+      cells[what] = (await look(opened, offered)) ?? 'has none';
+    } catch (error) {
+      cells[what] = `FAILED: ${firstLine(error)}`;
+    }
+  }
+  await opened.close();
+  return cells;
+}
+
+/**
+ * The client has to see everything that is offered, and nothing else.
+ * @param {any[]} seen
+ * @param {any[]} offered
+ * @param {string} key
+ * @param {string} offeredKey
+ */
+function count(seen, offered, key, offeredKey) {
+  const [names, wanted] = [new Set(seen.map((one) => one[key])), offered.map((one) => one[offeredKey])];
+  const missing = wanted.filter((name) => !names.has(name));
+  expect(missing.length === 0 && seen.length === wanted.length, { seen: seen.length, missing });
+  return `${seen.length} of ${wanted.length}`;
+}
+
+/**
+ * @param {boolean} isRight
+ * @param {unknown} shown
+ */
+function expect(isRight, shown) {
+  if (!isRight) throw new Error(`it showed ${JSON.stringify(shown)?.slice(0, 200)}`);
+  return 'yes';
+}
+
+/** @param {unknown} error */
+function firstLine(error) {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return line.replaceAll('|', '/').replaceAll(root, '.').replaceAll(home, '~').slice(0, 200);
+}
+
+function page() {
+  const date = new Date().toISOString().slice(0, 10);
+  const titles = Object.keys(CHECKS);
+  const lines = [
+    '# Interop',
+    '',
+    'Clients that others have made, each as published, list and call a herd through `toolherd bridge`; none of them knows of',
+    'toolherd. The herd: server-everything as published, a fixture with every kind of content, and a server that speaks only',
+    '2026-07-28 (`modern server`: a call of it, whatever the client speaks). The Inspector and mcporter are commands with a',
+    'config file that names the bridge, and connect anew for each line.',
+    '',
+    `Written by \`npm run interop -- --update\`, ${date}.`,
+    '',
+    markdownTable(
+      ['client', 'package', ...titles],
+      rows.map(({ client, cells }) => [
+        client.name,
+        `\`${client.package}\``,
+        ...titles.map((what) => cells[what] ?? ''),
+      ]),
+    ),
+    '',
+    '`N of M`: seen of offered, and one of them read or got. `text`, `error`, `structured`, `image`: what a tool answered came',
+    'to the user as it was meant. `has none`: the client has no command for it.',
+    '',
+  ];
+  return lines.join('\n');
+}
