@@ -24,8 +24,11 @@ export class McpRequests {
   }
 
   /** The form without a promise. */
-  forward({ timeout_ms: timeoutMs, ...request }: RequestParams, sink: ForwardSink): ForwardHandle {
-    return this.#router.send({ ...request, timeoutMs, caller: sink.caller }, sink);
+  forward(
+    { server, method, params, timeout_ms: timeoutMs }: RequestParams,
+    sink: ForwardSink,
+  ): ForwardHandle {
+    return this.#router.send({ server, method, params, timeoutMs, caller: sink.caller }, sink);
   }
 
   request(

@@ -107,13 +107,18 @@ export class TargetResolver {
     );
   }
 
+  // The branches on promises are written out: a closure for each step of each call is a tenth of what a call costs.
   #byName(list: NamedList, name: string, call: HerdCall, search: Search): Target | Promise<Target> {
-    return then(this.#find(list, name, call, search), (owner) => {
-      const own = this.#ownName(list, name, owner);
-      this.#check(list, name, own, owner.server, call, search);
-      const params = own === name ? call.params : { ...call.params, name: own };
-      return { server: owner.server, params, timeoutMs: owner.timeoutMs };
-    });
+    const owner = this.#find(list, name, call, search);
+    if (owner instanceof Promise) return owner.then((found) => this.#target(list, name, call, search, found));
+    return this.#target(list, name, call, search, owner);
+  }
+
+  #target(list: NamedList, name: string, call: HerdCall, search: Search, owner: Owner): Target {
+    const { server, timeoutMs } = owner;
+    const own = this.#ownName(list, name, owner);
+    this.#check(list, name, own, server, call, search);
+    return { server, params: own === name ? call.params : { ...call.params, name: own }, timeoutMs };
   }
 
   #byUri(uri: string, call: HerdCall, search: Search): Target | Promise<Target> {
@@ -130,22 +135,29 @@ export class TargetResolver {
     const ref = isObject(call.params.ref) ? call.params.ref : {};
     if (ref.type !== 'ref/prompt') return this.#byUri(textOf(ref, 'uri'), call, search);
     const name = textOf(ref, 'name');
-    return then(this.#find('prompts', name, call, search), (owner) => {
+    const toTarget = (owner: Owner): Target => {
       const own = this.#ownName('prompts', name, owner);
       return { ...owner, params: { ...call.params, ref: { ...ref, name: own } } };
-    });
+    };
+    const owner = this.#find('prompts', name, call, search);
+    return owner instanceof Promise ? owner.then(toTarget) : toTarget(owner);
+  }
+
+  #find(list: NamedList, name: string, call: HerdCall, search: Search): Owner | Promise<Owner> {
+    const owner = this.#owner(list, name, call, search);
+    if (owner instanceof Promise) return owner.then((found) => this.#sure(list, name, call, search, found));
+    return this.#sure(list, name, call, search, owner);
   }
 
   /** The server is asked first what it has, where its list may be outdated and does not have the name. */
-  #find(list: NamedList, name: string, call: HerdCall, search: Search): Owner | Promise<Owner> {
-    return then(this.#owner(list, name, call, search), (owner) => {
-      const { server, ownName, timeoutMs } = owner;
-      search.serverName = server.spec.name;
-      const isSure = ownName !== undefined || search.signal?.aborted === true;
-      if (isSure || !this.#catalog.isUnsure(list, server, name)) return owner;
-      const made = this.#catalog.makeSure(server, search.limits(timeoutMs));
-      return made.then((leftMs) => this.#known(list, name, call, { server, timeoutMs: leftMs }));
-    });
+  #sure(list: NamedList, name: string, call: HerdCall, search: Search, owner: Owner): Owner | Promise<Owner> {
+    const { server, ownName, timeoutMs } = owner;
+    search.serverName = server.spec.name;
+    const isSure = ownName !== undefined || search.signal?.aborted === true;
+    if (isSure || !this.#catalog.isUnsure(list, server, name)) return owner;
+    return this.#catalog
+      .makeSure(server, search.limits(timeoutMs))
+      .then((leftMs) => this.#known(list, name, call, { server, timeoutMs: leftMs }));
   }
 
   #owner(list: NamedList, name: string, call: HerdCall, search: Search): Owner | Promise<Owner> {
@@ -224,11 +236,6 @@ function notHeard(uri: string, { spec }: ConfiguredServer, unheard: readonly Mis
     if (rpc === undefined) return error;
     return noServerHas('resources', uri, [], unheard, { server: spec.name, rpc });
   };
-}
-
-/** Goes on at once where nothing has to be awaited. */
-function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 function promptRefusal({ catalog, spec }: ConfiguredServer, name: string): MCPError | undefined {
