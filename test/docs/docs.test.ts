@@ -12,7 +12,6 @@ import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from '.
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 
 const REGIONS: Record<string, { file: string; text(): string }> = {
-  statechart: { file: 'README.md', text: () => fence(mermaid(serverMachine)) },
   'server chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(serverMachine)) },
   'keeper chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(keeperMachine)) },
   fields: {
