@@ -19,20 +19,33 @@ const TITLE_PX = 36;
 const READ_S = 1.6;
 const TYPE_S = 0.7;
 
-/** Runs the commands, and returns what a person would have seen: `{ typed }` or `{ printed }`, line by line. */
+/**
+ * A line of the session: what a person typed, or what a command printed.
+ * @typedef {{ typed: string } | { printed: string }} Line
+ */
+
+/**
+ * Runs the commands, and returns what a person would have seen.
+ * @returns {Promise<Line[]>}
+ */
 async function record() {
   const home = mkdtempSync(join(tmpdir(), 'toolherd-record-'));
   cpSync(join(root, 'examples', 'demo'), home, { recursive: true });
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_PROJECT: root, NO_COLOR: '1' };
+  /** @type {(args: readonly string[]) => Promise<string[]>} */
   const run = (args) =>
     new Promise((resolve) => {
       execFile(process.execPath, [command, ...args], { env, cwd: home }, (_, stdout, stderr) =>
         resolve(`${stdout}${stderr}`.trimEnd().split('\n')),
       );
     });
+  /** @type {Line[]} */
   const lines = [];
+  /** @param {string} text */
   const type = (text) => lines.push({ typed: text });
+  /** @param {readonly string[]} texts */
   const print = (texts) => lines.push(...texts.map((text) => ({ printed: text })));
+  /** @param {string[]} args */
   const show = async (...args) => {
     type(`toolherd ${args.join(' ')}`);
     print(await run(args));
@@ -42,9 +55,8 @@ async function record() {
     await run(['start', '--all', '--wait']);
     await show('status');
     await show('call', 'everything.get-sum', 'a=2', 'b=3');
-    const [{ pid }] = JSON.parse((await run(['status', 'everything', '--json'])).join('\n')).servers.map(
-      ({ pids }) => ({ pid: pids[0] }),
-    );
+    const { servers } = JSON.parse((await run(['status', 'everything', '--json'])).join('\n'));
+    const pid = servers[0].pids[0];
     const args = ['call', 'everything.trigger-long-running-operation', 'duration=5', 'steps=5'];
     type(`toolherd ${args.join(' ')} &`);
     const call = run(args);
@@ -53,7 +65,7 @@ async function record() {
     execFileSync('kill', ['-9', '--', `-${pid}`]);
     print((await call).filter((line) => !line.startsWith('progress')));
     await show('call', 'everything.echo', 'message=again');
-    await show('status', 'everything');
+    await show('why', 'everything');
   } finally {
     await run(['down']);
     rmSync(home, { recursive: true, force: true });
@@ -61,26 +73,35 @@ async function record() {
   return lines;
 }
 
+/** @param {string} text */
 const toXml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** When each line appears, in seconds. */
+/**
+ * When each line appears, in seconds.
+ * @param {readonly Line[]} lines
+ */
 export function timesOf(lines) {
   let now = 0.3;
   return lines.map((line, at) => {
-    if (line.typed !== undefined && at > 0) now += lines[at - 1].typed === undefined ? READ_S : 0;
+    const last = lines[at - 1];
+    if ('typed' in line && last !== undefined && 'printed' in last) now += READ_S;
     const time = now;
-    if (line.typed !== undefined) now += TYPE_S;
+    if ('typed' in line) now += TYPE_S;
     return time;
   });
 }
 
-function classOf({ typed, printed }) {
-  if (typed !== undefined) return 'typed';
-  if (printed.startsWith('error:')) return 'error';
-  return /^[A-Z0-9 ]+$/.test(printed) ? 'head' : 'printed';
+/** @param {Line} line */
+function classOf(line) {
+  if ('typed' in line) return 'typed';
+  if (line.printed.startsWith('error:')) return 'error';
+  return /^[A-Z0-9 ]+$/.test(line.printed) ? 'head' : 'printed';
 }
 
-/** The picture of a session. */
+/**
+ * The picture of a session.
+ * @param {readonly Line[]} lines
+ */
 export function toSvg(lines) {
   const width = Math.round(2 * MARGIN_PX + COLUMNS * CHARACTER_PX);
   const height = TITLE_PX + 2 * MARGIN_PX + lines.length * LINE_PX;
@@ -88,8 +109,8 @@ export function toSvg(lines) {
   const rows = lines.map((line, at) => {
     const y = TITLE_PX + MARGIN_PX + (at + 0.75) * LINE_PX;
     const text =
-      line.typed === undefined ? toXml(line.printed) : `<tspan class="prompt">$</tspan> ${toXml(line.typed)}`;
-    const style = `animation-delay:${times[at].toFixed(1)}s`;
+      'typed' in line ? `<tspan class="prompt">$</tspan> ${toXml(line.typed)}` : toXml(line.printed);
+    const style = `animation-delay:${times[at]?.toFixed(1)}s`;
     return `  <text class="${classOf(line)}" x="${MARGIN_PX}" y="${y}" style="${style}" xml:space="preserve">${text}</text>`;
   });
   const lights = ['#ff5f57', '#febc2e', '#28c840'].map(
@@ -118,5 +139,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const folder = join(root, 'docs', 'images');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'demo.svg'), toSvg(lines));
-  for (const { typed, printed } of lines) console.log(typed === undefined ? printed : `$ ${typed}`);
+  for (const line of lines) console.log('typed' in line ? `$ ${line.typed}` : line.printed);
 }

@@ -57,15 +57,21 @@ async function bundle() {
   });
 }
 
-/** Calls a tool twice, the second time with the mark; only the second call is counted. */
+/**
+ * Calls a tool twice, the second time with the mark; only the second call is counted.
+ * @param {string} socket
+ * @param {import('node:child_process').ChildProcess} daemon
+ */
 async function callTwice(socket, daemon) {
   const connection = connect(socket);
   const lines = createInterface({ input: connection })[Symbol.asyncIterator]();
   let id = 0;
+  /** @type {(method: string, params?: object) => Promise<string>} */
   const ask = async (method, params) => {
     connection.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`);
     return (await lines.next()).value;
   };
+  /** @param {string} message */
   const echo = (message) => ask('tools/call', { name: 'everything__echo', arguments: { message } });
   const client = { name: 'trace', version: '1' };
   await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: client });
@@ -80,20 +86,25 @@ async function callTwice(socket, daemon) {
   connection.destroy();
 }
 
-/** The file of each offset: esbuild writes a comment with the path in front of each module. */
+/**
+ * The file of each offset: esbuild writes a comment with the path in front of each module.
+ * @param {readonly number[]} offsets
+ */
 function filesOf(offsets) {
   const text = readFileSync(join(folder, 'program.cjs'), 'utf8');
   const modules = [...text.matchAll(/^\/\/ (\S+\.[jt]s)$/gm)];
+  /** @param {number} offset */
   const fileAt = (offset) => modules.findLast(({ index }) => index < offset)?.[1] ?? '';
   return [...new Set(offsets.map(fileAt))].filter((file) => file.startsWith('src/')).sort();
 }
 
+/**
+ * The functions of src on a stack, outermost first.
+ * @param {string} stack
+ */
 function hopsOf(stack) {
-  const hops = stack.split('\n').flatMap((line) => /at (.*) \(.*?(src\/\S+):(\d+):\d+\)/.exec(line) ?? []);
-  const rows = [];
-  for (let at = 0; at < hops.length; at += 4)
-    rows.unshift({ name: hops[at + 1], file: hops[at + 2], line: hops[at + 3] });
-  return rows;
+  const frames = [...stack.matchAll(/at (.*) \(.*?(src\/\S+):(\d+):\d+\)/g)];
+  return frames.reverse().map(([, name, file, line]) => ({ name, file, line }));
 }
 
 await bundle();
