@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { FIELDS } from '../../src/config/schema/fields.js';
@@ -8,6 +10,15 @@ import { mermaid } from '../../src/machines/chart.js';
 import { keeperMachine } from '../../src/machines/keeper.js';
 import { serverMachine } from '../../src/machines/server.js';
 import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from '../support/docs.js';
+
+/** The README and every page of docs. */
+function pages(): string[] {
+  const docs = join(import.meta.dirname, '..', '..', 'docs');
+  const names = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  return ['README.md', ...names.map((name) => join('docs', name))];
+}
 
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 
@@ -76,10 +87,18 @@ describe('the docs', () => {
     for (const [, , example = ''] of sections) expect(() => JSON.parse(example)).not.toThrow();
   });
 
-  it('every link in the README leads somewhere', () => {
-    const links = [...read('README.md').matchAll(/\]\((?!http)([^)#]+)\)/g)].map(([, link = '']) => link);
-    expect(links.length).toBeGreaterThan(3);
-    for (const link of links) expect(() => read(link)).not.toThrow();
+  it('every link in the README and the docs leads somewhere', () => {
+    const broken = pages().flatMap((page) => {
+      const links = [...read(page).matchAll(/\]\((?!http)([^)#]+)(?:#[^)]*)?\)/g)].map(
+        ([, link = '']) => link,
+      );
+      return links.filter((link) => !hasDoc(join(dirname(page), link))).map((link) => `${page}: ${link}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('the README links to the pages', () => {
+    expect(read('README.md').match(/\]\(docs\//g)?.length).toBeGreaterThan(3);
   });
 
   it('every verb is in the changelog', () => {
