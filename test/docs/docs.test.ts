@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/config/schema/fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
@@ -11,10 +11,18 @@ import { serverMachine } from '../../src/machines/server.js';
 import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from '../support/docs.js';
 import { ROOT } from '../support/run.js';
 
+/** The README and every page of docs. */
+function pages(): string[] {
+  const docs = join(ROOT, 'docs');
+  const names = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  return ['README.md', ...names.map((name) => join('docs', name))];
+}
+
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 
 const REGIONS: Record<string, { file: string; text(): string }> = {
-  statechart: { file: 'README.md', text: () => fence(mermaid(serverMachine)) },
   'server chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(serverMachine)) },
   'keeper chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(keeperMachine)) },
   fields: {
@@ -81,10 +89,18 @@ describe('the docs', () => {
     for (const [, , example = ''] of sections) expect(() => JSON.parse(example)).not.toThrow();
   });
 
-  it('every link in the README leads somewhere', () => {
-    const links = [...read('README.md').matchAll(/\]\((?!http)([^)#]+)\)/g)].map(([, link = '']) => link);
-    expect(links.length).toBeGreaterThan(3);
-    for (const link of links) expect(() => read(link)).not.toThrow();
+  it('every link in the README and the docs leads somewhere', () => {
+    const broken = pages().flatMap((page) => {
+      const links = [...read(page).matchAll(/\]\((?!http)([^)#]+)(?:#[^)]*)?\)/g)].map(
+        ([, link = '']) => link,
+      );
+      return links.filter((link) => !hasDoc(join(dirname(page), link))).map((link) => `${page}: ${link}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('the README links to the pages', () => {
+    expect(read('README.md').match(/\]\(docs\//g)?.length).toBeGreaterThan(3);
   });
 
   it('npm run docs runs every test that writes a document', () => {
