@@ -3,8 +3,8 @@ import type { RemoteSpec, ServerSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import { AuthFile } from './auth-file.js';
 import { authorizedFetch, ownHeader } from './authorized-fetch.js';
+import { probe } from './challenge.js';
 import { headerRefused, headersOnly } from './errors.js';
-import { probe } from './probe.js';
 import { type GivenClient, recordKey } from './record.js';
 import { ServerAuthorization } from './server-authorization.js';
 

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PAGES } from './callback-page.js';
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';
@@ -80,3 +79,15 @@ function answer(response: ServerResponse, status: number, html: string): void {
   });
   response.end(html);
 }
+
+function page(title: string, text: string): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`;
+}
+
+/** What the browser shows at the end. None of it comes from the request. */
+const PAGES = {
+  granted: page('Authorised', 'toolherd may use the server now. You can close this page.'),
+  failed: page('Not authorised', 'The terminal, or <code>toolherd auth</code>, tells why.'),
+  wrong: page('Not accepted', 'This answer does not belong to an authorisation that toolherd waits for.'),
+  unknown: page('Not found', 'There is nothing here.'),
+} as const;

@@ -5,8 +5,8 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
+import { isSecure } from './oauth-fetch.js';
 import type { GivenClient } from './record.js';
-import { isSecure } from './secure-url.js';
 
 export interface ProviderPorts {
   redirectUrl: string;

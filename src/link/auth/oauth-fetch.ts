@@ -1,6 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../shared/clock.js';
-import { isSecure } from './secure-url.js';
 
 /**
  * The fetch for everything that is said to authorization servers. Where they are is told by the server that wants
@@ -22,6 +21,15 @@ export function oauthFetch(own: string, timeoutMs: number, clock: Clock, send: F
       clock.clearTimeout(timer);
     }
   };
+}
+
+/** https, or this machine: the only urls that may get secrets or be opened in a browser. */
+export function isSecure(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '127.0.0.1' || host === '[::1]';
 }
 
 /** Metadata and tokens are small; what never ends is none. */

@@ -37,6 +37,13 @@ export function startTimeOf(pid: number): string | null {
   return ps('lstart=', pid) || null;
 }
 
+/** Whether a signal (SIGSTOP) or a debugger has stopped the process. Linux only: false on other systems. */
+export function isSuspended(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  const state = procStat(pid)?.state;
+  return state === 'T' || state === 't';
+}
+
 /** The cookie a process was started with; null when it has none or its environment is not ours to read. */
 export function cookieOf(pid: number): string | null {
   if (process.platform !== 'linux') {

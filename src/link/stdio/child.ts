@@ -1,8 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { spawnShortage } from '../process/spawn-shortage.js';
-import { afterLastBytes } from './last-bytes.js';
-import { readInTurns } from './read-in-turns.js';
+import { afterLastBytes, readInTurns } from './pipes.js';
 
 export interface Exit {
   code: number | null;

@@ -1,5 +1,5 @@
 import type { Link } from '../../link/link.js';
-import { isSuspended } from '../../link/process/suspended.js';
+import { isSuspended } from '../../link/process/identity.js';
 import type { Clock } from '../../shared/clock.js';
 
 export interface HealthOptions {

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../shared/json.js';
 import type { McpLevel } from '../../../shared/log-levels.js';
 import type { LinkEvents, LinkLog } from '../../link.js';
 import type { Call } from '../../session/call.js';
+import type { StrayCounts } from '../../session/reply-router.js';
 import { Session, type SessionOptions, type Wire } from '../../session/session.js';
-import { strayText } from '../../session/stray-message.js';
 import { Mcp2025Driver } from '../mcp-2025/driver.js';
 import { Mcp2026Driver } from '../mcp-2026/driver.js';
 import { InputRequired } from '../mcp-2026/input-required.js';
@@ -76,6 +76,21 @@ export function createProtocolStack({ spec, deps, wire, other, notification }: P
       }),
   });
   return { session, driver };
+}
+
+const STRAYS: Partial<Record<keyof StrayCounts, string>> = {
+  replies: 'a reply to no call in flight (late, repeated or forged)',
+  progress: 'progress that no call in flight asked for',
+};
+
+/**
+ * The log line for a message that reached no call. Only the first, the tenth, the hundredth and so on is logged, so that
+ * no server can fill the log. Broken and oversized lines are logged elsewhere, with their text.
+ */
+function strayText(kind: keyof StrayCounts, count: number): string | undefined {
+  const what = STRAYS[kind];
+  if (what === undefined || !Number.isInteger(Math.log10(count))) return undefined;
+  return `${what} was delivered to nobody; ${count} so far`;
 }
 
 /** An upgrade may take away the files of a daemon that runs, and what only some servers need is loaded with the first. */
