@@ -6,8 +6,8 @@ import {
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { replyIds } from '../session/reply-ids.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
+import { replyIds } from '../session/reply-source.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
 import { briefly, httpFailure, replyIn } from './http-failure.js';
 import { type RefusalHeaders, withHeaders } from './refusal-headers.js';

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RpcError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { replyIds } from './reply-ids.js';
-import { mayRepeatId, topLevelIds } from './top-level-ids.js';
+import { mayRepeatId, replyIds, topLevelIds } from './reply-source.js';
 
 export type Id = number | string;
 

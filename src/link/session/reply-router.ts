@@ -13,8 +13,7 @@ import { type Id, type Message, readMessage, sortMessage } from './message.js';
 import { ParsedOutcome, RawOutcome } from './outcome.js';
 import { type RawReply, ReplyScan } from './raw/reply-scan.js';
 import { answered, misanswered, tooLarge } from './refusals.js';
-import { replyIds } from './reply-ids.js';
-import { resultSource } from './result-source.js';
+import { replyIds, resultSource } from './reply-source.js';
 
 /**
  * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The two never meet, and a server

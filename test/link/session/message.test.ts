@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readMessage } from '../../../src/link/session/message.js';
-import { replyIds } from '../../../src/link/session/reply-ids.js';
-import { topLevelIds } from '../../../src/link/session/top-level-ids.js';
+import { replyIds, topLevelIds } from '../../../src/link/session/reply-source.js';
 
 const read = (text: string) => readMessage(Buffer.from(text));
 
