@@ -1,11 +1,8 @@
-import {
-  type JSONRPCMessage,
-  PROTOCOL_VERSION_META_KEY,
-  StreamableHTTPClientTransport,
-} from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
+import { PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
 import { replyIds } from '../session/reply-source.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
@@ -136,12 +133,12 @@ export class HttpTransport implements RemoteTransport {
       lastEvent: undefined,
     };
     this.#pending.set(id, pending);
-    if (isNew) this.#toolHeaders.asked(id, message);
+    if (isNew) this.#toolHeaders.requested(id, message);
     const onRequestStreamEnd = () => {
       this.#gaveUp = false;
       this.#lose(id, pending.failure ?? { kind: 'no-reply' });
     };
-    const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.of(message)) };
+    const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.headersOf(message)) };
     const onresumptiontoken = (event: string) => this.#remember(id, pending, event);
     // without a signal of its own: the transport would join it with its one signal for all, which forgets none of them
     this.#transport.send(message as JSONRPCMessage, { headers, onRequestStreamEnd, onresumptiontoken }).then(
@@ -212,7 +209,7 @@ export class HttpTransport implements RemoteTransport {
   }
 
   #receive(message: JSONRPCMessage): void {
-    const heard = 'result' in message ? this.#toolHeaders.heard(message) : message;
+    const heard = 'result' in message ? this.#toolHeaders.replied(message) : message;
     if (!('method' in message) && typeof message.id === 'number') {
       this.#replied(message.id);
       const version = 'result' in message ? message.result.protocolVersion : undefined;
@@ -341,5 +338,5 @@ export class HttpTransport implements RemoteTransport {
 
 function isMcp2026({ params }: JsonObject): boolean {
   const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && typeof meta[PROTOCOL_VERSION_META_KEY] === 'string';
+  return isObject(meta) && typeof meta[PROTOCOL_VERSION_KEY] === 'string';
 }
