@@ -1,22 +1,12 @@
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import type { JsonObject } from '../../shared/json.js';
-import type { Link, LinkEvents, Opened, Unwatch } from '../link.js';
+import type { Link, LinkEvents } from '../link.js';
 import type { StopStep } from '../process/stop-sequence.js';
-import { type ListMethod, listAll } from '../protocol/list.js';
-import type { Negotiation } from '../protocol/negotiation/negotiation.js';
-import {
-  createProtocolStack,
-  type ProtocolDeps,
-  type ProtocolStack,
-  reasonOf,
-} from '../protocol/negotiation/protocol-stack.js';
-import { watchResource } from '../protocol/negotiation/watch-resource.js';
-import { isForDriver } from '../protocol/protocol-driver.js';
+import { BaseLink } from '../protocol/negotiation/base-link.js';
+import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
 import type { Message } from '../session/message.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
-import type { Session } from '../session/session.js';
 import {
   badHandshake,
   callErrorOf,
@@ -45,75 +35,49 @@ export function openRemote(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents): 
 }
 
 /** One incarnation of a remote server, whatever carries it. A link that has ended is never connected again. */
-class RemoteLink implements Link {
-  readonly session: Session;
+class RemoteLink extends BaseLink {
   readonly pids: readonly number[] = [];
   readonly #spec: RemoteSpec;
   readonly #deps: RemoteDeps;
-  readonly #on: LinkEvents;
   readonly #place: RemoteServer;
-  readonly #startTimer: unknown;
   #transport: RemoteTransport | undefined;
-  readonly #driver: Negotiation;
-  #opened: Opened | undefined;
   /** What became of the last request of a handshake that is not done. */
-  #handshakeTrouble: TransportFailure | undefined;
+  #handshakeFailure: TransportFailure | undefined;
   #isDoubting = false;
   /** The request whose loss was the reason to doubt; it proves no more than it did. */
   #doubtedOver: number | undefined;
-  /** Decided once, by whatever comes first; told when nothing of the connection is left. */
-  #ending: Ending | undefined;
-  #isOver = false;
 
   constructor(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents) {
+    super(spec, deps, on);
     this.#spec = spec;
     this.#deps = deps;
-    this.#on = on;
     this.#place = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
-    const { session, driver } = this.#newTalk();
-    this.session = session;
-    this.#driver = driver;
-    this.#startTimer = deps.clock.setTimeout(
-      () => this.#fail(noHandshake(this.#place, spec.timeoutMs)),
-      spec.timeoutMs,
-    );
+    this.limitHandshake(spec.timeoutMs, () => this.#fail(noHandshake(this.#place, spec.timeoutMs)));
     void this.#begin();
   }
 
-  ping(timeoutMs: number): Promise<void> {
-    return this.#driver.ping(timeoutMs);
-  }
-
-  async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
-    const { items, ttlMs } = await listAll(this.session, this.#opened?.capabilities ?? {}, method);
-    if (ttlMs !== undefined) onTtl?.(ttlMs);
-    return items;
-  }
-
-  watch(uri: string): Promise<Unwatch> {
-    return watchResource(this.session, this.#driver, uri);
-  }
-
   close(from: StopStep = 'close'): void {
-    this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
+    this.decide({ kind: 'disconnected', reason: 'stopped', killed: false });
     this.session.seal();
     void this.#end(from === 'close');
   }
 
-  #newTalk(): ProtocolStack {
-    const link = this;
-    return createProtocolStack({
-      spec: this.#spec,
-      deps: this.#deps,
-      wire: {
-        get ready() {
-          return link.#opened !== undefined && (link.#transport?.ready ?? false);
-        },
-        write: (line) => !this.#isOver && (this.#transport?.write(line) ?? false),
-      },
-      other: (message, line) => this.#receive(message, line),
-      notification: (method, params) => this.#on.notification(method, params),
-    });
+  protected get isWritable(): boolean {
+    return this.#transport?.ready ?? false;
+  }
+
+  protected write(line: string): boolean {
+    return !this.isOver && (this.#transport?.write(line) ?? false);
+  }
+
+  protected logNoise(line: Buffer | undefined): void {
+    const shown = line?.toString('utf8', 0, 200) ?? '';
+    this.#log(`it sent something that is no message${shown === '' ? '' : `: ${shown}`}`);
+  }
+
+  protected override receive(message: Message, line: Buffer | undefined): void {
+    this.#handshakeFailure = undefined;
+    super.receive(message, line);
   }
 
   async #begin(): Promise<void> {
@@ -135,51 +99,35 @@ class RemoteLink implements Link {
           log: (text) => this.#log(text),
         },
       });
-      if (this.#ending !== undefined) return;
+      if (this.ending !== undefined) return;
       this.#transport = transport;
       await transport.dial();
-      if (this.#ending !== undefined) return;
-      this.#open(await this.#driver.open());
+      if (this.ending !== undefined) return;
+      this.open(await this.driver.open());
     } catch (error) {
       this.#notOpened(error);
     }
   }
 
-  #open(opened: Opened): void {
-    if (this.#ending !== undefined) return;
-    this.#deps.clock.clearTimeout(this.#startTimer);
-    this.#opened = opened;
-    this.#on.opened(opened);
-    this.session.resume();
-  }
-
   #notOpened(error: unknown): void {
     const failure =
-      error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeTrouble;
+      error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeFailure;
     if (failure !== undefined) this.#fail(failureOf(this.#place, failure, false));
     else this.#fail(badHandshake(this.#place, this.#deps.redact(reasonOf(error))));
-  }
-
-  #receive(message: Message, line: Buffer | undefined): void {
-    this.#handshakeTrouble = undefined;
-    if (message.kind === 'broken') this.#noise(line);
-    else if (message.kind === 'notification' && !isForDriver(message.method)) {
-      if (!this.#isOver) this.#on.notification(message.method, message.params);
-    } else if (message.kind !== 'batch' && this.#driver.receive(message.raw) === false) this.#noise(line);
   }
 
   #oversized(line: OversizedLine): void {
     if (this.session.deliverOversized(line)) return;
     this.#log(`(a message of ${line.bytes} bytes dropped: more than max_message_bytes)`);
-    if (this.#opened === undefined) {
+    if (this.opened === undefined) {
       this.#fail(failureOf(this.#place, { kind: 'too-large', bytes: line.bytes }, false));
     }
   }
 
   /** One request did not come through. Whether others would, its trouble tells. */
   #lost(id: number, failure: TransportFailure): void {
-    if (this.#ending?.kind === 'error') return;
-    const opened = this.#opened !== undefined;
+    if (this.ending?.kind === 'error') return;
+    const opened = this.opened !== undefined;
     if (id >= FIRST_CALL_ID) this.#loseCall(id, failure);
     else if (this.#isDoubting && id !== this.#doubtedOver && failure.kind === 'cut')
       this.#fail(failureOf(this.#place, failure, opened));
@@ -189,11 +137,11 @@ class RemoteLink implements Link {
 
   /** A request of the handshake, or a ping. An upstream that knows nothing of losses is given an error for a reply. */
   #loseOwn(id: number, failure: TransportFailure): void {
-    this.#handshakeTrouble = failure;
+    this.#handshakeFailure = failure;
     const error = callErrorOf(this.#place, 'a request of toolherd itself', failure);
     const status = failure.kind === 'refused' ? failure.status : undefined;
-    if (this.#driver.lose(id, error, status)) return;
-    this.#driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+    if (this.driver.lose(id, error, status)) return;
+    this.driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
   }
 
   #loseCall(id: number, failure: TransportFailure): void {
@@ -208,7 +156,7 @@ class RemoteLink implements Link {
 
   /** A connection broke, which may be the first sign that the server is gone: asked at once, it is known at once. */
   async #doubt(id: number | undefined): Promise<void> {
-    if (this.#isDoubting || this.#opened === undefined || this.#ending !== undefined) return;
+    if (this.#isDoubting || this.opened === undefined || this.ending !== undefined) return;
     this.#isDoubting = true;
     this.#doubtedOver = id;
     await this.ping(DOUBT_MS).catch(() => undefined);
@@ -216,53 +164,39 @@ class RemoteLink implements Link {
   }
 
   #broke(failure: TransportFailure): void {
-    this.#fail(failureOf(this.#place, cleaned(failure, this.#deps.redact), this.#opened !== undefined));
+    this.#fail(failureOf(this.#place, cleaned(failure, this.#deps.redact), this.opened !== undefined));
   }
 
   #goodbye(): void {
-    if (this.#opened === undefined) {
+    if (this.opened === undefined) {
       this.#broke({ kind: 'cut', code: undefined });
       return;
     }
-    if (!this.#decide({ kind: 'disconnected', reason: 'ended', killed: false })) return;
+    if (!this.decide({ kind: 'disconnected', reason: 'ended', killed: false })) return;
     this.session.seal();
     void this.#end(false);
   }
 
-  /** True for the first reason to end; every later one is a consequence. */
-  #decide(ending: Ending): boolean {
-    if (this.#ending !== undefined) return false;
-    this.#ending = ending;
-    this.#deps.clock.clearTimeout(this.#startTimer);
-    return true;
-  }
-
   /** Something is wrong with it: what waits or runs is told at once, and the connection has to go. */
   #fail(failed: Failed): void {
-    if (!this.#decide(failed)) return;
+    if (!this.decide(failed)) return;
     this.#closeSession(failed);
-    this.#driver.close();
+    this.driver.close();
     void this.#end(false);
   }
 
   /** Waits until nothing of the connection is left. A second order in a hurry overtakes a first one that waits. */
   async #end(politely: boolean): Promise<void> {
     await this.#transport?.close(politely);
-    const ending = this.#ending;
-    if (this.#isOver || ending === undefined) return;
-    this.#isOver = true;
+    const ending = this.ending;
+    if (this.isOver || ending === undefined) return;
     this.#closeSession(ending);
-    this.#driver.close();
-    this.#on.ended(ending);
+    this.driver.close();
+    this.end(ending);
   }
 
   #closeSession(ending: Ending): void {
     this.session.close((sent) => closedErrorOf(this.#place, ending, sent));
-  }
-
-  #noise(line: Buffer | undefined): void {
-    const shown = line?.toString('utf8', 0, 200) ?? '';
-    this.#log(`it sent something that is no message${shown === '' ? '' : `: ${shown}`}`);
   }
 
   #log(text: string): void {

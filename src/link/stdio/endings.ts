@@ -93,7 +93,7 @@ export interface Circumstances {
 }
 
 /** The process ended without an order. */
-export function exitedByItself(exit: Exit, about: Circumstances): Failed {
+export function exitedUnasked(exit: Exit, about: Circumstances): Failed {
   const { name } = about.spec;
   const when = about.opened ? '' : ` before it had answered initialize${commandOf(about)}`;
   const fix =
