@@ -42,8 +42,8 @@ export interface ExchangeOptions {
   on: ExchangeEvents;
   /** For how long the stream of this exchange may be silent; 0 for ever. */
   silenceMs(exchange: Exchange): number;
-  /** Whose stream is taken up after this event, where that is known; `nobody`: it is not wanted any more. */
-  resumed?(lastEvent: string): number | 'nobody' | undefined;
+  /** The request whose stream is resumed after this event, where it is known; `unwanted`: it is pending no more. */
+  resumed?(lastEvent: string): number | 'unwanted' | undefined;
   /** Whether anybody waits for this request: an authorisation may take longer than a caller's patience. */
   isWanted?(id: number): boolean;
 }
@@ -112,7 +112,7 @@ export class Exchanges {
         }
       };
       const isConnected = connectionOf(request, isSecure);
-      request.on('error', (error) => fail(troubleOf(error, isConnected())));
+      request.on('error', (error) => fail(failureOf(error, isConnected())));
       request.on('response', (incoming) => {
         const status = incoming.statusCode ?? 0;
         if (isOver || status < 200 || status > 599) {
@@ -162,7 +162,7 @@ export class Exchanges {
   #exchangeOf(method: string, headers: Record<string, string>): Exchange | undefined {
     const lastEvent = headers['last-event-id'];
     const resumed = lastEvent === undefined ? undefined : this.#options.resumed?.(lastEvent);
-    if (resumed === 'nobody') return undefined;
+    if (resumed === 'unwanted') return undefined;
     const own = headers[REQUEST_ID];
     const id = own === undefined ? resumed : Number(own);
     if (id !== undefined && this.#options.isWanted?.(id) === false) return undefined;
@@ -265,7 +265,7 @@ function connectionOf(request: ClientRequest, isSecure: boolean): () => boolean 
   return () => isConnected;
 }
 
-function troubleOf(error: Error, isConnected: boolean): TransportFailure {
+function failureOf(error: Error, isConnected: boolean): TransportFailure {
   const code = codeOf(error);
   return isConnected ? { kind: 'cut', code } : { kind: 'unreachable', code, message: error.message };
 }

@@ -1,5 +1,6 @@
 import { InsufficientScopeError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../../shared/json.js';
+import { refusalReason } from './library-messages.js';
 import { failureIn, type TransportFailure } from './transport-failure.js';
 
 /** What the SDK's transport means by an error. `hasSession`: the server has given us one, and may have forgotten it. */
@@ -14,7 +15,7 @@ export function httpFailure(error: unknown, hasSession: boolean): TransportFailu
     return {
       kind: 'refused',
       status,
-      text: isRedirect ? afterColon(error.message) : saidIn(textOf(error)),
+      text: isRedirect ? refusalReason(error.message) : saidIn(textOf(error)),
     };
   }
   if (SdkError.isInstance(error)) return { kind: 'nonsense', why: error.message };
@@ -56,8 +57,4 @@ function jsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function afterColon(text: string): string {
-  return text.slice(text.indexOf(': ') + 2);
 }

@@ -7,23 +7,12 @@ import { FIRST_CALL_ID } from '../session/reply-router.js';
 import { replyIds } from '../session/reply-source.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
 import { briefly, httpFailure, replyIn } from './http-failure.js';
-import { type RefusalHeaders, withHeaders } from './refusal-headers.js';
+import { gaveUpStream } from './library-messages.js';
+import { type PendingRequest, PendingRequests } from './pending-requests.js';
+import { withHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
 import { ToolHeaders } from './tool-headers.js';
 import { endsLink, type TransportFailure } from './transport-failure.js';
-
-/** A request that has no reply yet. */
-interface Pending {
-  /** It says which protocol it speaks: from 2026-07-28 on a closed stream cancels, and nothing else. */
-  readonly isMcp2026: boolean;
-  hasStream: boolean;
-  /** Why its stream broke, where it did. */
-  failure: TransportFailure | undefined;
-  /** What the headers of its response say about the next try. */
-  headers: RefusalHeaders | undefined;
-  /** The last event of its stream, from which on it could be taken up. */
-  lastEvent: string | undefined;
-}
 
 /** How often a broken stream is tried again before its call is lost, and how soon the first time. */
 const RESUMING = {
@@ -50,9 +39,7 @@ export class HttpTransport implements RemoteTransport {
   readonly #ports: TransportPorts;
   readonly #exchanges: Exchanges;
   readonly #transport: StreamableHTTPClientTransport;
-  readonly #pending = new Map<number, Pending>();
-  /** Whose stream is taken up after which event. */
-  readonly #lastEvents = new Map<string, number>();
+  readonly #pending = new PendingRequests();
   readonly #timers = new Set<unknown>();
   readonly #toolHeaders: ToolHeaders;
   #state: 'new' | 'open' | 'closed' = 'new';
@@ -74,7 +61,7 @@ export class HttpTransport implements RemoteTransport {
       maxMessageBytes: spec.maxMessageBytes,
       silenceMs: ({ id, isResumed }) =>
         isResumed || (id !== undefined && id >= FIRST_CALL_ID) ? spec.sseReadTimeoutMs : 0,
-      resumed: (lastEvent) => this.#resumed(lastEvent),
+      resumed: (lastEvent) => this.#pending.resumed(lastEvent),
       isWanted: (id) => this.#pending.has(id),
       on: {
         oversized: (event) => this.#oversized(event),
@@ -125,21 +112,14 @@ export class HttpTransport implements RemoteTransport {
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
     const isNew = isMcp2026(message);
-    const pending: Pending = {
-      isMcp2026: isNew,
-      hasStream: false,
-      failure: undefined,
-      headers: undefined,
-      lastEvent: undefined,
-    };
-    this.#pending.set(id, pending);
+    const pending = this.#pending.add(id, isNew);
     if (isNew) this.#toolHeaders.requested(id, message);
     const onRequestStreamEnd = () => {
       this.#gaveUp = false;
       this.#lose(id, pending.failure ?? { kind: 'no-reply' });
     };
     const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.headersOf(message)) };
-    const onresumptiontoken = (event: string) => this.#remember(id, pending, event);
+    const onresumptiontoken = (event: string) => this.#pending.noteEvent(id, pending, event);
     // without a signal of its own: the transport would join it with its one signal for all, which forgets none of them
     this.#transport.send(message as JSONRPCMessage, { headers, onRequestStreamEnd, onresumptiontoken }).then(
       () => {
@@ -150,21 +130,6 @@ export class HttpTransport implements RemoteTransport {
         this.#lose(id, withHeaders(pending.failure ?? this.#failureIn(error), pending.headers));
       },
     );
-  }
-
-  #remember(id: number, pending: Pending, event: string): void {
-    if (this.#pending.get(id) !== pending) return;
-    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
-    pending.lastEvent = event;
-    this.#lastEvents.set(event, id);
-  }
-
-  /** Whose stream is taken up; `nobody` where it was waited for, and is not any more. */
-  #resumed(lastEvent: string): number | 'nobody' | undefined {
-    const id = this.#lastEvents.get(lastEvent);
-    if (id === undefined || this.#pending.has(id)) return id;
-    this.#lastEvents.delete(lastEvent);
-    return 'nobody';
   }
 
   /** A message that expects no reply: a notification, or the answer to a question of the server. */
@@ -195,17 +160,14 @@ export class HttpTransport implements RemoteTransport {
     else void this.#tell(message).then(drop);
   }
 
-  #forget(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
+  #forget(id: number): PendingRequest | undefined {
     this.#toolHeaders.lost(id);
-    return pending;
+    return this.#pending.remove(id);
   }
 
   /** Lets go of its stream. One that is about to be taken up again is let go of then. */
-  #drop(id: number, pending: Pending | undefined): void {
-    if (this.#exchanges.drop(id) && pending?.lastEvent !== undefined)
-      this.#lastEvents.delete(pending.lastEvent);
+  #drop(id: number, pending: PendingRequest | undefined): void {
+    if (this.#exchanges.drop(id) && pending !== undefined) this.#pending.forgetEvent(pending);
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -223,9 +185,9 @@ export class HttpTransport implements RemoteTransport {
 
   #replied(id: number): void {
     const pending = this.#forget(id);
-    if (pending?.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
-    if (pending !== undefined && this.#exchanges.has(id))
-      this.#later(() => this.#exchanges.drop(id), LINGER_MS);
+    if (pending === undefined) return;
+    this.#pending.forgetEvent(pending);
+    if (this.#exchanges.has(id)) this.#later(() => this.#exchanges.drop(id), LINGER_MS);
   }
 
   #deliverError(id: number, error: unknown): boolean {
@@ -239,7 +201,7 @@ export class HttpTransport implements RemoteTransport {
   #lose(id: number, failure: TransportFailure): void {
     const pending = this.#forget(id);
     if (pending === undefined) return;
-    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    this.#pending.forgetEvent(pending);
     this.#ports.on.lost(id, failure);
   }
 
@@ -282,7 +244,7 @@ export class HttpTransport implements RemoteTransport {
 
   /** The transport's own words are the only sign that it gave up a stream; whose it was shows right after. */
   #failed(error: Error): void {
-    if (this.#state !== 'open' || !error.message.startsWith('Maximum reconnection attempts')) return;
+    if (this.#state !== 'open' || !gaveUpStream(error)) return;
     this.#gaveUp = true;
     queueMicrotask(() => {
       if (this.#gaveUp) this.#reopenLater();

@@ -7,6 +7,7 @@ import {
 import type { SseSpec } from '../../config/schema/spec.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type Exchange, Exchanges } from './http-exchange.js';
+import { refusedPost, unfollowedRedirect } from './library-messages.js';
 import { refusalHeaders } from './refusal-headers.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 import { SilenceWatch } from './silence-watch.js';
@@ -58,7 +59,7 @@ export class SseTransport implements RemoteTransport {
       this.#refuseDial = (failure) => reject(new TransportError(failure));
     });
     const started = this.#transport.start().catch((error: unknown) => {
-      throw new TransportError(dialTrouble(error));
+      throw new TransportError(dialFailure(error));
     });
     await Promise.race([broken, started]);
     if (this.#state === 'closed') return;
@@ -118,7 +119,7 @@ export class SseTransport implements RemoteTransport {
       await this.#transport.send(message as JSONRPCMessage);
     } catch (error) {
       if (this.#state !== 'open') return;
-      const failure = postTrouble(error);
+      const failure = postFailure(error);
       if (typeof message.id === 'number' && 'method' in message) on.lost(message.id, failure);
       else if (endsLink(failure)) this.#end(failure);
     }
@@ -163,24 +164,19 @@ export class SseTransport implements RemoteTransport {
   }
 }
 
-function dialTrouble(error: unknown): TransportFailure {
+function dialFailure(error: unknown): TransportFailure {
   const code = SseError.isInstance(error) ? error.code : undefined;
+  const message = error instanceof Error ? error.message : String(error);
   if (typeof code === 'number' && code !== 200)
-    return { kind: 'refused', status: code, text: redirectIn(error) };
-  return { kind: 'nonsense', why: error instanceof Error ? error.message : String(error) };
+    return { kind: 'refused', status: code, text: unfollowedRedirect(message) };
+  return { kind: 'nonsense', why: message };
 }
 
-/** The transport says where a redirect pointed that it did not follow. */
-function redirectIn(error: unknown): string {
-  return /Redirect .*/.exec(error instanceof Error ? error.message : '')?.[0] ?? '';
-}
-
-/** What is left to the transport is a redirect that it did not follow: a plain error with everything in its message. */
-function postTrouble(error: unknown): TransportFailure {
+/** Only a redirect that the SDK's transport did not follow is left to it: `#checked` handles every other refusal. */
+function postFailure(error: unknown): TransportFailure {
   const known = failureIn(error);
   if (known !== undefined) return known;
   const message = error instanceof Error ? error.message : String(error);
-  const [, status, text = ''] = /\(HTTP (\d{3})\): (.*)/s.exec(message) ?? [];
-  if (status === undefined) return { kind: 'nonsense', why: message };
-  return { kind: 'refused', status: Number(status), text };
+  const refused = refusedPost(message);
+  return refused === undefined ? { kind: 'nonsense', why: message } : { kind: 'refused', ...refused };
 }

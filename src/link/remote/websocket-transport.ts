@@ -2,13 +2,12 @@ import { WebSocket } from 'ws';
 import type { WebsocketSpec } from '../../config/schema/spec.js';
 import { EDGE_BYTES } from '../../shared/framing/framer.js';
 import { Heartbeat } from './heartbeat.js';
+import { hasNoSubprotocol } from './library-messages.js';
 import { refusalHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
 import { codeOf, TransportError, type TransportFailure } from './transport-failure.js';
 
 const SUBPROTOCOL = 'mcp';
-/** What ws says when a server ignores the subprotocol. Many do, and speak MCP all the same. */
-const NO_SUBPROTOCOL = 'Server sent no subprotocol';
 /** More is not queued for a server that does not read; a single message may go over it. */
 const BUFFER_BYTES = 2 ** 20;
 const NORMAL = 1000;
@@ -36,7 +35,7 @@ export class WebsocketTransport implements RemoteTransport {
   async dial(): Promise<void> {
     const refused = await this.#connect([SUBPROTOCOL]);
     if (refused === undefined || this.#state === 'closed') return;
-    if (!(refused instanceof Error) || refused.message !== NO_SUBPROTOCOL) throw dialError(refused);
+    if (!(refused instanceof Error) || !hasNoSubprotocol(refused)) throw dialError(refused);
     const again = await this.#connect([]);
     if (again !== undefined) throw dialError(again);
   }
