@@ -6,16 +6,16 @@ const HOST = '127.0.0.1';
 const PATH = '/callback';
 
 export interface CallbackOptions {
-  /** What the right answer carries; nobody else can know it. */
+  /** The secret that the right answer contains. */
   state: string;
   /** 0 = any. */
   port: number;
-  /** The right answer, once. The browser is told how it went. */
+  /** Called once, with the right answer. The browser shows whether it succeeded. */
   arrived(params: URLSearchParams): Promise<void>;
 }
 
 /**
- * Where the browser comes back to: a listener on this machine alone, which lives for one authorisation. An answer with
+ * The address that the browser is redirected to: a listener on this machine alone, for one authorisation. An answer with
  * another state is refused and changes nothing, so that no page can end an authorisation by guessing.
  */
 export class Callback {
@@ -50,7 +50,7 @@ export class Callback {
     return new Callback(server);
   }
 
-  /** No more answers; one that is being given is finished. */
+  /** Accepts no more answers; a response on its way is finished. */
   close(): void {
     this.#server.close();
     this.#server.closeIdleConnections();

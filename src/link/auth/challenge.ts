@@ -3,11 +3,11 @@ import { MCPConnectionError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { oauthFetch } from './oauth-fetch.js';
 
-/** What a server said when it did not let us in. */
+/** What a server said in its 401. */
 export interface Challenge {
   /**
-   * It asks for a token, as RFC 6750 and RFC 9728 have it: only a person can get one. A gateway or a firewall asks for
-   * none, and may let us in a moment later.
+   * The server asks for a token, as in RFC 6750 and RFC 9728: only a person can get one. A gateway or a firewall asks for
+   * none, and may accept the next request.
    */
   asksForToken?: boolean;
   scope?: string | undefined;
@@ -21,7 +21,7 @@ export function asksForToken(challenge: string | null | undefined): boolean {
   return TOKEN_CHALLENGE.test(challenge ?? '');
 }
 
-/** What a refusal says about the way in. Its body is not wanted. */
+/** Reads the challenge of a 401 and discards its body. */
 export async function challengeOf(response: Response): Promise<Challenge> {
   const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
   const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
@@ -30,10 +30,10 @@ export async function challengeOf(response: Response): Promise<Challenge> {
   return { asksForToken: isAsked, scope, resourceMetadataUrl };
 }
 
-/** A message that asks for nothing: what matters is whether anybody is let in to say it. */
+/** A harmless message: only the status of its response matters. */
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 'probe', method: 'ping' });
 
-/** Whether a server that has not been spoken to wants an authorisation: what it says then, or undefined. */
+/** Asks a server whether it wants an authorisation: its challenge, or undefined where it wants none. */
 export async function probe(spec: RemoteSpec, clock: Clock): Promise<Challenge | undefined> {
   const url = new URL(spec.url);
   const isPosted = spec.transport === 'http';
@@ -46,10 +46,10 @@ export async function probe(spec: RemoteSpec, clock: Clock): Promise<Challenge |
   try {
     const send = oauthFetch(url.href, spec.timeoutMs, clock, async (target, init) => {
       const response = await fetch(target, { ...init, redirect: 'manual' });
-      const { status, headers: said } = response;
+      const { status, headers: responseHeaders } = response;
       await response.body?.cancel();
       // the body of a stream would never end
-      return new Response(null, { status, headers: said });
+      return new Response(null, { status, headers: responseHeaders });
     });
     const response = await send(url, request);
     return response.status === 401 ? await challengeOf(response) : undefined;

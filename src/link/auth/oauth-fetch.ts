@@ -2,9 +2,8 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../shared/clock.js';
 
 /**
- * The fetch for everything that is said to authorization servers. Where they are is told by the server that wants
- * the authorisation, so nothing goes to them in the clear. Redirects are followed by the SDK, and only within one
- * origin. `own`: the server itself may be asked the way its url says.
+ * The fetch for requests to authorization servers. The MCP server names them, so nothing is sent to them unencrypted. The
+ * SDK follows redirects, and only within one origin. `own`: the url of the MCP server itself, which may be plain http.
  */
 export function oauthFetch(own: string, timeoutMs: number, clock: Clock, send: FetchLike = fetch): FetchLike {
   const { origin } = new URL(own);
@@ -32,7 +31,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '127.0.0.1' || host === '[::1]';
 }
 
-/** Metadata and tokens are small; what never ends is none. */
+/** Metadata and tokens are small: a larger body is refused. */
 async function bodyOf({ body, url }: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -20,39 +20,40 @@ import { createTransport, type RemoteTransport, type TransportPorts } from './re
 import { cleaned, endsLink, TransportError, type TransportFailure } from './transport-failure.js';
 
 export interface RemoteDeps extends ProtocolDeps {
-  /** Puts a server's authorisation on top of the fetch that everything is sent with. */
+  /** Adds the server's authorisation to the fetch that sends every request. */
   authorize?: TransportPorts['authorize'];
 }
 
-/** A doubt is settled in this time, or left to the regular pings. */
-const DOUBT_MS = 10_000;
-/** Of the range that JSON-RPC leaves to implementations. */
+/** How long a ping after a broken connection may take; after that the regular pings decide. */
+const CHECK_MS = 10_000;
+/** From the range that JSON-RPC leaves to implementations. */
 const LOST = -32000;
 
-/** Connects to a remote server and shakes hands with it. Everything that follows is told through `on`. */
+/** Connects to a remote server and opens a session with it. `on` gets everything that follows. */
 export function openRemote(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents): Link {
   return new RemoteLink(spec, deps, on);
 }
 
-/** One incarnation of a remote server, whatever carries it. A link that has ended is never connected again. */
+/** One incarnation of a remote server, over any transport. A link that has ended is never connected again. */
 class RemoteLink extends BaseLink {
   readonly pids: readonly number[] = [];
   readonly #spec: RemoteSpec;
   readonly #deps: RemoteDeps;
-  readonly #place: RemoteServer;
+  readonly #server: RemoteServer;
   #transport: RemoteTransport | undefined;
-  /** What became of the last request of a handshake that is not done. */
+  /** How the last request of an unfinished handshake failed. */
   #handshakeFailure: TransportFailure | undefined;
-  #isDoubting = false;
-  /** The request whose loss was the reason to doubt; it proves no more than it did. */
-  #doubtedOver: number | undefined;
+  /** A ping checks whether the server is still there. */
+  #isChecking = false;
+  /** The request whose loss caused the check: its loss alone does not end the link. */
+  #checkedFor: number | undefined;
 
   constructor(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents) {
     super(spec, deps, on);
     this.#spec = spec;
     this.#deps = deps;
-    this.#place = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
-    this.limitHandshake(spec.timeoutMs, () => this.#fail(noHandshake(this.#place, spec.timeoutMs)));
+    this.#server = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
+    this.limitHandshake(spec.timeoutMs, () => this.#fail(noHandshake(this.#server, spec.timeoutMs)));
     void this.#begin();
   }
 
@@ -90,10 +91,10 @@ class RemoteLink extends BaseLink {
           line: (bytes) => this.session.deliver(bytes),
           message: (raw) => this.session.deliverParsed(raw),
           oversized: (line) => this.#oversized(line),
-          heard: () => this.session.heard(),
+          received: () => this.session.noteReceived(),
           drained: () => this.session.resume(),
           lost: (id, failure) => this.#lost(id, cleaned(failure, this.#deps.redact)),
-          doubtful: (id) => void this.#doubt(id),
+          doubtful: (id) => void this.#check(id),
           broke: (failure) => this.#broke(failure),
           goodbye: () => this.#goodbye(),
           log: (text) => this.#log(text),
@@ -112,33 +113,33 @@ class RemoteLink extends BaseLink {
   #notOpened(error: unknown): void {
     const failure =
       error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeFailure;
-    if (failure !== undefined) this.#fail(failureOf(this.#place, failure, false));
-    else this.#fail(badHandshake(this.#place, this.#deps.redact(reasonOf(error))));
+    if (failure !== undefined) this.#fail(failureOf(this.#server, failure, false));
+    else this.#fail(badHandshake(this.#server, this.#deps.redact(reasonOf(error))));
   }
 
   #oversized(line: OversizedLine): void {
     if (this.session.deliverOversized(line)) return;
     this.#log(`(a message of ${line.bytes} bytes dropped: more than max_message_bytes)`);
     if (this.opened === undefined) {
-      this.#fail(failureOf(this.#place, { kind: 'too-large', bytes: line.bytes }, false));
+      this.#fail(failureOf(this.#server, { kind: 'too-large', bytes: line.bytes }, false));
     }
   }
 
-  /** One request did not come through. Whether others would, its trouble tells. */
+  /** One request got lost. Its failure tells whether others would get through. */
   #lost(id: number, failure: TransportFailure): void {
     if (this.ending?.kind === 'error') return;
     const opened = this.opened !== undefined;
     if (id >= FIRST_CALL_ID) this.#loseCall(id, failure);
-    else if (this.#isDoubting && id !== this.#doubtedOver && failure.kind === 'cut')
-      this.#fail(failureOf(this.#place, failure, opened));
+    else if (this.#isChecking && id !== this.#checkedFor && failure.kind === 'cut')
+      this.#fail(failureOf(this.#server, failure, opened));
     else if (!endsLink(failure)) this.#loseOwn(id, failure);
-    if (endsLink(failure)) this.#fail(failureOf(this.#place, failure, opened));
+    if (endsLink(failure)) this.#fail(failureOf(this.#server, failure, opened));
   }
 
-  /** A request of the handshake, or a ping. An upstream that knows nothing of losses is given an error for a reply. */
+  /** A request of the handshake, or a ping. A driver that does not handle losses gets an error as the reply. */
   #loseOwn(id: number, failure: TransportFailure): void {
     this.#handshakeFailure = failure;
-    const error = callErrorOf(this.#place, 'a request of toolherd itself', failure);
+    const error = callErrorOf(this.#server, 'a request of toolherd itself', failure);
     const status = failure.kind === 'refused' ? failure.status : undefined;
     if (this.driver.lose(id, error, status)) return;
     this.driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
@@ -147,24 +148,24 @@ class RemoteLink extends BaseLink {
   #loseCall(id: number, failure: TransportFailure): void {
     for (const call of this.session.running) {
       if (call.id !== id) continue;
-      const error = callErrorOf(this.#place, call.method, failure);
+      const error = callErrorOf(this.#server, call.method, failure);
       if (failure.kind === 'too-large') this.session.loseReply(id, error);
       else this.session.lose(id, error);
       return;
     }
   }
 
-  /** A connection broke, which may be the first sign that the server is gone: asked at once, it is known at once. */
-  async #doubt(id: number | undefined): Promise<void> {
-    if (this.#isDoubting || this.opened === undefined || this.ending !== undefined) return;
-    this.#isDoubting = true;
-    this.#doubtedOver = id;
-    await this.ping(DOUBT_MS).catch(() => undefined);
-    this.#isDoubting = false;
+  /** A connection broke, perhaps because the server is gone: a ping at once finds out at once. */
+  async #check(id: number | undefined): Promise<void> {
+    if (this.#isChecking || this.opened === undefined || this.ending !== undefined) return;
+    this.#isChecking = true;
+    this.#checkedFor = id;
+    await this.ping(CHECK_MS).catch(() => undefined);
+    this.#isChecking = false;
   }
 
   #broke(failure: TransportFailure): void {
-    this.#fail(failureOf(this.#place, cleaned(failure, this.#deps.redact), this.opened !== undefined));
+    this.#fail(failureOf(this.#server, cleaned(failure, this.#deps.redact), this.opened !== undefined));
   }
 
   #goodbye(): void {
@@ -177,7 +178,7 @@ class RemoteLink extends BaseLink {
     void this.#end(false);
   }
 
-  /** Something is wrong with it: what waits or runs is told at once, and the connection has to go. */
+  /** The server is unusable: its calls fail at once, and the connection is closed. */
   #fail(failed: Failed): void {
     if (!this.decide(failed)) return;
     this.#closeSession(failed);
@@ -185,7 +186,7 @@ class RemoteLink extends BaseLink {
     void this.#end(false);
   }
 
-  /** Waits until nothing of the connection is left. A second order in a hurry overtakes a first one that waits. */
+  /** Waits until the connection is closed. A second, impolite close overtakes a polite one that still waits. */
   async #end(politely: boolean): Promise<void> {
     await this.#transport?.close(politely);
     const ending = this.ending;
@@ -196,7 +197,7 @@ class RemoteLink extends BaseLink {
   }
 
   #closeSession(ending: Ending): void {
-    this.session.close((sent) => closedErrorOf(this.#place, ending, sent));
+    this.session.close((sent) => closedErrorOf(this.#server, ending, sent));
   }
 
   #log(text: string): void {

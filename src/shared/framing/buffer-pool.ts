@@ -4,7 +4,7 @@ export const BLOCK_BYTES = 65_536;
 const MOST_IDLE = 1024;
 const IDLE_MS = 1000;
 
-/** One use of a block. Whoever lends or keeps a block keeps its loan, and can see that the block was released. */
+/** One use of a block. A reader that keeps the loan can see that the block was released. */
 export interface Loan {
   readonly pool: BufferPool;
   isReleased: boolean;

@@ -143,7 +143,7 @@ describe('what is posted to an SSE server', () => {
       clock: systemClock,
       isBusy: () => true,
       on: {
-        ...{ line: ignored, message: ignored, oversized: ignored, heard: ignored, drained: ignored },
+        ...{ line: ignored, message: ignored, oversized: ignored, received: ignored, drained: ignored },
         ...{ doubtful: ignored, broke: ignored, goodbye: ignored, log: ignored },
         lost: (id, trouble) => void lost.set(id, trouble),
       },

@@ -149,7 +149,7 @@ describe('an envelope', () => {
     const { send, session, requests, wire } = harness();
     wire.ready = false;
     send('tools/call', { a: 1, _meta: { mine: 2 } }, { progress: () => {} });
-    session.speak({ version: 'x' });
+    session.useEnvelope({ version: 'x' });
     wire.ready = true;
     session.resume();
     send();

@@ -514,14 +514,14 @@ describe('a session', () => {
   it('tells when the server was last heard, whatever it said and in whatever form; 0 is never', () => {
     const { session, send, clock, deliver } = harness();
     send();
-    expect(session.heardAt).toBe(0);
+    expect(session.lastReceivedAt).toBe(0);
     clock.advance(100);
     deliver({ jsonrpc: '2.0', method: 'notifications/message' });
     const first = clock.now();
-    expect(session.heardAt).toBe(first);
+    expect(session.lastReceivedAt).toBe(first);
     clock.advance(100);
     session.deliverParsed('nonsense');
-    expect(session.heardAt).toBe(first + 100);
+    expect(session.lastReceivedAt).toBe(first + 100);
   });
 
   it('tells when it was last used, with no event per call; a fresh one was used when it began', () => {

@@ -19,7 +19,7 @@ const SEE_LOGS = 'see "toolherd logs ends-with-words"';
 /** `words`: on `server/discover`, and on `initialize`. */
 function open(words: readonly string[] = [], { known = words.length === 0 } = {}) {
   const clock = new Later();
-  const era = remembering(known ? 'legacy' : undefined);
+  const era = remembering(known ? 'mcp2025' : undefined);
   const opened = openLink(specOf('ends-with-words.mjs', {}, words), { clock, era });
   const ended = opened.ended as Promise<Failed>;
   const starts = () => opened.logs.filter(({ text }) => text.includes('started again')).length + 1;
@@ -83,7 +83,7 @@ describe('a process that ends long after it was asked for its era', () => {
       code: 7,
       why: 'the last lines on stderr:\nthe disk is full',
     });
-    expect([starts(), era.told]).toEqual([1, ['presume legacy']]);
+    expect([starts(), era.told]).toEqual([1, ['presume mcp2025']]);
   });
 
   it.each([

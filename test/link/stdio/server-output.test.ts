@@ -141,7 +141,7 @@ describe('a server that floods stderr', () => {
     `;
     const spec = specOf('', { command: process.execPath, args: ['-e', script] });
     const before = process.cpuUsage();
-    const { ended, logs } = openLink(spec, { era: remembering('legacy') });
+    const { ended, logs } = openLink(spec, { era: remembering('mcp2025') });
     await ended;
     const { user, system } = process.cpuUsage(before);
     const linesOf = (stream: string) =>

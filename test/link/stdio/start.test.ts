@@ -83,7 +83,7 @@ describe('what a server prints', () => {
   it('is logged line by line until its last word, without the secrets it was given (U1, X1)', async () => {
     const script = 'echo "token is $TOKEN" >&2; echo "out: $TOKEN"; printf "no newline" >&2; exit 1';
     const spec = specOf('', { command: '/bin/sh', args: ['-c', script], env: { TOKEN: 'sk-canary-123' } });
-    const { ended, logs } = openLink(spec, { era: remembering('legacy') });
+    const { ended, logs } = openLink(spec, { era: remembering('mcp2025') });
     await ended;
     expect(logs).toEqual(
       expect.arrayContaining([

@@ -117,7 +117,7 @@ describe('a modern server', () => {
 describe('a listening that ends while the server lives', () => {
   it('begins again, and what may have changed meanwhile is told', async () => {
     const { opened, notifications, logs, logged } = openLink(specOf('discovers.mjs', {}, ['drops']), {
-      era: remembering('modern'),
+      era: remembering('mcp2026'),
     });
     await opened;
     await logged(/listens/);

@@ -102,10 +102,10 @@ describe.each([
 
 describe('the era of an HTTP server', () => {
   it.each([
-    [['only'], 'legacy', '2026-07-28', ['keep modern']],
-    [[], 'legacy', '2025-11-25', []],
-    [[], undefined, '2026-07-28', ['keep modern']],
-    [[], 'modern', '2026-07-28', []],
+    [['only'], 'mcp2025', '2026-07-28', ['keep mcp2026']],
+    [[], 'mcp2025', '2025-11-25', []],
+    [[], undefined, '2026-07-28', ['keep mcp2026']],
+    [[], 'mcp2026', '2026-07-28', []],
   ] as const)('%j that was %s is %s, and remembered: %j', async (args, before, version, told) => {
     const era = remembering(before);
     const { opened, tool } = open(remoteSpec('http', await overHttp(...args)), { era });

@@ -25,7 +25,7 @@ describe('a server whose era nobody knows', () => {
     const { opened, link } = openLink(real(CONTEXT7), { era });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'Context7' } });
     expect((await link.list('tools/list')).map(({ name }) => name)).toContain('resolve-library-id');
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
   it('is legacy when it refuses server/discover (server-everything)', async () => {
@@ -33,7 +33,7 @@ describe('a server whose era nobody knows', () => {
     const { opened, tool } = openLink(real(SERVER_EVERYTHING, 'stdio'), { era });
     expect(await opened).toMatchObject({ protocolVersion: '2025-11-25' });
     expect(await tool('echo', { message: 'hi' })).toContain('hi');
-    expect(era.told).toEqual(['keep legacy']);
+    expect(era.told).toEqual(['keep mcp2025']);
   });
 
   it('is legacy when its answer makes no sense', async () => {
@@ -51,7 +51,7 @@ describe('a server whose era nobody knows', () => {
     expect([link.pids, table.size, alive(Number(first))]).toEqual([[pid], 1, false]);
     expect(pid).not.toBe(first);
     expect(await tool('heard')).toBe('notifications/initialized');
-    expect([endings, era.told]).toEqual([[], ['presume legacy', 'keep legacy']]);
+    expect([endings, era.told]).toEqual([[], ['presume mcp2025', 'keep mcp2025']]);
     await logged(/started again/);
   });
 
@@ -84,7 +84,7 @@ describe('a server whose era nobody knows', () => {
     const first = openLink(specOf('needs-key.mjs'), { era });
     expect(await first.ended).toMatchObject({ cause: 'exit', code: 1 });
     expect(first.logs.map(({ text }) => text).join()).not.toContain('started again');
-    expect(era.told).toEqual(['presume legacy']);
+    expect(era.told).toEqual(['presume mcp2025']);
     const next = openLink(specOf('dies-of-probe.mjs'), { era });
     const [pid] = next.link.pids;
     await next.opened;
@@ -106,7 +106,7 @@ describe('a server whose era nobody knows', () => {
     expect(await opened).toMatchObject({ serverInfo: { name: 'mini' } });
     expect(performance.now() - startedAt).toBeLessThan(SILENCE_MS + 3000);
     expect(await tool('echo', { value: 'x' })).toBe('x');
-    expect(era.told).toEqual(['keep legacy']);
+    expect(era.told).toEqual(['keep mcp2025']);
   });
 
   it('that boots slowly is waited for: legacy', async () => {
@@ -123,7 +123,7 @@ describe('a server whose era nobody knows', () => {
     });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(await tool('echo', { value: 'late' })).toBe('late');
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
   it('that boots slowly and answers both goes by the last, and is known as modern the next time', async () => {
@@ -134,7 +134,7 @@ describe('a server whose era nobody knows', () => {
     expect(await first.tool('echo', { value: 'old' })).toBe('old');
     const second = openLink(spec, { era, clock: impatient });
     expect(await second.opened).toMatchObject({ protocolVersion: '2026-07-28' });
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
   it('that speaks only what we do not is told with its versions', async () => {
@@ -163,7 +163,7 @@ describe('a server whose era nobody knows', () => {
 
 describe('a verdict', () => {
   it('of legacy spares the probe', async () => {
-    const era = remembering('legacy');
+    const era = remembering('mcp2025');
     const { opened, link } = openLink(specOf('dies-of-probe.mjs'), { era });
     const [pid] = link.pids;
     await opened;
@@ -171,25 +171,25 @@ describe('a verdict', () => {
   });
 
   it('of legacy that is wrong is replaced, on the same connection', async () => {
-    const era = remembering('legacy');
+    const era = remembering('mcp2025');
     const { opened, link, tool } = openLink(specOf('modern.mjs', {}, ['only']), { era });
     const [pid] = link.pids;
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(await tool('pid')).toBe(String(pid));
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
   it('of modern that is wrong is replaced, on the same connection', async () => {
-    const era = remembering('modern');
+    const era = remembering('mcp2026');
     const { opened, link, tool } = openLink(specOf('good.mjs'), { era });
     const [pid] = link.pids;
     await opened;
     expect(await tool('pid')).toBe(String(pid));
-    expect(era.told).toEqual(['keep legacy']);
+    expect(era.told).toEqual(['keep mcp2025']);
   });
 
   it('of modern waits for a slow server and sends no initialize', async () => {
-    const era = remembering('modern');
+    const era = remembering('mcp2026');
     const { opened } = openLink(specOf('modern.mjs', {}, [SLOW_MS]), { era, clock: impatient });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(era.told).toEqual([]);
@@ -198,7 +198,7 @@ describe('a verdict', () => {
   it.each(['ignores-probe.mjs', 'dies-of-probe.mjs'])(
     'of modern that led nowhere is forgotten: %s',
     async (name) => {
-      const era = remembering('modern');
+      const era = remembering('mcp2026');
       const { ended } = openLink(specOf(name, { startTimeoutMs: 1500 }), { era });
       await ended;
       expect(era.told).toEqual(['forget']);
