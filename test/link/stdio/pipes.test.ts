@@ -29,7 +29,7 @@ it('reads a flood completely, at most two chunks in a turn of the event loop', a
   await once(child.stdout, 'end');
   const whole = Buffer.concat(chunks);
   expect([whole.length, whole.subarray(-7).toString()]).toEqual([8_000_007, 'the end']);
-  // a read that was full, and what was left behind the one before it
+  // one full read, and the rest of the read before it
   expect(Math.max(...turns)).toBeLessThanOrEqual(2 * 65_536);
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openLink, specOf } from '../../support.js';
 
-it('a server that refuses our version and offers it in the same breath is asked once more, and no more', async () => {
+it('a server that refuses our version and lists it as supported is asked once more only', async () => {
   const { opened } = openLink(specOf('discovers.mjs', {}, ['again']));
   expect(await opened).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'again' } });
   const stubborn = openLink(specOf('discovers.mjs', {}, ['never']));

@@ -20,8 +20,8 @@ function stage(content?: string) {
   return { file, clock, open };
 }
 
-describe('verdicts', () => {
-  it('outlive the daemon, with their date', () => {
+describe('remembered eras', () => {
+  it('survive the daemon, with their date', () => {
     const { file, clock, open } = stage();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
@@ -47,7 +47,7 @@ describe('verdicts', () => {
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).verdicts)).toHaveLength(100);
   });
 
-  it('of legacy hold for seven days, while the daemon runs and after it', () => {
+  it('of 2025 hold for seven days, in the same daemon and in the next', () => {
     const { clock, open } = stage();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
