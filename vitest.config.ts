@@ -8,7 +8,7 @@ const ALONE = [
   'test/ipc/jsonrpc/message.test.ts',
   'test/ipc/jsonrpc/peer.test.ts',
   'test/ipc/socket/socket-owner.test.ts',
-  'test/link/session/long-words.test.ts',
+  'test/link/session/long-messages.test.ts',
   'test/link/session/raw/raw-reply.test.ts',
   'test/link/stdio/server-output.test.ts',
   'test/supervisor/memory/rss.test.ts',
