@@ -5,7 +5,7 @@ import { openStdio, type StdioDeps } from './stdio/link.js';
 
 export type LinkDeps = StdioDeps & RemoteDeps;
 
-/** Opens the link that a server's transport needs. Everything that follows is told through `on`. */
+/** Opens a link over the server's transport. `on` gets everything that follows. */
 export function openLink(spec: ServerSpec, deps: LinkDeps, on: LinkEvents): Link {
   return spec.transport === 'stdio' ? openStdio(spec, deps, on) : openRemote(spec, deps, on);
 }

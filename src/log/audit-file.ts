@@ -3,19 +3,19 @@ import { RotatingFile } from './rotating-file.js';
 export interface AuditOptions {
   path: string;
   maxBytes: number;
-  /** Says that records get lost, and that they do not any more. */
+  /** Reports that records are being lost, and when that ends. */
   warn(text: string): void;
 }
 
-/** With the time that it takes to be told of a call (see `CallRecords`), a tenth of a second may be lost when the process is killed. */
+/** With the delay of `CallRecords`, the calls of a tenth of a second may be lost when the process is killed. */
 const BATCH_MS = 80;
-/** Records that wait are never more than this, in characters; and a batch is never larger than a file may be. */
+/** The most that a batch may hold, in characters; a batch is never larger than a file may be. */
 const MOST_WAITING = 65_536;
 
 /**
- * The file in which every call leaves a line. Lines are written in batches, so that a call costs none of it, and by the
- * last moment when the process ends. Several processes may share the file. Where it cannot be written to, records are
- * lost and counted; no call ever waits for it or fails because of it.
+ * The file with one line for each call. Lines are written in batches, so that a call does not wait for the disk, and
+ * flushed when the process ends. Several processes may share the file. Where it cannot be written, records are lost and
+ * counted; no call waits for it or fails because of it.
  */
 export class AuditFile {
   readonly #options: AuditOptions;
@@ -47,7 +47,7 @@ export class AuditFile {
     if (this.#waitingLength + record.length >= this.#mostWaiting) this.flush();
     this.#waiting.push(record);
     this.#waitingLength += record.length + 1;
-    // it keeps no process alive: whoever ends one flushes
+    // the timer keeps no process alive: the daemon flushes when it exits
     this.#timer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
   }
 
@@ -59,9 +59,9 @@ export class AuditFile {
     const count = this.#waiting.length;
     this.#waiting = [];
     this.#waitingLength = 0;
-    this.#file.look();
+    this.#file.check();
     const missing = this.#file.write(text);
-    this.#judge(missing === 0 ? 0 : count - wholeLinesIn(text, missing));
+    this.#reportLoss(missing === 0 ? 0 : count - wholeLinesIn(text, missing));
   }
 
   close(): void {
@@ -69,7 +69,7 @@ export class AuditFile {
     this.#file.close();
   }
 
-  #judge(lost: number): void {
+  #reportLoss(lost: number): void {
     this.#lost += lost;
     const { path, warn } = this.#options;
     if (lost > 0 && !this.#isLosing) {
@@ -82,7 +82,7 @@ export class AuditFile {
   }
 }
 
-/** How many lines of it are whole without so many bytes at its end. */
+/** How many lines are complete without this many bytes at the end. */
 function wholeLinesIn(text: string, missing: number): number {
   const there = Buffer.from(text).toString('latin1').slice(0, -missing);
   return there.split('\n').length - 1;

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 
-/** So much may wait for a reader that is slow. */
+/** The most that may wait for a slow reader. */
 const MOST_WAITING_BYTES = 2 ** 20;
 const WARN = 40;
 
 /**
- * A copy of the log on a stream, for `up --foreground`. The daemon never waits for a reader: lines that are not taken
- * are dropped and counted, and a stream that fails gets no further line. All of them are in the log files.
+ * A copy of the log on a stream, for `up --foreground`. The daemon never waits for a reader: lines over the limit are
+ * dropped and counted, and a stream that fails gets no further line. The log files have all of them.
  */
 export class LogEcho {
   readonly #stream: Writable;
@@ -33,11 +33,11 @@ export class LogEcho {
     this.#stream.once('drain', () => {
       if (this.#state === 'gone') return;
       this.#state = 'open';
-      this.#tellDropped();
+      this.#reportDropped();
     });
   }
 
-  #tellDropped(): void {
+  #reportDropped(): void {
     const [lost, time] = [this.#dropped, this.#now().toISOString()];
     this.#dropped = 0;
     const msg = `${lost} log lines were dropped here because the reader was too slow; the log files have them`;

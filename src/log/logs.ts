@@ -10,11 +10,11 @@ export interface LogOptions {
   level: string;
   maxBytes: number;
   redact(text: string): string;
-  /** Also to this stream, for `up --foreground`. */
+  /** A second stream, for `up --foreground`. */
   echo?: { write(text: string): void } | undefined;
 }
 
-/** Where everything is written down: one file for the daemon, one for each server, JSON a line. */
+/** The log files: one for the daemon and one for each server, one JSON object in a line. */
 export class Logs {
   readonly daemon: Logger;
   readonly #options: LogOptions;
@@ -43,7 +43,7 @@ export class Logs {
     const file = new RotatingFile(join(folder, `${name}.log`), maxBytes);
     this.#files.push(file);
     const write = (line: string) => {
-      // `tail` may print this file on a terminal
+      // escaped, since `tail` may print this file on a terminal
       const clean = escaped(redact(line));
       file.write(clean);
       echo?.write(clean);

@@ -18,17 +18,17 @@ export interface LogLine {
   level: Level;
   source: string | null;
   text: string;
-  /** Where several servers of one name share a file: whose line it is. */
+  /** Which server the line belongs to, where several of one name share a file. */
   of: string | undefined;
 }
 
 /** Enough for a few hundred lines. */
 const TAIL_BYTES = 256 * 1024;
 
-/** The last lines of a log, as many as a look into the past needs; none when it is not there. */
+/** The last lines of a log; none when the file does not exist. */
 export async function readLog(path: string): Promise<LogLine[]> {
   const tail = await readTail(path, TAIL_BYTES);
-  // it may have been begun anew a moment ago
+  // the file may have been rotated a moment ago
   const before = await readTail(`${path}.1`, TAIL_BYTES - tail.length);
   return [...linesOf(before), ...linesOf(tail)];
 }
@@ -60,12 +60,12 @@ function linesOf(bytes: Buffer): LogLine[] {
     .flatMap((line) => {
       try {
         const { time, level, source = null, logger = source, msg = '', of } = JSON.parse(line);
-        // what has no time is no line of ours
+        // a line without a time is not from pino
         if (Number.isNaN(Date.parse(time))) return [];
         const name = LEVELS[level as keyof typeof LEVELS] ?? 'info';
         return [{ time: String(time), level: name, source: logger, text: String(msg), of }];
       } catch {
-        // the first line of what was read is usually half of one
+        // the first line is usually cut
         return [];
       }
     });

@@ -10,22 +10,21 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** How many full files are kept beside the one being written. */
+/** How many full files are kept besides the current one. */
 const KEPT = 3;
 const NEWLINE = 0x0a;
 const LAST = Buffer.alloc(1);
 
 /**
- * A log file that never grows beyond its cap: when it is full it becomes `.1`, the one before that `.2`, and so on.
- * Writing is synchronous and one line at a time: a log that is lost in a crash is the one that was needed. A disk that
- * is full loses lines, never a call.
+ * A log file with a size limit: when it is full it becomes `.1`, the one before `.2`, and so on. Writing is synchronous,
+ * one line at a time: the lines right before a crash are the ones that are needed. A full disk loses lines, never a call.
  */
 export class RotatingFile {
   readonly #path: string;
   readonly #maxBytes: number;
   #file: number | undefined;
   #bytes = 0;
-  /** The last line is not whole: the disk took only a part of it. */
+  /** The last line is incomplete: the disk took only a part of it. */
   #torn = false;
 
   constructor(path: string, maxBytes: number) {
@@ -33,30 +32,30 @@ export class RotatingFile {
     this.#maxBytes = maxBytes;
   }
 
-  /** Answers with how many bytes at its end are not there now: a disk that gets full takes a part of it, or nothing. */
+  /** Returns how many bytes at its end were not written: a disk that becomes full takes a part, or nothing. */
   write(line: string): number {
     try {
       this.#file ??= this.#open();
-      // a line that is longer than a whole file has one to itself
+      // a line over the limit is alone in its file
       const length = Buffer.byteLength(line);
       if (this.#bytes > 0 && this.#bytes + Number(this.#torn) + length > this.#maxBytes) {
         this.#file = this.#rotate();
       }
-      // what is lost is one line, and not the next one too
+      // a newline ends the torn line, so that the next line is not lost with it
       const bytes = length + Number(this.#torn);
       const taken = writeSync(this.#file, this.#torn ? `\n${line}` : line);
       this.#torn = taken < bytes;
       this.#bytes += taken;
       return bytes - taken;
     } catch (error) {
-      // There is nowhere left to say it. On a full disk the next line would open the file in vain, thousands a second.
+      // There is nowhere left to report it. On a full disk the file stays open: reopening it for each line helps nothing.
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') this.close();
       return Buffer.byteLength(line);
     }
   }
 
-  /** Somebody else may have written to it, moved it or taken it away: the next line goes to what is there now. */
-  look(): void {
+  /** Another process may have written to the file, moved or deleted it: the next line goes to the file there now. */
+  check(): void {
     if (this.#file === undefined) return;
     try {
       const [own, there] = [fstatSync(this.#file), statSync(this.#path)];
@@ -73,7 +72,7 @@ export class RotatingFile {
     try {
       if (file !== undefined) closeSync(file);
     } catch {
-      // what the disk did not take is lost
+      // unwritten bytes are lost
     }
   }
 
@@ -81,7 +80,7 @@ export class RotatingFile {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = openSync(this.#path, 'a+', 0o600);
     this.#bytes = fstatSync(file).size;
-    // also by whoever wrote to it before
+    // another process may have left a torn line
     this.#torn = this.#bytes > 0 && readSync(file, LAST, 0, 1, this.#bytes - 1) === 1 && LAST[0] !== NEWLINE;
     return file;
   }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 const LONGEST = 180;
 
-/** A server may be called anything; a file may not, and two servers may not share one. */
+/** A file name for any server name. Two servers never share one. */
 export function serverLogName(name: string): string {
-  // half a character cannot be encoded
+  // a lone surrogate cannot be encoded
   const whole = Buffer.from(name).toString();
   const encoded = encodeURIComponent(whole).replaceAll('.', '%2E');
   if (encoded.length <= LONGEST && whole === name) return encoded;

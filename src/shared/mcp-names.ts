@@ -1,6 +1,6 @@
 /**
- * The names of protocol 2026-07-28 that both sides of the house speak: src/link towards servers, src/ipc towards clients.
- * A test holds them against the SDK's own.
+ * Names of MCP that src/link speaks towards servers and src/ipc towards clients. A test compares those of protocol
+ * 2026-07-28 with the SDK's own.
  */
 export const MCP_2026_VERSION = '2026-07-28';
 
@@ -9,8 +9,11 @@ export const CLIENT_INFO_KEY = 'io.modelcontextprotocol/clientInfo';
 export const CLIENT_CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 export const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
-/** Which `subscriptions/listen` a notification belongs to: its id. */
+/** In `_meta` of a notification: the id of the `subscriptions/listen` that it belongs to. */
 export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
-/** The version that is asked for is none that is spoken; `data.supported` says which are. */
+/** The server does not speak the requested version; `data.supported` lists those it speaks. */
 export const UNSUPPORTED_VERSION = -32022;
+
+/** The notification that a list has changed; its first group names the list. */
+export const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll } from 'vitest';
 
-/** Makes a file that plain Node can run out of a TypeScript one, in a folder that goes with the tests of this file. */
+/** Makes a file that plain Node can run out of a TypeScript one, in a folder that is removed after the tests of this file. */
 export async function bundle(entry: URL): Promise<{ file: string; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

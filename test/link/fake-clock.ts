@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/shared/clock.js';
 
-/** Time that stands still until it is told to go on. Chained timers fire in their order within one step. */
+/** A clock that only `advance` moves. Chained timers fire in their order within one step. */
 export class FakeClock implements Clock {
   #now = 1_000_000;
   #next = 1;

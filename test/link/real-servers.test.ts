@@ -41,7 +41,7 @@ async function live(
   return { opened, answer, tools: tools.map(({ name: one }) => one) };
 }
 
-describe('a real server lives its whole life on the link (FR-002, FR-004)', () => {
+describe('a real server works over the link from start to stop (FR-002, FR-004)', () => {
   it('everything', async () => {
     const { opened, tools, answer } = await live('everything', [], 'echo', { message: 'ünïcode' });
     expect(opened.protocolVersion).toBe('2025-11-25');

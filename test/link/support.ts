@@ -1,14 +1,15 @@
 import { onTestFinished } from 'vitest';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import { Redactor } from '../../src/config/variables/redactor.js';
-import type { Link, LinkLog, Opened } from '../../src/link/link.js';
+import type { Link, LinkEvents, LinkLog, Opened } from '../../src/link/link.js';
 import { procStat } from '../../src/link/process/identity.js';
 import { ProcessTable } from '../../src/link/process/table.js';
 import { openStdio, type StdioDeps } from '../../src/link/stdio/link.js';
 import type { Ending } from '../../src/machines/ending.js';
 import { systemClock } from '../../src/shared/clock.js';
 
-export interface OpenLink {
+/** An open link, and everything it has reported. */
+export interface RecordedLink {
   link: Link;
   /** Rejects when the link ends before. */
   opened: Promise<Opened>;
@@ -16,55 +17,50 @@ export interface OpenLink {
   endings: Ending[];
   logs: LinkLog[];
   notifications: { method: string; params: unknown }[];
-  table: ProcessTable;
   /** Resolves with the first log line that matches. */
   logged(pattern: RegExp): Promise<string>;
+  /** Resolves with the params of the first notification of this method. */
+  notified(method: string): Promise<unknown>;
   tool(name: string, args?: Record<string, unknown>): Promise<string>;
+}
+
+export interface OpenLink extends RecordedLink {
+  table: ProcessTable;
 }
 
 export { fixture, specOf } from './spec.js';
 
-/** Opens a link and sees to it that nothing of it outlives the test. */
+/** Opens a stdio link that is killed at the end of the test. */
 export function openLink(spec: StdioSpec, deps: Partial<StdioDeps> = {}): OpenLink {
   const table = deps.table ?? new ProcessTable({ daemonId: `test-${process.pid}`, clock: systemClock });
+  const redact = (text: string) => Redactor.of(spec.env).redact(text);
+  const recorded = recordLink((common, on) =>
+    openStdio(spec, { ...common, env: process.env, redact, ...deps, table }, on),
+  );
+  return { ...recorded, table };
+}
+
+type CommonDeps = Pick<StdioDeps, 'clock' | 'clientInfo' | 'log'>;
+
+/** Records what a link reports, and kills it at the end of the test. */
+export function recordLink(open: (deps: CommonDeps, on: LinkEvents) => Link): RecordedLink {
   const opened = deferred<Opened>();
   const ended = deferred<Ending>();
-  const waiting: { pattern: RegExp; resolve: (text: string) => void }[] = [];
-  const one: Omit<OpenLink, 'link'> = {
-    table,
-    opened: opened.promise,
-    ended: ended.promise,
-    endings: [],
-    logs: [],
-    notifications: [],
-    logged: (pattern) =>
-      new Promise((resolve) => {
-        const line = one.logs.find(({ text }) => pattern.test(text));
-        if (line === undefined) waiting.push({ pattern, resolve });
-        else resolve(line.text);
-      }),
-    tool: async (name, args = {}) => textOf(await link.session.call('tools/call', { name, arguments: args })),
-  };
+  const logs = new Recorder<LinkLog>();
+  const notifications = new Recorder<{ method: string; params: unknown }>();
+  const endings: Ending[] = [];
   opened.promise.catch(() => undefined);
-  const link = openStdio(
-    spec,
+  const link = open(
     {
       clock: systemClock,
-      env: process.env,
       clientInfo: { name: 'toolherd', version: '0.0.0' },
-      redact: (text) => Redactor.of(spec.env).redact(text),
-      log: (line) => {
-        one.logs.push(line);
-        for (const { pattern, resolve } of waiting) if (pattern.test(line.text)) resolve(line.text);
-      },
-      ...deps,
-      table,
+      log: (line) => logs.add(line),
     },
     {
       opened: opened.resolve,
-      notification: (method, params) => one.notifications.push({ method, params }),
+      notification: (method, params) => notifications.add({ method, params }),
       ended: (ending) => {
-        one.endings.push(ending);
+        endings.push(ending);
         opened.reject(new Error(JSON.stringify(ending)));
         ended.resolve(ending);
       },
@@ -74,7 +70,36 @@ export function openLink(spec: StdioSpec, deps: Partial<StdioDeps> = {}): OpenLi
     link.close('kill');
     await ended.promise;
   });
-  return { ...one, link };
+  return {
+    link,
+    opened: opened.promise,
+    ended: ended.promise,
+    endings,
+    logs: logs.all,
+    notifications: notifications.all,
+    logged: async (pattern) => (await logs.first(({ text }) => pattern.test(text))).text,
+    notified: async (method) => (await notifications.first((one) => one.method === method)).params,
+    tool: async (name, args = {}) => textOf(await link.session.call('tools/call', { name, arguments: args })),
+  };
+}
+
+/** Items as they come, and promises of those to come. */
+class Recorder<T> {
+  readonly all: T[] = [];
+  readonly #waiting: { matches(item: T): boolean; resolve(item: T): void }[] = [];
+
+  add(item: T): void {
+    this.all.push(item);
+    for (const { matches, resolve } of this.#waiting) if (matches(item)) resolve(item);
+  }
+
+  first(matches: (item: T) => boolean): Promise<T> {
+    return new Promise((resolve) => {
+      const item = this.all.find(matches);
+      if (item === undefined) this.#waiting.push({ matches, resolve });
+      else resolve(item);
+    });
+  }
 }
 
 export function deferred<T>() {
@@ -92,7 +117,7 @@ export function textOf(result: Record<string, unknown>): string {
   return content.map(({ text }) => text).join('\n');
 }
 
-/** Whether a process with this pid is there and not merely waiting to be collected. */
+/** Whether a process with this pid exists and is no zombie. */
 export function alive(pid: number): boolean {
   if (process.platform === 'linux') return !['Z', 'X', undefined].includes(procStat(pid)?.state);
   try {

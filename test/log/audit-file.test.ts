@@ -32,7 +32,7 @@ describe('the audit file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('what waits is bounded: many records are written at once', () => {
+  test('the batch is bounded: a full one is written at once', () => {
     const { audit, lines } = stage(10 * 2 ** 20);
     const record = JSON.stringify('x'.repeat(1000));
     for (let count = 0; count < 100; count += 1) audit.add(record);
@@ -53,7 +53,7 @@ describe('the audit file', () => {
     expect(lines().at(-1)).toBe('"record 59"');
   });
 
-  test('may be shared, moved away and removed: the next records go to what is there then', () => {
+  test('may be shared, moved and removed: the next records go to the file there then', () => {
     const { path, audit, open, lines } = stage();
     const other = open();
     for (const [one, text] of [
@@ -74,7 +74,7 @@ describe('the audit file', () => {
     expect([lines('.old'), lines()]).toEqual([['1', '2', '3'], ['5']]);
   });
 
-  test('two that share it keep its cap together', () => {
+  test('two processes that share it keep its limit together', () => {
     const { path, audit, open } = stage(100);
     const other = open();
     for (let count = 0; count < 40; count += 1) {
@@ -85,7 +85,7 @@ describe('the audit file', () => {
     }
   });
 
-  test('C4: what cannot be written is counted, and said once; then it goes on', () => {
+  test('C4: lost records are counted and reported once; later ones are written again', () => {
     const { folder, audit, lines, said } = stage();
     // a file where the folder should be
     writeFileSync(join(folder, 'logs'), '');

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { LogEcho } from '../../src/log/log-echo.js';
 
-/** A stream whose reader takes a line when it is told to. */
+/** A stream whose reader takes a line on demand. */
 function stage() {
   const taken: string[] = [];
   let take: () => void = () => undefined;

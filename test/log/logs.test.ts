@@ -39,7 +39,7 @@ describe('the logs', () => {
     expect(echoed.length).toBe(3);
   });
 
-  test('what a terminal would obey is an escape in the file and in the echo, and the same text when it is read', () => {
+  test('control characters are escaped in the file and in the echo, and the same text when it is read', () => {
     const { logs, lines, folder, echoed } = stage();
     const evil = 'csi \u009B31m osc \u009D0;x\u009C del \u007F rlo \u202E lri \u2066 esc \u001B[2J';
     logs.server('srv').info(evil);
@@ -61,7 +61,7 @@ describe('the logs', () => {
     expect(readFileSync(join(folder, 'servers/srv.log'), 'utf8') + echoed.join()).not.toContain('hunter2');
   });
 
-  test('whatever a server is called, its file stays in the folder, and no two share one', () => {
+  test('for any server name the file stays in the folder, and no two servers share one', () => {
     const { folder, logs, servers } = stage();
     const names = [
       'a',
@@ -82,7 +82,7 @@ describe('the logs', () => {
     for (const name of servers()) expect(name.length).toBeLessThan(230);
   });
 
-  test('two that differ in half a character do not share a file', () => {
+  test('two names that differ in a lone surrogate do not share a file', () => {
     const { logs, servers } = stage();
     for (const name of ['\uD800', '\uDBFF', '\uFFFD']) logs.server(name).info('x');
     expect(servers().length).toBe(3);

@@ -8,7 +8,7 @@ const line = (msg: string, more: object = {}) =>
 const texts = async (folder: string) => (await readLog(join(folder, 's.log'))).map(({ text }) => text);
 
 describe('a log that is read', () => {
-  it('has who said it, how loud, and whose it is', async () => {
+  it('has the source, the level and the server of each line', async () => {
     const folder = makeFolder({
       's.log':
         line('a', { source: 'stderr' }) + line('b', { source: 'mcp', logger: 'me', level: 50, of: 'x' }),
@@ -20,11 +20,11 @@ describe('a log that is read', () => {
     ]);
   });
 
-  it('goes on into the file before, when it was begun anew a moment ago', async () => {
+  it('continues in the previous file after a rotation', async () => {
     expect(await texts(makeFolder({ 's.log': line('new'), 's.log.1': line('old') }))).toEqual(['old', 'new']);
   });
 
-  it('is its end only, and half a line is none', async () => {
+  it('is the end of the file only, without a half line', async () => {
     const many = Array.from({ length: 5000 }, (_, index) => line(`line ${index} ${'x'.repeat(50)}`)).join('');
     const read = await texts(makeFolder({ 's.log': `${many}{"half`, 's.log.1': line('old') }));
     expect(read.length).toBeGreaterThan(1000);
@@ -33,7 +33,7 @@ describe('a log that is read', () => {
     expect(read.at(-1)).toMatch(/^line 4999 /);
   });
 
-  it('leaves out what is damaged: it is of no time, and of nobody', async () => {
+  it('leaves out damaged lines', async () => {
     const damaged = ['5', '{}', '[]', 'null', '"text"', '\0\0', '{"time":"never","msg":"x"}'].join('\n');
     expect(await texts(makeFolder({ 's.log': `${line('a')}${damaged}\n${line('b')}` }))).toEqual(['a', 'b']);
   });

@@ -29,7 +29,7 @@ describe('a log file that rotates', () => {
     expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700);
   });
 
-  test('never grows beyond its cap; three full ones are kept, the oldest goes', () => {
+  test('never exceeds its limit; three full files are kept, the oldest is removed', () => {
     const { path, file, marks } = stage();
     for (let count = 1; count <= 16; count += 1) file.write(line(String(count)));
     expect(['', '.1', '.2', '.3'].map(marks)).toEqual([
@@ -61,7 +61,7 @@ describe('a log file that rotates', () => {
     expect([marks('.1'), marks()]).toEqual([['ääää'], ['b']]);
   });
 
-  test('goes on where an earlier run ended, and counts what is there', () => {
+  test('appends to the file of an earlier run, and counts its size', () => {
     const { path, marks } = stage();
     new RotatingFile(path, 30).write(line('old', 25));
     const next = new RotatingFile(path, 30);
@@ -71,7 +71,7 @@ describe('a log file that rotates', () => {
     expect(marks()).toEqual(['new', 'more']);
   });
 
-  test('a line that is longer than a whole file has one to itself', () => {
+  test('a line over the limit is alone in its file', () => {
     const { file, read, path } = stage();
     file.write(line('long', 50));
     expect([read(), existsSync(`${path}.1`)]).toEqual([line('long', 50), false]);
@@ -79,7 +79,7 @@ describe('a log file that rotates', () => {
     expect([read('.1'), read()]).toEqual([line('long', 50), line('a')]);
   });
 
-  test('a disk that refuses loses lines, never a call, and is tried again', () => {
+  test('a disk error loses lines, never a call, and the next line tries again', () => {
     const { folder, path, file, marks } = stage();
     // a file where the folder should be
     writeFileSync(join(folder, 'deep'), '');

@@ -131,7 +131,7 @@ export class RealWorld {
         redact: (text) => text,
         incarnation,
         // what is walked here are the machines' edges; how an era is found out has tests of its own
-        era: remembering('legacy'),
+        era: remembering('mcp2025'),
       },
       {
         opened: (opened) => {

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { decodeHeader } from '../../shared/mcp-headers.js';
+import { CLIENT_CAPABILITIES_KEY, PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
@@ -8,8 +10,6 @@ import type { Refusal } from './refusal.js';
  * routes by. Where they disagree nobody knows which one the proxy believed, so it is refused.
  */
 export const FIRST_2026 = '2026-07-28';
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
-const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const HEADER_MISMATCH = -32_020;
 /** Where the body has what the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
@@ -25,13 +25,13 @@ type Requested = Extract<Incoming, { kind: 'request' }>;
 export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
   const isHeaderModern = (headerOf(headers, 'mcp-protocol-version') ?? '') >= FIRST_2026;
   if (!('params' in incoming)) return isHeaderModern && incoming.kind === 'cancel';
-  return isHeaderModern || metaOf(incoming.params)[VERSION_KEY] !== undefined;
+  return isHeaderModern || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
 }
 
 /** Undefined for a request that is as it should be. What it asks for is the herd's to judge. */
 export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
   const meta = metaOf(params);
-  const missing = [VERSION_KEY, CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
+  const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {
     const message = `Invalid params: _meta lacks ${missing.join(' and ')}`;
     const why = `every request of ${FIRST_2026} says this of itself`;
@@ -39,7 +39,12 @@ export function refusalOf({ id, method, params }: Requested, headers: Headers): 
   }
   const version = headerOf(headers, 'mcp-protocol-version');
   const disagreement =
-    disagree('MCP-Protocol-Version', version, `_meta["${VERSION_KEY}"]`, meta[VERSION_KEY]) ??
+    disagree(
+      'MCP-Protocol-Version',
+      version,
+      `_meta["${PROTOCOL_VERSION_KEY}"]`,
+      meta[PROTOCOL_VERSION_KEY],
+    ) ??
     disagree('Mcp-Method', headerOf(headers, 'mcp-method'), 'method', method) ??
     nameDisagrees(method, params, headers);
   if (disagreement === undefined) return undefined;
@@ -69,14 +74,6 @@ function disagree(
   if (value === wanted) return undefined;
   if (value === undefined) return `the header ${header} is missing, and ${place} is in the body`;
   return `the header ${header} and ${place} of the body differ`;
-}
-
-/** What a header cannot hold as it is comes as `=?base64?…?=`. Undefined where that is broken. */
-export function decodeHeader(value: string): string | undefined {
-  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
-  if (encoded === undefined) return value;
-  const bytes = Buffer.from(encoded, 'base64');
-  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
 function headerOf(headers: Headers, name: string): string | undefined {

@@ -1,21 +1,15 @@
+import { headOf as headOfLine } from '../../shared/framing/message-head.js';
 import type { IdText } from '../jsonrpc/message.js';
 import type { Message } from './virtual-connection.js';
 
-/** What a message of the herd is. Of a reply only the first bytes are looked at: a result may have megabytes. */
+/** What a message of the herd is. Of a reply only the first bytes are read: a result may have megabytes. */
 export type Head =
   | { kind: 'reply'; id: IdText; isError: boolean }
   | { kind: 'question'; id: IdText }
   | { kind: 'notification'; method: string; params: Record<string, unknown> };
 
-const BEGIN = Buffer.from('{"jsonrpc":"2.0","id":');
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-/** Of the key after the id, with its comma and colon. */
-const NEXT_KEY_BYTES = 10;
-
 export function headOf(message: Message): Head | undefined {
-  // an id may be as long as its sender likes; most heads lie in the first piece
+  // an id has any length; most heads lie in the first piece
   const [first = Buffer.alloc(0)] = message.chunks;
   return headIn(first) ?? (message.chunks.length > 1 ? headIn(Buffer.concat(message.chunks)) : undefined);
 }
@@ -25,30 +19,18 @@ export function parse(message: Message): Record<string, unknown> {
 }
 
 function headIn(bytes: Buffer): Head | undefined {
-  if (!bytes.subarray(0, BEGIN.length).equals(BEGIN)) return notificationIn(bytes);
-  const end = endOfId(bytes, BEGIN.length);
-  if (end === -1) return undefined;
-  const id = bytes.toString('utf8', BEGIN.length, end);
-  const next = bytes.toString('latin1', end, end + NEXT_KEY_BYTES);
-  if (next.startsWith(',"method":')) return { kind: 'question', id };
-  const isError = next.startsWith(',"error":');
-  return isError || next.startsWith(',"result":') ? { kind: 'reply', id, isError } : undefined;
+  const head = headOfLine(bytes);
+  if (head === undefined) return notificationIn(bytes);
+  const { kind, id } = head;
+  return kind === 'request' ? { kind: 'question', id } : { kind: 'reply', id, isError: kind === 'failure' };
 }
 
 function notificationIn(bytes: Buffer): Head | undefined {
   try {
-    const { method, params } = JSON.parse(bytes.toString('utf8'));
-    return typeof method === 'string' ? { kind: 'notification', method, params: params ?? {} } : undefined;
+    const { id, method, params } = JSON.parse(bytes.toString('utf8'));
+    if (id !== undefined || typeof method !== 'string') return undefined;
+    return { kind: 'notification', method, params: params ?? {} };
   } catch {
     return undefined;
   }
-}
-
-function endOfId(bytes: Buffer, start: number): number {
-  if (bytes[start] !== QUOTE) return bytes.indexOf(COMMA, start);
-  for (let at = start + 1; at < bytes.length; at += 1) {
-    if (bytes[at] === BACKSLASH) at += 1;
-    else if (bytes[at] === QUOTE) return at + 1;
-  }
-  return -1;
 }

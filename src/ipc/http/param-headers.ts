@@ -1,10 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../shared/json.js';
-import { decodeHeader } from './mcp-2026.js';
-
-const KEY = 'x-mcp-header';
-/** Deeper than any honest schema. */
-const MOST_DEPTH = 64;
+import { decodeHeader, MOST_SCHEMA_DEPTH, PARAM_HEADER_KEY } from '../../shared/mcp-headers.js';
 
 /**
  * Since 2026-07-28 a tool may ask that some of its arguments are repeated as headers. What is wrong with those of a
@@ -26,8 +22,8 @@ export function paramDisagreement(
 }
 
 function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[string, unknown]> {
-  if (!isObject(schema) || value === undefined || value === null || depth > MOST_DEPTH) return;
-  const header = schema[KEY];
+  if (!isObject(schema) || value === undefined || value === null || depth > MOST_SCHEMA_DEPTH) return;
+  const header = schema[PARAM_HEADER_KEY];
   if (typeof header === 'string') yield [header, value];
   if (!isObject(schema.properties) || !isObject(value)) return;
   for (const [name, part] of Object.entries(schema.properties)) {
@@ -37,5 +33,5 @@ function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[st
 
 /** A list of tools in which none asks for a header need not be read. */
 export function asksForHeaders(chunks: readonly Buffer[]): boolean {
-  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).includes(KEY);
+  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).includes(PARAM_HEADER_KEY);
 }

@@ -15,26 +15,26 @@ export interface AttemptPorts {
   clock: Clock;
   record: AuthRecord;
   challenge: Challenge;
-  /** A registration is kept at once, whatever becomes of the attempt. */
+  /** Saves a registration at once, however the attempt ends. */
   keep(changes: AuthRecord): unknown;
-  /** The tokens are there. */
+  /** Saves the tokens. */
   granted(changes: AuthRecord): void;
 }
 
-/** How long a person may take. */
-const PATIENCE_MS = 5 * 60_000;
+/** How long a person may take to authorise. */
+const PERSON_MS = 5 * 60_000;
 
 /** One authorisation that waits for a person. */
 export class Attempt {
   readonly url: string;
-  /** Resolves when the tokens are kept; rejects when nobody came, or with a no. */
+  /** Resolves when the tokens are saved; rejects when the person refuses or does not answer in time. */
   readonly done: Promise<void>;
   readonly #ports: AttemptPorts;
   readonly #provider: ClientProvider;
   readonly #callback: Callback;
   readonly #timer: unknown;
   #settle!: { resolve(): void; reject(error: Error): void };
-  /** Why it was ended, where it was. */
+  /** Why the attempt was ended, where it was. */
   #endedBy: Error | undefined;
 
   private constructor(ports: AttemptPorts, provider: ClientProvider, callback: Callback, url: URL) {
@@ -45,12 +45,12 @@ export class Attempt {
     this.done = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    // whether anybody waits for it is not our concern
+    // no unhandled rejection where no caller waits for it
     this.done.catch(() => undefined);
-    this.#timer = ports.clock.setTimeout(() => this.end(tooLate(ports.spec.name)), PATIENCE_MS);
+    this.#timer = ports.clock.setTimeout(() => this.end(tooLate(ports.spec.name)), PERSON_MS);
   }
 
-  /** Finds out who grants authorisations for this server, and what address the person has to open. */
+  /** Finds the authorization server, and makes the address that the person has to open. */
   static async begin(ports: AttemptPorts): Promise<Attempt> {
     const { spec, record, challenge, clock } = ports;
     const sdk = await import('@modelcontextprotocol/client');
@@ -69,7 +69,7 @@ export class Attempt {
         state,
         discovery,
         given: record.given,
-        // a registration names the address that we come back to
+        // a registration is bound to its redirect address
         client: isMoved && record.given === undefined ? undefined : record.client,
         saveClient: (client) => ports.keep({ client, redirectUrl: callback.url }),
       });
@@ -83,14 +83,14 @@ export class Attempt {
     }
   }
 
-  /** Ends it, and tells those who wait why. */
+  /** Ends the attempt: `done` rejects with the error. */
   end(error: Error): void {
     this.#endedBy ??= error;
     this.#close();
     this.#settle.reject(error);
   }
 
-  /** The right answer has come: a code, or a no. */
+  /** The browser came back with the right state: a code, or a refusal. */
   async arrived(params: URLSearchParams): Promise<void> {
     const { name } = this.#ports.spec;
     try {
@@ -125,7 +125,7 @@ export class Attempt {
     const sdk = await import('@modelcontextprotocol/client');
     const { authorizationServerUrl, authorizationServerMetadata: metadata } = provider.discoveryState();
     const iss = params.get('iss') ?? undefined;
-    // before anything else of the answer is believed: it may come from another server (RFC 9207)
+    // checked before anything else is used: the answer may come from another server (RFC 9207)
     sdk.validateAuthorizationResponseIssuer({
       iss,
       expectedIssuer: metadata?.issuer,
@@ -153,7 +153,7 @@ export class Attempt {
   }
 }
 
-/** On the port that was registered, where it is free: not every server lets the port change. */
+/** On the registered port, where it is free: not every server accepts another port. */
 async function listen(
   registered: string | undefined,
   state: string,
@@ -169,7 +169,7 @@ async function listen(
 }
 
 function tooLate(name: string): MCPTimeoutError {
-  return new MCPTimeoutError(`${name}: nobody authorised it in ${PATIENCE_MS / 60_000} minutes`, {
+  return new MCPTimeoutError(`${name}: nobody authorised it in ${PERSON_MS / 60_000} minutes`, {
     fix: `toolherd auth ${name}`,
   });
 }
@@ -184,8 +184,8 @@ function cannotAsk(name: string, cause: unknown): AuthRequiredError {
 }
 
 /**
- * Why it failed. The SDK quotes what authorization servers answer, and that may hold anything; only what it says
- * itself is passed on.
+ * Why it failed. The SDK quotes answers of authorization servers, which may hold anything; only its own words are passed
+ * on.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';

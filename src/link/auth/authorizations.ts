@@ -3,27 +3,27 @@ import type { RemoteSpec, ServerSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import { AuthFile } from './auth-file.js';
 import { authorizedFetch, ownHeader } from './authorized-fetch.js';
+import { probe } from './challenge.js';
 import { headerRefused, headersOnly } from './errors.js';
-import { probe } from './probe.js';
 import { type GivenClient, recordKey } from './record.js';
 import { ServerAuthorization } from './server-authorization.js';
 
 export interface AuthorizationsOptions {
-  /** Where tokens are kept. */
+  /** The file with the tokens. */
   file: string;
   clock: Clock;
   log(text: string): void;
-  /** A server may go on. */
+  /** A server got its authorisation. */
   granted(spec: RemoteSpec): void;
 }
 
-/** How an authorisation stands. `url`: what a person has to open. */
+/** The state of an authorisation. `url`: the address that a person has to open. */
 export type Progress = { state: 'authorized' } | { state: 'waiting'; url: string; done: Promise<void> };
 
-/** Shorter values stand in too many innocent places. */
+/** Shorter values occur in too many harmless texts. */
 const LEAST_SECRET = 6;
 
-/** The authorisations at all servers of a daemon, and the one file that keeps them. */
+/** The authorisations of all servers of a daemon, and the file that keeps them. */
 export class Authorizations {
   readonly #options: AuthorizationsOptions;
   readonly #file: AuthFile;
@@ -34,13 +34,13 @@ export class Authorizations {
     this.#file = new AuthFile(options.file, options.log);
   }
 
-  /** Puts the authorisation of a server on top of the fetch that its requests are sent with. */
+  /** Adds the authorisation of a server to the fetch that sends its requests. */
   layer(spec: ServerSpec): ((send: FetchLike) => FetchLike) | undefined {
     if (spec.transport === 'stdio' || spec.transport === 'websocket') return undefined;
     return (send) => authorizedFetch(spec, this.#of(spec), send);
   }
 
-  /** Asks for an authorisation where one is needed, or tells of the one that is waited for. */
+  /** Begins an authorisation where one is needed, or returns the one that waits for a person. */
   async authorize(spec: ServerSpec, given?: GivenClient): Promise<Progress> {
     if (spec.transport === 'stdio') return { state: 'authorized' };
     if (spec.transport === 'websocket') throw headersOnly(spec);
@@ -57,12 +57,12 @@ export class Authorizations {
     return { state: 'waiting', url, done };
   }
 
-  /** Forgets all that is known. False when that was nothing. */
+  /** Removes everything that is stored. False when that was nothing. */
   forget(spec: ServerSpec): boolean {
     return spec.transport === 'stdio' ? false : this.#of(spec).forget();
   }
 
-  /** Takes tokens and client secrets out of a text. */
+  /** Removes tokens and client secrets from a text. */
   redact(text: string): string {
     let result = text;
     for (const authorization of this.#servers.values()) {

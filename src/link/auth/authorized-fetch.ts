@@ -5,9 +5,9 @@ import { headerRefused } from './errors.js';
 import type { ServerAuthorization } from './server-authorization.js';
 
 /**
- * A fetch that carries the token of one server, and brings a fresh one where it is refused. Every request is sent at
- * most twice. It rejects with AuthRequiredError when only a person can help; with ScopeRequiredError, which is one,
- * when that is so for this request alone. The token goes to the origin of the server's url and nowhere else.
+ * A fetch that sends the token of one server, and renews it where it is refused. Every request is sent at most twice. It
+ * rejects with AuthRequiredError when only a person can help; with its subclass ScopeRequiredError, when that is so for
+ * this request alone. The token is sent to the origin of the server's url and nowhere else.
  */
 export function authorizedFetch(
   spec: RemoteSpec,
@@ -34,7 +34,7 @@ export function authorizedFetch(
   };
 }
 
-/** The name of the header, as the config spells it, with which the user has settled the matter. */
+/** The name of an Authorization header in the config, as spelled there: then no other authorisation is used. */
 export function ownHeader({ headers }: RemoteSpec): string | undefined {
   return Object.keys(headers).find((name) => name.toLowerCase() === 'authorization');
 }

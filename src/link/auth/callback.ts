@@ -1,22 +1,21 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PAGES } from './callback-page.js';
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';
 
 export interface CallbackOptions {
-  /** What the right answer carries; nobody else can know it. */
+  /** The secret that the right answer contains. */
   state: string;
   /** 0 = any. */
   port: number;
-  /** The right answer, once. The browser is told how it went. */
+  /** Called once, with the right answer. The browser shows whether it succeeded. */
   arrived(params: URLSearchParams): Promise<void>;
 }
 
 /**
- * Where the browser comes back to: a listener on this machine alone, which lives for one authorisation. An answer with
+ * The address that the browser is redirected to: a listener on this machine alone, for one authorisation. An answer with
  * another state is refused and changes nothing, so that no page can end an authorisation by guessing.
  */
 export class Callback {
@@ -51,7 +50,7 @@ export class Callback {
     return new Callback(server);
   }
 
-  /** No more answers; one that is being given is finished. */
+  /** Accepts no more answers; a response on its way is finished. */
   close(): void {
     this.#server.close();
     this.#server.closeIdleConnections();
@@ -80,3 +79,15 @@ function answer(response: ServerResponse, status: number, html: string): void {
   });
   response.end(html);
 }
+
+function page(title: string, text: string): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`;
+}
+
+/** What the browser shows at the end. None of it comes from the request. */
+const PAGES = {
+  granted: page('Authorised', 'toolherd may use the server now. You can close this page.'),
+  failed: page('Not authorised', 'The terminal, or <code>toolherd auth</code>, tells why.'),
+  wrong: page('Not accepted', 'This answer does not belong to an authorisation that toolherd waits for.'),
+  unknown: page('Not found', 'There is nothing here.'),
+} as const;

@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 import type { AuthRecord } from './record.js';
 
 /**
- * What can be used of a record that stands in the file. Files are edited by hand and damaged by disks: what is not of
- * its shape counts as not there, so that its server is authorised again instead of failing in the middle of a call.
+ * The valid fields of a record in the file. Files are edited by hand and damaged by disks: an invalid field counts as
+ * missing, so that its server is authorised again instead of failing in the middle of a call.
  */
-export function soundRecord(raw: JsonObject): AuthRecord {
-  const sound = Object.entries(SHAPES).filter(([key, isSound]) => isSound(raw[key]));
-  return Object.fromEntries(sound.map(([key]) => [key, raw[key]]));
+export function validRecord(raw: JsonObject): AuthRecord {
+  const valid = Object.entries(SHAPES).filter(([key, isValid]) => isValid(raw[key]));
+  return Object.fromEntries(valid.map(([key]) => [key, raw[key]]));
 }
 
 const SHAPES: Readonly<Record<keyof AuthRecord, (value: unknown) => boolean>> = {
@@ -30,15 +30,15 @@ const SHAPES: Readonly<Record<keyof AuthRecord, (value: unknown) => boolean>> = 
   scope: isText,
 };
 
-function isMissingOr(isSound: (value: unknown) => boolean, value: unknown): boolean {
-  return value === undefined || isSound(value);
+function isMissingOr(isValid: (value: unknown) => boolean, value: unknown): boolean {
+  return value === undefined || isValid(value);
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** It goes into a header. */
+/** It is sent in a header. */
 function isToken(value: unknown): boolean {
   return isText(value) && /^[\x21-\x7e]+$/.test(value);
 }

@@ -5,8 +5,8 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
+import { isSecure } from './oauth-fetch.js';
 import type { GivenClient } from './record.js';
-import { isSecure } from './secure-url.js';
 
 export interface ProviderPorts {
   redirectUrl: string;
@@ -18,8 +18,8 @@ export interface ProviderPorts {
 }
 
 /**
- * What the SDK's `auth` asks and is told while it makes the address that the user is sent to: it registers us where
- * that is needed, and chooses scopes and resource. The rest of the flow is done step by step, so no token passes here.
+ * The callbacks of the SDK's `auth` while it makes the address that the user opens: it registers toolherd where that is
+ * needed, and chooses scopes and resource. `Attempt` does the rest of the flow, so no token passes here.
  */
 export class ClientProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
@@ -40,7 +40,7 @@ export class ClientProvider implements OAuthClientProvider {
       redirect_uris: [ports.redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      // a program on somebody's machine keeps no secret from them; where that is allowed, it need not have one
+      // a program on a user's machine cannot keep a secret from the user; where it is allowed, it has none
       ...(methods?.includes('none') ? { token_endpoint_auth_method: 'none' } : {}),
     };
   }
@@ -58,7 +58,7 @@ export class ClientProvider implements OAuthClientProvider {
       ...(secret === undefined ? {} : { client_secret: secret }),
       ...(context === undefined ? {} : { issuer: context.issuer }),
     };
-    // bound to the first who asked for it: no other is ever shown the secret
+    // bound to the first issuer that asked for it: no other one gets the secret
     this.saveClientInformation(own);
     return own;
   }
@@ -93,7 +93,7 @@ export class ClientProvider implements OAuthClientProvider {
   }
 
   redirectToAuthorization(url: URL): void {
-    // a browser opens whatever it is given
+    // a browser opens any url
     if (!isSecure(url)) throw new Error(`${url.origin} does not use https`);
     this.authorizationUrl = url;
   }

@@ -3,17 +3,17 @@ import type { Failed } from '../../machines/ending.js';
 import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../../shared/call-errors.js';
 import type { Challenge } from './challenge.js';
 
-/** One request wants a scope that the token has not; others may do without. */
+/** One request needs a scope that the token lacks; others may not need it. */
 export class ScopeRequiredError extends AuthRequiredError {}
 
-/** A 401 that asks for no token: perhaps of the server, perhaps of a gateway in front of it. */
+/** A 401 that asks for no token: from the server, or from a gateway in front of it. */
 export class UnchallengedError extends AuthRequiredError {}
 
-/** How a link ends whose server refused us. */
+/** The ending of a link whose server answered 401. */
 export function authEnding(error: AuthRequiredError): Failed {
   const { message, fix } = error;
-  const outlook = error instanceof UnchallengedError ? { looksMisconfigured: true } : { permanent: true };
-  return { kind: 'error', cause: 'auth', message, ...outlook, ...(fix === undefined ? {} : { fix }) };
+  const nextTry = error instanceof UnchallengedError ? { looksMisconfigured: true } : { permanent: true };
+  return { kind: 'error', cause: 'auth', message, ...nextTry, ...(fix === undefined ? {} : { fix }) };
 }
 
 export function noToken(name: string): AuthRequiredError {
@@ -24,7 +24,7 @@ export function tokenRefused(name: string): AuthRequiredError {
   return required(name, 'wants a new authorisation', 'it answered 401 to the token that we have');
 }
 
-/** `hasToken`: it was sent the token that we have, which we keep. */
+/** `hasToken`: the request had our token, which is kept. */
 export function unchallenged(name: string, hasToken: boolean): AuthRequiredError {
   return new UnchallengedError(`${name}: answered 401 and did not ask for a token`, {
     why: hasToken ? 'it does not accept the token that we have' : 'there is no token for it',
@@ -32,7 +32,7 @@ export function unchallenged(name: string, hasToken: boolean): AuthRequiredError
   });
 }
 
-/** `code`: the authorization server's own word for it. */
+/** `code`: the error code of the authorization server. */
 export function renewalRefused(name: string, code: string): AuthRequiredError {
   return required(name, 'wants a new authorisation', `its token could not be renewed (${word(code)})`);
 }
@@ -58,7 +58,7 @@ export function scopeRequired(name: string, scope: string | undefined): ScopeReq
   });
 }
 
-/** It was asked for, granted or not, and it did not help: asking again would go on for ever. */
+/** The scope was requested, granted or not, and did not help: another request would loop for ever. */
 export function scopeNotEnough(name: string, scope: string | undefined): ScopeRequiredError {
   const asked = scope === undefined ? '' : ` for ${words(scope)}`;
   return new ScopeRequiredError(`${name}: refuses what it was authorised for`, {
@@ -67,7 +67,7 @@ export function scopeNotEnough(name: string, scope: string | undefined): ScopeRe
   });
 }
 
-/** The user's own header is the authorisation; no other is tried beside it. */
+/** The header in the config is the authorisation; no other is tried. */
 export function headerRefused(
   { name, origin }: RemoteSpec,
   header: string,
@@ -92,7 +92,7 @@ function required(name: string, what: string, why: string, cause?: unknown): Aut
   return new AuthRequiredError(`${name}: ${what}`, details);
 }
 
-/** Of what a stranger sends only a plain word is shown. */
+/** Of an answer of another server only a plain word is shown. */
 export function word(text: string): string {
   return /^[\w.-]{1,60}$/.test(text) ? text : 'no reason given';
 }

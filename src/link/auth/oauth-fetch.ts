@@ -1,11 +1,9 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../shared/clock.js';
-import { isSecure } from './secure-url.js';
 
 /**
- * The fetch for everything that is said to authorization servers. Where they are is told by the server that wants
- * the authorisation, so nothing goes to them in the clear. Redirects are followed by the SDK, and only within one
- * origin. `own`: the server itself may be asked the way its url says.
+ * The fetch for requests to authorization servers. The MCP server names them, so nothing is sent to them unencrypted. The
+ * SDK follows redirects, and only within one origin. `own`: the url of the MCP server itself, which may be plain http.
  */
 export function oauthFetch(own: string, timeoutMs: number, clock: Clock, send: FetchLike = fetch): FetchLike {
   const { origin } = new URL(own);
@@ -24,7 +22,16 @@ export function oauthFetch(own: string, timeoutMs: number, clock: Clock, send: F
   };
 }
 
-/** Metadata and tokens are small; what never ends is none. */
+/** https, or this machine: the only urls that may get secrets or be opened in a browser. */
+export function isSecure(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '127.0.0.1' || host === '[::1]';
+}
+
+/** Metadata and tokens are small: a larger body is refused. */
 async function bodyOf({ body, url }: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -20,11 +20,11 @@ import { type AuthRecord, type GivenClient, hasEnded, recordKey, renewAt, secret
 export interface AuthorizationPorts {
   file: AuthFile;
   clock: Clock;
-  /** New tokens are there: whatever waits for them can go on. */
+  /** New tokens are saved: the server can be used again. */
   granted(spec: RemoteSpec): void;
 }
 
-/** The authorisation at one server: its tokens, kept fresh, and the way to new ones. */
+/** The authorisation of one server: keeps its tokens valid, and begins attempts for new ones. */
 export class ServerAuthorization {
   readonly #spec: RemoteSpec;
   readonly #ports: AuthorizationPorts;
@@ -33,10 +33,10 @@ export class ServerAuthorization {
   #renewal: Promise<string> | undefined;
   #beginning: Promise<Attempt> | undefined;
   #attempt: Attempt | undefined;
-  /** Counts what was given up: whatever was begun before is not wanted any more. */
+  /** Counts cancellations: an attempt that began before the last one is discarded. */
   #round = 0;
   #challenge: Challenge | undefined;
-  /** What a request was refused for want of, and was not asked for yet. */
+  /** The scope that a request lacked, and that was not requested yet. */
   #wantedScope: string | undefined;
 
   constructor(spec: RemoteSpec, ports: AuthorizationPorts) {
@@ -45,7 +45,7 @@ export class ServerAuthorization {
     this.#key = recordKey(spec);
   }
 
-  /** For the next request. One that is about to end is renewed first; undefined where there is none. */
+  /** The token for the next request, renewed first if it is about to expire; undefined where there is none. */
   async token(): Promise<string | undefined> {
     const record = this.#known();
     const { tokens } = record;
@@ -64,9 +64,8 @@ export class ServerAuthorization {
   }
 
   /**
-   * A token that works where this one did not. Whoever comes while one is being fetched waits for the same; who
-   * comes late, with the one before, is given the new one. Throws AuthRequiredError when a person is needed.
-   * `challenge`: what came with the refusal, where there was one.
+   * Replaces a refused token. Concurrent requests share one renewal; a request with an older token gets the current one.
+   * Throws AuthRequiredError when a person is needed. `challenge`: of the refusal, where there was one.
    */
   async renew(refused: string, challenge?: Challenge): Promise<string> {
     const current = this.#known().tokens?.access_token;
@@ -79,14 +78,14 @@ export class ServerAuthorization {
     return this.#renewal;
   }
 
-  /** It answered 401. What it said with it is needed to ask for an authorisation. */
+  /** The server answered 401 without a token. An authorisation needs its challenge. */
   challenged(challenge: Challenge): AuthRequiredError {
     if (!challenge.asksForToken) return unchallenged(this.#spec.name, false);
     this.#challenge = challenge;
     return noToken(this.#spec.name);
   }
 
-  /** It answered 401 to a token that is as good as any we can get without a person. */
+  /** The server answered 401 to the newest token that is possible without a person. */
   refused(token: string, challenge: Challenge): AuthRequiredError {
     if (!challenge.asksForToken) return unchallenged(this.#spec.name, true);
     this.#challenge = challenge;
@@ -94,7 +93,7 @@ export class ServerAuthorization {
     return tokenRefused(this.#spec.name);
   }
 
-  /** It answered 403 insufficient_scope. Asked for once, in addition to all before; never twice the same. */
+  /** The server answered 403 insufficient_scope. The scope is requested once, added to the earlier ones. */
   async lacksScope(challenge: Challenge): Promise<AuthRequiredError> {
     const sdk = await import('@modelcontextprotocol/client');
     const { scope, tokens } = this.#known();
@@ -106,7 +105,7 @@ export class ServerAuthorization {
     return scopeRequired(this.#spec.name, challenge.scope);
   }
 
-  /** True when nothing is missing, as far as is known. */
+  /** Whether there are tokens, and no known missing scope. */
   get isGranted(): boolean {
     return this.#known().tokens !== undefined && this.#wantedScope === undefined;
   }
@@ -115,7 +114,7 @@ export class ServerAuthorization {
     return this.#challenge !== undefined;
   }
 
-  /** The attempt that waits for a person; begun here if none does. */
+  /** The attempt that waits for a person; a new one if there is none. */
   begin(given: GivenClient | undefined): Promise<Attempt> {
     if (given !== undefined) {
       this.cancel();
@@ -129,14 +128,14 @@ export class ServerAuthorization {
     return beginning;
   }
 
-  /** Nobody waits for the person any more, nor for the address that one would be sent to. */
+  /** Ends the attempt, also one that is still being prepared. */
   cancel(): void {
     this.#beginning = undefined;
     this.#round += 1;
     this.#attempt?.end(givenUp(this.#spec.name));
   }
 
-  /** Forgets everything about it, also a client that was given. False when nothing was known. */
+  /** Removes everything that is stored, also a client given by the user. False when nothing was stored. */
   forget(): boolean {
     this.cancel();
     this.#wantedScope = undefined;
@@ -144,7 +143,7 @@ export class ServerAuthorization {
     return this.#ports.file.write(this.#key, {});
   }
 
-  /** What must not be read anywhere. */
+  /** Values that must not be shown anywhere. */
   get secrets(): string[] {
     return this.#record === undefined ? [] : secretsOf(this.#record);
   }
@@ -180,7 +179,7 @@ export class ServerAuthorization {
   }
 
   async #renew(refused: string, challenge: Challenge | undefined): Promise<string> {
-    // another daemon of this user may have been here before
+    // another daemon of this user may have renewed it already
     this.#record = this.#ports.file.read(this.#key);
     const record = this.#record;
     const { tokens } = record;
@@ -189,7 +188,7 @@ export class ServerAuthorization {
     if (tokens.access_token !== refused) return tokens.access_token;
     if (tokens.refresh_token === undefined) throw this.refused(refused, challenge ?? { asksForToken: true });
     const renewed = await this.#refresh(record, tokens.refresh_token);
-    // a logout, or a person's new authorisation, has the last word
+    // a logout or a new authorisation during the renewal wins
     if (this.#record !== record) return this.#current();
     const kept = { ...tokens, ...renewed };
     this.#change({ tokens: kept, obtainedAt: this.#ports.clock.now() });
@@ -218,7 +217,7 @@ export class ServerAuthorization {
       });
     } catch (error) {
       if (this.#record !== record) throw noToken(name);
-      if (!(error instanceof sdk.OAuthError) || PASSING.has(error.code)) {
+      if (!(error instanceof sdk.OAuthError) || TRANSIENT.has(error.code)) {
         throw notRenewedNow(name, new URL(authorizationServerUrl).host, error);
       }
       const isClientGone = error.code === 'invalid_client' || error.code === 'unauthorized_client';
@@ -242,8 +241,8 @@ function givenUp(name: string): AuthRequiredError {
   return new AuthRequiredError(`${name}: the authorisation was given up`, { fix: `toolherd auth ${name}` });
 }
 
-/** The authorization server has a bad moment; the tokens may be as good as before. */
-const PASSING: ReadonlySet<string> = new Set([
+/** Errors that pass: the tokens may still be valid. */
+const TRANSIENT: ReadonlySet<string> = new Set([
   'server_error',
   'temporarily_unavailable',
   'too_many_requests',

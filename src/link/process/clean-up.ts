@@ -8,13 +8,13 @@ import { kill, markedProcesses } from './marked-processes.js';
 import type { Owned } from './table.js';
 
 export interface CleanedUp {
-  /** Names of servers of which something was left, and had to be killed. */
+  /** Names of servers with processes that had to be killed. */
   names: string[];
   /** Processes that were killed. */
   pids: number[];
-  /** What a dead daemon left behind besides processes: containers to look for, by their cookie. */
+  /** Containers that the dead daemon may have left, to be found by their cookie. */
   containers: { docker: readonly string[]; cookie: string }[];
-  /** What of the ledger could not be understood; undefined where all of it could. */
+  /** What could not be read of the ledger; undefined where all of it could. */
   unread: string | undefined;
 }
 
@@ -22,14 +22,14 @@ const ROUNDS = 50;
 const ROUND_MS = 20;
 
 /**
- * Ends what a daemon that was killed has left, by the ledger it wrote. A pid alone proves nothing: its start time and
- * its cookie must both be those we wrote down. Whoever carries a cookie of that daemon is ours without being in the
- * ledger: nobody else can have it. Nothing is touched while the writer of the ledger lives.
+ * Kills the processes that a killed daemon has left, by its ledger. A pid alone proves nothing: start time and cookie must
+ * both match the ledger. A process with a cookie of that daemon is killed even if the ledger does not list it: no other
+ * process can have the cookie. Nothing is killed while the writer of the ledger lives.
  */
 export async function cleanUpAfterDeadDaemon(path: string, clock: Clock): Promise<CleanedUp> {
   const { header, left, unread } = read(path);
-  const reaped: CleanedUp = { names: [], pids: [], containers: [], unread };
-  if (header === undefined || writerLives(header)) return reaped;
+  const cleanedUp: CleanedUp = { names: [], pids: [], containers: [], unread };
+  if (header === undefined || writerLives(header)) return cleanedUp;
   const names = new Map(left.map((owned) => [owned.cookie, owned.name]));
   const found = new Set<string>();
   const groups: number[] = [];
@@ -39,35 +39,35 @@ export async function cleanUpAfterDeadDaemon(path: string, clock: Clock): Promis
       continue;
     signalGroup(pid, 'SIGKILL');
     groups.push(pid);
-    reaped.pids.push(pid);
+    cleanedUp.pids.push(pid);
     found.add(name);
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    const carrying = (await markedProcesses(`${header.daemonId}:`)).filter(({ pid }) => !spared.has(pid));
-    for (const { pid, cookie } of carrying) {
+    const marked = (await markedProcesses(`${header.daemonId}:`)).filter(({ pid }) => !spared.has(pid));
+    for (const { pid, cookie } of marked) {
       kill(pid);
-      if (!reaped.pids.includes(pid)) reaped.pids.push(pid);
+      if (!cleanedUp.pids.includes(pid)) cleanedUp.pids.push(pid);
       found.add(names.get(cookie) ?? 'unknown');
     }
-    // a server may hold a port or a name that its successor needs
-    if (carrying.length === 0 && !groups.some(groupRuns)) break;
+    // a server may hold a port or a name that its next process needs
+    if (marked.length === 0 && !groups.some(groupRuns)) break;
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, ROUND_MS));
   }
-  reaped.names = [...found];
-  reaped.containers = left.flatMap(({ docker, cookie }) =>
+  cleanedUp.names = [...found];
+  cleanedUp.containers = left.flatMap(({ docker, cookie }) =>
     docker === undefined ? [] : [{ docker, cookie }],
   );
-  return reaped;
+  return cleanedUp;
 }
 
-interface Account {
+interface LedgerContent {
   header: LedgerHeader | undefined;
   left: Owned[];
   unread: string | undefined;
 }
 
-/** The processes a ledger leaves open. A line that makes no sense (half written, of a later version) is skipped. */
-function read(path: string): Account {
+/** The processes that a ledger lists as alive. An invalid line (incomplete, or of a later version) is skipped. */
+function read(path: string): LedgerContent {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -80,29 +80,29 @@ function read(path: string): Account {
     };
   }
   let header: LedgerHeader | undefined;
-  let senseless = 0;
+  let invalid = 0;
   const left = new Map<number, Owned>();
   for (const line of text.split('\n')) {
     const value = parse(line);
     if (isHeader(value)) header ??= value;
     else if (isCame(value)) left.set(value.came.pid, value.came);
     else if (isWent(value)) left.delete(value.went);
-    else if (line !== '') senseless += 1;
+    else if (line !== '') invalid += 1;
   }
-  return { header, left: [...left.values()], unread: describeUnread(header, senseless) };
+  return { header, left: [...left.values()], unread: describeUnread(header, invalid) };
 }
 
-function describeUnread(header: LedgerHeader | undefined, senseless: number): string | undefined {
+function describeUnread(header: LedgerHeader | undefined, invalid: number): string | undefined {
   if (header === undefined) return 'it does not say which daemon wrote it';
-  if (senseless === 0) return undefined;
-  return senseless === 1 ? 'a line of it makes no sense' : `${senseless} lines of it make no sense`;
+  if (invalid === 0) return undefined;
+  return invalid === 1 ? 'a line of it makes no sense' : `${invalid} lines of it make no sense`;
 }
 
 function writerLives(header: LedgerHeader): boolean {
   return header.startTime !== null && startTimeOf(header.pid) === header.startTime;
 }
 
-/** This process and those above it: the daemon may have been started from inside of one of its own servers. */
+/** This process and its ancestors: the daemon may have been started from inside one of its own servers. */
 function ourselves(): Set<number> {
   const spared = new Set([process.pid, process.ppid]);
   const group = procStat('self')?.group;
@@ -138,7 +138,7 @@ function isWent(value: unknown): value is { went: number } {
   return isObject(value) && isPid(value.went);
 }
 
-/** 0 and 1 and anything negative would signal far more than one process. */
+/** 0, 1 and negative numbers would signal far more than one process. */
 function isPid(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 1;
 }

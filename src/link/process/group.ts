@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { procStat } from './identity.js';
 
 /**
- * Signals to a whole process group. A group id is the pid of its leader and cannot be given to another process while
- * one member is left, so nobody else is hit.
+ * Signals a whole process group. Its id is the pid of its leader, which the system does not reuse while a member is left,
+ * so no other process gets the signal.
  */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // gone already, or no member is ours to signal: `groupAlive` tells which
+    // gone already, or not permitted: `groupAlive` tells which
   }
 }
 
@@ -23,8 +23,8 @@ export function groupAlive(group: number): boolean {
 }
 
 /**
- * False when nothing of the group runs any more. Slower than `groupAlive`, but it sees through dead members that
- * nobody collects, as in a container whose first process does not.
+ * False when no process of the group runs any more. Slower than `groupAlive`, but it ignores zombies that are not reaped,
+ * as in a container whose first process does not reap.
  */
 export function groupRuns(group: number): boolean {
   if (!groupAlive(group)) return false;
@@ -34,7 +34,7 @@ export function groupRuns(group: number): boolean {
   return stats.some((stat) => stat?.group === group && stat.state !== 'Z' && stat.state !== 'X');
 }
 
-/** Every pid there is; Linux only. Empty when too many files are open to look. */
+/** Every pid of the system; Linux only. Empty when too many files are open to read /proc. */
 export function pidsOfSystem(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * What proves that a pid is still the process we started. A pid alone is recycled; its start time and the cookie in
- * its environment are not. On Linux both are read from /proc, elsewhere `ps` is asked.
+ * What proves that a pid is still the process that the daemon started. Pids are reused; start time and the cookie in the
+ * environment are not. On Linux both are read from /proc, elsewhere from `ps`.
  */
 export const COOKIE_NAME = 'TOOLHERD_COOKIE';
 
@@ -23,7 +23,7 @@ export function procStat(pid: number | 'self'): ProcStat | undefined {
   } catch {
     return undefined;
   }
-  // the second field is the program's own choice and may hold spaces and brackets
+  // the second field is the program's name, which may hold spaces and brackets
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group] = fields;
   const startTime = fields[19];
@@ -31,13 +31,20 @@ export function procStat(pid: number | 'self'): ProcStat | undefined {
   return { state, parent: Number(parent), group: Number(group), startTime };
 }
 
-/** When the process began, in whatever way this system counts; null when that cannot be known. */
+/** When the process started, in the format of this system; null when it is unknown. */
 export function startTimeOf(pid: number): string | null {
   if (process.platform === 'linux') return procStat(pid)?.startTime ?? null;
   return ps('lstart=', pid) || null;
 }
 
-/** The cookie a process was started with; null when it has none or its environment is not ours to read. */
+/** Whether a signal (SIGSTOP) or a debugger has stopped the process. Linux only: false on other systems. */
+export function isSuspended(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  const state = procStat(pid)?.state;
+  return state === 'T' || state === 't';
+}
+
+/** The cookie that a process was started with; null when it has none or its environment cannot be read. */
 export function cookieOf(pid: number): string | null {
   if (process.platform !== 'linux') {
     return new RegExp(`\\b${COOKIE_NAME}=(\\S+)`).exec(ps('command=', pid, '-E'))?.[1] ?? null;

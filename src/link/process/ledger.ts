@@ -4,11 +4,11 @@ import { startTimeOf } from './identity.js';
 import type { Owned, ProcessTable } from './table.js';
 
 /**
- * A file that remembers the table across the death of the daemon and of its watchdog. One line of JSON per event:
- * first who wrote it, then processes that came, and pids that went. It is written before anything waits for it, with
- * no fsync: it has to survive a process, not the machine.
+ * A file that keeps the process table when the daemon and its watchdog are killed. One line of JSON for each event: first
+ * the header, then processes that came, and pids that went. Written synchronously without fsync: it has to survive the
+ * process, not the machine.
  *
- * A disk that is full stops nothing. The next change tries again and writes the whole file anew.
+ * A full disk stops nothing: the next change tries again and writes the whole file anew.
  */
 export interface LedgerHeader {
   ledger: 1;
@@ -19,25 +19,25 @@ export interface LedgerHeader {
 
 export type LedgerLine = LedgerHeader | { came: Owned } | { went: number };
 
-/** Lines about the dead that are put up with before the file is written anew. */
+/** How many lines about dead processes the file may have before it is written anew. */
 const MOST_DEAD_LINES = 500;
 
 export class Ledger {
   readonly #path: string;
   readonly #table: ProcessTable;
   readonly #log: (text: string) => void;
-  readonly #forget: () => void;
+  readonly #stopObserving: () => void;
   #file: number | undefined;
   #deadLines = 0;
   #failing = false;
 
-  /** Begins a new ledger in place of the old one: reap that first. */
+  /** Replaces the old ledger: clean up by that first. */
   constructor(path: string, table: ProcessTable, log: (text: string) => void) {
     this.#path = path;
     this.#table = table;
     this.#log = log;
     this.#rewrite();
-    this.#forget = table.observe({
+    this.#stopObserving = table.observe({
       added: (owned) => this.#append({ came: owned }),
       removed: ({ pid }) => {
         this.#deadLines += 2;
@@ -48,7 +48,7 @@ export class Ledger {
 
   /** The end of an orderly run: an empty table leaves no file. */
   close(): void {
-    this.#forget();
+    this.#stopObserving();
     this.#closeFile();
     if (this.#table.size === 0) rmSync(this.#path, { force: true });
   }
@@ -94,7 +94,7 @@ export class Ledger {
   }
 
   #failed(error: unknown): void {
-    // once per trouble, not once per process
+    // once for each series of failures, not for each process
     if (!this.#failing)
       this.#log(`the ledger cannot be written: ${error instanceof Error ? error.message : error}`);
     this.#failing = true;

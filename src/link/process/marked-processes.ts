@@ -8,14 +8,14 @@ export interface MarkedProcess {
   cookie: string;
 }
 
-/** Processes looked at between two turns of the event loop: a scan of a busy machine must not hold up calls. */
+/** How many processes are read in one turn of the event loop: a scan of a busy machine must not delay calls. */
 const SLICE = 48;
 const ROUNDS = 20;
 const ROUND_MS = 10;
 
 /**
- * A process that left its group (`setsid`) still carries the cookie it was born with. Linux only: elsewhere nothing is
- * found. One scan serves everybody who asks at the same time, since fifty servers may stop at once.
+ * Finds processes by the cookie in their environment, which a process keeps when it leaves its group (`setsid`). Linux
+ * only: elsewhere none is found. Concurrent sweeps share one scan, since fifty servers may stop at once.
  */
 export class MarkedProcesses {
   readonly #prefix: string;
@@ -28,7 +28,7 @@ export class MarkedProcesses {
     this.#clock = clock;
   }
 
-  /** Kills whatever carries the cookie and resolves when nothing does; with the number of processes it had to kill. */
+  /** Kills every process with the cookie. Resolves when none is left, with the number of killed processes. */
   async sweep(cookie: string): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -44,7 +44,7 @@ export class MarkedProcesses {
   }
 
   #scan(): Promise<MarkedProcess[]> {
-    // the scan that runs may be past the one who is looked for, so whoever comes now waits for the next
+    // the running scan may have passed the process already, so a new request waits for the next scan
     this.#queued ??= this.#running.then(() => {
       this.#queued = undefined;
       const scan = markedProcesses(this.#prefix);

@@ -1,9 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
 
-/** Two for each pipe, and two for the news of whether it could be started. */
+/** Two for each of the three pipes, and two for the pipe that reports a failed start. */
 const DESCRIPTORS = 8;
 
-/** Why no process could be started now for want of descriptors; undefined where one could. */
+/** The error of a start without enough free file descriptors; undefined where there are enough. */
 export function spawnShortage(): Error | undefined {
   const opened: number[] = [];
   try {

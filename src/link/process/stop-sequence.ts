@@ -1,36 +1,36 @@
 import type { Clock } from '../../shared/clock.js';
 
-/** The rungs of a stop, in the order they are climbed: end of input, TERM to the group, KILL to the group. */
+/** The steps of a stop, in order: end of input, TERM to the group, KILL to the group. */
 export type StopStep = 'close' | 'term' | 'kill';
 
 export interface StopSequenceWorld {
   clock: Clock;
   closeInput(): void;
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
-  /** Whether anything of the group still runs; `thorough` sees through dead members that nobody collects. */
+  /** Whether any process of the group still runs; `thorough` ignores zombies that are not reaped. */
   groupRuns(thorough: boolean): boolean;
 }
 
 export interface StopSequenceEnd {
-  /** The leader did not go by itself and had to be killed. */
+  /** The leader did not exit in time and was killed. */
   killed: boolean;
-  /** False when something of the group outlived even KILL. */
+  /** False when a process of the group survived KILL. */
   gone: boolean;
 }
 
 const ORDER: readonly StopStep[] = ['close', 'term', 'kill'];
-/** How long helpers of a process that ended by itself have between TERM and KILL. */
+/** The time between TERM and KILL for helpers of a leader that exited without an order. */
 const CRASH_GRACE_MS = 250;
-/** What KILL has not removed by then sits in the kernel; nothing more can be done. */
+/** A process that survives KILL for this long hangs in the kernel; nothing more can be done. */
 const KILL_LIMIT_MS = 2000;
 const FIRST_POLL_MS = 2;
 const LONGEST_POLL_MS = 100;
-/** The dead of a group are collected in no time on most machines; where they are not, the slower look begins here. */
+/** Zombies are reaped at once on most machines; where they are not, the slower check begins at this interval. */
 const THOROUGH_POLL_MS = 32;
 
 /**
- * Ends a process group. It is over only when the whole group is gone, not when its leader is: helpers that stayed get
- * TERM as soon as the leader has left, and KILL when their time is up. Orders only ever climb.
+ * Ends a process group. It is done only when the whole group is gone, not when its leader is: remaining helpers get TERM
+ * as soon as the leader has exited, and KILL when their time is up. It never goes back to an earlier step.
  */
 export class StopSequence {
   readonly #world: StopSequenceWorld;
@@ -54,37 +54,37 @@ export class StopSequence {
     this.#done = done;
   }
 
-  /** The rung that was reached; undefined before any order. */
+  /** The step that was reached; undefined before any order. */
   get step(): StopStep | undefined {
     return this.#step;
   }
 
-  /** Goes up to this rung at once; the later ones follow in their time. */
+  /** Begins this step at once, unless it was reached before; the later ones follow in their time. */
   begin(step: StopStep): void {
-    if (!this.#over && height(step) > height(this.#step)) this.#climb(step, this.#stop.termMs);
+    if (!this.#over && orderOf(step) > orderOf(this.#step)) this.#enter(step, this.#stop.termMs);
   }
 
-  /** The leader has exited: by itself, or because of us. */
+  /** The leader has exited, with or without an order. */
   leaderExited(): void {
     if (this.#over || this.#leaderGone) return;
     this.#leaderGone = true;
-    const asked = this.#step;
+    const reached = this.#step;
     if (this.#check()) return;
-    if (asked === undefined) this.#climb('term', Math.min(this.#stop.termMs, CRASH_GRACE_MS));
-    else if (asked === 'close') this.#climb('term', this.#stop.termMs);
+    if (reached === undefined) this.#enter('term', Math.min(this.#stop.termMs, CRASH_GRACE_MS));
+    else if (reached === 'close') this.#enter('term', this.#stop.termMs);
     this.#pollAgain();
   }
 
-  #climb(step: StopStep, termMs: number): void {
+  #enter(step: StopStep, termMs: number): void {
     const { clock } = this.#world;
     clock.clearTimeout(this.#timer);
     if (this.#step === undefined) this.#world.closeInput();
     this.#step = step;
     if (step === 'close')
-      this.#timer = clock.setTimeout(() => this.#climb('term', termMs), this.#stop.closeMs);
+      this.#timer = clock.setTimeout(() => this.#enter('term', termMs), this.#stop.closeMs);
     else if (step === 'term') {
       this.#world.signal('SIGTERM');
-      this.#timer = clock.setTimeout(() => this.#climb('kill', termMs), termMs);
+      this.#timer = clock.setTimeout(() => this.#enter('kill', termMs), termMs);
     } else {
       this.#killed = !this.#leaderGone;
       this.#world.signal('SIGKILL');
@@ -114,6 +114,6 @@ export class StopSequence {
   }
 }
 
-function height(step: StopStep | undefined): number {
+function orderOf(step: StopStep | undefined): number {
   return step === undefined ? -1 : ORDER.indexOf(step);
 }

@@ -4,14 +4,14 @@ import { groupRuns, signalGroup } from './group.js';
 import { startTimeOf } from './identity.js';
 import { MarkedProcesses } from './marked-processes.js';
 
-/** A process that leads a group of its own and is ours to end. */
+/** A process group that the daemon has to end, by its leader. */
 export interface Owned {
   /** Also the id of its group. */
   readonly pid: number;
   readonly name: string;
   readonly cookie: string;
   readonly startTime: string | null;
-  /** For a container's client: the program and options with which its container can be found and removed. */
+  /** For the client of a container: the program and options that find and remove the container. */
   readonly docker?: readonly string[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface TableObserver {
 }
 
 export interface TableOptions {
-  /** Names this run of the daemon; in every cookie. Letters, digits, `-` and `_`. */
+  /** Identifies this run of the daemon in every cookie. Letters, digits, `-` and `_`. */
   daemonId: string;
   clock: Clock;
   random?: (() => string) | undefined;
@@ -31,8 +31,8 @@ const POLL_MS = 10;
 const KILL_LIMIT_MS = 2000;
 
 /**
- * Every process the daemon started and has not seen the end of. It stands outside of the machines: a bug in an actor
- * cannot make it forget one.
+ * Every process that the daemon started and that is not gone yet. It is kept outside of the machines, so that a bug in an
+ * actor cannot lose one.
  */
 export class ProcessTable {
   readonly daemonId: string;
@@ -40,14 +40,14 @@ export class ProcessTable {
   readonly #random: () => string;
   readonly #processes = new Map<number, Owned>();
   readonly #observers = new Set<TableObserver>();
-  readonly #escapees: MarkedProcesses;
+  readonly #marked: MarkedProcesses;
 
   constructor(options: TableOptions) {
     if (!/^[\w-]+$/.test(options.daemonId)) throw new TypeError(`not a daemon id: ${options.daemonId}`);
     this.daemonId = options.daemonId;
     this.#clock = options.clock;
     this.#random = options.random ?? (() => randomBytes(12).toString('hex'));
-    this.#escapees = new MarkedProcesses(options.daemonId, options.clock);
+    this.#marked = new MarkedProcesses(options.daemonId, options.clock);
   }
 
   get size(): number {
@@ -69,7 +69,7 @@ export class ProcessTable {
     return owned;
   }
 
-  /** Its whole group is gone. */
+  /** The whole group is gone. */
   remove(pid: number): void {
     const owned = this.#processes.get(pid);
     if (owned === undefined) return;
@@ -77,20 +77,20 @@ export class ProcessTable {
     for (const observer of this.#observers) observer.removed(owned);
   }
 
-  /** Tells of every later change; whoever joins late asks `list` first. */
+  /** Reports every later change; processes from before are in `list`. */
   observe(observer: TableObserver): () => void {
     this.#observers.add(observer);
     return () => void this.#observers.delete(observer);
   }
 
-  /** Ends what left the group of this cookie's process. */
+  /** Kills processes with this cookie that have left their group. */
   sweep(cookie: string): Promise<number> {
-    return this.#escapees.sweep(cookie);
+    return this.#marked.sweep(cookie);
   }
 
   /**
-   * The last resort: no ladder, no questions. The signals are out when this returns, so it is of use in an exit
-   * handler; the promise resolves when everything is gone.
+   * The last resort: KILL to every group, without the earlier steps. The signals are sent when this returns, so it works
+   * in an exit handler; the promise resolves when everything is gone.
    */
   async killAll(): Promise<void> {
     const left = this.list();

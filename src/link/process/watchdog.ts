@@ -4,13 +4,13 @@ import { spawnShortage } from './spawn-shortage.js';
 import type { Owned, ProcessTable } from './table.js';
 
 /**
- * The daemon may be killed with SIGKILL, and then nobody stops its servers. So a tiny shell waits at the end of a pipe
- * and is told every group that comes (`+ 123`) and goes (`- 123`). When the pipe ends, whatever is left gets TERM, two
- * seconds, KILL; then whoever left his group and is known by his cookie. All of that within the four seconds in which
- * nothing may survive.
+ * A daemon that is killed with SIGKILL cannot stop its servers. So a small shell script reads from a pipe of the daemon
+ * every group that comes (`+ 123`) and goes (`- 123`). When the pipe ends, the remaining groups get TERM and two seconds
+ * later KILL; then the processes that left their group are killed by their cookie. Four seconds after the daemon's death
+ * nothing may be left.
  *
- * It is in a session of its own, and ignores every signal it can. Where it is killed all the same it is back at once.
- * POSIX sh and no more: dash knows `kill -s TERM -- -123` only.
+ * It runs in its own session and ignores every signal that it can. If it is killed, the daemon starts another at once.
+ * POSIX sh only: dash accepts no other form than `kill -s TERM -- -123`.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE USR1 USR2 ALRM TSTP
@@ -38,9 +38,9 @@ done
 `;
 
 const GRACE_MS = 2000;
-/** As long as the script sleeps between two looks. */
+/** How long the script sleeps between two checks. */
 const POLL_MS = 100;
-/** One that lived shorter than this is not started again at once: something is wrong with the machine. */
+/** A watchdog that lived shorter than this is restarted with a growing delay: something is wrong with the machine. */
 const HEALTHY_MS = 1000;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
@@ -49,13 +49,13 @@ export interface WatchdogOptions {
   table: ProcessTable;
   clock: Clock;
   log(text: string): void;
-  /** Between TERM and KILL, for groups that outlive the daemon. */
+  /** Time between TERM and KILL for groups that outlive the daemon. */
   graceMs?: number | undefined;
 }
 
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  readonly #forget: () => void;
+  readonly #stopObserving: () => void;
   #shell: ChildProcess | undefined;
   #delayMs = FIRST_DELAY_MS;
   #timer: unknown;
@@ -63,9 +63,9 @@ export class Watchdog {
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    this.#forget = options.table.observe({
-      added: (owned) => this.#tell('+', owned),
-      removed: (owned) => this.#tell('-', owned),
+    this.#stopObserving = options.table.observe({
+      added: (owned) => this.#write('+', owned),
+      removed: (owned) => this.#write('-', owned),
     });
     this.#start();
   }
@@ -74,10 +74,10 @@ export class Watchdog {
     return this.#shell?.pid;
   }
 
-  /** Lets it go. What is still in the table then is killed by it. Resolves when it has ended. */
+  /** Closes its pipe: it kills what is still in the table. Resolves when it has exited. */
   stop(): Promise<void> {
     this.#state = 'stopped';
-    this.#forget();
+    this.#stopObserving();
     this.#options.clock.clearTimeout(this.#timer);
     const shell = this.#shell;
     if (shell === undefined) return Promise.resolve();
@@ -110,8 +110,8 @@ export class Watchdog {
     shell.stdin?.on('error', () => undefined);
     if (shell.pid === undefined) return;
     this.#shell = shell;
-    for (const owned of table.list()) this.#tell('+', owned);
-    // it must not keep the daemon from ending
+    for (const owned of table.list()) this.#write('+', owned);
+    // it must not keep the daemon's event loop alive
     shell.unref();
     if (shell.stdin !== null && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function')
       shell.stdin.unref();
@@ -123,12 +123,12 @@ export class Watchdog {
     this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_DELAY_MS);
   }
 
-  #tell(what: '+' | '-', owned: Owned): void {
+  #write(what: '+' | '-', owned: Owned): void {
     this.#shell?.stdin?.write(`${what} ${owned.pid}\n`);
   }
 }
 
-/** Node throws for some reasons and reports others as an event. */
+/** Node throws some errors and reports others as an event. */
 function startShell(daemonId: string, polls: number): ChildProcess | Error {
   const shortage = spawnShortage();
   if (shortage !== undefined) return shortage;

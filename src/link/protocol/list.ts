@@ -13,9 +13,9 @@ const LISTS = {
 
 export type ListMethod = keyof typeof LISTS;
 
-/** More pages than any honest server has. */
+/** More pages than any sane server has. */
 const MOST_PAGES = 1000;
-/** A list is kept for as long as its server is configured, and in memory it is many times what it was on the wire. */
+/** A list is kept as long as its server is configured, and takes many times its wire size in memory. */
 const MOST_MIB = 16;
 const MOST_ITEMS = 100_000;
 
@@ -23,11 +23,11 @@ type Reply = Extract<Outcome, { ok: true }>;
 
 export interface Listing {
   items: JsonObject[];
-  /** For how long the server says that this holds, by its most cautious page; undefined where it says nothing. */
+  /** How long the list is valid: the shortest `ttlMs` of its pages; undefined where none has one. */
   ttlMs: number | undefined;
 }
 
-/** Reads all pages. Items that are no objects are left out; everything in the others stays. */
+/** Reads all pages. Items that are no objects are left out; the others keep every field. */
 export async function listAll(
   session: Session,
   capabilities: JsonObject,
@@ -60,7 +60,7 @@ export async function listAll(
   throw wrong(session.name, method, `it has more than ${MOST_PAGES} pages`);
 }
 
-/** A long reply comes unparsed, so that its size can be looked at first. */
+/** A long reply comes unparsed, so that its size can be checked first. */
 function askFor(session: Session, method: ListMethod, params: JsonObject | undefined): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const settle = (outcome: Outcome) => (outcome.ok ? resolve(outcome) : reject(outcome.error));

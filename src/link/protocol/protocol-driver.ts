@@ -2,36 +2,36 @@ import type { JsonObject } from '../../shared/json.js';
 import type { Opened } from '../link.js';
 
 /**
- * How one era of the protocol is spoken, over whatever carries its messages: the handshake, whether the server lives,
- * and whatever it sends that belongs to no call. Calls and lists are the session's.
+ * Speaks one era of the protocol over any transport: handshake, ping, and messages that belong to no call. Calls and
+ * lists belong to the session.
  */
 export interface ProtocolDriver {
-  /** Resolves when the server has introduced itself; rejects with the reason why not. */
+  /** Resolves when the handshake is done; rejects with the reason why it failed. */
   open(): Promise<Opened>;
-  /** A message that belongs to no call. False when it makes no sense. */
+  /** A message that belongs to no call. False where it is invalid. */
   receive(raw: JsonObject): boolean;
-  /** Resolves when the server has answered, with whatever; rejects when it is silent or gone. */
+  /** Resolves with any answer of the server; rejects when it is silent or gone. */
   ping(timeoutMs: number): Promise<void>;
   /**
-   * A request that it wrote itself got lost on its way, or its reply did. `status`: how HTTP answered it. False when it
-   * waits for no such reply.
+   * A request of the driver, or its reply, got lost. `status`: of the HTTP response. False where it waits for no such
+   * reply.
    */
   lose?(id: number, error: Error, status?: number): boolean;
-  /** The link has come to its end: whatever is still waited for fails now. */
+  /** The link has ended: every request without a reply fails now. */
   close(): void;
 }
 
-/** What an upstream is given, whatever its era and whatever carries it. */
+/** What a driver of any era needs. */
 export interface ProtocolDriverPorts {
   /** The server's name, for messages. */
   name: string;
   clientInfo: { name: string; version: string };
   config: Readonly<Record<string, unknown>> | undefined;
-  /** Writes one message. False when it was refused: not a byte of it will reach the server. */
+  /** Writes one message. False when it was refused: the server gets no byte of it. */
   write(line: string): boolean;
 }
 
-/** Notifications that are about a request of the upstream's own, or of the server's: nobody else understands them. */
+/** Notifications about requests of the driver or of the server: only the driver understands them. */
 const ABOUT_REQUESTS = new Set(['notifications/cancelled', 'notifications/subscriptions/acknowledged']);
 
 export function isForDriver(method: string): boolean {

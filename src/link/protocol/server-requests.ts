@@ -5,12 +5,12 @@ import { shellWord } from '../../shared/shell-word.js';
 import type { Ask, Call } from '../session/call.js';
 import type { Session } from '../session/session.js';
 
-/** Whether what a server asks for may be handed to the agent at all. */
+/** Which requests of servers may be passed to agents. */
 export type Permissions = Pick<Settings['security'], 'sampling' | 'elicitation'>;
 
 export const ALL_PERMITTED: Permissions = { sampling: 'ask-agent', elicitation: 'ask-agent' };
 
-/** What is needed to answer a server. */
+/** What is needed to answer a request of a server. */
 export interface RequestPorts {
   /** The server's name, for messages. */
   name: string;
@@ -19,7 +19,7 @@ export interface RequestPorts {
   session: Pick<Session, 'running' | 'unansweredCallers' | 'hold' | 'release'>;
 }
 
-/** A request of a server that is not answered, as it is told: what, why, and what would help. */
+/** The error that a server gets for its request: what was refused, why, and what would help. */
 export class RequestRefused extends Error {
   readonly code: number;
 
@@ -29,16 +29,16 @@ export class RequestRefused extends Error {
   }
 }
 
-/** Of the range that JSON-RPC leaves to implementations: it is known what is meant, but nobody can answer. */
+/** From the range that JSON-RPC leaves to implementations: a known method, but no agent can answer. */
 const REFUSED = -32000;
 
-/** What a person or a model answers, and the setting that may forbid to ask. */
-const ASKED: Readonly<Record<string, keyof Permissions>> = {
+/** Requests for a person or a model behind an agent, and the setting that may forbid them. */
+const FOR_AGENT: Readonly<Record<string, keyof Permissions>> = {
   'sampling/createMessage': 'sampling',
   'elicitation/create': 'elicitation',
 };
 
-/** What a server is told that it may ask for. */
+/** The capabilities that a server sees: which requests it may send. */
 export function clientCapabilities({ roots, permissions }: Pick<RequestPorts, 'roots' | 'permissions'>) {
   const { sampling, elicitation } = permissions;
   return {
@@ -49,9 +49,9 @@ export function clientCapabilities({ roots, permissions }: Pick<RequestPorts, 'r
 }
 
 /**
- * Answers what a server asks on its own: its roots from the config, everything else by the agent whose call it works
- * on. The protocol does not say whose that is, so it is only known while one caller alone has calls that the server has not
- * answered. Calls that were cancelled or timed out are among those: most servers finish what they have begun.
+ * Answers a request of a server: roots from the config, everything else by the agent whose call the server works on. The
+ * protocol does not say which call that is, so it is only known while a single caller has unanswered calls. Calls that
+ * were cancelled or timed out count too: most servers finish what they have begun.
  */
 export async function answerRequest(
   ports: RequestPorts,
@@ -62,7 +62,7 @@ export async function answerRequest(
   return answerFor(ports, () => callsOfOneCaller(ports, method), method, params, signal);
 }
 
-/** The same where it is known which calls the question belongs to. */
+/** The same where it is known which calls the request belongs to. */
 export async function answerFor(
   ports: RequestPorts,
   calls: () => readonly Call[],
@@ -72,7 +72,7 @@ export async function answerFor(
 ): Promise<JsonObject> {
   const { name, roots, permissions } = ports;
   if (method === 'roots/list' && roots.length > 0) return { roots: roots.map((root) => ({ ...root })) };
-  const setting = Object.hasOwn(ASKED, method) ? ASKED[method] : undefined;
+  const setting = Object.hasOwn(FOR_AGENT, method) ? FOR_AGENT[method] : undefined;
   if (setting === undefined) {
     const hint = method === 'roots/list' ? `: ${name} has no 'roots' in its config` : '';
     throw new RequestRefused(CODE.methodNotFound, `toolherd cannot answer ${method} for ${name}${hint}`);
@@ -81,7 +81,7 @@ export async function answerFor(
     throw refusal(ports, method, `security.${setting} is 'deny'`, `set it to 'ask-agent' in config.yaml`);
   }
   const asked = calls();
-  // of several it is most likely the newest that is being worked on
+  // of several calls the server most likely works on the newest
   const ask = asked.findLast(({ sink }) => sink.ask !== undefined)?.sink.ask;
   if (ask === undefined) {
     const why = 'the agent whose call is in flight cannot answer it';
@@ -91,7 +91,7 @@ export async function answerFor(
 }
 
 function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
-  // toolherd's own requests (lists, pings) have no caller: nobody could be asked for them
+  // toolherd's own requests (lists, pings) have no caller, so no agent could be asked
   const calls = [...ports.session.running].filter(({ caller }) => caller !== undefined);
   const callers = new Set(calls.map(({ caller }) => caller));
   if (callers.size === 0) {
@@ -109,7 +109,7 @@ function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
   return calls;
 }
 
-/** While somebody is asked the calls wait for us; when the last of them has ended the answer is not wanted any more. */
+/** The calls wait, without a timeout of the server, while an agent is asked. The question is withdrawn when all have ended. */
 async function hold(
   session: RequestPorts['session'],
   calls: readonly Call[],
@@ -136,7 +136,7 @@ async function hold(
   }
 }
 
-/** Rejects when nobody waits for the answer any more, whether or not the one who is asked has noticed. */
+/** Rejects when the answer is not wanted any more, even if the agent ignores the signal. */
 function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const abort = () => reject(new RequestRefused(REFUSED, 'the answer is not wanted any more'));

@@ -11,38 +11,37 @@ import { authEnding } from '../auth/errors.js';
 import { endingError } from '../session/ending-error.js';
 import { type TransportFailure, wasRefused } from './transport-failure.js';
 
-/** What a TLS connection fails for. */
+/** Error codes of a failed TLS connection. */
 const TLS_FAULT =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|ERR_SSL|EPROTO)/;
-/** What an address answers at which there is no MCP server of this transport. */
+/** Answers of an address without an MCP server of this transport. */
 const NO_SERVER_HERE = new Set([400, 404, 405, 406, 410, 415, 426, 501]);
 const WORDS_LENGTH = 120;
-/** Where the first words are looked for: a body can be of any size, and of nothing but brackets. */
+/** Where the first words are searched: a body has any size, and may be nothing but brackets. */
 const BODY_LENGTH = 4096;
-/** All but the one that brings its own words. */
-type Wordless = Exclude<TransportFailure, { kind: 'unauthorised' }>;
+/** All but `unauthorised`, which brings its own sentence. */
+type Described = Exclude<TransportFailure, { kind: 'unauthorised' }>;
 
 const MAY_HAVE_RUN = 'the call was with the server and may have run';
 
-/** Whom the sentences are about. */
+/** The server that the sentences are about. */
 export interface RemoteServer {
-  /** The server's. */
   name: string;
-  /** As it may be shown. */
+  /** Without secrets, as it may be shown. */
   url: string;
 }
 
-/** The url as it may be shown: tokens live in userinfo and query. */
+/** The url as it may be shown, without userinfo and query, which may hold tokens. */
 export function shownUrl(text: string): string {
   const url = new URL(text);
   return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** How a whole link ends. `opened`: the handshake was done before. */
-export function failureOf(place: RemoteServer, failure: TransportFailure, opened: boolean): Failed {
+/** The ending of a link. `opened`: the handshake was done before. */
+export function failureOf(server: RemoteServer, failure: TransportFailure, opened: boolean): Failed {
   if (failure.kind === 'unauthorised') return authEnding(failure.error);
-  const message = `${place.name}: ${sentence(place, failure)}${opened ? '' : ', before it had answered initialize'}`;
-  const failed = { kind: 'error', message, fix: fixOf(place, failure) } as const;
+  const message = `${server.name}: ${sentence(server, failure)}${opened ? '' : ', before it had answered initialize'}`;
+  const failed = { kind: 'error', message, fix: fixOf(server, failure) } as const;
   const looksMisconfigured = couldBeWrongEntry(failure);
   if (isAuth(failure)) return { ...failed, cause: 'auth', looksMisconfigured };
   if (failure.kind === 'refused') {
@@ -57,14 +56,14 @@ export function failureOf(place: RemoteServer, failure: TransportFailure, opened
   return { ...failed, cause: 'lost', looksMisconfigured };
 }
 
-/** What one call is told when its request or its reply got lost, whether or not the link lives on. */
-export function callErrorOf(place: RemoteServer, method: string, failure: TransportFailure): MCPError {
+/** The error of a call whose request or reply got lost, whether or not the link lives on. */
+export function callErrorOf(server: RemoteServer, method: string, failure: TransportFailure): MCPError {
   if (failure.kind === 'unauthorised') return failure.error;
   const sent = !wasRefused(failure);
-  const message = `${place.name}: no reply to ${method}: ${sentence(place, failure)}`;
+  const message = `${server.name}: no reply to ${method}: ${sentence(server, failure)}`;
   const retryable = failure.kind !== 'refused' || failure.status === 429;
   const why = sent ? MAY_HAVE_RUN : 'the server did not take it, so it did not run';
-  const details = { sent, retryable, why, fix: fixOf(place, failure) };
+  const details = { sent, retryable, why, fix: fixOf(server, failure) };
   if (isAuth(failure)) return new AuthRequiredError(message, details);
   if (failure.kind === 'too-large') return new ResultTooLargeError(message, details);
   if (failure.kind === 'silent') return new MCPTimeoutError(message, details);
@@ -72,26 +71,26 @@ export function callErrorOf(place: RemoteServer, method: string, failure: Transp
   return new MCPConnectionError(message, details);
 }
 
-/** What a call is told whose link came to this end. Whether the server crashed or the way to it, nobody knows. */
+/** The error of a call whose link ended like this. A lost connection does not show whether the server crashed. */
 export function closedErrorOf({ name }: RemoteServer, ending: Ending, sent: boolean): MCPError {
   if (ending.kind !== 'error' || ending.cause !== 'lost' || !sent) return endingError(name, ending, sent);
   const { message, fix } = ending;
   return new MCPConnectionError(message, { sent, why: MAY_HAVE_RUN, fix });
 }
 
-export function noHandshake(place: RemoteServer, timeoutMs: number): Failed {
-  const message = `${place.name}: ${place.url} gave no initialize reply in ${timeoutMs / 1000} s`;
-  const fix = `check that the server runs and is reachable, or raise 'timeout' of ${place.name}`;
+export function noHandshake(server: RemoteServer, timeoutMs: number): Failed {
+  const message = `${server.name}: ${server.url} gave no initialize reply in ${timeoutMs / 1000} s`;
+  const fix = `check that the server runs and is reachable, or raise 'timeout' of ${server.name}`;
   return { kind: 'error', cause: 'timeout', message, fix };
 }
 
-export function badHandshake(place: RemoteServer, why: string): Failed {
-  const message = `${place.name}: the handshake with ${place.url} failed: ${why}`;
-  return { kind: 'error', cause: 'protocol', message, fix: logs(place) };
+export function badHandshake(server: RemoteServer, why: string): Failed {
+  const message = `${server.name}: the handshake with ${server.url} failed: ${why}`;
+  return { kind: 'error', cause: 'protocol', message, fix: logs(server) };
 }
 
-function sentence(place: RemoteServer, failure: Wordless): string {
-  const { url } = place;
+function sentence(server: RemoteServer, failure: Described): string {
+  const { url } = server;
   switch (failure.kind) {
     case 'unreachable':
       return `${url} cannot be reached: ${whyUnreachable(failure.code, failure.message)}`;
@@ -116,29 +115,29 @@ function sentence(place: RemoteServer, failure: Wordless): string {
   }
 }
 
-function fixOf(place: RemoteServer, failure: Wordless): string {
-  if (isAuth(failure)) return `check the credentials in 'headers' of ${place.name}`;
+function fixOf(server: RemoteServer, failure: Described): string {
+  if (isAuth(failure)) return `check the credentials in 'headers' of ${server.name}`;
   switch (failure.kind) {
     case 'unreachable':
-      return fixUnreachable(place, failure.code);
+      return fixUnreachable(server, failure.code);
     case 'refused':
       if (failure.status < 300 || failure.status === 404 || failure.status === 405) {
-        return `check 'url' and 'transport' of ${place.name}: an MCP server answers at one path, in one way`;
+        return `check 'url' and 'transport' of ${server.name}: an MCP server answers at one path, in one way`;
       }
       if (failure.status >= 300 && failure.status < 400) {
-        return `set 'url' of ${place.name} to where it has moved; headers are not sent to another origin`;
+        return `set 'url' of ${server.name} to where it has moved; headers are not sent to another origin`;
       }
-      return failure.status === 429 ? 'try again later' : `see the log of the server behind ${place.name}`;
+      return failure.status === 429 ? 'try again later' : `see the log of the server behind ${server.name}`;
     case 'too-large':
       return 'ask for less, or raise max_message_bytes of this server';
     case 'silent':
-      return `raise sse_read_timeout of ${place.name} if its calls are silent for longer`;
+      return `raise sse_read_timeout of ${server.name} if its calls are silent for longer`;
     case 'nonsense':
-      return `check 'url' and 'transport' of ${place.name}`;
+      return `check 'url' and 'transport' of ${server.name}`;
     case 'forgotten':
       return 'try again: a new session is being opened';
     default:
-      return `see "toolherd why ${place.name}", and the log of the server itself`;
+      return `see "toolherd why ${server.name}", and the log of the server itself`;
   }
 }
 
@@ -151,30 +150,30 @@ function whyUnreachable(code: string | undefined, message: string): string {
   return code === undefined ? message : `the connection failed (${code})`;
 }
 
-function fixUnreachable(place: RemoteServer, code: string | undefined): string {
-  if (code === 'EPROTO') return `check 'url' of ${place.name}: does the server speak TLS at that port?`;
+function fixUnreachable(server: RemoteServer, code: string | undefined): string {
+  if (code === 'EPROTO') return `check 'url' of ${server.name}: does the server speak TLS at that port?`;
   if (code !== undefined && TLS_FAULT.test(code)) {
     return 'mend the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `check the host in 'url' of ${place.name}, and the network`;
-  return `start the server, or check 'url' of ${place.name}`;
+    return `check the host in 'url' of ${server.name}, and the network`;
+  return `start the server, or check 'url' of ${server.name}`;
 }
 
 function isAuth(failure: TransportFailure): boolean {
   return failure.kind === 'refused' && (failure.status === 401 || failure.status === 403);
 }
 
-/** As if something else answered in place of the server: its entry is wrong, or the server is being replaced. */
+/** Something else seems to answer in place of the server: its entry is wrong, or the server is being replaced. */
 function couldBeWrongEntry(failure: TransportFailure): boolean {
   if (failure.kind === 'unreachable') return failure.code !== undefined && TLS_FAULT.test(failure.code);
   if (failure.kind === 'refused' && isAuth(failure)) return !failure.asksForToken;
-  // a success counts too: a WebSocket is refused with one, by a server of pages
+  // a success counts too: a plain web server answers a WebSocket request with one
   if (failure.kind === 'refused') return failure.status < 400 || NO_SERVER_HERE.has(failure.status);
   return failure.kind === 'nonsense';
 }
 
-/** Enough of a body to recognise it; a page of HTML helps nobody. */
+/** Enough of a body to recognise it, without HTML tags. */
 function firstWords(text: string): string {
   const line = text
     .slice(0, BODY_LENGTH)
@@ -185,6 +184,6 @@ function firstWords(text: string): string {
   return `: ${line.length > WORDS_LENGTH ? `${line.slice(0, WORDS_LENGTH)}…` : line}`;
 }
 
-function logs(place: RemoteServer): string {
-  return `see "toolherd logs ${place.name}"`;
+function logs(server: RemoteServer): string {
+  return `see "toolherd logs ${server.name}"`;
 }

@@ -2,22 +2,22 @@ import { EDGE_BYTES, type OversizedLine } from '../../shared/framing/framer.js';
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** What an event has beside its message: its id, its name, the names of the fields. */
+/** The rest of an event besides its message: its id, its name, the names of its fields. */
 const FIELDS_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
-/** Ends the line that was begun and gives the event a name that nobody listens to. */
+/** Ends the current line and gives the event a name that no listener has. */
 const DISCARD = Buffer.from('\nevent: oversized\n');
 
 /**
- * Stands before a parser of server-sent events, which would keep an event of any size. One that is too large is cut
- * and made void; those before and after it pass untouched. Its two ends are kept, since one of them holds the id of
- * the call that has to be told.
+ * Filters the input of a parser of server-sent events, which would keep an event of any size. An event over the limit is
+ * cut and made invalid; those before and after it pass unchanged. Its two ends are kept, since one of them holds the id
+ * of the call that has to fail.
  */
 export class EventGuard {
   readonly #maxBytes: number;
   readonly #oversized: (event: OversizedLine) => void;
   #lineBytes = 0;
-  /** A line feed that comes now belongs to the end of the line before. */
+  /** A line feed now belongs to the end of the previous line. */
   #afterReturn = false;
   #eventBytes = 0;
   #head: Buffer[] = [];
@@ -29,7 +29,7 @@ export class EventGuard {
     this.#oversized = oversized;
   }
 
-  /** What of this chunk may be read on. */
+  /** The parts of this chunk that the parser may read. */
   pass(chunk: Buffer): Buffer[] {
     const passed: Buffer[] = [];
     let newline = -1;
@@ -84,7 +84,7 @@ export class EventGuard {
   }
 }
 
-/** Beyond the end where there is none. */
+/** The length of the chunk where there is none. */
 function indexOf(chunk: Buffer, byte: number, start: number): number {
   const at = chunk.indexOf(byte, start);
   return at === -1 ? chunk.length : at;

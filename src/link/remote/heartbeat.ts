@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/clock.js';
 
 export interface HeartbeatOptions {
   clock: Clock;
-  /** 0 = off, each. */
+  /** 0 for either turns the heartbeat off. */
   intervalMs: number;
   timeoutMs: number;
   ping(): void;
@@ -10,18 +10,18 @@ export interface HeartbeatOptions {
   stopped(): void;
 }
 
-/** A timer that fires later than this tells that we slept, not that the other side does. */
+/** A timer that fires later than this shows that this machine slept, not that the server is gone. */
 const LATE_MS = 500;
 
 /**
- * Asks the other side of a connection for a sign of life. What lies between may have vanished without a word: TCP
- * itself would notice after many minutes.
+ * Pings the server over its connection. A host in between may vanish without closing it: TCP itself would notice after
+ * many minutes.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #isOn: boolean;
   #timer: unknown;
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #receivedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -29,16 +29,16 @@ export class Heartbeat {
     if (this.#isOn) this.#wait();
   }
 
-  /** An answer came, be it that nobody has asked. */
+  /** A pong came, perhaps without a ping. */
   answered(): void {
     if (!this.#isOn) return;
     this.#options.clock.clearTimeout(this.#timer);
     this.#wait();
   }
 
-  /** A part of something larger came: the answer may stand behind it. */
-  heard(): void {
-    this.#heardAt = this.#options.clock.now();
+  /** A part of a message came: the pong may be queued behind it. */
+  received(): void {
+    this.#receivedAt = this.#options.clock.now();
   }
 
   stop(): void {
@@ -55,7 +55,7 @@ export class Heartbeat {
     const askedAt = clock.now();
     this.#timer = clock.setTimeout(() => {
       const wasAsleep = clock.now() - askedAt > timeoutMs + LATE_MS;
-      if (wasAsleep || this.#heardAt > askedAt) this.#ask();
+      if (wasAsleep || this.#receivedAt > askedAt) this.#ask();
       else stopped();
     }, timeoutMs);
     ping();

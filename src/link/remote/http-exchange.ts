@@ -8,31 +8,31 @@ import { type RefusalHeaders, refusalHeaders } from './refusal-headers.js';
 import { SilenceWatch } from './silence-watch.js';
 import { codeOf, TransportError, type TransportFailure } from './transport-failure.js';
 
-/** Tells a request's id to the fetch that sends it; taken out there, so no server ever sees it. */
+/** Passes a request's id to the fetch that sends it; removed there, so no server sees it. */
 export const REQUEST_ID = 'x-toolherd-request-id';
 
 /** One request and its response. */
 export interface Exchange {
   method: string;
-  /** Of the JSON-RPC request that it carries, where there is one. */
+  /** The id of the JSON-RPC request in its body, where there is one. */
   id: number | undefined;
-  /** It takes up a stream where it was left. */
+  /** It resumes a stream. */
   isResumed: boolean;
-  /** Nobody waits for it any more. */
+  /** Its request was cancelled or has its reply. */
   isDropped: boolean;
-  /** What the headers of its response say about the next try. */
+  /** What the response headers say about the next try. */
   headers?: RefusalHeaders;
 }
 
 export interface ExchangeEvents {
-  /** A message in a stream was too large and was left out of it. */
+  /** A message in a stream was over the limit and was removed. */
   oversized(line: OversizedLine): void;
-  /** No response came, or its body did not come to a proper end. Whoever called fetch is told as well. */
+  /** No response came, or its body was cut off. The promise of fetch, or its body, rejects too. */
   broke(exchange: Exchange, failure: TransportFailure): void;
   /** A stream of events ended properly. */
   streamEnded?(exchange: Exchange): void;
-  /** Something came in on a stream of events. */
-  heard?(): void;
+  /** Bytes came on a stream of events. */
+  received?(): void;
   responded?(exchange: Exchange, status: number, isStream: boolean): void;
 }
 
@@ -40,28 +40,28 @@ export interface ExchangeOptions {
   clock: Clock;
   maxMessageBytes: number;
   on: ExchangeEvents;
-  /** For how long the stream of this exchange may be silent; 0 for ever. */
+  /** How long the stream of this exchange may be silent; 0: for ever. */
   silenceMs(exchange: Exchange): number;
-  /** Whose stream is taken up after this event, where that is known; `nobody`: it is not wanted any more. */
-  resumed?(lastEvent: string): number | 'nobody' | undefined;
-  /** Whether anybody waits for this request: an authorisation may take longer than a caller's patience. */
+  /** The request whose stream is resumed after this event, where it is known; `unwanted`: it is pending no more. */
+  resumed?(lastEvent: string): number | 'unwanted' | undefined;
+  /** Whether this request is still pending: an authorisation may take longer than its timeout. */
   isWanted?(id: number): boolean;
 }
 
-/** Shorter than any server keeps an idle connection, so that no request is written to one that is just being closed. */
+/** Shorter than any server keeps an idle connection, so that no request is written to a connection about to close. */
 const IDLE_SOCKET_MS = 2000;
 const WITHOUT_BODY = new Set([204, 205, 304]);
-/** As a `Response` has it; a server can say anything. */
+/** The status texts that `Response` accepts; a server can send any. */
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * A `fetch` for the SDK's transports on Node's own http. The global one gives up after five minutes without a byte,
- * hides why a connection failed, and knows no largest message. This one follows no redirect: the transports do, and
- * only within one origin.
+ * A `fetch` for the SDK's transports on Node's http. The global fetch gives up after five minutes without a byte, hides
+ * why a connection failed, and has no limit for a message. This one follows no redirect: the transports do, and only
+ * within one origin.
  */
 export class Exchanges {
   readonly #options: ExchangeOptions;
-  /** What ends the exchange that carries this request. */
+  /** For each request id, a function that ends its exchange. */
   readonly #open = new Map<number, () => void>();
   readonly #plain = new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
   readonly #secure = new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
@@ -75,7 +75,7 @@ export class Exchanges {
       const url = new URL(target);
       const headers = Object.fromEntries(new Headers(init.headers));
       const exchange = this.#exchangeOf(init.method ?? 'GET', headers);
-      // never settled: whoever tries has been left alone by those who waited for it
+      // never settled: the SDK's transport would resume a stream for a request that is pending no more
       if (exchange === undefined) return;
       delete headers[REQUEST_ID];
       const { signal } = init;
@@ -90,7 +90,7 @@ export class Exchanges {
         agent: isSecure ? this.#secure : this.#plain,
       });
       const abort = () => request.destroy();
-      // a transport has one signal for all of its requests, and Node warns of the eleventh
+      // a transport has one signal for all its requests, and Node warns at the eleventh listener
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', abort, { once: true });
       let isOver = false;
@@ -102,7 +102,7 @@ export class Exchanges {
       const { id } = exchange;
       if (id !== undefined) this.#open.set(id, drop);
       const fail = (failure: TransportFailure) => {
-        // once there is a response, its body tells
+        // after the response, its body reports failures
         if (isOver) return;
         isOver = true;
         if (signal?.aborted) reject(signal.reason);
@@ -112,7 +112,7 @@ export class Exchanges {
         }
       };
       const isConnected = connectionOf(request, isSecure);
-      request.on('error', (error) => fail(troubleOf(error, isConnected())));
+      request.on('error', (error) => fail(failureOf(error, isConnected())));
       request.on('response', (incoming) => {
         const status = incoming.statusCode ?? 0;
         if (isOver || status < 200 || status > 599) {
@@ -127,20 +127,20 @@ export class Exchanges {
       request.once('close', () => {
         signal?.removeEventListener('abort', abort);
         this.#ended(id, drop);
-        // an answer that changes the protocol is followed by neither a response nor an error
+        // after a protocol upgrade neither a response nor an error follows
         fail({ kind: 'cut', code: undefined });
       });
       request.end(typeof init.body === 'string' ? init.body : undefined);
     });
 
-  /** Whether this request's exchange goes on. */
+  /** Whether this request's exchange is open. */
   has(id: number): boolean {
     return this.#open.has(id);
   }
 
   /**
-   * Ends the exchange of a request that nobody waits for any more. Whoever called fetch is told nothing, so nothing is
-   * tried again. False when there is none.
+   * Ends the exchange of a request that was cancelled or has its reply. The promise of fetch never settles, so the SDK's
+   * transport does not try again. False where there is none.
    */
   drop(id: number): boolean {
     const drop = this.#open.get(id);
@@ -162,7 +162,7 @@ export class Exchanges {
   #exchangeOf(method: string, headers: Record<string, string>): Exchange | undefined {
     const lastEvent = headers['last-event-id'];
     const resumed = lastEvent === undefined ? undefined : this.#options.resumed?.(lastEvent);
-    if (resumed === 'nobody') return undefined;
+    if (resumed === 'unwanted') return undefined;
     const own = headers[REQUEST_ID];
     const id = own === undefined ? resumed : Number(own);
     if (id !== undefined && this.#options.isWanted?.(id) === false) return undefined;
@@ -215,14 +215,14 @@ export class Exchanges {
           watch = new SilenceWatch(clock, silence, () => fail({ kind: 'silent', ms: silence }));
         incoming.on('data', (chunk: Buffer) => {
           if (isOver) return;
-          watch?.heard();
+          watch?.received();
           bytes += chunk.length;
           if (guard === undefined && bytes > maxMessageBytes) {
             fail({ kind: 'too-large', bytes });
             return;
           }
           for (const piece of guard?.pass(chunk) ?? [chunk]) controller.enqueue(piece);
-          if (isStream) on.heard?.();
+          if (isStream) on.received?.();
           if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
         });
         incoming.on('end', () =>
@@ -252,7 +252,7 @@ function isEventStream({ headers }: IncomingMessage): boolean {
   return /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Whether a connection had come about, with TLS where it belongs to it: before that nothing was sent. */
+/** Whether the connection was established, including TLS: before that nothing was sent. */
 function connectionOf(request: ClientRequest, isSecure: boolean): () => boolean {
   let isConnected = false;
   request.once('socket', (socket) => {
@@ -265,7 +265,7 @@ function connectionOf(request: ClientRequest, isSecure: boolean): () => boolean 
   return () => isConnected;
 }
 
-function troubleOf(error: Error, isConnected: boolean): TransportFailure {
+function failureOf(error: Error, isConnected: boolean): TransportFailure {
   const code = codeOf(error);
   return isConnected ? { kind: 'cut', code } : { kind: 'unreachable', code, message: error.message };
 }

@@ -1,8 +1,9 @@
 import { InsufficientScopeError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../../shared/json.js';
+import { refusalReason } from './library-messages.js';
 import { failureIn, type TransportFailure } from './transport-failure.js';
 
-/** What the SDK's transport means by an error. `hasSession`: the server has given us one, and may have forgotten it. */
+/** The failure behind an error of the SDK's transport. `hasSession`: the server gave us one, and may have dropped it. */
 export function httpFailure(error: unknown, hasSession: boolean): TransportFailure {
   const known = failureIn(error);
   if (known !== undefined) return known;
@@ -14,7 +15,7 @@ export function httpFailure(error: unknown, hasSession: boolean): TransportFailu
     return {
       kind: 'refused',
       status,
-      text: isRedirect ? afterColon(error.message) : saidIn(textOf(error)),
+      text: isRedirect ? refusalReason(error.message) : messageIn(textOf(error)),
     };
   }
   if (SdkError.isInstance(error)) return { kind: 'nonsense', why: error.message };
@@ -28,7 +29,7 @@ export function replyIn(error: unknown, id: number, hasSession: boolean): JsonOb
   return isObject(reply) && reply.id === id && isObject(reply.error) ? reply : undefined;
 }
 
-/** For the log: without the server's own words, which may be a book. */
+/** For the log: without the server's text, which may be long. */
 export function briefly(failure: TransportFailure): string {
   return failure.kind === 'refused' ? `HTTP ${failure.status}` : failure.kind;
 }
@@ -43,8 +44,8 @@ function textOf(error: SdkHttpError): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** The sentence in a JSON-RPC error, where the body is one. */
-function saidIn(text: string): string {
+/** The message of a JSON-RPC error, where the body is one. */
+function messageIn(text: string): string {
   const body = jsonIn(text);
   const error = isObject(body) && isObject(body.error) ? body.error : undefined;
   return typeof error?.message === 'string' ? error.message : text;
@@ -56,8 +57,4 @@ function jsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function afterColon(text: string): string {
-  return text.slice(text.indexOf(': ') + 2);
 }

@@ -1,68 +1,52 @@
-import {
-  type JSONRPCMessage,
-  PROTOCOL_VERSION_META_KEY,
-  StreamableHTTPClientTransport,
-} from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { replyIds } from '../session/reply-ids.js';
+import { PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
+import { replyIds } from '../session/reply-source.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
 import { briefly, httpFailure, replyIn } from './http-failure.js';
-import { type RefusalHeaders, withHeaders } from './refusal-headers.js';
+import { gaveUpStream } from './library-messages.js';
+import { type PendingRequest, PendingRequests } from './pending-requests.js';
+import { withHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
 import { ToolHeaders } from './tool-headers.js';
 import { endsLink, type TransportFailure } from './transport-failure.js';
 
-/** A request that has no reply yet. */
-interface Pending {
-  /** It says which protocol it speaks: from 2026-07-28 on a closed stream cancels, and nothing else. */
-  readonly isMcp2026: boolean;
-  hasStream: boolean;
-  /** Why its stream broke, where it did. */
-  failure: TransportFailure | undefined;
-  /** What the headers of its response say about the next try. */
-  headers: RefusalHeaders | undefined;
-  /** The last event of its stream, from which on it could be taken up. */
-  lastEvent: string | undefined;
-}
-
-/** How often a broken stream is tried again before its call is lost, and how soon the first time. */
+/** How often the SDK tries to resume a broken stream before its call is lost, and when. */
 const RESUMING = {
   initialReconnectionDelay: 500,
   maxReconnectionDelay: 30_000,
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: 2,
 };
-/** A stream that was cut is taken up at once: a server's own `retry` is for those that it ended on purpose. */
+/** A stream that was cut is resumed at once: a server's `retry` is for streams that it ended on purpose. */
 const AFTER_CUT_MS = 50;
-/** A stream that goes on after the reply, which nobody waits for, is let go. */
+/** A stream that stays open after the reply is closed after this time. */
 const LINGER_MS = 1000;
-/** More that is not taken yet than any honest server asks for. */
-const MOST_TOLD = 256;
-/** A server that lives without its stream of notifications is asked for it now and then. */
+/** The most notifications and answers that may be on their way at once. */
+const MOST_POSTING = 256;
+/** How often a lost stream of notifications is opened again. */
 const REOPEN_MS = 30_000;
 
 /**
- * Streamable HTTP on the SDK's transport, which knows what to send where and resumes what a server lets resume. Here
- * its gaps are closed: whatever happens to a request, it is told of it, once.
+ * Streamable HTTP on the SDK's transport, which sends requests and resumes streams. This class closes its gaps: every
+ * request gets a reply or a failure, once.
  */
 export class HttpTransport implements RemoteTransport {
   readonly #spec: HttpSpec;
   readonly #ports: TransportPorts;
   readonly #exchanges: Exchanges;
   readonly #transport: StreamableHTTPClientTransport;
-  readonly #pending = new Map<number, Pending>();
-  /** Whose stream is taken up after which event. */
-  readonly #lastEvents = new Map<string, number>();
+  readonly #pending = new PendingRequests();
   readonly #timers = new Set<unknown>();
   readonly #toolHeaders: ToolHeaders;
   #state: 'new' | 'open' | 'closed' = 'new';
   #initializeId: number | undefined;
-  /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
-  #isIntroducing = false;
-  #telling = 0;
+  /** `notifications/initialized` is on its way: another request could overtake it. */
+  #isInitializing = false;
+  #posting = 0;
   #hadStream = false;
   #wasCut = false;
   #gaveUp = false;
@@ -77,7 +61,7 @@ export class HttpTransport implements RemoteTransport {
       maxMessageBytes: spec.maxMessageBytes,
       silenceMs: ({ id, isResumed }) =>
         isResumed || (id !== undefined && id >= FIRST_CALL_ID) ? spec.sseReadTimeoutMs : 0,
-      resumed: (lastEvent) => this.#resumed(lastEvent),
+      resumed: (lastEvent) => this.#pending.resumed(lastEvent),
       isWanted: (id) => this.#pending.has(id),
       on: {
         oversized: (event) => this.#oversized(event),
@@ -95,14 +79,14 @@ export class HttpTransport implements RemoteTransport {
     this.#transport.onerror = (error) => this.#failed(error);
   }
 
-  /** There is no connection to make: the first request finds out. */
+  /** Nothing is connected yet: the first request is. */
   async dial(): Promise<void> {
     await this.#transport.start();
     if (this.#state === 'new') this.#state = 'open';
   }
 
   get ready(): boolean {
-    return this.#state === 'open' && !this.#isIntroducing;
+    return this.#state === 'open' && !this.#isInitializing;
   }
 
   write(line: string): boolean {
@@ -111,8 +95,8 @@ export class HttpTransport implements RemoteTransport {
     if (message.method === 'notifications/cancelled') this.#cancel(message);
     else if (typeof message.method === 'string' && typeof message.id === 'number')
       this.#request(message, message.id);
-    else if (this.#telling >= MOST_TOLD) return false;
-    else void this.#tell(message);
+    else if (this.#posting >= MOST_POSTING) return false;
+    else void this.#post(message);
     return true;
   }
 
@@ -128,22 +112,15 @@ export class HttpTransport implements RemoteTransport {
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
     const isNew = isMcp2026(message);
-    const pending: Pending = {
-      isMcp2026: isNew,
-      hasStream: false,
-      failure: undefined,
-      headers: undefined,
-      lastEvent: undefined,
-    };
-    this.#pending.set(id, pending);
-    if (isNew) this.#toolHeaders.asked(id, message);
+    const pending = this.#pending.add(id, isNew);
+    if (isNew) this.#toolHeaders.requested(id, message);
     const onRequestStreamEnd = () => {
       this.#gaveUp = false;
       this.#lose(id, pending.failure ?? { kind: 'no-reply' });
     };
-    const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.of(message)) };
-    const onresumptiontoken = (event: string) => this.#remember(id, pending, event);
-    // without a signal of its own: the transport would join it with its one signal for all, which forgets none of them
+    const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.headersOf(message)) };
+    const onresumptiontoken = (event: string) => this.#pending.noteEvent(id, pending, event);
+    // no signal for each request: the transport would join it with its one signal, which keeps every listener
     this.#transport.send(message as JSONRPCMessage, { headers, onRequestStreamEnd, onresumptiontoken }).then(
       () => {
         if (!pending.hasStream) this.#lose(id, { kind: 'no-reply' });
@@ -155,26 +132,11 @@ export class HttpTransport implements RemoteTransport {
     );
   }
 
-  #remember(id: number, pending: Pending, event: string): void {
-    if (this.#pending.get(id) !== pending) return;
-    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
-    pending.lastEvent = event;
-    this.#lastEvents.set(event, id);
-  }
-
-  /** Whose stream is taken up; `nobody` where it was waited for, and is not any more. */
-  #resumed(lastEvent: string): number | 'nobody' | undefined {
-    const id = this.#lastEvents.get(lastEvent);
-    if (id === undefined || this.#pending.has(id)) return id;
-    this.#lastEvents.delete(lastEvent);
-    return 'nobody';
-  }
-
-  /** A message that expects no reply: a notification, or the answer to a question of the server. */
-  async #tell(message: JsonObject): Promise<void> {
-    const isIntroduction = message.method === 'notifications/initialized';
-    if (isIntroduction) this.#isIntroducing = true;
-    this.#telling += 1;
+  /** Sends a message that gets no reply: a notification, or the answer to a request of the server. */
+  async #post(message: JsonObject): Promise<void> {
+    const isInitialized = message.method === 'notifications/initialized';
+    if (isInitialized) this.#isInitializing = true;
+    this.#posting += 1;
     try {
       await this.#transport.send(message as JSONRPCMessage);
     } catch (error) {
@@ -183,9 +145,9 @@ export class HttpTransport implements RemoteTransport {
       else
         this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${briefly(failure)}`);
     }
-    this.#telling -= 1;
-    if (isIntroduction) {
-      this.#isIntroducing = false;
+    this.#posting -= 1;
+    if (isInitialized) {
+      this.#isInitializing = false;
       this.#ports.on.drained();
     }
   }
@@ -195,40 +157,37 @@ export class HttpTransport implements RemoteTransport {
     const pending = typeof id === 'number' ? this.#forget(id) : undefined;
     const drop = () => typeof id === 'number' && this.#drop(id, pending);
     if (pending?.isMcp2026) drop();
-    else void this.#tell(message).then(drop);
+    else void this.#post(message).then(drop);
   }
 
-  #forget(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
+  #forget(id: number): PendingRequest | undefined {
     this.#toolHeaders.lost(id);
-    return pending;
+    return this.#pending.remove(id);
   }
 
-  /** Lets go of its stream. One that is about to be taken up again is let go of then. */
-  #drop(id: number, pending: Pending | undefined): void {
-    if (this.#exchanges.drop(id) && pending?.lastEvent !== undefined)
-      this.#lastEvents.delete(pending.lastEvent);
+  /** Closes its stream. One that is about to be resumed is refused then (`PendingRequests.resumed`). */
+  #drop(id: number, pending: PendingRequest | undefined): void {
+    if (this.#exchanges.drop(id) && pending !== undefined) this.#pending.forgetEvent(pending);
   }
 
   #receive(message: JSONRPCMessage): void {
-    const heard = 'result' in message ? this.#toolHeaders.heard(message) : message;
+    const delivered = 'result' in message ? this.#toolHeaders.replied(message) : message;
     if (!('method' in message) && typeof message.id === 'number') {
       this.#replied(message.id);
       const version = 'result' in message ? message.result.protocolVersion : undefined;
-      // every later request has to name it; the client that shakes hands does not know this transport
+      // every later request has to name the version; the driver does not know this transport
       if (message.id === this.#initializeId && typeof version === 'string') {
         this.#transport.setProtocolVersion(version);
       }
     }
-    this.#ports.on.message(heard);
+    this.#ports.on.message(delivered);
   }
 
   #replied(id: number): void {
     const pending = this.#forget(id);
-    if (pending?.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
-    if (pending !== undefined && this.#exchanges.has(id))
-      this.#later(() => this.#exchanges.drop(id), LINGER_MS);
+    if (pending === undefined) return;
+    this.#pending.forgetEvent(pending);
+    if (this.#exchanges.has(id)) this.#later(() => this.#exchanges.drop(id), LINGER_MS);
   }
 
   #deliverError(id: number, error: unknown): boolean {
@@ -242,7 +201,7 @@ export class HttpTransport implements RemoteTransport {
   #lose(id: number, failure: TransportFailure): void {
     const pending = this.#forget(id);
     if (pending === undefined) return;
-    if (pending.lastEvent !== undefined) this.#lastEvents.delete(pending.lastEvent);
+    this.#pending.forgetEvent(pending);
     this.#ports.on.lost(id, failure);
   }
 
@@ -257,7 +216,7 @@ export class HttpTransport implements RemoteTransport {
   #responded({ method, id, headers }: Exchange, status: number, isStream: boolean): void {
     const pending = id === undefined || method === 'GET' ? undefined : this.#pending.get(id);
     if (pending !== undefined) {
-      // a request that was merely accepted may be answered on the stream of notifications
+      // the reply to a request that was only accepted (202) may come on the stream of notifications
       pending.hasStream = isStream || status === 202;
       pending.headers = headers;
     }
@@ -279,13 +238,13 @@ export class HttpTransport implements RemoteTransport {
   #schedule(reconnect: () => void, delayMs: number): () => void {
     const ms = this.#wasCut ? AFTER_CUT_MS : Math.max(delayMs, AFTER_CUT_MS);
     this.#wasCut = false;
-    // what a server says in `retry` may be nothing at all, or years
+    // a server's `retry` may be 0, or years
     return this.#later(reconnect, Math.min(ms, RESUMING.maxReconnectionDelay));
   }
 
-  /** The transport's own words are the only sign that it gave up a stream; whose it was shows right after. */
+  /** The message is the only sign that the transport gave a stream up. For a request, `onRequestStreamEnd` follows. */
   #failed(error: Error): void {
-    if (this.#state !== 'open' || !error.message.startsWith('Maximum reconnection attempts')) return;
+    if (this.#state !== 'open' || !gaveUpStream(error)) return;
     this.#gaveUp = true;
     queueMicrotask(() => {
       if (this.#gaveUp) this.#reopenLater();
@@ -318,7 +277,7 @@ export class HttpTransport implements RemoteTransport {
 
   async #terminate(): Promise<void> {
     const { on } = this.#ports;
-    const told = this.#transport.terminateSession().catch((error: unknown) => {
+    const terminated = this.#transport.terminateSession().catch((error: unknown) => {
       if (this.#state === 'open')
         on.log(`the server did not end our session: ${briefly(this.#failureIn(error))}`);
     });
@@ -326,7 +285,7 @@ export class HttpTransport implements RemoteTransport {
     const late = new Promise<void>((resolve) => {
       cancel = this.#later(resolve, GOODBYE_MS);
     });
-    await Promise.race([told, late]);
+    await Promise.race([terminated, late]);
     cancel();
   }
 
@@ -341,5 +300,5 @@ export class HttpTransport implements RemoteTransport {
 
 function isMcp2026({ params }: JsonObject): boolean {
   const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && typeof meta[PROTOCOL_VERSION_META_KEY] === 'string';
+  return isObject(meta) && typeof meta[PROTOCOL_VERSION_KEY] === 'string';
 }

@@ -1,22 +1,12 @@
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/ending.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import type { JsonObject } from '../../shared/json.js';
-import type { Link, LinkEvents, Opened, Unwatch } from '../link.js';
+import type { Link, LinkEvents } from '../link.js';
 import type { StopStep } from '../process/stop-sequence.js';
-import { type ListMethod, listAll } from '../protocol/list.js';
-import type { Negotiation } from '../protocol/negotiation/negotiation.js';
-import {
-  createProtocolStack,
-  type ProtocolDeps,
-  type ProtocolStack,
-  reasonOf,
-} from '../protocol/negotiation/protocol-stack.js';
-import { watchResource } from '../protocol/negotiation/watch-resource.js';
-import { isForDriver } from '../protocol/protocol-driver.js';
+import { BaseLink } from '../protocol/negotiation/base-link.js';
+import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
 import type { Message } from '../session/message.js';
 import { FIRST_CALL_ID } from '../session/reply-router.js';
-import type { Session } from '../session/session.js';
 import {
   badHandshake,
   callErrorOf,
@@ -30,90 +20,65 @@ import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 import { cleaned, endsLink, TransportError, type TransportFailure } from './transport-failure.js';
 
 export interface RemoteDeps extends ProtocolDeps {
-  /** Puts a server's authorisation on top of the fetch that everything is sent with. */
+  /** Adds the server's authorisation to the fetch that sends every request. */
   authorize?: TransportPorts['authorize'];
 }
 
-/** A doubt is settled in this time, or left to the regular pings. */
-const DOUBT_MS = 10_000;
-/** Of the range that JSON-RPC leaves to implementations. */
+/** How long a ping after a broken connection may take; after that the regular pings decide. */
+const CHECK_MS = 10_000;
+/** From the range that JSON-RPC leaves to implementations. */
 const LOST = -32000;
 
-/** Connects to a remote server and shakes hands with it. Everything that follows is told through `on`. */
+/** Connects to a remote server and opens a session with it. `on` gets everything that follows. */
 export function openRemote(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents): Link {
   return new RemoteLink(spec, deps, on);
 }
 
-/** One incarnation of a remote server, whatever carries it. A link that has ended is never connected again. */
-class RemoteLink implements Link {
-  readonly session: Session;
+/** One incarnation of a remote server, over any transport. A link that has ended is never connected again. */
+class RemoteLink extends BaseLink {
   readonly pids: readonly number[] = [];
   readonly #spec: RemoteSpec;
   readonly #deps: RemoteDeps;
-  readonly #on: LinkEvents;
-  readonly #place: RemoteServer;
-  readonly #startTimer: unknown;
+  readonly #server: RemoteServer;
   #transport: RemoteTransport | undefined;
-  readonly #driver: Negotiation;
-  #opened: Opened | undefined;
-  /** What became of the last request of a handshake that is not done. */
-  #handshakeTrouble: TransportFailure | undefined;
-  #isDoubting = false;
-  /** The request whose loss was the reason to doubt; it proves no more than it did. */
-  #doubtedOver: number | undefined;
-  /** Decided once, by whatever comes first; told when nothing of the connection is left. */
-  #ending: Ending | undefined;
-  #isOver = false;
+  /** How the last request of an unfinished handshake failed. */
+  #handshakeFailure: TransportFailure | undefined;
+  /** A ping checks whether the server is still there. */
+  #isChecking = false;
+  /** The request whose loss caused the check: its loss alone does not end the link. */
+  #checkedFor: number | undefined;
 
   constructor(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents) {
+    super(spec, deps, on);
     this.#spec = spec;
     this.#deps = deps;
-    this.#on = on;
-    this.#place = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
-    const { session, driver } = this.#newTalk();
-    this.session = session;
-    this.#driver = driver;
-    this.#startTimer = deps.clock.setTimeout(
-      () => this.#fail(noHandshake(this.#place, spec.timeoutMs)),
-      spec.timeoutMs,
-    );
+    this.#server = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
+    this.limitHandshake(spec.timeoutMs, () => this.#fail(noHandshake(this.#server, spec.timeoutMs)));
     void this.#begin();
   }
 
-  ping(timeoutMs: number): Promise<void> {
-    return this.#driver.ping(timeoutMs);
-  }
-
-  async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
-    const { items, ttlMs } = await listAll(this.session, this.#opened?.capabilities ?? {}, method);
-    if (ttlMs !== undefined) onTtl?.(ttlMs);
-    return items;
-  }
-
-  watch(uri: string): Promise<Unwatch> {
-    return watchResource(this.session, this.#driver, uri);
-  }
-
   close(from: StopStep = 'close'): void {
-    this.#decide({ kind: 'disconnected', reason: 'stopped', killed: false });
+    this.decide({ kind: 'disconnected', reason: 'stopped', killed: false });
     this.session.seal();
     void this.#end(from === 'close');
   }
 
-  #newTalk(): ProtocolStack {
-    const link = this;
-    return createProtocolStack({
-      spec: this.#spec,
-      deps: this.#deps,
-      wire: {
-        get ready() {
-          return link.#opened !== undefined && (link.#transport?.ready ?? false);
-        },
-        write: (line) => !this.#isOver && (this.#transport?.write(line) ?? false),
-      },
-      other: (message, line) => this.#receive(message, line),
-      notification: (method, params) => this.#on.notification(method, params),
-    });
+  protected get isWritable(): boolean {
+    return this.#transport?.ready ?? false;
+  }
+
+  protected write(line: string): boolean {
+    return !this.isOver && (this.#transport?.write(line) ?? false);
+  }
+
+  protected logNoise(line: Buffer | undefined): void {
+    const shown = line?.toString('utf8', 0, 200) ?? '';
+    this.#log(`it sent something that is no message${shown === '' ? '' : `: ${shown}`}`);
+  }
+
+  protected override receive(message: Message, line: Buffer | undefined): void {
+    this.#handshakeFailure = undefined;
+    super.receive(message, line);
   }
 
   async #begin(): Promise<void> {
@@ -126,143 +91,113 @@ class RemoteLink implements Link {
           line: (bytes) => this.session.deliver(bytes),
           message: (raw) => this.session.deliverParsed(raw),
           oversized: (line) => this.#oversized(line),
-          heard: () => this.session.heard(),
+          received: () => this.session.noteReceived(),
           drained: () => this.session.resume(),
           lost: (id, failure) => this.#lost(id, cleaned(failure, this.#deps.redact)),
-          doubtful: (id) => void this.#doubt(id),
+          doubtful: (id) => void this.#check(id),
           broke: (failure) => this.#broke(failure),
           goodbye: () => this.#goodbye(),
           log: (text) => this.#log(text),
         },
       });
-      if (this.#ending !== undefined) return;
+      if (this.ending !== undefined) return;
       this.#transport = transport;
       await transport.dial();
-      if (this.#ending !== undefined) return;
-      this.#open(await this.#driver.open());
+      if (this.ending !== undefined) return;
+      this.open(await this.driver.open());
     } catch (error) {
       this.#notOpened(error);
     }
   }
 
-  #open(opened: Opened): void {
-    if (this.#ending !== undefined) return;
-    this.#deps.clock.clearTimeout(this.#startTimer);
-    this.#opened = opened;
-    this.#on.opened(opened);
-    this.session.resume();
-  }
-
   #notOpened(error: unknown): void {
     const failure =
-      error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeTrouble;
-    if (failure !== undefined) this.#fail(failureOf(this.#place, failure, false));
-    else this.#fail(badHandshake(this.#place, this.#deps.redact(reasonOf(error))));
-  }
-
-  #receive(message: Message, line: Buffer | undefined): void {
-    this.#handshakeTrouble = undefined;
-    if (message.kind === 'broken') this.#noise(line);
-    else if (message.kind === 'notification' && !isForDriver(message.method)) {
-      if (!this.#isOver) this.#on.notification(message.method, message.params);
-    } else if (message.kind !== 'batch' && this.#driver.receive(message.raw) === false) this.#noise(line);
+      error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeFailure;
+    if (failure !== undefined) this.#fail(failureOf(this.#server, failure, false));
+    else this.#fail(badHandshake(this.#server, this.#deps.redact(reasonOf(error))));
   }
 
   #oversized(line: OversizedLine): void {
     if (this.session.deliverOversized(line)) return;
     this.#log(`(a message of ${line.bytes} bytes dropped: more than max_message_bytes)`);
-    if (this.#opened === undefined) {
-      this.#fail(failureOf(this.#place, { kind: 'too-large', bytes: line.bytes }, false));
+    if (this.opened === undefined) {
+      this.#fail(failureOf(this.#server, { kind: 'too-large', bytes: line.bytes }, false));
     }
   }
 
-  /** One request did not come through. Whether others would, its trouble tells. */
+  /** One request got lost. Its failure tells whether others would get through. */
   #lost(id: number, failure: TransportFailure): void {
-    if (this.#ending?.kind === 'error') return;
-    const opened = this.#opened !== undefined;
+    if (this.ending?.kind === 'error') return;
+    const opened = this.opened !== undefined;
     if (id >= FIRST_CALL_ID) this.#loseCall(id, failure);
-    else if (this.#isDoubting && id !== this.#doubtedOver && failure.kind === 'cut')
-      this.#fail(failureOf(this.#place, failure, opened));
+    else if (this.#isChecking && id !== this.#checkedFor && failure.kind === 'cut')
+      this.#fail(failureOf(this.#server, failure, opened));
     else if (!endsLink(failure)) this.#loseOwn(id, failure);
-    if (endsLink(failure)) this.#fail(failureOf(this.#place, failure, opened));
+    if (endsLink(failure)) this.#fail(failureOf(this.#server, failure, opened));
   }
 
-  /** A request of the handshake, or a ping. An upstream that knows nothing of losses is given an error for a reply. */
+  /** A request of the handshake, or a ping. A driver that does not handle losses gets an error as the reply. */
   #loseOwn(id: number, failure: TransportFailure): void {
-    this.#handshakeTrouble = failure;
-    const error = callErrorOf(this.#place, 'a request of toolherd itself', failure);
+    this.#handshakeFailure = failure;
+    const error = callErrorOf(this.#server, 'a request of toolherd itself', failure);
     const status = failure.kind === 'refused' ? failure.status : undefined;
-    if (this.#driver.lose(id, error, status)) return;
-    this.#driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+    if (this.driver.lose(id, error, status)) return;
+    this.driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
   }
 
   #loseCall(id: number, failure: TransportFailure): void {
     for (const call of this.session.running) {
       if (call.id !== id) continue;
-      const error = callErrorOf(this.#place, call.method, failure);
+      const error = callErrorOf(this.#server, call.method, failure);
       if (failure.kind === 'too-large') this.session.loseReply(id, error);
       else this.session.lose(id, error);
       return;
     }
   }
 
-  /** A connection broke, which may be the first sign that the server is gone: asked at once, it is known at once. */
-  async #doubt(id: number | undefined): Promise<void> {
-    if (this.#isDoubting || this.#opened === undefined || this.#ending !== undefined) return;
-    this.#isDoubting = true;
-    this.#doubtedOver = id;
-    await this.ping(DOUBT_MS).catch(() => undefined);
-    this.#isDoubting = false;
+  /** A connection broke, perhaps because the server is gone: a ping at once finds out at once. */
+  async #check(id: number | undefined): Promise<void> {
+    if (this.#isChecking || this.opened === undefined || this.ending !== undefined) return;
+    this.#isChecking = true;
+    this.#checkedFor = id;
+    await this.ping(CHECK_MS).catch(() => undefined);
+    this.#isChecking = false;
   }
 
   #broke(failure: TransportFailure): void {
-    this.#fail(failureOf(this.#place, cleaned(failure, this.#deps.redact), this.#opened !== undefined));
+    this.#fail(failureOf(this.#server, cleaned(failure, this.#deps.redact), this.opened !== undefined));
   }
 
   #goodbye(): void {
-    if (this.#opened === undefined) {
+    if (this.opened === undefined) {
       this.#broke({ kind: 'cut', code: undefined });
       return;
     }
-    if (!this.#decide({ kind: 'disconnected', reason: 'ended', killed: false })) return;
+    if (!this.decide({ kind: 'disconnected', reason: 'ended', killed: false })) return;
     this.session.seal();
     void this.#end(false);
   }
 
-  /** True for the first reason to end; every later one is a consequence. */
-  #decide(ending: Ending): boolean {
-    if (this.#ending !== undefined) return false;
-    this.#ending = ending;
-    this.#deps.clock.clearTimeout(this.#startTimer);
-    return true;
-  }
-
-  /** Something is wrong with it: what waits or runs is told at once, and the connection has to go. */
+  /** The server is unusable: its calls fail at once, and the connection is closed. */
   #fail(failed: Failed): void {
-    if (!this.#decide(failed)) return;
+    if (!this.decide(failed)) return;
     this.#closeSession(failed);
-    this.#driver.close();
+    this.driver.close();
     void this.#end(false);
   }
 
-  /** Waits until nothing of the connection is left. A second order in a hurry overtakes a first one that waits. */
+  /** Waits until the connection is closed. A second, impolite close overtakes a polite one that still waits. */
   async #end(politely: boolean): Promise<void> {
     await this.#transport?.close(politely);
-    const ending = this.#ending;
-    if (this.#isOver || ending === undefined) return;
-    this.#isOver = true;
+    const ending = this.ending;
+    if (this.isOver || ending === undefined) return;
     this.#closeSession(ending);
-    this.#driver.close();
-    this.#on.ended(ending);
+    this.driver.close();
+    this.end(ending);
   }
 
   #closeSession(ending: Ending): void {
-    this.session.close((sent) => closedErrorOf(this.#place, ending, sent));
-  }
-
-  #noise(line: Buffer | undefined): void {
-    const shown = line?.toString('utf8', 0, 200) ?? '';
-    this.#log(`it sent something that is no message${shown === '' ? '' : `: ${shown}`}`);
+    this.session.close((sent) => closedErrorOf(this.#server, ending, sent));
   }
 
   #log(text: string): void {

@@ -3,13 +3,13 @@ import type { TransportFailure } from './transport-failure.js';
 
 /** What the headers of a refusal say about the next try. */
 export interface RefusalHeaders {
-  /** For how long the server takes no requests. */
+  /** How long the server takes no requests. */
   retryAfterMs?: number;
-  /** It asks for a token: see `Challenge`. */
+  /** The server asks for a token: see `Challenge`. */
   asksForToken?: boolean;
 }
 
-/** The answers that say for how long a server takes no requests. */
+/** Statuses whose Retry-After says how long the server takes no requests. */
 const PAUSES = new Set([429, 503]);
 
 /** `header`: the value of a header by its name, in lower case. */
@@ -25,7 +25,7 @@ export function refusalHeaders(
   };
 }
 
-/** The same trouble, with what the headers of its response say. */
+/** The failure, with what the headers of its response say. */
 export function withHeaders(
   failure: TransportFailure,
   headers: RefusalHeaders | undefined,
@@ -33,10 +33,10 @@ export function withHeaders(
   return failure.kind === 'refused' ? { ...failure, ...headers } : failure;
 }
 
-/** What Retry-After asks for, in seconds or as a date; undefined where it is not there or makes no sense. */
+/** The value of Retry-After, in seconds or as a date; undefined where it is missing or invalid. */
 function pauseIn(value: string | null | undefined, now: number): number | undefined {
-  const said = value?.trim();
-  if (said === undefined) return undefined;
-  const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - now;
+  const text = value?.trim();
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return ms >= 0 ? ms : undefined;
 }

@@ -4,25 +4,26 @@ import type { OversizedLine } from '../../shared/framing/framer.js';
 import type { TransportFailure } from './transport-failure.js';
 
 /**
- * What a carrier tells. `broke` or `goodbye` once at most; nothing after either of them, nor after `close`.
+ * The events of a transport. `broke` or `goodbye` once at most; none after either of them, nor after `close`.
  */
 export interface TransportEvents {
-  /** One message, as bytes where the transport has them, parsed where it has not. */
+  /** One message as bytes. */
   line(bytes: Buffer): void;
+  /** One message, where the transport has it only parsed. */
   message(raw: unknown): void;
   oversized(line: OversizedLine): void;
-  /** A part of a message came. Told where messages stand in line behind each other. */
-  heard(): void;
-  /** It takes messages again. */
+  /** A part of a message came. Only of transports that send one message after another. */
+  received(): void;
+  /** The transport takes messages again. */
   drained(): void;
-  /** This request or its reply got lost; others may fare better. */
+  /** This request or its reply got lost; others may get through. */
   lost(id: number, failure: TransportFailure): void;
   /**
-   * Something broke that may have been the server's end, or a matter of one exchange: worth a ping. `stream`: the
-   * request whose answer had begun.
+   * A connection broke, because the server is gone or for one request only: worth a ping. `stream`: the request whose
+   * response had begun.
    */
   doubtful(stream?: number): void;
-  /** The connection is at its end. */
+  /** The connection is lost. */
   broke(failure: TransportFailure): void;
   /** The server closed the connection properly. */
   goodbye(): void;
@@ -32,23 +33,23 @@ export interface TransportEvents {
 export interface TransportPorts {
   clock: Clock;
   on: TransportEvents;
-  /** Whether a call is with the server. */
+  /** Whether a call is in flight. */
   isBusy(): boolean;
-  /** Puts the server's authorisation on top of a fetch. It may reject with AuthRequiredError. */
+  /** Adds the server's authorisation to a fetch, which may then reject with AuthRequiredError. */
   authorize?: ((send: FetchLike) => FetchLike) | undefined;
 }
 
-/** Carries messages to one remote server and back, without knowing what they say. */
+/** Sends messages to one remote server and receives its messages. */
 export interface RemoteTransport {
-  /** Resolves when messages can be written; rejects with a TroubleError. */
+  /** Resolves when messages can be written; rejects with a TransportError. */
   dial(): Promise<void>;
-  /** False while it takes no more. */
+  /** False while it takes no more messages. */
   readonly ready: boolean;
-  /** False when it was refused: not a byte of it will reach the server. */
+  /** False when the message was refused: the server gets no byte of it. */
   write(line: string): boolean;
-  /** Resolves when nothing of the connection is left. `politely`: the server is told first, within two seconds. */
+  /** Resolves when the connection is closed. `politely`: the server is told first, within `GOODBYE_MS`. */
   close(politely: boolean): Promise<void>;
 }
 
-/** A remote server that is told goodbye may take this long to answer. */
+/** How long a remote server may take to answer the end of its session. */
 export const GOODBYE_MS = 2000;

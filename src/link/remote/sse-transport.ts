@@ -7,15 +7,16 @@ import {
 import type { SseSpec } from '../../config/schema/spec.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type Exchange, Exchanges } from './http-exchange.js';
+import { refusedPost, unfollowedRedirect } from './library-messages.js';
 import { refusalHeaders } from './refusal-headers.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 import { SilenceWatch } from './silence-watch.js';
 import { endsLink, failureIn, TransportError, type TransportFailure } from './transport-failure.js';
 
 /**
- * The older transport: one stream of events for everything that the server says, and a POST for each message to it.
- * The stream is the session. The SDK's transport would open a new one and go on as if the server still knew us, so
- * the end of the stream is the end of the carrier.
+ * The older transport: one stream of events for all messages of the server, and a POST for each message to it. The stream
+ * is the session. The SDK's transport would open a new stream and go on as if the session still existed, so here the end
+ * of the stream is the end of the transport.
  */
 export class SseTransport implements RemoteTransport {
   readonly #spec: SseSpec;
@@ -25,8 +26,8 @@ export class SseTransport implements RemoteTransport {
   #state: 'dialling' | 'open' | 'closed' = 'dialling';
   #refuseDial: (failure: TransportFailure) => void = () => {};
   #silence: SilenceWatch | undefined;
-  /** `notifications/initialized` is under way: what is sent beside it could overtake it. */
-  #isIntroducing = false;
+  /** `notifications/initialized` is on its way: another request could overtake it. */
+  #isInitializing = false;
 
   constructor(spec: SseSpec, ports: TransportPorts) {
     this.#spec = spec;
@@ -39,7 +40,7 @@ export class SseTransport implements RemoteTransport {
         oversized: (event) => ports.on.oversized(event),
         broke: (exchange, failure) => this.#broke(exchange, failure),
         streamEnded: () => this.#ended(),
-        heard: () => this.#silence?.heard(),
+        received: () => this.#silence?.received(),
       },
     });
     const fetch = this.#checked(ports.authorize?.(this.#exchanges.fetch) ?? this.#exchanges.fetch);
@@ -48,17 +49,17 @@ export class SseTransport implements RemoteTransport {
       requestInit: { headers: spec.headers },
     });
     this.#transport.onmessage = (message) => ports.on.message(message);
-    // the one reason for which it closes by itself
+    // the only reason for which the SDK's transport closes
     this.#transport.onclose = () => this.#end({ kind: 'nonsense', why: 'an endpoint at another origin' });
   }
 
   async dial(): Promise<void> {
-    // a stream that breaks is closed here, after which the transport says nothing more of it
+    // a broken stream is closed here; the SDK's transport reports nothing after that
     const broken = new Promise<never>((_, reject) => {
       this.#refuseDial = (failure) => reject(new TransportError(failure));
     });
     const started = this.#transport.start().catch((error: unknown) => {
-      throw new TransportError(dialTrouble(error));
+      throw new TransportError(dialFailure(error));
     });
     await Promise.race([broken, started]);
     if (this.#state === 'closed') return;
@@ -67,7 +68,7 @@ export class SseTransport implements RemoteTransport {
   }
 
   get ready(): boolean {
-    return this.#state === 'open' && !this.#isIntroducing;
+    return this.#state === 'open' && !this.#isInitializing;
   }
 
   write(line: string): boolean {
@@ -83,7 +84,7 @@ export class SseTransport implements RemoteTransport {
     this.#exchanges.close();
   }
 
-  /** A refusal is understood here, where its headers are: the transport keeps its status and its text at most. */
+  /** Refusals are read here, where the headers are: the SDK's transport keeps the status and the text at most. */
   #checked(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const isPost = init?.method === 'POST';
@@ -101,35 +102,35 @@ export class SseTransport implements RemoteTransport {
 
   async #refusal(response: Response, isPost: boolean): Promise<TransportFailure> {
     const { status, headers } = response;
-    // what comes where a stream was asked for may have no end
+    // the body of a GET may have no end
     const text = isPost ? await response.text().catch(() => '') : '';
     if (!isPost) await response.body?.cancel();
     if (isPost && status === 404) return { kind: 'forgotten', status };
-    const said = refusalHeaders(status, (name) => headers.get(name), this.#ports.clock.now());
-    return { kind: 'refused', status, text, ...said };
+    const fromHeaders = refusalHeaders(status, (name) => headers.get(name), this.#ports.clock.now());
+    return { kind: 'refused', status, text, ...fromHeaders };
   }
 
   async #send(message: JsonObject): Promise<void> {
     const { on } = this.#ports;
-    const isIntroduction = message.method === 'notifications/initialized';
-    if (isIntroduction) this.#isIntroducing = true;
-    if (message.id !== undefined) this.#silence?.heard();
+    const isInitialized = message.method === 'notifications/initialized';
+    if (isInitialized) this.#isInitializing = true;
+    if (message.id !== undefined) this.#silence?.received();
     try {
       await this.#transport.send(message as JSONRPCMessage);
     } catch (error) {
       if (this.#state !== 'open') return;
-      const failure = postTrouble(error);
+      const failure = postFailure(error);
       if (typeof message.id === 'number' && 'method' in message) on.lost(message.id, failure);
       else if (endsLink(failure)) this.#end(failure);
     }
-    if (isIntroduction) {
-      this.#isIntroducing = false;
+    if (isInitialized) {
+      this.#isInitializing = false;
       on.drained();
     }
   }
 
   #broke({ method }: Exchange, failure: TransportFailure): void {
-    // whoever posts learns it by himself
+    // the promise of a POST rejects too
     if (method === 'GET') this.#end(failure);
     else if (failure.kind === 'cut' && this.#state === 'open') this.#ports.on.doubtful();
   }
@@ -141,7 +142,7 @@ export class SseTransport implements RemoteTransport {
     else this.#end(undefined);
   }
 
-  /** Before the SDK's transport can begin to connect again. Without a trouble the server said goodbye. */
+  /** Closes before the SDK's transport can connect again. Without a failure the server closed the stream properly. */
   #end(failure: TransportFailure | undefined): void {
     if (this.#state === 'closed') return;
     const wasOpen = this.#state === 'open';
@@ -151,7 +152,7 @@ export class SseTransport implements RemoteTransport {
     else this.#refuseDial(failure);
   }
 
-  /** A stream without calls may be silent for ever. A request that is written begins a new silence. */
+  /** A stream without calls may be silent for ever. The time starts over with each request. */
   #watchSilence(): void {
     const { clock, isBusy } = this.#ports;
     const ms = this.#spec.sseReadTimeoutMs;
@@ -163,24 +164,19 @@ export class SseTransport implements RemoteTransport {
   }
 }
 
-function dialTrouble(error: unknown): TransportFailure {
+function dialFailure(error: unknown): TransportFailure {
   const code = SseError.isInstance(error) ? error.code : undefined;
+  const message = error instanceof Error ? error.message : String(error);
   if (typeof code === 'number' && code !== 200)
-    return { kind: 'refused', status: code, text: redirectIn(error) };
-  return { kind: 'nonsense', why: error instanceof Error ? error.message : String(error) };
+    return { kind: 'refused', status: code, text: unfollowedRedirect(message) };
+  return { kind: 'nonsense', why: message };
 }
 
-/** The transport says where a redirect pointed that it did not follow. */
-function redirectIn(error: unknown): string {
-  return /Redirect .*/.exec(error instanceof Error ? error.message : '')?.[0] ?? '';
-}
-
-/** What is left to the transport is a redirect that it did not follow: a plain error with everything in its message. */
-function postTrouble(error: unknown): TransportFailure {
+/** Only a redirect that the SDK's transport did not follow is left to it: `#checked` handles every other refusal. */
+function postFailure(error: unknown): TransportFailure {
   const known = failureIn(error);
   if (known !== undefined) return known;
   const message = error instanceof Error ? error.message : String(error);
-  const [, status, text = ''] = /\(HTTP (\d{3})\): (.*)/s.exec(message) ?? [];
-  if (status === undefined) return { kind: 'nonsense', why: message };
-  return { kind: 'refused', status: Number(status), text };
+  const refused = refusedPost(message);
+  return refused === undefined ? { kind: 'nonsense', why: message } : { kind: 'refused', ...refused };
 }

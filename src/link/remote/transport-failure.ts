@@ -3,17 +3,17 @@ import { ScopeRequiredError } from '../auth/errors.js';
 import type { RefusalHeaders } from './refusal-headers.js';
 
 /**
- * What can go wrong between us and a remote server, as a fact; `endings.ts` has the words.
+ * What can go wrong between toolherd and a remote server, as data; `endings.ts` has the sentences.
  *
  * | kind | what happened | did the request get there? |
  * |---|---|---|
- * | `unreachable` | no connection came about | no |
+ * | `unreachable` | no connection could be established | no |
  * | `refused` | an HTTP status that is no success | below 500: no, the server says so itself |
- * | `unauthorised` | an authorisation is missing that only a person can give | no |
- * | `forgotten` | the server knows our session no more | no, the server says so itself |
+ * | `unauthorised` | an authorisation is missing, which only a person can give | no |
+ * | `forgotten` | the server has dropped our session | no, the server says so itself |
  * | `cut` | the connection broke in the middle | perhaps |
  * | `no-reply` | the answer ended properly, without a reply in it | perhaps |
- * | `silent` | nothing was heard for `sse_read_timeout` | perhaps |
+ * | `silent` | no byte came for `sse_read_timeout` | perhaps |
  * | `no-pong` | a WebSocket did not answer a ping frame | perhaps |
  * | `closed` | the server closed the WebSocket, with a code | perhaps |
  * | `too-large` | a message over `max_message_bytes` | yes |
@@ -32,7 +32,7 @@ export type TransportFailure =
   | { kind: 'too-large'; bytes: number }
   | { kind: 'nonsense'; why: string };
 
-/** Carries a trouble through the SDK's transports, which pass on whatever their fetch rejects with. */
+/** Carries a failure through the SDK's transports, which pass on the rejections of their fetch. */
 export class TransportError extends Error {
   readonly failure: TransportFailure;
 
@@ -46,11 +46,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The trouble that an error stands for, where it stands for one. */
+/** The failure that an error stands for, where it is one of ours. */
 export function failureIn(error: unknown): TransportFailure | undefined {
   if (error instanceof TransportError) return error.failure;
   if (error instanceof AuthRequiredError) return { kind: 'unauthorised', error };
-  // its token could not be renewed: the way to the server leads over another that is not there
+  // the token could not be renewed, because the authorization server is unreachable
   if (error instanceof MCPConnectionError)
     return { kind: 'unreachable', code: undefined, message: error.message };
   return undefined;
@@ -62,7 +62,7 @@ export function wasRefused(failure: TransportFailure): boolean {
   return REFUSALS.has(failure.kind);
 }
 
-/** No other request can fare better: the whole link is at its end. */
+/** No other request can get through: the whole link ends. */
 export function endsLink(failure: TransportFailure): boolean {
   if (failure.kind === 'refused') return failure.status === 401;
   if (failure.kind === 'unauthorised') return !(failure.error instanceof ScopeRequiredError);
@@ -71,7 +71,7 @@ export function endsLink(failure: TransportFailure): boolean {
 
 const REFUSALS: ReadonlySet<TransportFailure['kind']> = new Set(['unreachable', 'unauthorised', 'forgotten']);
 
-/** The same without what nobody should read: servers repeat in their answers what they were sent. */
+/** The failure without secrets: servers repeat in their answers what they were sent. */
 export function cleaned(failure: TransportFailure, redact: (text: string) => string): TransportFailure {
   if (failure.kind === 'unreachable') return { ...failure, message: redact(failure.message) };
   if (failure.kind === 'refused') return { ...failure, text: redact(failure.text) };

@@ -2,22 +2,21 @@ import { WebSocket } from 'ws';
 import type { WebsocketSpec } from '../../config/schema/spec.js';
 import { EDGE_BYTES } from '../../shared/framing/framer.js';
 import { Heartbeat } from './heartbeat.js';
+import { hasNoSubprotocol } from './library-messages.js';
 import { refusalHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
 import { codeOf, TransportError, type TransportFailure } from './transport-failure.js';
 
 const SUBPROTOCOL = 'mcp';
-/** What ws says when a server ignores the subprotocol. Many do, and speak MCP all the same. */
-const NO_SUBPROTOCOL = 'Server sent no subprotocol';
-/** More is not queued for a server that does not read; a single message may go over it. */
+/** The most that is queued for a server that does not read; a single message may exceed it. */
 const BUFFER_BYTES = 2 ** 20;
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
 const TOO_LARGE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-/** A ping, a pong or a close, with its header. What is larger belongs to a message. */
+/** The largest ping, pong or close frame with its header. A larger chunk belongs to a message. */
 const CONTROL_FRAME_BYTES = 127;
 
-/** A message a frame, over a connection that is asked for signs of life. */
+/** One message in a frame, over a connection with a heartbeat. */
 export class WebsocketTransport implements RemoteTransport {
   readonly #spec: WebsocketSpec;
   readonly #ports: TransportPorts;
@@ -25,7 +24,7 @@ export class WebsocketTransport implements RemoteTransport {
   #heartbeat: Heartbeat | undefined;
   #state: 'dialling' | 'open' | 'closed' = 'dialling';
   #wasFull = false;
-  /** Why it is about to close; the close itself knows less. */
+  /** Why the socket is about to close; the close event says less. */
   #failure: TransportFailure | undefined;
 
   constructor(spec: WebsocketSpec, ports: TransportPorts) {
@@ -36,7 +35,7 @@ export class WebsocketTransport implements RemoteTransport {
   async dial(): Promise<void> {
     const refused = await this.#connect([SUBPROTOCOL]);
     if (refused === undefined || this.#state === 'closed') return;
-    if (!(refused instanceof Error) || refused.message !== NO_SUBPROTOCOL) throw dialError(refused);
+    if (!(refused instanceof Error) || !hasNoSubprotocol(refused)) throw dialError(refused);
     const again = await this.#connect([]);
     if (again !== undefined) throw dialError(again);
   }
@@ -49,7 +48,7 @@ export class WebsocketTransport implements RemoteTransport {
     const socket = this.#socket;
     if (this.#state !== 'open' || socket?.readyState !== WebSocket.OPEN) return false;
     socket.send(line, () => this.#sent(socket));
-    // only `#sent` takes it back, because it also tells
+    // only `#sent` clears it, since it also reports `drained`
     if (socket.bufferedAmount > BUFFER_BYTES) this.#wasFull = true;
     return true;
   }
@@ -68,12 +67,12 @@ export class WebsocketTransport implements RemoteTransport {
     clock.clearTimeout(timer);
   }
 
-  /** Undefined when it is open; else what the server said instead, or why it could not be reached. */
+  /** Undefined when the socket is open; else the server's refusal, or why it could not be reached. */
   #connect(protocols: string[]): Promise<Error | TransportFailure | undefined> {
     const { url, headers, maxMessageBytes } = this.#spec;
     const socket = new WebSocket(url, protocols, {
       headers: { ...headers },
-      // ws ends the connection over a message beyond its limit; up to twice ours only the call fails
+      // ws closes the connection at a message over its limit; up to twice ours only the call fails
       maxPayload: maxMessageBytes * 2,
       followRedirects: false,
       perMessageDeflate: false,
@@ -87,8 +86,8 @@ export class WebsocketTransport implements RemoteTransport {
       });
       socket.on('unexpected-response', (_request, response) => {
         const parts: Buffer[] = [];
-        const { statusCode: status = 0, headers: said } = response;
-        const header = (name: string) => said[name]?.toString();
+        const { statusCode: status = 0, headers: responseHeaders } = response;
+        const header = (name: string) => responseHeaders[name]?.toString();
         const refuse = () => {
           resolve({
             kind: 'refused',
@@ -98,14 +97,14 @@ export class WebsocketTransport implements RemoteTransport {
           });
           socket.terminate();
         };
-        // its first words are enough, and there may be no last
+        // the first four chunks are enough, and the body may have no end
         response.on('data', (chunk: Buffer) => parts.push(chunk) === 4 && refuse());
         response.once('end', refuse);
         response.once('error', refuse);
       });
-      // a message is told when it is whole, and over a thin line that may take longer than a pong may
+      // ws reports a message when it is complete; on a slow line that may take longer than the pong timeout
       socket.once('upgrade', ({ socket: wire }) => {
-        wire.on('data', (chunk: Buffer) => chunk.length > CONTROL_FRAME_BYTES && this.#heard());
+        wire.on('data', (chunk: Buffer) => chunk.length > CONTROL_FRAME_BYTES && this.#received());
       });
       socket.once('open', () => {
         this.#opened(socket);
@@ -135,9 +134,9 @@ export class WebsocketTransport implements RemoteTransport {
     socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
   }
 
-  #heard(): void {
-    this.#heartbeat?.heard();
-    this.#ports.on.heard();
+  #received(): void {
+    this.#heartbeat?.received();
+    this.#ports.on.received();
   }
 
   #receive(bytes: Buffer): void {
@@ -166,7 +165,7 @@ export class WebsocketTransport implements RemoteTransport {
   }
 }
 
-/** 1006 is what ws says when no close frame came. */
+/** 1006: ws got no close frame. */
 function closing(code: number, reason: string): TransportFailure {
   return code === 1006 ? { kind: 'cut', code: undefined } : { kind: 'closed', code, reason };
 }

@@ -5,9 +5,10 @@ import type { Timed } from './deadlines.js';
 import type { Waiter } from './fair-queue.js';
 
 /**
- * How a call ended. Exactly one of these reaches its sink. `raw`: the result as its bytes, for a sink that accepts them;
- * whoever asks for `result` all the same has it parsed. `text`: the same of one that was short enough to be parsed. `isError`: what is known of it all the same. `bytes`: of the
- * result, or of the whole reply where it was parsed.
+ * How a call ended. Exactly one of these reaches its sink. `raw`: the bytes of a large result, for a sink that accepts
+ * them; reading `result` parses them. `text`: the JSON text of a result that was parsed. `isError`: whether the tool
+ * reports a failure, where that is known without parsing. `bytes`: the size of the result, or of the whole reply where it
+ * was parsed.
  */
 export type Outcome =
   | {
@@ -20,22 +21,22 @@ export type Outcome =
     }
   | { ok: false; error: MCPError };
 
-/** Where the outcome goes. The form without a promise, for whoever forwards ten thousand calls a second. */
+/** Gets the outcome. Without a promise, for code that forwards ten thousand calls a second. */
 export interface CallSink {
-  /** Once; for a call that is refused at the door, before `send` returns. */
+  /** Called once; for a refused call, before `send` returns. */
   settle(outcome: Outcome): void;
-  /** Where it is present, the server is asked for progress, and progress extends the timeout. */
+  /** Where present, the server is asked for progress, and progress extends the timeout. */
   progress?: ((progress: JsonObject) => void) | undefined;
   /**
-   * Answers what the server itself asks for while it works on this call (sampling, elicitation): resolves with the
-   * result, rejects with the reason why not. Absent where nobody can be asked.
+   * Answers a request of the server during this call (sampling, elicitation): resolves with the result, rejects with the
+   * reason. Absent where the caller cannot answer.
    */
   ask?: Ask | undefined;
-  /** It only hands the result on: a long one may come as the server's own bytes. */
+  /** The sink only passes the result on: a long one may come as the server's bytes. */
   acceptsRaw?: boolean | undefined;
 }
 
-/** One question of a server. The signal aborts when the answer is not wanted any more. */
+/** Answers one request of a server. The signal aborts when the answer is not wanted any more. */
 export type Ask = (
   method: string,
   params: JsonObject | undefined,
@@ -45,13 +46,13 @@ export type Ask = (
 export interface CallRequest {
   method: string;
   params?: JsonObject | undefined;
-  /** Without progress for this long the call fails. */
+  /** The call fails after this long without progress. */
   timeoutMs?: number | undefined;
-  /** With any amount of progress it fails after this long. */
+  /** The call fails after this long even with progress. */
   maxTimeoutMs?: number | undefined;
-  /** On whose behalf: callers take turns where calls have to wait. */
+  /** Who made the call: callers take turns where calls have to wait. */
   caller?: string | undefined;
-  /** Toolherd asks it for itself (it reads a list), so it is no use of the server: an idle server stays idle. */
+  /** A request of toolherd itself (it reads a list). It is no use of the server: an idle server stays idle. */
   isOwn?: boolean | undefined;
 }
 
@@ -63,24 +64,24 @@ export interface CallOptions extends Omit<CallRequest, 'method' | 'params'> {
 /** A call that was accepted. */
 export interface CallHandle {
   readonly id: number;
-  /** Takes the call back: its sink is settled with CancelledError, and the server is told if it knows of the call. */
+  /** Settles the sink with CancelledError, and cancels the request at the server if it was sent. */
   cancel(reason?: string): void;
 }
 
-/** What holds for a call that does not say otherwise. */
+/** The limits of a call without its own. */
 export interface Limits {
   timeoutMs: number;
   maxTimeoutMs: number;
 }
 
-/** What a session tells its calls. */
-export interface CallHome extends Limits {
-  takeBack(call: Call, reason: string): void;
+/** The session, as its calls see it. */
+export interface CallOwner extends Limits {
+  cancel(call: Call, reason: string): void;
 }
 
-/** The session's own record of a call, and what whoever made it holds of it. */
+/** The session's record of a call, and the handle of its caller. */
 export class Call implements Timed, Waiter, CallHandle {
-  /** A call that is asked again, because the server wanted to know more, gets a new one. */
+  /** A second try, after the server asked for more input, gets a new id. */
   id: number;
   line: string;
   readonly method: string;
@@ -93,14 +94,14 @@ export class Call implements Timed, Waiter, CallHandle {
   readonly hardDeadline: number;
   deadline: number;
   tick = 0;
-  /** `waiting`: not a byte was written. `sent`: it may run. `settled`: the sink has its outcome. */
+  /** `waiting`: nothing was written. `sent`: the server may run it. `settled`: the sink has its outcome. */
   state: 'waiting' | 'sent' | 'settled' = 'waiting';
-  readonly #home: CallHome;
+  readonly #owner: CallOwner;
   #holds = 0;
   #ended: AbortController | undefined;
 
-  constructor(id: number, line: string, request: CallRequest, sink: CallSink, home: CallHome, now: number) {
-    this.#home = home;
+  constructor(id: number, line: string, request: CallRequest, sink: CallSink, owner: CallOwner, now: number) {
+    this.#owner = owner;
     this.id = id;
     this.line = line;
     this.sink = sink;
@@ -108,29 +109,29 @@ export class Call implements Timed, Waiter, CallHandle {
     this.params = request.params;
     this.caller = request.caller;
     this.isOwn = request.isOwn === true;
-    this.timeoutMs = request.timeoutMs ?? home.timeoutMs;
-    this.maxTimeoutMs = request.maxTimeoutMs ?? home.maxTimeoutMs;
+    this.timeoutMs = request.timeoutMs ?? owner.timeoutMs;
+    this.maxTimeoutMs = request.maxTimeoutMs ?? owner.maxTimeoutMs;
     this.hardDeadline = now + this.maxTimeoutMs;
     this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
   }
 
   cancel(reason = 'cancelled by the caller'): void {
-    this.#home.takeBack(this, reason);
+    this.#owner.cancel(this, reason);
   }
 
-  /** UTF-16 units, near enough to bytes for a cap. */
+  /** UTF-16 units, close enough to bytes for a limit. */
   get bytes(): number {
     return this.line.length;
   }
 
-  /** Aborts when the call has its outcome. Made when it is asked for: most servers ask nothing. */
+  /** Aborts when the call has its outcome. Created on first use: most servers send no requests. */
   get ended(): AbortSignal {
     this.#ended ??= new AbortController();
     if (this.state === 'settled') this.#ended.abort();
     return this.#ended.signal;
   }
 
-  /** It waits for us, not for the server: only its hard limit counts, until each hold was released. */
+  /** The server waits for an answer of ours: only the hard limit counts, until each hold is released. */
   hold(): void {
     this.#holds += 1;
     this.deadline = this.hardDeadline;
@@ -141,12 +142,12 @@ export class Call implements Timed, Waiter, CallHandle {
     this.extend(now);
   }
 
-  /** Something was heard of it. */
+  /** Progress came: the timeout starts over. */
   extend(now: number): void {
     if (this.#holds === 0) this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);
   }
 
-  /** Nobody waits for it any more. What it said is let go, whoever still holds the call itself. */
+  /** The call has its outcome. Its line is dropped, since handles may keep the call itself alive. */
   end(): void {
     this.state = 'settled';
     this.line = '';

@@ -1,13 +1,13 @@
 import type { Clock } from '../../shared/clock.js';
 
-/** Something that ends at `deadline` unless it was removed before. The deadline may be moved later at any time. */
+/** Expires at `deadline` unless it was removed before. The deadline may be moved later at any time. */
 export interface Timed {
   deadline: number;
-  /** Where it lies in the wheel; belongs to `Deadlines`. */
+  /** Its slot in the wheel; set by `Deadlines`. */
   tick: number;
 }
 
-/** A deadline is met up to this much late, never early. */
+/** An item expires up to this much late, never early. */
 export const TICK_MS = 20;
 
 /**
@@ -19,7 +19,7 @@ export class Deadlines<T extends Timed> {
   readonly #clock: Clock;
   readonly #expired: (item: T) => void;
   readonly #ticks = new Map<number, Set<T>>();
-  /** The latest tick that was added to. It stays though it may be empty: the next item belongs there, most likely. */
+  /** The last tick that got an item. Its set is kept even when empty: the next item most likely has the same tick. */
   #latest = 0;
   #timer: unknown;
   #armedFor = Number.POSITIVE_INFINITY;
@@ -32,7 +32,7 @@ export class Deadlines<T extends Timed> {
   add(item: T): void {
     const tick = Math.ceil(item.deadline / TICK_MS);
     item.tick = tick;
-    if (tick !== this.#latest) this.#leave(tick);
+    if (tick !== this.#latest) this.#switchTick(tick);
     const items = this.#ticks.get(tick);
     if (items === undefined) this.#ticks.set(tick, new Set([item]));
     else items.add(item);
@@ -44,13 +44,13 @@ export class Deadlines<T extends Timed> {
     if (items?.delete(item) && items.size === 0 && item.tick !== this.#latest) this.#ticks.delete(item.tick);
   }
 
-  /** Forgets everything and lets go of the timer. */
+  /** Removes every item and stops the timer. */
   clear(): void {
     this.#ticks.clear();
     this.#disarm();
   }
 
-  #leave(next: number): void {
+  #switchTick(next: number): void {
     if (this.#ticks.get(this.#latest)?.size === 0) this.#ticks.delete(this.#latest);
     this.#latest = next;
   }
@@ -83,7 +83,7 @@ export class Deadlines<T extends Timed> {
     let earliest = Number.POSITIVE_INFINITY;
     for (const [tick, items] of this.#ticks) if (items.size > 0) earliest = Math.min(earliest, tick);
     if (earliest < this.#armedFor) this.#arm(earliest);
-    // last, since it calls out: whatever comes back in finds the wheel in order
+    // last: the callbacks may add and remove items, so the wheel must be consistent
     for (const item of due) if (item.deadline <= now) this.#expired(item);
   }
 }

@@ -10,19 +10,19 @@ import {
 } from '../../shared/call-errors.js';
 import { shellWord } from '../../shared/shell-word.js';
 
-/** What a call is told when its incarnation came to this end. `sent`: the call was with the server. */
+/** The error of a call whose incarnation ended like this. `sent`: the server had got the call. */
 export function endingError(name: string, ending: Ending, sent: boolean): MCPError {
-  const fate = sent ? 'the call was with the server and may have run' : 'the call was not sent';
+  const callState = sent ? 'the call was with the server and may have run' : 'the call was not sent';
   if (ending.kind === 'disconnected') {
     const message = `${name}: was stopped`;
     return new ServerUnavailableError(message, {
       sent,
       retryable: true,
-      why: fate,
+      why: callState,
       fix: `see "toolherd why ${shellWord(name)}"`,
     });
   }
-  const why = ending.why === undefined ? fate : `${fate}; ${ending.why}`;
+  const why = ending.why === undefined ? callState : `${callState}; ${ending.why}`;
   const details = { sent, retryable: ending.permanent !== true, why, fix: ending.fix };
   if (ending.cause === 'timeout') return new MCPTimeoutError(ending.message, details);
   if (ending.cause === 'spawn') return new ServerUnavailableError(ending.message, details);

@@ -1,15 +1,15 @@
-/** What waits for a place: how much it weighs, and on whose behalf. */
+/** An item that waits: its size, and who made it. */
 export interface Waiter {
   readonly bytes: number;
   readonly caller: string | undefined;
 }
 
 /**
- * The order in which calls over `max_in_flight` get their turn: callers take turns. Whoever has one call waiting comes
- * next, however many another has. Within one caller it is first come, first served.
+ * Calls over `max_in_flight`. Callers take turns: a caller with one waiting call comes next, however many calls another
+ * has. The calls of one caller are first in, first out.
  */
 export class FairQueue<T extends Waiter> {
-  /** Callers that have something waiting, in the order of their turns; a Map keeps it. */
+  /** The waiting items of each caller, in the order of turns; a Map keeps insertion order. */
   readonly #queues = new Map<string | undefined, Set<T>>();
   #size = 0;
   #bytes = 0;
@@ -22,7 +22,7 @@ export class FairQueue<T extends Waiter> {
     return this.#bytes;
   }
 
-  /** How many of one caller wait. */
+  /** How many items of one caller wait. */
   sizeOf(caller: string | undefined): number {
     return this.#queues.get(caller)?.size ?? 0;
   }
@@ -35,7 +35,7 @@ export class FairQueue<T extends Waiter> {
     this.#bytes += item.bytes;
   }
 
-  /** The next one, taken out. */
+  /** Removes and returns the next item. */
   shift(): T | undefined {
     const [turn] = this.#queues;
     if (turn === undefined) return undefined;
@@ -43,7 +43,7 @@ export class FairQueue<T extends Waiter> {
     const [item] = queue;
     if (item === undefined) return undefined;
     this.remove(item);
-    // who had a turn goes to the end
+    // a caller that had its turn moves to the end
     if (queue.size > 0) {
       this.#queues.delete(caller);
       this.#queues.set(caller, queue);
@@ -51,7 +51,7 @@ export class FairQueue<T extends Waiter> {
     return item;
   }
 
-  /** Everybody, in the order of their turns, taken out. */
+  /** Removes and returns all items, in the order of turns. */
   takeAll(): T[] {
     const all: T[] = [];
     for (let item = this.shift(); item !== undefined; item = this.shift()) all.push(item);

@@ -1,16 +1,16 @@
 import type { Call } from './call.js';
 
-/** More than are usually in flight at once, so that two of them seldom want the same place. */
-const PLACES = 1024;
+/** More than are usually in flight at once, so that two calls seldom share a slot. */
+const SLOTS = 1024;
 
 /**
- * Calls by their ids, which only grow: each has the place that its id falls on, and one that is still there when its
- * place is wanted again moves into a Map. A Map alone would do, but not for ten thousand calls a second: one whose
- * entries come and go leaves a chain of worn-out tables behind, through which the collector keeps every call alive until
- * it looks at the whole heap (measured: a fifth of a call's cost).
+ * Calls by their ids, which only grow. A call's slot is its id modulo the number of slots; a call that is still there
+ * when a later one needs its slot moves to a Map. A Map alone is too slow for ten thousand calls a second: with high
+ * churn it keeps old hash tables, and with them every finished call, alive until a major garbage collection (measured: a
+ * fifth of a call's cost).
  */
 export class InFlight {
-  readonly #places: (Call | undefined)[] = new Array(PLACES).fill(undefined);
+  readonly #slots: (Call | undefined)[] = new Array(SLOTS).fill(undefined);
   readonly #displaced = new Map<number, Call>();
   #size = 0;
 
@@ -19,23 +19,23 @@ export class InFlight {
   }
 
   get(id: number): Call | undefined {
-    const call = this.#places[placeOf(id)];
+    const call = this.#slots[slotOf(id)];
     return call?.id === id ? call : this.#displaced.get(id);
   }
 
-  /** Its id may not be in use. */
+  /** Its id must not be in use. */
   add(call: Call): void {
-    const place = placeOf(call.id);
-    const other = this.#places[place];
+    const slot = slotOf(call.id);
+    const other = this.#slots[slot];
     if (other !== undefined) this.#displaced.set(other.id, other);
-    this.#places[place] = call;
+    this.#slots[slot] = call;
     this.#size += 1;
   }
 
   /** False where it was not in flight. */
   delete({ id }: Call): boolean {
-    const place = placeOf(id);
-    if (this.#places[place]?.id === id) this.#places[place] = undefined;
+    const slot = slotOf(id);
+    if (this.#slots[slot]?.id === id) this.#slots[slot] = undefined;
     else if (!this.#displaced.delete(id)) return false;
     this.#size -= 1;
     return true;
@@ -44,12 +44,12 @@ export class InFlight {
   /** The oldest first. */
   all(): Call[] {
     if (this.#size === 0) return [];
-    const placed = this.#places.filter((call) => call !== undefined);
-    return [...this.#displaced.values(), ...placed].sort((a, b) => a.id - b.id);
+    const inSlots = this.#slots.filter((call) => call !== undefined);
+    return [...this.#displaced.values(), ...inSlots].sort((a, b) => a.id - b.id);
   }
 }
 
-/** Whatever a server takes for an id falls somewhere. */
-function placeOf(id: number): number {
-  return id & (PLACES - 1);
+/** Any number that a server sends as an id has a slot. */
+function slotOf(id: number): number {
+  return id & (SLOTS - 1);
 }

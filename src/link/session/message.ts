@@ -1,17 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { RpcError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { replyIds } from './reply-ids.js';
-import { mayRepeatId, topLevelIds } from './top-level-ids.js';
+import { mayRepeatId, replyIds, topLevelIds } from './reply-source.js';
 
 export type Id = number | string;
 
 /**
- * One line from a server, sorted. `broken` is everything that is no valid message; its `ids` are those of the
- * replies it seems to have been.
+ * One line from a server, classified. `broken`: no valid message; its `ids` are those of the replies that it may have
+ * been.
  */
 export type Message =
-  /** `line`: what it was read from; a line of its own. */
+  /** `line`: the text of the line, where the message is the whole line. */
   | { kind: 'result'; id: Id; result: JsonObject; raw: JsonObject; line?: string | undefined }
   | { kind: 'error'; id: Id; error: RpcError; raw: JsonObject }
   | { kind: 'request'; id: Id; method: string; raw: JsonObject }
@@ -38,31 +37,31 @@ export function readMessage(line: Buffer): Message {
     const ids = replyIds(bytes.subarray(0, EDGE_BYTES), bytes.subarray(-EDGE_BYTES));
     return broken('not JSON', ids);
   }
-  if (Array.isArray(value)) return sortMessage(value);
-  // whatever is no UTF-8 has become this; it is found faster than all the rest is checked
+  if (Array.isArray(value)) return classifyMessage(value);
+  // invalid UTF-8 was decoded to U+FFFD; searching for it is faster than checking every line
   if (text.includes('\ufffd') && !isUtf8(bytes)) return broken('not valid UTF-8', idsOf(value));
   if (mayRepeatId(text)) {
     const ids = topLevelIds(bytes);
     if (ids.length > 1) return broken('more than one id', ids.filter(isId));
   }
-  const message = sort(value);
+  const message = classify(value);
   if (message.kind === 'result') message.line = text;
   return message;
 }
 
-/** What came parsed already. */
-export function sortMessage(value: unknown): Message {
+/** Classifies a message that is already parsed. */
+export function classifyMessage(value: unknown): Message {
   // 2025-03-26 allowed batches, so an old server may send one
-  if (Array.isArray(value)) return { kind: 'batch', messages: value.map((part) => sort(part)) };
-  return sort(value);
+  if (Array.isArray(value)) return { kind: 'batch', messages: value.map((part) => classify(part)) };
+  return classify(value);
 }
 
-function sort(value: unknown): Message {
+function classify(value: unknown): Message {
   if (!isObject(value)) return broken('not a JSON-RPC message');
   const { id, method } = value;
   const answers = 'result' in value || 'error' in value;
   if (value.jsonrpc !== '2.0') return broken('not a JSON-RPC 2.0 message', answers ? idsOf(value) : []);
-  if (method !== undefined) return sortMethod(value, method, answers);
+  if (method !== undefined) return classifyMethod(value, method, answers);
   if (!isId(id)) return broken(answers ? 'a reply without a usable id' : 'not a JSON-RPC message');
   if ('result' in value && 'error' in value) return broken('both result and error', [id]);
   if ('error' in value) {
@@ -75,7 +74,7 @@ function sort(value: unknown): Message {
   return { kind: 'result', id, result: value.result, raw: value, line: undefined };
 }
 
-function sortMethod(value: JsonObject, method: unknown, answers: boolean): Message {
+function classifyMethod(value: JsonObject, method: unknown, answers: boolean): Message {
   if (answers) return broken('both a method and a result', idsOf(value));
   if (typeof method !== 'string') return broken('a method that is no string');
   const { id, params } = value;

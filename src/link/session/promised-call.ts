@@ -3,7 +3,7 @@ import type { CallHandle, CallOptions, Outcome } from './call.js';
 import { cancelled } from './refusals.js';
 import type { Session } from './session.js';
 
-/** A call in the form in which most want it: a promise, and a signal to take it back. */
+/** A call as a promise, with a signal that cancels it. */
 export function promisedCall(
   session: Pick<Session, 'name' | 'send'>,
   method: string,

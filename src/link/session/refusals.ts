@@ -12,10 +12,10 @@ import { isObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { Call } from './call.js';
 
-/** The server would have to ask somebody, and this call has nobody to be asked (2026-07-28). */
-const NOBODY_TO_ASK = -32021;
+/** The server needs input, and this call has no agent that could give it (2026-07-28). */
+const MISSING_CAPABILITY = -32021;
 
-/** The sentences of a session: what happened, why, and the next step. `name` is the server's. */
+/** The errors of a session: what happened, why, and the next step. `name` is the server's. */
 export function unavailable(name: string, sent = false): MCPError {
   const fix = `see "toolherd why ${name}"`;
   const message = `${name}: takes no more calls, it is stopping`;
@@ -59,7 +59,7 @@ export function answered(name: string, call: Call, rpc: RpcError): MCPError {
   return new MCPProtocolError(message, {
     sent: true,
     rpc,
-    ...(rpc.code === NOBODY_TO_ASK ? nobody(rpc) : refused(name, rpc)),
+    ...(rpc.code === MISSING_CAPABILITY ? unattended(rpc) : refused(name, rpc)),
   });
 }
 
@@ -86,7 +86,7 @@ function refused(name: string, { code }: RpcError) {
   };
 }
 
-function nobody({ data }: RpcError) {
+function unattended({ data }: RpcError) {
   const wanted =
     isObject(data) && isObject(data.requiredCapabilities) ? Object.keys(data.requiredCapabilities) : [];
   return {

@@ -9,27 +9,25 @@ import {
 import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Call, Outcome } from './call.js';
 import type { InFlight } from './in-flight.js';
-import { type Id, type Message, readMessage, sortMessage } from './message.js';
-import { ParsedOutcome } from './parsed-outcome.js';
-import { RawOutcome } from './raw/raw-outcome.js';
+import { classifyMessage, type Id, type Message, readMessage } from './message.js';
+import { ParsedOutcome, RawOutcome } from './outcome.js';
 import { type RawReply, ReplyScan } from './raw/reply-scan.js';
 import { answered, misanswered, tooLarge } from './refusals.js';
-import { replyIds } from './reply-ids.js';
-import { resultSource } from './result-source.js';
+import { replyIds, resultSource } from './reply-source.js';
 
 /**
- * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The two never meet, and a server
- * that keeps ids in 32 bits has room for a thousand million calls.
+ * Ids of calls begin here; smaller ones belong to the SDK's client (handshake, ping). The ranges never overlap, and a
+ * server that keeps ids in 32 bits has room for a thousand million calls.
  */
 export const FIRST_CALL_ID = 2 ** 30;
 
 /**
- * What is no result of a call is parsed here, whole, and in small objects takes fifty times its bytes. No client may say
- * more in a line either, so that nothing honest is longer.
+ * The longest line that is parsed unless it is the result of a call: parsed into small objects it takes fifty times its
+ * bytes. Clients have the same limit for a line, so no legitimate message is longer.
  */
-const MOST_SAID = 8 * 2 ** 20;
+const MOST_PARSED = 8 * 2 ** 20;
 
-/** What came in and reached nobody. */
+/** Counts of messages that reached no call. */
 export interface StrayCounts {
   replies: number;
   progress: number;
@@ -40,20 +38,20 @@ export interface StrayCounts {
 export interface ReplyRouterPorts {
   /** The server's name, for messages. */
   name: string;
-  /** Calls that were written and have not settled: no other call can be reached from here. */
+  /** Calls that were written and have not settled: the router can reach no other call. */
   inFlight: Pick<InFlight, 'get' | 'all'>;
-  /** Whether results may pass unseen at all: not where one may be a question. */
+  /** Whether results may pass unparsed: not where a result may ask for input. */
   passesRaw(): boolean;
   settle(call: Call, outcome: Outcome): void;
-  /** A reply to no call in flight; with this id there may have been one. */
+  /** A reply to no call in flight, perhaps to one that has ended. */
   late(id: number): void;
   progress(call: Call, progress: JsonObject): void;
   other(message: Message, line: Buffer | undefined): void;
-  /** Something of this kind reached nobody; so many did so far. */
+  /** A message of this kind reached no call; `count` did so far. */
   strayed?(kind: keyof StrayCounts, count: number): void;
 }
 
-/** Finds the call a line from the server belongs to. Of a long reply to somebody who only hands it on the id alone is read. */
+/** Finds the call that a line of the server belongs to. Of a long reply only the id is read where its sink accepts bytes. */
 export class ReplyRouter {
   readonly counts: StrayCounts = { replies: 0, progress: 0, broken: 0, oversized: 0 };
   readonly #ports: ReplyRouterPorts;
@@ -66,11 +64,11 @@ export class ReplyRouter {
     const line = bytes.length < LONG_BYTES ? undefined : this.long();
     line?.push(bytes);
     if (line !== undefined) line.end([bytes]);
-    else if (bytes.length <= MOST_SAID) this.#sort(readMessage(bytes), bytes);
+    else if (bytes.length <= MOST_PARSED) this.#route(readMessage(bytes), bytes);
     else this.#scanned(scanned(bytes), [bytes]);
   }
 
-  /** Takes a long line as it comes. Undefined where it would be parsed all the same. */
+  /** Takes a long line in pieces. Undefined where it would be parsed anyway. */
   long(): LongLine | undefined {
     if (!this.#isRawWanted) return undefined;
     const scan = new ReplyScan();
@@ -79,7 +77,7 @@ export class ReplyRouter {
 
   /** A message that came as an object, not as a line. */
   deliverParsed(raw: unknown): void {
-    this.#sort(sortMessage(raw), undefined);
+    this.#route(classifyMessage(raw), undefined);
   }
 
   /** True when the line was the reply to a call. */
@@ -105,7 +103,7 @@ export class ReplyRouter {
       this.#stray('replies', [reply.id]);
     } else {
       const line = joined(pieces);
-      if (call !== undefined || line.length <= MOST_SAID) this.#sort(readMessage(line), line);
+      if (call !== undefined || line.length <= MOST_PARSED) this.#route(readMessage(line), line);
       else this.#tooLong(line);
     }
   }
@@ -116,8 +114,8 @@ export class ReplyRouter {
     else this.#broken(replyIds(head, tail), 'not valid UTF-8');
   }
 
-  #sort(message: Message, line: Buffer | undefined): void {
-    if (message.kind === 'batch') for (const part of message.messages) this.#sort(part, line);
+  #route(message: Message, line: Buffer | undefined): void {
+    if (message.kind === 'batch') for (const part of message.messages) this.#route(part, line);
     else if (message.kind === 'result' || message.kind === 'error') this.#reply(message, line);
     else if (message.kind === 'notification' && message.method === 'notifications/progress') {
       this.#progress(message.params);
@@ -154,7 +152,7 @@ export class ReplyRouter {
     else this.#ports.settle(call, { ok: false, error: misanswered(this.#ports.name, call, why) });
   }
 
-  /** The one call these ids can mean. Where two calls could be meant, neither is touched. */
+  /** The one call in flight with any of these ids; undefined where there are two. */
   #onlyCall(ids: readonly number[]): Call | undefined {
     const calls = new Set<Call>();
     for (const id of ids) {
@@ -165,7 +163,7 @@ export class ReplyRouter {
     return calls.size === 1 ? only : undefined;
   }
 
-  /** `ids`: of the replies that it seems to be. Where two could be meant, neither counts as answered. */
+  /** `ids`: of the replies that it may be. With two ids neither call counts as answered. */
   #stray(kind: keyof StrayCounts, ids: readonly number[] = []): void {
     const [id] = ids;
     if (id !== undefined && ids.length === 1) this.#ports.late(id);
@@ -176,7 +174,7 @@ export class ReplyRouter {
   #progress(params: JsonObject | undefined): void {
     const token = params?.progressToken;
     const call = typeof token === 'number' ? this.#ports.inFlight.get(token) : undefined;
-    // a call that did not ask has given nobody its token
+    // a call without a progress sink has sent no token
     if (call?.sink.progress === undefined || !isObject(params) || typeof params.progress !== 'number') {
       this.#stray('progress');
       return;

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
- * One request as a line. A caller's own progress token never goes through: tokens share one space per server, and two
- * callers may use the same. Where progress is wanted the token is the call's id. `envelope`: what this era of the
- * protocol says of itself in `_meta` with every request. Throws what JSON.stringify throws.
+ * One request as a line. The caller's own progress token is removed: all callers share the tokens of one server, and two
+ * may use the same. Where progress is wanted the token is the call's id. `envelope`: added to `_meta` where the protocol
+ * wants it in every request. Throws what JSON.stringify throws.
  */
 export function requestLine(
   id: number,

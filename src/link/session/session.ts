@@ -5,8 +5,8 @@ import type { JsonObject } from '../../shared/json.js';
 import {
   Call,
   type CallHandle,
-  type CallHome,
   type CallOptions,
+  type CallOwner,
   type CallRequest,
   type CallSink,
   type Limits,
@@ -22,18 +22,18 @@ import { FIRST_CALL_ID, ReplyRouter, type StrayCounts } from './reply-router.js'
 import { cancelLine, requestLine } from './request-line.js';
 import { UnansweredCalls } from './unanswered-calls.js';
 
-/** Where lines go. It never throws. */
+/** Writes lines to the server. It never throws. */
 export interface Wire {
-  /** False while the other side takes no more; calls then wait in the session, where they can still be taken back. */
+  /** False while the server takes no more; calls then wait in the session, where they can still be cancelled unsent. */
   readonly ready: boolean;
-  /** False when the line was refused: not a byte of it will reach the server. */
+  /** False when the line was refused: the server gets no byte of it. */
   write(line: string): boolean;
 }
 
 export interface SessionOptions extends Limits {
   /** The server's name, for messages. */
   name: string;
-  /** Which life of the server this is. */
+  /** Which incarnation of the server this is. */
   incarnation?: number | undefined;
   wire: Wire;
   clock: Clock;
@@ -41,27 +41,26 @@ export interface SessionOptions extends Limits {
   maxWaiting?: number | undefined;
   maxWaitingBytes?: number | undefined;
   /**
-   * A result that is none yet: the server wants to know more first (`input_required`). Resolves with what is added to
-   * the params of the next try; rejects with the call's error. Absent where the protocol has no such results.
+   * Handles a result by which the server asks for more first (`input_required`). Resolves with what is added to the
+   * params of the next try; rejects with the call's error. Absent where the protocol has no such results.
    */
   inputRequired?: ((call: Call, result: JsonObject) => Promise<JsonObject>) | undefined;
-  /** Whatever a server sends that belongs to no call, and the line it came in, if it came in one. */
+  /** A message that belongs to no call, and its line, where it came as a line. */
   other(message: Message, line: Buffer | undefined): void;
-  /** Something of this kind reached nobody; so many did so far. */
+  /** A message of this kind reached no call; `count` did so far. */
   strayed?(kind: keyof StrayCounts, count: number): void;
-  /** A sink threw: a fault of ours, which must not reach other calls. */
+  /** A sink threw: a bug of toolherd, which must not reach other calls. */
   fault(error: unknown): void;
 }
 
-/** What a request says of itself, which may depend on whether somebody can be asked on its behalf. */
+/** The `_meta` of a request, which may depend on whether its agent can answer questions. */
 export type Envelope = (sink: Pick<CallSink, 'ask'>) => JsonObject;
 
 /**
  * The calls of one incarnation: `open` → `sealed` (no new ones; those in flight may finish) → `closed`.
  *
- * Every call that is accepted settles exactly once. A request is written at most once and never again. A reply
- * reaches a call only if that call was written and has not settled, so an id that was guessed, repeated or left over
- * reaches nobody.
+ * Every accepted call settles exactly once. A request is written at most once. A reply reaches a call only if that call
+ * was written and has not settled, so a reply with a guessed, repeated or old id reaches none.
  */
 export class Session {
   readonly name: string;
@@ -69,22 +68,22 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #clock: Clock;
   readonly #inFlight = new InFlight();
-  /** Those that the server will only go on with when it knows more. It waits for no reply, so none can reach them. */
-  readonly #asking = new Set<Call>();
+  /** Calls whose server has asked for more input. It owes them no reply, so none can reach them. */
+  readonly #awaitingInput = new Set<Call>();
   /** Requests of toolherd itself that have no outcome yet. */
-  readonly #own = new Set<Call>();
+  readonly #ownRequests = new Set<Call>();
   readonly #unanswered = new UnansweredCalls();
   readonly #waiting = new FairQueue<Call>();
   readonly #deadlines: Deadlines<Call>;
-  readonly #inbox: ReplyRouter;
-  readonly #home: CallHome;
+  readonly #replies: ReplyRouter;
+  readonly #owner: CallOwner;
   #state: 'open' | 'sealed' | 'closed' = 'open';
   #nextId = FIRST_CALL_ID;
   #accepted = 0;
   #lastActivityAt: number;
-  #heardAt = 0;
+  #lastReceivedAt = 0;
   #pumping = false;
-  /** What every request says of itself; known when the handshake is done. */
+  /** The `_meta` of every request; known when the handshake is done. */
   #envelope: Envelope | undefined;
 
   constructor(options: SessionOptions) {
@@ -95,8 +94,8 @@ export class Session {
     this.#deadlines = new Deadlines(options.clock, (call) => this.#expire(call));
     this.#lastActivityAt = options.clock.now();
     const { timeoutMs, maxTimeoutMs } = options;
-    this.#home = { timeoutMs, maxTimeoutMs, takeBack: (call, reason) => this.#cancel(call, reason) };
-    this.#inbox = new ReplyRouter({
+    this.#owner = { timeoutMs, maxTimeoutMs, cancel: (call, reason) => this.#cancel(call, reason) };
+    this.#replies = new ReplyRouter({
       name: options.name,
       inFlight: this.#inFlight,
       passesRaw: () => options.inputRequired === undefined,
@@ -112,25 +111,25 @@ export class Session {
     return this.#state;
   }
 
-  /** Requests the server knows of. */
+  /** Requests that were sent and have no outcome. */
   get inFlight(): number {
-    return this.#inFlight.size + this.#asking.size;
+    return this.#inFlight.size + this.#awaitingInput.size;
   }
 
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** `inFlight` without what toolherd asks for itself. */
+  /** `inFlight` without toolherd's own requests. */
   get callsInFlight(): number {
     let calls = this.inFlight;
-    for (const { state } of this.#own) if (state === 'sent') calls -= 1;
+    for (const { state } of this.#ownRequests) if (state === 'sent') calls -= 1;
     return calls;
   }
 
-  /** A call waits or is in flight. What toolherd asks for itself is none. */
+  /** Whether a call waits or is in flight. Toolherd's own requests do not count. */
   get isInUse(): boolean {
-    return this.inFlight + this.waiting > this.#own.size;
+    return this.inFlight + this.waiting > this.#ownRequests.size;
   }
 
   /** Calls accepted so far. */
@@ -138,9 +137,9 @@ export class Session {
     return this.#accepted;
   }
 
-  /** What the server sent that reached nobody. */
+  /** Counts of messages that reached no call. */
   get strays(): Readonly<StrayCounts> {
-    return this.#inbox.counts;
+    return this.#replies.counts;
   }
 
   /** Calls the server is working on. */
@@ -148,12 +147,12 @@ export class Session {
     return this.#inFlight.all();
   }
 
-  /** Callers whose calls ended without an answer of the server: it may still be working on them. */
+  /** Callers of calls that ended without a reply: the server may still work on them. */
   get unansweredCallers(): ReadonlySet<string> {
     return this.#unanswered.callers;
   }
 
-  /** When a call last came, progressed or settled. Looked at when an idle timer fires, so a call costs no event. */
+  /** When a call last began, progressed or settled. An idle timer reads it when it fires, so a call costs no event. */
   get lastActivityAt(): number {
     return this.#lastActivityAt;
   }
@@ -162,37 +161,37 @@ export class Session {
     return promisedCall(this, method, params, options);
   }
 
-  /** Undefined when the call was refused; its sink knows why. */
+  /** Undefined when the call was refused; its sink was settled with the reason. */
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
     const refusal = this.#refusal(request);
-    if (refusal !== undefined) return this.#tell(sink, { ok: false, error: refusal });
+    if (refusal !== undefined) return this.#settleSink(sink, { ok: false, error: refusal });
     const id = this.#nextId;
     let line: string;
     try {
       const { method, params } = request;
       line = requestLine(id, method, params, sink.progress !== undefined, this.#envelope?.(sink));
     } catch (cause) {
-      return this.#tell(sink, { ok: false, error: unwritable(this.name, request.method, cause) });
+      return this.#settleSink(sink, { ok: false, error: unwritable(this.name, request.method, cause) });
     }
     this.#nextId += 1;
     this.#accepted += 1;
     const now = this.#clock.now();
-    const call = new Call(id, line, request, sink, this.#home, now);
-    if (call.isOwn) this.#own.add(call);
+    const call = new Call(id, line, request, sink, this.#owner, now);
+    if (call.isOwn) this.#ownRequests.add(call);
     else this.#lastActivityAt = now;
-    // who need not wait does not stand in line
-    if (this.#waiting.size === 0 && this.#hasPlace) this.#write(call);
+    // with a free slot the call skips the queue
+    if (this.#waiting.size === 0 && this.#hasSlot) this.#write(call);
     else {
       this.#waiting.push(call);
       this.#pump();
     }
-    // after it was written, where it was: the server has begun with it meanwhile
+    // after the write, so that the server begins sooner
     if (call.state !== 'settled') this.#deadlines.add(call);
     return call;
   }
 
-  /** From now on every request says this of itself. To be told before the wire is ready: what waits is told anew. */
-  speak(envelope: JsonObject | Envelope): void {
+  /** Adds this to the `_meta` of every request. Called before the wire is ready: waiting requests are written anew. */
+  useEnvelope(envelope: JsonObject | Envelope): void {
     this.#envelope = typeof envelope === 'function' ? envelope : () => envelope;
     for (const call of this.#waiting.takeAll()) {
       call.line = this.#lineOf(call, call.params);
@@ -205,40 +204,40 @@ export class Session {
     this.#pump();
   }
 
-  /** When the server was last heard; the clock's time. */
-  get heardAt(): number {
-    return this.#heardAt;
+  /** When any byte of the server last came; the clock's time. */
+  get lastReceivedAt(): number {
+    return this.#lastReceivedAt;
   }
 
-  /** Something of the server came, be it not whole yet. */
-  heard(): void {
-    this.#heardAt = this.#clock.now();
+  /** Bytes of the server came, perhaps of an incomplete message. */
+  noteReceived(): void {
+    this.#lastReceivedAt = this.#clock.now();
   }
 
   /** One line from the server. */
   deliver(bytes: Buffer): void {
-    this.heard();
-    this.#inbox.deliver(bytes);
+    this.noteReceived();
+    this.#replies.deliver(bytes);
   }
 
-  /** A long line begins; undefined where it is to be delivered whole. */
+  /** A long line begins. Undefined where it has to be delivered whole. */
   deliverLong(): LongLine | undefined {
-    this.heard();
-    return this.#inbox.long();
+    this.noteReceived();
+    return this.#replies.long();
   }
 
   /** A message that came as an object, not as a line. */
   deliverParsed(raw: unknown): void {
-    this.heard();
-    this.#inbox.deliverParsed(raw);
+    this.noteReceived();
+    this.#replies.deliverParsed(raw);
   }
 
-  /** The server waits for us, not we for it: only the hard limit of this call counts, until `release`. */
+  /** The server waits for an answer of ours: only the hard limit of this call counts, until `release`. */
   hold(call: Call): void {
     call.hold();
   }
 
-  /** It is the server's turn again. */
+  /** The server has its answer: the timeout counts again. */
   release(call: Call): void {
     if (call.state === 'settled') return;
     this.#deadlines.remove(call);
@@ -246,34 +245,34 @@ export class Session {
     this.#deadlines.add(call);
   }
 
-  /** This request got lost on its way, or its reply did. False when no such call is in flight. */
+  /** The request or its reply got lost. False where no such call is in flight. */
   lose(id: number, error: MCPError): boolean {
     const call = this.#inFlight.get(id);
     if (call !== undefined) this.#fail(call, error);
     return call !== undefined;
   }
 
-  /** The reply to this request came and could not be kept: the server works on it no more. Otherwise as `lose`. */
+  /** As `lose`, for a reply that came and was too large to keep: the server has finished the call. */
   loseReply(id: number, error: MCPError): boolean {
     const call = this.#inFlight.get(id);
     if (call !== undefined) this.#settle(call, { ok: false, error });
     return call !== undefined;
   }
 
-  /** A line that was too long to keep. True when it was the reply to a call. */
+  /** A line over the size limit. True when it was the reply to a call. */
   deliverOversized(line: OversizedLine): boolean {
-    this.heard();
-    return this.#inbox.deliverOversized(line);
+    this.noteReceived();
+    return this.#replies.deliverOversized(line);
   }
 
-  /** No new calls. Those that wait are given back unsent, so that somebody else may serve them. */
+  /** No new calls. Waiting calls fail unsent, so that another replica can serve them. */
   seal(): void {
     if (this.#state !== 'open') return;
     this.#state = 'sealed';
     for (const call of this.#waiting.takeAll()) this.#fail(call, unavailable(this.name));
   }
 
-  /** Those that wait and may not be sent any more are told so. */
+  /** Fails the waiting calls that may not be sent any more. */
   withdraw(refusalOf: (call: Call) => MCPError | undefined): void {
     const waiting = this.#waiting.takeAll();
     for (const call of waiting) this.#waiting.push(call);
@@ -283,11 +282,11 @@ export class Session {
     }
   }
 
-  /** The end: whatever is left fails now, each with the error made for it. */
+  /** The end: every call without an outcome fails now, each with the error made for it. */
   close(errorFor: (sent: boolean) => MCPError): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    const left = [...this.#inFlight.all(), ...this.#asking, ...this.#waiting.takeAll()];
+    const left = [...this.#inFlight.all(), ...this.#awaitingInput, ...this.#waiting.takeAll()];
     for (const call of left) this.#settle(call, { ok: false, error: errorFor(call.state === 'sent') });
     this.#deadlines.clear();
   }
@@ -297,12 +296,12 @@ export class Session {
     const { size, bytes } = this.#waiting;
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 2 ** 20 } = this.#options;
     if (size < maxWaiting && bytes < maxWaitingBytes) return undefined;
-    // who has nothing waiting yet is let in all the same: the crowd is another's
+    // a caller without a waiting call is still accepted: other callers filled the queue
     if (this.#waiting.sizeOf(caller) === 0) return undefined;
     return overloaded(this.name, size, this.#options.wire.ready);
   }
 
-  get #hasPlace(): boolean {
+  get #hasSlot(): boolean {
     const { wire, maxInFlight } = this.#options;
     return this.#state === 'open' && this.#inFlight.size < maxInFlight && wire.ready;
   }
@@ -314,10 +313,10 @@ export class Session {
   }
 
   #pump(): void {
-    // a line that is refused settles its call, which comes back here: once is enough
+    // a refused line settles its call, which calls #pump again: one loop is enough
     if (this.#pumping || this.#waiting.size === 0) return;
     this.#pumping = true;
-    while (this.#hasPlace) {
+    while (this.#hasSlot) {
       const call = this.#waiting.shift();
       if (call === undefined) break;
       this.#write(call);
@@ -332,18 +331,18 @@ export class Session {
       return;
     }
     this.#inFlight.delete(call);
-    this.#asking.add(call);
+    this.#awaitingInput.add(call);
     this.hold(call);
     inputRequired(call, outcome.result).then(
-      (added) => this.#askAgain(call, { ...call.params, ...added }),
+      (added) => this.#retryWithInput(call, { ...call.params, ...added }),
       (error: MCPError) => this.#fail(call, error),
     );
     this.#pump();
   }
 
-  /** The protocol's own second try, under a new id: the first has ended without having done its work. */
-  #askAgain(call: Call, params: JsonObject): void {
-    if (!this.#asking.delete(call)) return;
+  /** The second try that the protocol defines, under a new id: the first request ended without a final result. */
+  #retryWithInput(call: Call, params: JsonObject): void {
+    if (!this.#awaitingInput.delete(call)) return;
     call.id = this.#nextId;
     this.#nextId += 1;
     this.release(call);
@@ -375,18 +374,19 @@ export class Session {
   #expire(call: Call): void {
     if (call.state === 'settled') return;
     const error = timedOut(this.name, call);
-    if (error.sent && !this.#asking.has(call)) this.#options.wire.write(cancelLine(call.id, 'timeout'));
+    if (error.sent && !this.#awaitingInput.has(call))
+      this.#options.wire.write(cancelLine(call.id, 'timeout'));
     this.#fail(call, error);
   }
 
   #cancel(call: Call, reason: string): void {
     if (call.state === 'settled') return;
     const sent = call.state === 'sent';
-    if (sent && !this.#asking.has(call)) this.#options.wire.write(cancelLine(call.id, reason));
+    if (sent && !this.#awaitingInput.has(call)) this.#options.wire.write(cancelLine(call.id, reason));
     this.#fail(call, cancelled(this.name, sent, reason));
   }
 
-  /** It ends without an answer, and the server lives: it may still work on it. */
+  /** The call ends without a reply while the server lives: the server may still work on it. */
   #fail(call: Call, error: MCPError): void {
     const { id, caller } = call;
     if (error.sent && caller !== undefined && this.#inFlight.get(id) === call)
@@ -397,17 +397,17 @@ export class Session {
   #settle(call: Call, outcome: Outcome): void {
     if (call.state === 'settled') return;
     if (call.state === 'waiting') this.#waiting.remove(call);
-    else if (!this.#inFlight.delete(call)) this.#asking.delete(call);
+    else if (!this.#inFlight.delete(call)) this.#awaitingInput.delete(call);
     call.end();
-    // first of all: what whoever waits for it need not wait for comes after it
-    this.#tell(call.sink, outcome);
+    // first of all: the caller does not wait for the bookkeeping below
+    this.#settleSink(call.sink, outcome);
     this.#deadlines.remove(call);
-    if (call.isOwn) this.#own.delete(call);
+    if (call.isOwn) this.#ownRequests.delete(call);
     else this.#lastActivityAt = this.#clock.now();
     this.#pump();
   }
 
-  #tell(sink: CallSink, outcome: Outcome): undefined {
+  #settleSink(sink: CallSink, outcome: Outcome): undefined {
     try {
       sink.settle(outcome);
     } catch (error) {

@@ -1,12 +1,12 @@
-/** A server that follows the protocol answers no cancelled call, so there may be one for each that was ever cancelled. */
+/** A server that follows the protocol never answers a cancelled call, so each cancelled call would stay for ever. */
 const MOST_KEPT = 1024;
-/** From so many callers on nothing tells which of them a question is meant for: a third changes nothing. */
+/** With two callers it is unknown which one a request of the server is meant for: a third changes nothing. */
 const SEVERAL = 2;
 
 /**
- * Calls that ended for their callers while the server has not answered them: cancelled, timed out, or lost on their way
- * back. The server may still work on them, and ask. Each is kept until its reply comes. Of more than MOST_KEPT the oldest
- * is dropped, and its caller counts as long as the session lives: memory is bounded, and no caller is forgotten.
+ * Calls that ended for their callers without a reply: cancelled, timed out, or lost. The server may still work on them,
+ * and send requests. Each is kept until its reply comes. Over MOST_KEPT the oldest is dropped, and its caller counts as
+ * long as the session lives: memory is bounded, and no caller is forgotten.
  */
 export class UnansweredCalls {
   /** The oldest first. */
@@ -21,12 +21,12 @@ export class UnansweredCalls {
     if (this.#lasting.size < SEVERAL) this.#lasting.add(itsCaller);
   }
 
-  /** The server has answered this one, late. Any other id is left alone. */
+  /** The reply to this call came late. Other ids are ignored. */
   answered(id: number): void {
     this.#callers.delete(id);
   }
 
-  /** On whose behalf the server may still be at work. */
+  /** Callers whose calls the server may still work on. */
   get callers(): ReadonlySet<string> {
     return new Set([...this.#lasting, ...this.#callers.values()]);
   }

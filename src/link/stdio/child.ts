@@ -1,8 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { spawnShortage } from '../process/spawn-shortage.js';
-import { afterLastBytes } from './last-bytes.js';
-import { readInTurns } from './read-in-turns.js';
+import { afterLastBytes, readInTurns } from './pipes.js';
 
 export interface Exit {
   code: number | null;
@@ -17,28 +16,28 @@ export interface ChildOptions {
 }
 
 export interface ChildEvents {
-  /** It could not be started; nothing else follows. */
+  /** The process could not be started; nothing else follows. */
   failed(error: Error): void;
   stdout(chunk: Buffer): void;
   stderr(chunk: Buffer): void;
   /** The server closed its stdout; it may still run. */
   stdoutEnded(): void;
-  /** The process is dead. Not `close`: a helper can hold its pipes for ever. */
+  /** The process is dead. Not Node's `close`: a helper can hold the pipes open for ever. */
   exited(exit: Exit): void;
-  /** After `exited`: whatever it wrote before its death has been read. */
+  /** After `exited`: everything it wrote before its death was read. */
   drained(): void;
 }
 
 export interface Child {
   readonly pid: number;
   readonly stdin: Writable;
-  /** Lets go of the pipes, which a helper outside of the group may still hold. */
+  /** Closes the pipes, which a helper outside of the group may still hold open. */
   release(): void;
 }
 
 /**
- * Starts a process as the leader of a session and group of its own. Nothing here ends it: that is the ladder's work,
- * and the process table's. No event comes before this has returned.
+ * Starts a process as the leader of a new session and group. The stop sequence and the process table end it. No event
+ * comes before this has returned.
  */
 export function spawnChild(options: ChildOptions, on: ChildEvents): Child | undefined {
   const subprocess = start(options);
@@ -61,7 +60,7 @@ export function spawnChild(options: ChildOptions, on: ChildEvents): Child | unde
     read += chunk.length;
     on.stderr(chunk);
   });
-  // a signal that could not be sent, a pipe that broke: `exit` tells what matters
+  // a signal that could not be sent, a pipe that broke: `exit` is what matters
   for (const emitter of [subprocess, stdout, stderr]) emitter.on('error', () => undefined);
   subprocess.once('exit', (code, signal) => {
     on.exited({ code, signal });
@@ -70,9 +69,9 @@ export function spawnChild(options: ChildOptions, on: ChildEvents): Child | unde
   return { pid, stdin, release: () => release(stdout, stderr) };
 }
 
-/** Node throws for some reasons and reports others as an event. By hand: execa takes as long again as the start itself. */
+/** Node throws some errors and reports others as an event. Without execa, which takes as long as the start itself. */
 function start({ command, args, cwd, env }: ChildOptions): ChildProcessWithoutNullStreams | Error {
-  // at the limit of open files Node keeps the pipes of the child that it could not start, so it is not tried
+  // at the limit of open files Node leaks the pipes of a child that it cannot start, so it is not tried
   const shortage = spawnShortage();
   if (shortage !== undefined) return shortage;
   try {

@@ -3,17 +3,17 @@ import { basename } from 'node:path';
 import { spawnShortage } from '../process/spawn-shortage.js';
 
 /**
- * A server in a container is the client's business only in part: the client can be killed and the container lives on.
- * So the container carries our cookie as a label, and when the client is gone whatever still has that label is removed.
+ * A container outlives its client when the client is killed. So the container gets the cookie as a label, and when the
+ * client is gone every container with that label is removed.
  */
 const LABEL = 'toolherd.cookie';
-/** Options of docker itself that take their value from the next word. */
+/** Options of docker itself whose value is the next word. */
 const WITH_VALUE = new Set(
   '--config -c --context -H --host -l --log-level --tlscacert --tlscert --tlskey'.split(' '),
 );
 const LIMIT_MS = 10_000;
 
-/** The place of `run` in the arguments of a `docker run` (or `docker container run`); -1 for any other command. */
+/** The index of `run` in the arguments of `docker run` (or `docker container run`); -1 for any other command. */
 export function dockerRunAt(command: string, args: readonly string[]): number {
   if (basename(command) !== 'docker') return -1;
   for (let at = 0; at < args.length; at += 1) {
@@ -25,7 +25,7 @@ export function dockerRunAt(command: string, args: readonly string[]): number {
   return -1;
 }
 
-/** The arguments with our label, and with the names of variables that the client passes on from its own environment. */
+/** The arguments with the label, and with the names of variables that the client passes on from its environment. */
 export function labelledArgs(
   args: readonly string[],
   runAt: number,
@@ -36,14 +36,14 @@ export function labelledArgs(
   return [...args.slice(0, runAt + 1), '--label', `${LABEL}=${cookie}`, ...passed, ...args.slice(runAt + 1)];
 }
 
-/** The words with which docker is asked about the same place: program and its options, without the subcommand. */
+/** Program and global options of the command, without the subcommand: to run another subcommand on the same daemon. */
 export function dockerWords(command: string, args: readonly string[], runAt: number): string[] {
   return [command, ...args.slice(0, runAt).filter((word) => word !== 'container')];
 }
 
 /**
- * Removes what still carries the cookie. Resolves with the ids it removed, or with undefined where docker did not do as
- * it was asked; never rejects.
+ * Removes the containers with this cookie. Resolves with the removed ids, or with undefined where docker failed; never
+ * rejects.
  */
 export async function removeContainers(
   words: readonly string[],
@@ -60,7 +60,7 @@ export async function removeContainers(
   return ids;
 }
 
-/** By hand, with nothing that has to be loaded: when a container is to go, the files of the daemon may have gone before. */
+/** Loads no module late: when a container has to be removed, an upgrade may have removed the daemon's files. */
 function stdoutOf(
   program: string,
   args: readonly string[],
@@ -70,8 +70,8 @@ function stdoutOf(
   return new Promise((resolve) => {
     if (spawnShortage() !== undefined) return resolve(undefined);
     try {
-      const told = (error: Error | null, stdout: string) => resolve(error === null ? stdout : undefined);
-      const { stdin } = execFile(program, args, { env, ...limits }, told);
+      const done = (error: Error | null, stdout: string) => resolve(error === null ? stdout : undefined);
+      const { stdin } = execFile(program, args, { env, ...limits }, done);
       stdin?.on('error', () => undefined);
       stdin?.end();
     } catch {

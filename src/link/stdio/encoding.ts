@@ -1,8 +1,8 @@
 /**
- * The `encoding` of a stdio server. Everything inside toolherd is UTF-8; a server that speaks something else is
- * decoded before its bytes are cut into lines, because a newline byte may be half of a character there (utf-16le,
- * shift_jis). What we write is JSON with every other character escaped, and ASCII has the same bytes in all the
- * encodings of the WHATWG list except UTF-16.
+ * The `encoding` of a stdio server. Everything inside toolherd is UTF-8. The output of a server in another encoding is
+ * decoded before it is split into lines, because a newline byte may be half of a character there (utf-16le, shift_jis).
+ * The input is JSON with every non-ASCII character escaped, and ASCII has the same bytes in all encodings of the WHATWG
+ * list except UTF-16.
  */
 export interface Encoding {
   /** As TextDecoder spells it. */
@@ -32,7 +32,7 @@ function encodeAscii(label: string, line: string): Buffer {
   return Buffer.from(line, 'latin1');
 }
 
-/** Characters outside ASCII can only stand inside JSON strings, where an escape means the same. */
+/** Non-ASCII characters occur only in JSON strings, where an escape means the same. */
 function escapeToAscii(json: string): string {
   return json.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -8,7 +8,7 @@ import { shownCommand } from './command-line.js';
 import type { FailureLines } from './failure-lines.js';
 import { type KnownCause, notInPath } from './known-causes.js';
 
-/** Nothing that a second try could change. */
+/** Errors that a second try cannot change. */
 const PERMANENT = new Set([
   'ENOENT',
   'EACCES',
@@ -20,7 +20,7 @@ const PERMANENT = new Set([
   'ENAMETOOLONG',
   'ERR_INVALID_ARG_VALUE',
 ]);
-/** The machine is full; it may not be so in a moment. */
+/** The machine is out of processes, files or memory, perhaps only for a moment. */
 const FULL = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 /** Why the process could not be started. Arguments are left out: they may hold secrets. */
@@ -77,23 +77,23 @@ export function notStarted(
   return { ...failed, message, fix: `correct 'command', 'args', 'env' or 'cwd' of ${name}` };
 }
 
-/** What an ending says beside the fact: whose process it was, and what that wrote last. */
+/** What an ending needs besides the fact: which server it was, and what it wrote last. */
 export interface Circumstances {
   spec: StdioSpec;
   redact(text: string): string;
   /** The handshake was done. */
   opened: boolean;
-  /** How the first process ended, of a server that ended on `server/discover` and was started again. */
+  /** How the first process ended, where it exited on `server/discover` and a second was started. */
   firstExit: Exit | undefined;
-  /** Where the last lines come from: stderr, or what it wrote to stdout that was no message. */
+  /** Where the last lines come from: stderr, or stdout lines that are no messages. */
   stream: 'stderr' | 'stdout';
   lines: FailureLines;
-  /** What the lines show, where it is a cause that many starts fail of. */
+  /** The cause that the lines show, where it is a common one. */
   cause: KnownCause | undefined;
 }
 
 /** The process ended without an order. */
-export function exitedByItself(exit: Exit, about: Circumstances): Failed {
+export function exitedUnasked(exit: Exit, about: Circumstances): Failed {
   const { name } = about.spec;
   const when = about.opened ? '' : ` before it had answered initialize${commandOf(about)}`;
   const fix =
@@ -126,7 +126,7 @@ export function badHandshake(why: string, about: Circumstances): Failed {
   return { kind: 'error', cause: 'protocol', message, ...reasonOf(about, logs(name)) };
 }
 
-/** It runs, but one of the two pipes is closed: no call can get through any more. */
+/** The process runs, but has closed one of its pipes: no call can get through any more. */
 export function lostPipe(pipe: 'stdin' | 'stdout', about: Circumstances): Failed {
   const { name } = about.spec;
   const message = `${name}: closed its ${pipe} and did not exit`;
@@ -139,10 +139,10 @@ export function howOf({ code, signal }: Exit): string {
 
 function reasonOf({ lines, stream, cause, opened }: Circumstances, fix: string): Pick<Failed, 'why' | 'fix'> {
   const { shown } = lines;
-  // one that served for a while and died without a word: that it wrote nothing explains nothing
+  // a server that served and died silently: that it wrote nothing explains nothing
   if (shown === '' && opened) return { fix };
-  const said = shown === '' ? 'nothing was written to stderr' : `the last lines on ${stream}:\n${shown}`;
-  return { why: cause?.why === undefined ? said : `${cause.why}; ${said}`, fix: cause?.fix ?? fix };
+  const lastLines = shown === '' ? 'nothing was written to stderr' : `the last lines on ${stream}:\n${shown}`;
+  return { why: cause?.why === undefined ? lastLines : `${cause.why}; ${lastLines}`, fix: cause?.fix ?? fix };
 }
 
 function beforeOf({ firstExit }: Circumstances): string {

@@ -5,13 +5,13 @@ import { COOKIE_NAME } from '../process/identity.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a child gets of the daemon's own environment. Everything else has to be declared. */
+/** Variables of the daemon that every child gets. Everything else has to be declared. */
 const PASSED_ON = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'LANG', 'TZ', 'TMPDIR']);
 const PROXIES = new Set(['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'FTP_PROXY']);
 
 /**
- * How the programs that run servers reach their registry: which one, through what, and whose certificates they trust.
- * Without these `npx`, `uvx` and `docker` fail in a company's network. Names that hold credentials are not among them.
+ * Variables that tell the programs which run servers where their registry is, which proxy to use and which certificates
+ * to trust. Without them `npx`, `uvx` and `docker` fail in a company's network. None of them is meant for credentials.
  */
 const REACH = new Set([
   ...['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'NODE_USE_ENV_PROXY'],
@@ -30,13 +30,13 @@ const REACH = new Set([
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_CERT_PATH', 'DOCKER_TLS_VERIFY'],
   ...['DOCKER_API_VERSION', 'DOCKER_DEFAULT_PLATFORM'],
 ]);
-/** The same of npm, as it reads them: `npm_config_x` in any case, with `-` or `_`. */
+/** The same for npm, in every spelling that it accepts: `npm_config_x` in any case, with `-` or `_`. */
 const NPM_REACH =
   /^npm_config_(registry|@[^:]+:registry|cafile|proxy|https?_proxy|noproxy|strict_ssl|cache|userconfig|globalconfig|offline|prefer_offline|fetch_\w+)$/;
 
-/** What is looked through for a command where PATH is not set; as execvp(3) has it. */
+/** The search path where PATH is not set, as in execvp(3). */
 const DEFAULT_PATH = '/usr/local/bin:/bin:/usr/bin';
-/** npx lies beside the Node it came with, and a program with windows may have started us without a shell's PATH. */
+/** npx is beside the Node it came with, and a desktop program may have started the daemon without a shell's PATH. */
 const NODE_FOLDER = dirname(process.execPath);
 
 export function childEnvironment(
@@ -46,7 +46,7 @@ export function childEnvironment(
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(daemon)) {
-    // a value like `() {…` is a function that old shells would run
+    // a value like `() {…` is a function that an old shell would run
     if (value === undefined || value.startsWith('()')) continue;
     if (passes(name) || (isReach(name) && !holdsSecret(value))) env[name] = value;
   }
@@ -72,10 +72,10 @@ function isReach(name: string): boolean {
   return REACH.has(name) || NPM_REACH.test(name.toLowerCase().replaceAll('-', '_'));
 }
 
-/** A url with a user's name or password before its host, or with a query. The name alone is none for ssh. */
+/** A url with userinfo, or with a query parameter that looks secret. A user name alone is no secret for ssh. */
 function holdsSecret(value: string): boolean {
   return [...value.matchAll(/([a-z][a-z0-9+.-]*):\/\/([^\s]*)/gi)].some(([, scheme = '', rest = '']) => {
-    // a password may hold `/`; what follows `host:80/` is a path
+    // a password may hold `/`; after `host:80/` comes a path
     const userinfo = /^([^/?#@:]*:(?!\d{1,5}[/?#]).*|[^/?#@]*)@/.exec(rest)?.[1];
     if (userinfo !== undefined && (scheme.toLowerCase() !== 'ssh' || userinfo.includes(':'))) return true;
     return [...rest.matchAll(/[?&]([^=&]*)=/g)].some(([, name = '']) => looksSecret(name));

@@ -4,16 +4,16 @@ import { hideInProse } from '../../shared/hide-secrets.js';
 const MOST_LINES = 5;
 const MOST_CHARACTERS = 600;
 const LONGEST_LINE = 200;
-/** What is looked at of a line: a pattern that meets a longer one may take long. */
+/** How much of a line is matched: a pattern may take long on a longer one. */
 const LOOKED_AT = 1000;
 
-/** Node and Python point at the place in a line of source code: it stands above this. */
+/** Node and Python mark the position in a source line, which is the line above this. */
 const CARET = /^\s*[\^~]+\s*$/;
-/** Python: a frame, below which its line of source code stands, if there is one. */
+/** Python: a stack frame; the line below is its source line, if there is one. */
 const FRAME = /^ {2}File ".*", line \d+/;
 const FRAME_SOURCE = /^ {4}/;
 
-/** What programs print around the line that matters. */
+/** Lines that programs print around the one that matters. */
 const NOISE: readonly RegExp[] = [
   /^\s*$/,
   /^npm (warn|notice|info|http)\b/i,
@@ -42,9 +42,9 @@ const ERROR =
 const NO_ERROR = /^\W*(warn|warning|info|debug|deprecat)/i;
 
 export interface FailureLines {
-  /** Everything that is no noise, a line each; the noise where there is nothing else. */
+  /** All lines without noise; the noise where there is nothing else. */
   text: string;
-  /** No line says why the program failed: there is only noise, or nothing. */
+  /** No line says why the program failed: there is only noise, or no output. */
   onlyNoise: boolean;
   /** From the last line that looks like an error on; from the last line where none does. */
   lastError: string;
@@ -52,12 +52,12 @@ export interface FailureLines {
   shown: string;
 }
 
-/** What a program wrote last, without control characters, secrets (`redact` knows the declared ones), and noise. */
+/** The last output of a program, without control characters, secrets (`redact` knows the declared ones) and noise. */
 export function failureLines(
   output: string,
   redact: (text: string) => string = (text) => text,
 ): FailureLines {
-  // cleaned before: a colour must not divide a secret; redacted before that as well: one may hold a tab
+  // redacted twice: before cleaning, since a secret may hold a tab, and after, since a colour code may split a secret
   const all = redact(clean(redact(output)))
     .split('\n')
     .map((line) => hideInProse(beginningOf(line)));
@@ -81,7 +81,7 @@ function clean(output: string): string {
   return plain.replaceAll(CONTROL_CHARACTERS, (character) => (character === '\n' ? '\n' : ' '));
 }
 
-/** In whole words: half a secret would not be recognised. */
+/** Cut at a space: half a secret would not be recognised. */
 function beginningOf(line: string): string {
   return line.length > LOOKED_AT ? `${line.slice(0, line.lastIndexOf(' ', LOOKED_AT) + 1)}…` : line;
 }
@@ -92,7 +92,7 @@ function chosen(lines: readonly string[], errors: readonly number[]): string[] {
   return lines.filter((_, index) => kept.has(index));
 }
 
-/** The last lines count most. */
+/** As many of the last lines as fit. */
 function fitting(lines: readonly string[]): string {
   let left = MOST_CHARACTERS;
   const fitted: string[] = [];

@@ -2,18 +2,18 @@ import type { StdioSpec } from '../../config/schema/spec.js';
 import { shellWord } from '../../shared/shell-word.js';
 import type { FailureLines } from './failure-lines.js';
 
-/** Why a server could not be started, in words, and what helps. */
+/** Why a server could not be started, and what helps. */
 export interface KnownCause {
-  /** Absent where the server's own words say it all. */
+  /** Absent where the server's own output says it. */
   why?: string;
   fix: string;
 }
 
 interface Rule {
   /**
-   * `runner`: what npx, uvx, docker or Python print when they give up; it counts wherever it stands.
-   * `server`: what a server or its shell prints; it counts only as the last error, since the same words stand in warnings
-   * of servers that go on.
+   * `runner`: printed by npx, uvx, docker or Python when they give up; it counts in any line.
+   * `server`: printed by a server or its shell; it counts only as the last error, since servers that continue print the
+   * same words as warnings.
    */
   from: 'runner' | 'server';
   pattern: RegExp;
@@ -23,9 +23,9 @@ interface Rule {
 type About = Pick<StdioSpec, 'name' | 'env' | 'origin'>;
 
 const FROM_A_SHELL = 'in the shell that runs "toolherd up --replace"';
-/** The name of a variable, as programs write one; Node's errors have such names too. */
+/** The name of an environment variable; Node's error codes look alike. */
 const VARIABLE = '(?!ERR_)([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\\b[\'"`]?';
-/** The ways in which programs say that one is missing. */
+/** The sentences by which programs report a missing variable. */
 const NO_VARIABLE: readonly string[] = [
   `\\b${VARIABLE}(?: env(?:ironment)?(?: var(?:iable)?)?)? (?:is |was |has |must )?(?:required|missing|unset|undefined|not (?:been )?(?:set|found|defined|provided|configured)|be (?:set|provided|defined|configured))`,
   `[Ee]nv(?:ironment)? [Vv]ar(?:iable)?(?:s|\\(s\\))?\\b[^A-Z\\n]{0,40}${VARIABLE}`,
@@ -33,7 +33,7 @@ const NO_VARIABLE: readonly string[] = [
   `^KeyError: '${VARIABLE}`,
 ];
 
-/** The first that matches counts: what is said more precisely stands before what is said in general. */
+/** The first match counts: precise rules come before general ones. */
 const RULES: readonly Rule[] = [
   {
     from: 'runner',
@@ -235,8 +235,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * The cause that these last lines show, where it is one that many servers fail of. `opened`: the server has served, so
- * its runner had not given up, and words of a runner are those of a program that the server ran.
+ * The cause that these last lines show, where it is a common one. `opened`: the server has served, so its runner had not
+ * given up, and a runner's words come from a program that the server ran.
  */
 export function knownCause(
   { text, lastError }: FailureLines,
@@ -251,10 +251,10 @@ export function knownCause(
   return undefined;
 }
 
-/** What servers write that take a request before `initialize` for a fault, such as those made with the Rust SDK. */
+/** Printed by servers that fail on a request before `initialize`, such as those made with the Rust SDK. */
 const BLAMES_PROBE = /server\/discover|\binitialized? (?:request|message)|expected? ?initialize/i;
 
-/** Whether these last lines show that a server ended because it was asked for its era. */
+/** Whether these last lines show that `server/discover` made the server exit. */
 export function blamesProbe({ lastError }: FailureLines): boolean {
   return BLAMES_PROBE.test(lastError);
 }

@@ -4,7 +4,7 @@ import { TokenBucket } from '../../shared/token-bucket.js';
 export interface LogLimits {
   /** A longer line is cut. */
   lineBytes: number;
-  /** What may pass in a second, and at most at once. */
+  /** The rate, and the most that may pass at once. */
   bytesPerSecond: number;
   burstBytes: number;
 }
@@ -16,8 +16,8 @@ const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Turns what a server prints into lines for the log, in flat memory and at a bounded rate. Everything is read, so the
- * server never blocks; what is too much is dropped, and a line says how much that was.
+ * Turns the output of a server into lines for the log, in bounded memory and at a bounded rate. Everything is read, so the
+ * server never blocks; output over the rate is dropped, and a line says how much that was.
  */
 export class LogLines {
   readonly #bucket: TokenBucket;
@@ -58,7 +58,7 @@ export class LogLines {
   /** The stream has ended: the last line may lack its newline. */
   end(): void {
     if (this.#kept > 0) this.#emit();
-    this.#tellDropped();
+    this.#reportDropped();
   }
 
   #keep(piece: Buffer): void {
@@ -77,7 +77,7 @@ export class LogLines {
     const tail = this.#cut > 0 ? ` … (${this.#cut} bytes cut)` : '';
     this.#bucket.spend(line.length + LINE_COST);
     this.#forgetLine();
-    this.#tellDropped();
+    this.#reportDropped();
     this.#sink(line.toString('utf8') + tail);
   }
 
@@ -93,7 +93,7 @@ export class LogLines {
     this.#cut = 0;
   }
 
-  #tellDropped(): void {
+  #reportDropped(): void {
     if (this.#dropped === 0) return;
     const dropped = this.#dropped;
     this.#dropped = 0;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../shared/clock.js';
 
-/** Enough for what npm, Node and Python print when they fail; a server that floods its stderr costs no more. */
+/** Enough for the error output of npm, Node and Python, and the most that a server which floods its stderr costs. */
 const KEPT_BYTES = 16_384;
-/** Small chunks that come within this time count as one: a server may write byte by byte. */
+/** Small chunks within this time are joined: a server may write byte by byte. */
 const TOGETHER_MS = 100;
 const TOGETHER_BYTES = 1024;
 const NEWLINE = 0x0a;
@@ -12,7 +12,7 @@ interface Piece {
   bytes: Buffer;
 }
 
-/** The end of what a process wrote. Where a process has ended, its last lines say why. */
+/** The end of the output of a process. Its last lines often say why it exited. */
 export class OutputTail {
   readonly #clock: Clock;
   #pieces: Piece[] = [];
@@ -44,8 +44,8 @@ export class OutputTail {
   }
 
   /**
-   * The lines that were written since, also those that were only ended since. Whole lines only: half a line could begin
-   * in the middle of a secret, which then would not be recognised.
+   * The lines that were written or ended since this time. Whole lines only: half a line could begin in the middle of a
+   * secret, which then would not be recognised.
    */
   textSince(time: number): string {
     const first = this.#pieces.findIndex(({ at }) => at >= time);

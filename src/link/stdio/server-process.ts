@@ -18,18 +18,18 @@ export interface ProcessDeps {
 
 /** Either `failed`, or in this order: any of the first four, `died`, `gone`. */
 export interface ProcessEvents {
-  /** It could not be started; nothing else follows. `path` is where its command was looked for. */
+  /** The process could not be started; nothing else follows. `path`: where its command was searched. */
   failed(error: Error, path: string | undefined): void;
-  /** UTF-8, whatever the server speaks. */
+  /** As UTF-8, from any encoding. */
   stdout(chunk: Buffer): void;
   stderr(chunk: Buffer): void;
-  /** It takes input again. */
+  /** The process takes input again. */
   drained(): void;
-  /** It closed one of its pipes; it may still run. */
+  /** The process closed one of its pipes; it may still run. */
   pipeClosed(pipe: 'stdin' | 'stdout'): void;
-  /** The process is dead, and all it ever said has been read. */
+  /** The process is dead, and all its output was read. */
   died(exit: Exit): void;
-  /** Everything it started is gone as well, or (`gone: false`) cannot be made to go. Without a `died` before it then. */
+  /** Everything it started is gone too, or (`gone: false`) survived KILL. Then there may be no `died` before it. */
   gone(end: ProcessEnd): void;
 }
 
@@ -40,7 +40,7 @@ export interface ProcessEnd extends StopSequenceEnd {
   containers: number | undefined;
 }
 
-/** One process of a configured server, from its start until nothing of it is left. */
+/** One process of a configured server, from its start until its whole group is gone. */
 export class ServerProcess {
   readonly #deps: ProcessDeps;
   readonly #on: ProcessEvents;
@@ -48,11 +48,11 @@ export class ServerProcess {
   readonly #env: Record<string, string>;
   readonly #docker: string[] | undefined;
   readonly #child: Child | undefined;
-  readonly #input: StdinWriter | undefined;
+  readonly #stdin: StdinWriter | undefined;
   readonly #stopSequence: StopSequence | undefined;
   #exit: Exit | undefined;
   #stopSequenceEnd: StopSequenceEnd | undefined;
-  #lastWordsRead = false;
+  #isOutputRead = false;
 
   constructor(spec: StdioSpec, deps: ProcessDeps, on: ProcessEvents) {
     this.#deps = deps;
@@ -61,7 +61,7 @@ export class ServerProcess {
     this.#env = childEnvironment(deps.env, spec, this.#cookie);
     const runAt = dockerRunAt(spec.command, spec.args);
     this.#docker = runAt === -1 ? undefined : dockerWords(spec.command, spec.args, runAt);
-    // declared names are in the arguments already; this one is ours
+    // declared names are in the arguments already; this one is added by toolherd
     const passed = spec.config === undefined || 'MCP_CONFIG' in spec.env ? [] : ['MCP_CONFIG'];
     const args = runAt === -1 ? spec.args : labelledArgs(spec.args, runAt, this.#cookie, passed);
 
@@ -70,27 +70,27 @@ export class ServerProcess {
     if (this.#child === undefined) return;
     const { pid, stdin } = this.#child;
     deps.table.add({ pid, name: spec.name, cookie: this.#cookie, docker: this.#docker });
-    this.#input = new StdinWriter(stdin, encoding, {
+    this.#stdin = new StdinWriter(stdin, encoding, {
       drained: on.drained,
       broken: () => on.pipeClosed('stdin'),
     });
-    this.#stopSequence = this.#newLadder(pid, this.#input, spec.stop);
+    this.#stopSequence = this.#createStopSequence(pid, this.#stdin, spec.stop);
   }
 
-  /** Undefined when it has ended, or never began. */
+  /** Undefined when it has exited, or could not be started. */
   get pid(): number | undefined {
     return this.#exit === undefined ? this.#child?.pid : undefined;
   }
 
   get ready(): boolean {
-    return this.#input?.ready ?? false;
+    return this.#stdin?.ready ?? false;
   }
 
   write(line: string): boolean {
-    return this.#input?.write(line) ?? false;
+    return this.#stdin?.write(line) ?? false;
   }
 
-  /** Ends it by the ladder, from this rung on. A later order can only climb. */
+  /** Begins the stop sequence at this step. A later call can only skip to a later step. */
   stop(from: StopStep): void {
     this.#stopSequence?.begin(from);
   }
@@ -111,15 +111,15 @@ export class ServerProcess {
           this.#stopSequence?.leaderExited();
         },
         drained: () => {
-          this.#lastWordsRead = true;
+          this.#isOutputRead = true;
           on.died(this.#exit ?? { code: null, signal: null });
-          this.#bury();
+          this.#reportGone();
         },
       },
     );
   }
 
-  #newLadder(pid: number, input: StdinWriter, stop: StdioSpec['stop']): StopSequence {
+  #createStopSequence(pid: number, input: StdinWriter, stop: StdioSpec['stop']): StopSequence {
     const world = {
       clock: this.#deps.clock,
       closeInput: () => input.end(),
@@ -128,20 +128,20 @@ export class ServerProcess {
     };
     return new StopSequence(world, stop, (end) => {
       this.#stopSequenceEnd = end;
-      this.#bury();
+      this.#reportGone();
     });
   }
 
-  /** Its last words have to be read and its group has to be gone; whatever cannot be made to go says nothing more. */
-  #bury(): void {
+  /** Once its output is read and its group is gone; a group that survives KILL is not waited for. */
+  #reportGone(): void {
     const end = this.#stopSequenceEnd;
-    if (end === undefined || this.#child === undefined || (end.gone && !this.#lastWordsRead)) return;
+    if (end === undefined || this.#child === undefined || (end.gone && !this.#isOutputRead)) return;
     this.#child.release();
     void this.#clearUp(this.#child.pid, end).then((cleared) => this.#on.gone(cleared));
   }
 
   async #clearUp(pid: number, end: StopSequenceEnd): Promise<ProcessEnd> {
-    // what survived KILL stays in the table: the watchdog and the next start try again
+    // a group that survived KILL stays in the table: the watchdog and the next start try again
     if (!end.gone) return { ...end, escaped: 0, containers: 0 };
     const escaped = await this.#deps.table.sweep(this.#cookie);
     const removed =

@@ -1,28 +1,28 @@
 import type { Writable } from 'node:stream';
 import type { Encoding } from './encoding.js';
 
-/** More than this is never queued for a server that does not read, whatever asks for it. */
+/** The most that is queued for a server that does not read. */
 const CAP_BYTES = 2 ** 20;
-/** So much goes out at once: the server has begun with it while the rest of the turn is still worked on here. */
+/** So much is written at once: the server begins with it during the rest of this turn. */
 const ENOUGH_CHARACTERS = 4096;
 
 /**
- * The server's stdin. Calls are written only while it is `ready`, so at most one of them is queued here beside what
- * the pipe holds; the cap is for lines that do not ask: cancellations, answers to the server's own requests.
+ * The server's stdin. Calls are written only while it is `ready`, so at most one is queued here besides the contents of
+ * the pipe; the limit is for lines that do not check `ready`: cancellations, and answers to requests of the server.
  */
 export class StdinWriter {
   readonly #stream: Writable;
   readonly #encoding: Encoding;
   readonly #drained: () => void;
   #open = true;
-  /** Lines of this turn: they go out in few system calls. */
+  /** Lines of this turn of the event loop: they are written in few system calls. */
   #lines = '';
-  /** How many there were of them. */
-  #inTurn = 0;
-  /** The last turn had one line. So has the next, most likely: it is written at once, and waits for no others. */
+  /** How many lines this turn had. */
+  #linesInTurn = 0;
+  /** The last turn had one line. The next most likely has one too: it is written at once, and waits for no others. */
   #isAlone = true;
 
-  /** `broken` is told once when the server closed its end; an EPIPE goes no further than here. */
+  /** `broken` is called once when the server closed its end; an EPIPE is handled here. */
   constructor(stream: Writable, encoding: Encoding, on: { drained(): void; broken(error: Error): void }) {
     this.#stream = stream;
     this.#encoding = encoding;
@@ -45,36 +45,36 @@ export class StdinWriter {
     const stream = this.#stream;
     if (!this.#open || !stream.writable) return false;
     if (stream.writableLength + this.#lines.length > CAP_BYTES) return false;
-    const isFirst = this.#inTurn === 0;
-    this.#inTurn += 1;
+    const isFirst = this.#linesInTurn === 0;
+    this.#linesInTurn += 1;
     this.#lines += `${line}\n`;
     if (isFirst) process.nextTick(this.#endTurn);
-    if ((isFirst && this.#isAlone) || this.#lines.length >= ENOUGH_CHARACTERS) this.#pass();
+    if ((isFirst && this.#isAlone) || this.#lines.length >= ENOUGH_CHARACTERS) this.#flush();
     return true;
   }
 
   end(): void {
     if (!this.#open) return;
-    this.#pass();
+    this.#flush();
     this.#open = false;
     this.#stream.end();
   }
 
   readonly #endTurn = (): void => {
-    this.#isAlone = this.#inTurn <= 1;
-    this.#inTurn = 0;
-    this.#pass();
-    // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
+    this.#isAlone = this.#linesInTurn <= 1;
+    this.#linesInTurn = 0;
+    this.#flush();
+    // if the write fills the stream, `drain` follows; if not, `ready` may have been false while the lines were held
     if (this.ready) this.#drained();
   };
 
-  #pass(): void {
+  #flush(): void {
     const lines = this.#lines;
     this.#lines = '';
     if (lines === '' || !this.#open) return;
     const encoded = this.#encoding.encode(lines);
     if (typeof encoded !== 'string') this.#stream.write(encoded);
-    // nearly everything is ASCII, and that is written faster as what it also is
+    // ASCII text, which nearly all of it is, is written as latin1, which is faster
     else this.#stream.write(encoded, Buffer.byteLength(encoded) === encoded.length ? 'latin1' : 'utf8');
   }
 }

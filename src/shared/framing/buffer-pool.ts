@@ -4,16 +4,30 @@ export const BLOCK_BYTES = 65_536;
 const MOST_IDLE = 1024;
 const IDLE_MS = 1000;
 
+/** One use of a block. A reader that keeps the loan can see that the block was released. */
+export interface Loan {
+  readonly pool: BufferPool;
+  isReleased: boolean;
+}
+
+/** The present loan of each block, by its memory. */
+const LOANS = new WeakMap<ArrayBufferLike, Loan>();
+
+/** The loan of the block that a buffer is cut from; undefined for memory of no pool. */
+export function loanOf({ buffer }: Buffer): Loan | undefined {
+  return LOANS.get(buffer);
+}
+
 /**
- * The memory that long lines lie in until they are whole. It is used again: what a large message leaves behind is as
- * large as the message, and the collector comes late (the next message lay beside it) or often (a fifth of what a
- * stream of large messages cost was its work). What was not used for a while is freed.
+ * Memory for the pieces of long lines, reused: a large message leaves garbage of its own size behind, and the garbage
+ * collector runs late (the next message is allocated beside it) or often (it took a fifth of the time of a stream of
+ * large messages). Blocks that stay idle are freed.
  *
- * Whoever gives a block back says that nobody will look at it again. What is not given back is the collector's.
+ * The holder that releases a block must be its last reader: `RawJson` throws when it is read after that. A block that is
+ * never released is left to the garbage collector.
  */
 export class BufferPool {
   #idle: Buffer[] = [];
-  readonly #lent = new WeakSet<ArrayBufferLike>();
   readonly #idleMs: number;
   #timer: NodeJS.Timeout | undefined;
   #usedAt = 0;
@@ -22,34 +36,36 @@ export class BufferPool {
     this.#idleMs = idleMs;
   }
 
-  /** Blocks that wait to be used again. */
+  /** How many blocks wait to be lent again. */
   get idle(): number {
     return this.#idle.length;
   }
 
   lend(): Buffer {
     const block = this.#idle.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    this.#lent.add(block.buffer);
+    LOANS.set(block.buffer, { pool: this, isReleased: false });
     return block;
   }
 
-  /** A block, or what was cut out of it; anything else is left alone. */
+  /** Takes a block, or any part of it; other buffers and blocks of other pools are ignored. */
   release({ buffer }: Buffer): void {
-    if (!this.#lent.delete(buffer)) return;
+    const loan = LOANS.get(buffer);
+    if (loan?.pool !== this || loan.isReleased) return;
+    loan.isReleased = true;
     this.#usedAt = performance.now();
     const block = Buffer.from(buffer);
     if (this.#idle.length === MOST_IDLE) detachBuffer(block);
     else this.#idle.push(block);
-    this.#timer ??= setTimeout(() => this.#look(), this.#idleMs).unref();
+    this.#timer ??= setTimeout(() => this.#freeIdle(), this.#idleMs).unref();
   }
 
-  #look(): void {
+  #freeIdle(): void {
     this.#timer = undefined;
     const left = this.#usedAt + this.#idleMs - performance.now();
-    if (left > 0) this.#timer = setTimeout(() => this.#look(), left).unref();
+    if (left > 0) this.#timer = setTimeout(() => this.#freeIdle(), left).unref();
     else for (const block of this.#idle.splice(0)) detachBuffer(block);
   }
 }
 
-/** Those of the whole process. */
+/** The pool of the whole process. */
 export const bufferPool = new BufferPool();

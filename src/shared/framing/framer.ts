@@ -1,30 +1,29 @@
 import type { BufferPool } from './buffer-pool.js';
 
 /**
- * Cuts a byte stream into lines, for both sides of the daemon. Written by hand because it is hot and because what goes
- * wrong here goes wrong for every call: a naive "join and split" is quadratic and was measured at half a minute for
- * 50 MB.
+ * Splits a byte stream into lines, towards servers and towards clients. Written by hand because it is hot and because a
+ * mistake here breaks every call: a naive "join and split" is quadratic and was measured at half a minute for 50 MB.
  *
- * Each byte is looked at once. A line that lies within one chunk is handed on without a copy; the pieces of a longer
- * one are kept in a list. They are joined when its newline is there, unless somebody takes long lines as they are: those
- * are copied into blocks where there are any, so that what they came in can be freed at once. A line over the cap is not
- * kept: only its head and its tail are, since one of them holds the id of the call that has to be told.
+ * Each byte is read once. A line within one chunk is passed on without a copy; the pieces of a longer one are kept in a
+ * list. They are joined at its newline, unless `long` takes the line in pieces: those are copied into blocks of the pool,
+ * if there is one, so that their chunks can be freed at once. Of a line over the limit only the head and the tail are
+ * kept, since one of them holds the id of the call that has to fail.
  */
 export interface FramerEvents {
   line(bytes: Buffer): void;
-  /** A line is getting long. Whoever is named here takes it in pieces; otherwise it will be a `line` like any other. */
+  /** A line reaches `LONG_BYTES`. The result takes it in pieces; undefined: it will be a `line` like any other. */
   long?(): LongLine | undefined;
-  /** A line is over the cap: told once, as soon as it is. */
+  /** A line exceeds the limit; called once, as soon as it does. */
   tooLong?(): void;
-  /** The end of a line that was over the cap. */
+  /** The end of a line over the limit. */
   oversized?(line: OversizedLine): void;
 }
 
-/** Takes a line of more than `LONG_BYTES`. What is not ended was over the cap, or the stream came to its end. */
+/** Takes a line of more than `LONG_BYTES`. Without an `end` the line was over the limit, or the stream ended. */
 export interface LongLine {
-  /** Every byte of it in order, as it comes; a carriage return in front of the newline is among them. */
+  /** Every byte in order, as it comes, including a carriage return before the newline. */
   push(piece: Buffer): void;
-  /** It is whole. The pieces may be given back to the blocks when nobody looks at them any more. */
+  /** The line is complete. Its last reader may release the pieces to the pool. */
   end(pieces: readonly Buffer[]): void;
 }
 
@@ -38,7 +37,7 @@ const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 /** How much is kept of each end of an oversized line. */
 export const EDGE_BYTES = 4096;
-/** From here on it pays to spare a line the joining and the parsing. */
+/** From this size on it pays to neither join nor parse a line. */
 export const LONG_BYTES = 16_384;
 /** Smaller pieces are copied together: a list of one-byte chunks costs a hundred times its content. */
 const SMALL_PIECE = 4096;
@@ -47,22 +46,22 @@ const LARGEST_BLOCK = 65_536;
 export class Framer {
   readonly #maxBytes: number;
   readonly #events: FramerEvents;
-  readonly #blocks: BufferPool | undefined;
+  readonly #pool: BufferPool | undefined;
   #pieces: Buffer[] = [];
   #size = 0;
   /** Collects small pieces; the last element of the list while it is not full. */
   #block: Buffer | undefined;
   #blockUsed = 0;
   #blockSize = SMALL_PIECE;
-  /** Who takes the present line in pieces; null: nobody. Undefined while it is not long. */
+  /** Takes the current line in pieces; null: the line is joined. Undefined while it is not long. */
   #long: LongLine | null | undefined;
-  /** Set while a line over the cap is thrown away. */
+  /** Set while a line over the limit is discarded. */
   #edges: Edges | undefined;
 
-  constructor(maxBytes: number, events: FramerEvents, blocks?: BufferPool) {
+  constructor(maxBytes: number, events: FramerEvents, pool?: BufferPool) {
     this.#maxBytes = maxBytes;
     this.#events = events;
-    this.#blocks = blocks;
+    this.#pool = pool;
   }
 
   /** Bytes of the line that has no newline yet. */
@@ -70,7 +69,7 @@ export class Framer {
     return this.#edges?.bytes ?? this.#size;
   }
 
-  /** True where nothing of the chunk is needed any more. */
+  /** True where no part of the chunk is kept. */
   push(chunk: Buffer): boolean {
     let start = 0;
     for (;;) {
@@ -88,7 +87,7 @@ export class Framer {
   }
 
   #endLine(last: Buffer): void {
-    // an empty piece would stand behind the carriage return that is looked for
+    // an empty last piece would hide a carriage return in the piece before it
     if (last.length > 0) this.#hold(last);
     this.#closeBlock();
     const [pieces, size, long, edges] = [this.#pieces, this.#size, this.#long, this.#edges];
@@ -110,18 +109,18 @@ export class Framer {
     else this.#events.line(joined(pieces));
   }
 
-  /** True where the piece itself is not held. */
+  /** True where the piece was copied, or discarded. */
   #hold(piece: Buffer): boolean {
     if (this.#edges !== undefined) {
       this.#edges.push(piece);
       return true;
     }
     this.#size += piece.length;
-    const into = this.#long ? this.#blocks : undefined;
+    const into = this.#long ? this.#pool : undefined;
     if (into === undefined) this.#keep(piece);
     else this.#copy(piece, into);
-    // one byte of grace: the last one may be the carriage return of a line that just fits
-    if (this.#size > this.#maxBytes + 1) this.#giveUp();
+    // one byte more: the last one may be the carriage return of a line that just fits
+    if (this.#size > this.#maxBytes + 1) this.#discardLine();
     else if (this.#long !== undefined) this.#long?.push(piece);
     else if (this.#size >= LONG_BYTES) this.#beginLong();
     return into !== undefined;
@@ -134,10 +133,10 @@ export class Framer {
     for (const piece of this.#pieces) this.#long.push(piece);
   }
 
-  #giveUp(): void {
+  #discardLine(): void {
     this.#closeBlock();
     this.#edges = new Edges(this.#pieces);
-    if (this.#blocks !== undefined) for (const piece of this.#pieces) this.#blocks.release(piece);
+    if (this.#pool !== undefined) for (const piece of this.#pieces) this.#pool.release(piece);
     this.#drop();
     this.#events.tooLong?.();
   }
@@ -183,7 +182,7 @@ export class Framer {
   }
 }
 
-/** One buffer of several; the same where there is one only. */
+/** All pieces as one buffer; without a copy where there is only one. */
 export function joined(pieces: readonly Buffer[]): Buffer {
   const [only] = pieces;
   return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
@@ -193,7 +192,7 @@ function withoutLastByte(pieces: readonly Buffer[]): Buffer[] {
   return [...pieces.slice(0, -1), ...pieces.slice(-1).map((last) => last.subarray(0, -1))];
 }
 
-/** The first and the last bytes of what passes through, in flat memory however small the pieces are. */
+/** The first and the last bytes of a line, in constant memory however small its pieces are. */
 class Edges {
   readonly #head = Buffer.alloc(EDGE_BYTES);
   #headUsed = 0;

@@ -1,19 +1,27 @@
+import { type Loan, loanOf } from './buffer-pool.js';
 import { joined } from './framer.js';
 
 /**
- * A JSON value as the bytes it came in: known to be sound, valid UTF-8 and without a line break, and never looked into
- * on its way. Whoever does not know of such values and writes one as JSON writes the right thing, only slower. Once a
- * client has taken it its memory is used for other lines (`Blocks`), so it is to be looked at before it is written.
+ * A JSON value as the bytes in which it came: checked to be valid JSON and UTF-8 without a line break, never parsed on
+ * its way. JSON.stringify writes it correctly too, only slower. Once a client has received it, its memory is reused for
+ * other lines (`BufferPool`): every read after that throws, since it would return the bytes of another message.
  */
 export class RawJson {
-  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
+  readonly #pieces: readonly Buffer[];
+  readonly #loans: readonly Loan[];
 
   constructor(pieces: readonly Buffer[]) {
-    this.pieces = pieces;
+    this.#pieces = pieces;
+    this.#loans = pieces.flatMap((piece) => loanOf(piece) ?? []);
+    this.bytes = pieces.reduce((sum, { length }) => sum + length, 0);
   }
 
-  get bytes(): number {
-    return this.pieces.reduce((sum, { length }) => sum + length, 0);
+  get pieces(): readonly Buffer[] {
+    if (this.#loans.some(({ isReleased }) => isReleased)) {
+      throw new Error('a result was read after its memory had been released');
+    }
+    return this.#pieces;
   }
 
   parse(): Record<string, unknown> {
@@ -25,7 +33,7 @@ export class RawJson {
   }
 }
 
-/** The bytes from `start` to `end` of what lies in these pieces. Nothing is copied. */
+/** The bytes from `start` to `end` of these pieces, without a copy. */
 export function cut(pieces: readonly Buffer[], start: number, end: number): Buffer[] {
   const found: Buffer[] = [];
   let at = 0;

@@ -3,6 +3,7 @@ import type { LinkEvents, LinkLog } from '../../link/link.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type LogLevel, levelOf } from '../../shared/log-levels.js';
+import { LIST_CHANGED } from '../../shared/mcp-names.js';
 import { TokenBucket } from '../../shared/token-bucket.js';
 import type { OpenLink } from '../server/link-actor.js';
 import type { EventBus } from './event-bus.js';
@@ -33,7 +34,6 @@ export interface MessageTapOptions {
   redactSaid?<T>(spec: ServerSpec, value: T): T;
 }
 
-const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 /** What is told under `notification` of what went wrong. A server that sends this name itself is not heard. */
 const SERVER_ERROR = 'toolherd/error';
 const LONGEST_TEXT = 8192;

@@ -1,5 +1,5 @@
 import type { Link } from '../../link/link.js';
-import { isSuspended } from '../../link/process/suspended.js';
+import { isSuspended } from '../../link/process/identity.js';
 import type { Clock } from '../../shared/clock.js';
 
 export interface HealthOptions {
@@ -71,8 +71,8 @@ export class Health {
 
   #isExcused(askedAt: number): boolean {
     const { link, isRemote, isFirstReading } = this.#options;
-    const { callsInFlight, lastActivityAt, heardAt } = link.session;
-    if (isRemote) return heardAt >= askedAt;
+    const { callsInFlight, lastActivityAt, lastReceivedAt } = link.session;
+    if (isRemote) return lastReceivedAt >= askedAt;
     const mayBeBusy = callsInFlight > 0 || lastActivityAt >= askedAt || isFirstReading?.(askedAt);
     return mayBeBusy === true && !link.pids.some(isSuspended);
   }

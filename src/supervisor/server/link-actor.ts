@@ -4,6 +4,7 @@ import { endingError } from '../../link/session/ending-error.js';
 import { type Ending, failed } from '../../machines/ending.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
 import type { Clock } from '../../shared/clock.js';
+import { LIST_CHANGED } from '../../shared/mcp-names.js';
 import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';
 import { overBudget } from '../memory/over-budget.js';
 import { Health } from './health.js';
@@ -25,8 +26,6 @@ export interface LinkHost {
   toRead(isFirst: boolean): ReadingOrder;
   log(text: string): void;
 }
-
-const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 
 /** What an actor's callback is given that matters to a link. */
 export interface LinkPort {

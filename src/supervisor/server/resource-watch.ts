@@ -1,6 +1,7 @@
 import type { Link, Opened, Unwatch } from '../../link/link.js';
 import { type MCPError, MCPProtocolError, ServerUnavailableError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
+import { SUBSCRIPTION_ID_KEY } from '../../shared/mcp-names.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { OpenLink } from './link-actor.js';
 
@@ -26,8 +27,6 @@ interface Watched {
 }
 
 const UPDATED = 'notifications/resources/updated';
-/** Which of our own requests it belongs to: nobody else's business. */
-const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
 /**
  * Who wants to know when a resource of this server changes. However many they are, a process is asked once for each

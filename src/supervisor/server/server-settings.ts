@@ -1,14 +1,12 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
+import { GOODBYE_MS } from '../../link/remote/remote-transport.js';
 import type { ServerSettings } from '../../machines/server-context.js';
 
 /** The link looks at the start timeout too and knows more of what happened; the machine's is the second net. */
 const MARGIN_MS = 2000;
-/** A link may start two processes one after the other (src/link/era), and each has its time. */
+/** A link may start two processes one after the other (src/link/protocol/negotiation), and each has its time. */
 const MOST_STARTS = 2;
 const DISCOVER_TIMEOUT_MS = 30_000;
-
-/** A remote server that is told goodbye may take this long to answer. */
-const GOODBYE_MS = 2000;
 
 /** How long a start may take: to the end of the handshake. */
 export function startTimeoutMs(spec: ServerSpec): number {

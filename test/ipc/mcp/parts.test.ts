@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { headOf } from '../../../src/cli/commands/agents/bridge/message-head.js';
 import { acceptableSchema } from '../../../src/ipc/mcp/acceptable-schema.js';
 import { PAGE_SIZE, pageOf } from '../../../src/ipc/mcp/pages.js';
 import { matchesTemplate } from '../../../src/supervisor/catalog/uri-template.js';
@@ -62,14 +61,4 @@ it('the schema of arguments passes as it came, unless the official clients would
     type: 'object',
     properties: { a: {}, b: { not: {} } },
   });
-});
-
-it.each([
-  ['{"jsonrpc":"2.0","id":1,"result":{}}', { kind: 'reply', id: '1' }],
-  ['{"jsonrpc":"2.0","id":"a\\"b,","error":{}}', { kind: 'failure', id: '"a\\"b,"' }],
-  ['{"jsonrpc":"2.0","id":"é","method":"m"}', { kind: 'request', id: '"é"' }],
-  ['{"jsonrpc":"2.0","method":"m"}', undefined],
-  ['{"jsonrpc":"2.0","id":"open', undefined],
-])('the head of %s', (line, head) => {
-  expect(headOf(Buffer.from(line))).toEqual(head);
 });

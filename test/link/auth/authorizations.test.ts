@@ -47,14 +47,14 @@ describe('a server that wants an authorisation', () => {
     expect(await authorizations.authorize(spec)).toEqual({ state: 'authorized' });
   });
 
-  it('is asked whether it wants one where that is not known yet', async () => {
+  it('is probed where it is unknown whether it wants one', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     const { url } = await waiting(authorizations.authorize(httpSpec(guarded.url)));
     expect(new URL(url).searchParams.get('scope')).toBe('basic');
   });
 
-  it('is waited for once: who asks again is sent to the same address', async () => {
+  it('has one attempt at a time: a second request gets the same address', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -76,14 +76,14 @@ describe('a server that wants an authorisation', () => {
     expect(await post(makeAuthorizations(folder).authorizations, spec)).toBe(200);
   });
 
-  it('of another name at the same place has to be authorised by itself', async () => {
+  it('of another name at the same url needs its own authorisation', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     await obtain(authorizations, httpSpec(guarded.url));
     await failure(post(authorizations, httpSpec(guarded.url, { name: 'other' })));
   });
 
-  it('is reached with a client that was registered by hand; its secret goes to the first issuer alone', async () => {
+  it('accepts a client that was registered by hand; only the first issuer gets its secret', async () => {
     const guarded = await startProtected({ clients: { mine: 'given-secret' } });
     const { authorizations, file } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -105,7 +105,7 @@ describe('a server that wants an authorisation', () => {
     });
   });
 
-  it('is told the address of a client document where it can read one, and nothing is registered', async () => {
+  it('gets the url of a client metadata document where it supports that, and nothing is registered', async () => {
     const guarded = await startProtected({ metadata: { client_id_metadata_document_supported: true } });
     const { authorizations } = makeAuthorizations();
     const id = 'https://herd.example/client.json';
@@ -176,7 +176,7 @@ describe('a token', () => {
     expect(guarded.count('POST /register')).toBe(1);
   });
 
-  it('is used on while it lives, when the authorization server has a bad moment', async () => {
+  it('is used until it expires while the authorization server fails', async () => {
     let isDown = false;
     const guarded = await startProtected({
       lifeS: 600,
@@ -201,7 +201,7 @@ describe('a token', () => {
     expect(await post(authorizations, spec)).toBe(200);
   });
 
-  it('goes to the origin of the server alone', async () => {
+  it('is sent to the origin of the server only', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -216,7 +216,7 @@ describe('a token', () => {
     expect(seen).toEqual([expect.stringMatching(/^Bearer tok-access-/), null]);
   });
 
-  it('is forgotten by a logout, with all that was known of the server', async () => {
+  it('is removed by a logout, with everything stored for the server', async () => {
     const guarded = await startProtected();
     const { authorizations, file } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -227,7 +227,7 @@ describe('a token', () => {
     expect(authorizations.forget(spec)).toBe(false);
   });
 
-  it('is in one file that only its owner can read, and is taken out of every text', async () => {
+  it('is in one file that only its owner can read, and is removed from every text', async () => {
     const guarded = await startProtected({ mark: 'CANARY' });
     const { authorizations, file, logged } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -264,7 +264,7 @@ describe('a 401 that asks for no token, as a gateway sends it', () => {
     expect(await post(next, spec)).toBe(200);
   });
 
-  it('says nothing of the way in: that is asked for when a person authorises', async () => {
+  it('has no challenge: the server is probed when a person authorises', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -298,7 +298,7 @@ describe('more scope', () => {
     expect(await post(authorizations, spec, 'tools/call')).toBe(200);
   });
 
-  it('that was asked for and did not help is not asked for again', async () => {
+  it('that was requested and did not help is not requested again', async () => {
     const guarded = await startProtected({ callScope: 'never', redirect: () => undefined });
     const { authorizations } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -343,7 +343,7 @@ describe('the answer of a browser', () => {
     expect(guarded.count('grant authorization_code')).toBe(1);
   });
 
-  it('that does not come in five minutes is waited for no longer', async () => {
+  it('that does not come in five minutes ends the attempt', async () => {
     const guarded = await startProtected();
     const timers = new FakeClock();
     const { authorizations } = makeAuthorizations(undefined, timers);
@@ -373,7 +373,7 @@ describe('the answer of a browser', () => {
     expect(guarded.count('POST /token')).toBe(0);
   });
 
-  it('that says no is told by its plain word, and nothing else of it', async () => {
+  it('that refuses shows its plain error code, and nothing else', async () => {
     const guarded = await startProtected({
       redirect: (to) => {
         to.searchParams.delete('code');
@@ -393,7 +393,7 @@ describe('the answer of a browser', () => {
 });
 
 describe('an authorization server', () => {
-  it('in the clear is never spoken to', async () => {
+  it('without TLS gets no request', async () => {
     const guarded = await startProtected({ metadata: { token_endpoint: 'http://tokens.example/token' } });
     const { authorizations } = makeAuthorizations();
     const { url, done } = await waiting(authorizations.authorize(httpSpec(guarded.url)));
@@ -431,7 +431,7 @@ describe('an authorization server', () => {
   });
 });
 
-it('a server with an Authorization header of its own is never authorised in another way', async () => {
+it('a server with an Authorization header in its config is never authorised in another way', async () => {
   const guarded = await startProtected();
   const { authorizations } = makeAuthorizations();
   const spec = httpSpec(guarded.url, { headers: { authorization: 'Bearer CANARY' } });

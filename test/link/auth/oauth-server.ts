@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A protected MCP server and its authorization server, each with an address of its own, as strict as real ones. */
+/** A protected MCP server and its authorization server, each with its own address, as strict as real ones. */
 export interface Protected {
   url: string;
   /** The same over SSE. */
   sseUrl: string;
   issuer: string;
-  /** What was asked, e.g. `POST /token refresh_token`. */
+  /** The requests so far, e.g. `POST /token refresh_token`. */
   asked: string[];
   /** How often the authorization server was asked for this. */
   count(what: string): number;
@@ -22,7 +22,7 @@ export interface Protected {
 }
 
 export interface Manners {
-  /** Seconds that an access token lives; told to the client. */
+  /** The lifetime of an access token in seconds; the client gets it. */
   lifeS?: number;
   /** In every secret that is given away. */
   mark?: string;
@@ -121,7 +121,7 @@ export async function startProtected(manners: Manners = {}): Promise<Protected> 
     } else json(response, 404, {});
   });
 
-  /** The older transport: every reply goes down one stream. */
+  /** The older transport: every reply is sent on one stream. */
   let stream: ServerResponse | undefined;
   const server = await listen(async (request, response) => {
     const metadata = `${server}/.well-known/oauth-protected-resource/mcp`;
@@ -185,7 +185,7 @@ export async function startProtected(manners: Manners = {}): Promise<Protected> 
   };
 }
 
-/** What a browser and a person do, where the person says yes: goes to the address, and where it is sent from there. */
+/** What a browser does when the person agrees: opens the address and follows its redirects. */
 export async function approve(authorizationUrl: string): Promise<Response> {
   const response = await fetch(authorizationUrl, { redirect: 'manual' });
   return fetch(response.headers.get('location') ?? '');

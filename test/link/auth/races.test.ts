@@ -30,7 +30,7 @@ function gate() {
 
 const serversIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')).servers;
 
-it('a logout while the token is being renewed is the last word', async () => {
+it('a logout while the token is being renewed wins', async () => {
   const { shut, token } = gate();
   const guarded = await startProtected({ token });
   const { authorizations, file } = makeAuthorizations();
@@ -63,7 +63,7 @@ it('a logout while a code is exchanged leaves no token behind', async () => {
   expect([serversIn(file), granted]).toEqual([{}, []]);
 });
 
-it('an attempt that is given up before it has an address leaves no listener and no registration', async () => {
+it('an attempt that is cancelled before it has an address leaves no listener and no registration', async () => {
   const guarded = await startProtected();
   const { authorizations } = makeAuthorizations();
   const spec = httpSpec(guarded.url);
@@ -75,7 +75,7 @@ it('an attempt that is given up before it has an address leaves no listener and 
   expect(again.state).toBe('waiting');
 });
 
-it('an authorization server that never stops talking is not listened to', async () => {
+it('an authorization server whose answer does not end is refused', async () => {
   let bytes = 0;
   const origin = await listen((request, response) => {
     if (request.url === '/mcp') {

@@ -57,7 +57,7 @@ export async function post(
   return response.status;
 }
 
-/** Goes all the way to the tokens. */
+/** Runs the whole flow, up to the tokens. */
 export async function obtain(authorizations: Authorizations, spec: HttpSpec): Promise<void> {
   const progress = await authorizations.authorize(spec);
   if (progress.state !== 'waiting') throw new Error('it is authorised already');

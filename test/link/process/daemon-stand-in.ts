@@ -1,5 +1,5 @@
 /**
- * Stands in for a daemon that will be killed: a watchdog, a ledger, and some servers that do not want to go. Bundled
+ * Stands in for a daemon that will be killed: a watchdog, a ledger, and some servers that ignore TERM. Bundled
  * and run by the tests beside it. Prints one line of JSON when everything is up, then waits.
  */
 import { mkdirSync } from 'node:fs';

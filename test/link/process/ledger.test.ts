@@ -110,7 +110,7 @@ describe('the ledger', () => {
     ledger.close();
   });
 
-  it('is for nobody else to read, and is gone after an orderly end', async () => {
+  it('is readable by its owner only, and is removed after an orderly end', async () => {
     const ledger = new Ledger(path, table, log);
     await stubbornGroup(table);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -126,7 +126,7 @@ describe('the ledger', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it('survives half a line, a foreign line and a line that would kill everybody', async () => {
+  it('survives half a line, a foreign line and a line whose pid would signal every process', async () => {
     const ledger = new Ledger(path, table, log);
     const { pid } = await stubbornGroup(table);
     appendFileSync(path, '{"came":{"pid":-1,"name":"all","cookie":"x","startTime":"1"}}\n');
@@ -141,7 +141,7 @@ describe('the ledger', () => {
     ledger.close();
   });
 
-  it('that nobody can make sense of says so; one that is whole says nothing', async () => {
+  it('reports what could not be read, and nothing where all of it could', async () => {
     const unread = async (text: string) => {
       writeFileSync(path, text);
       return (await cleanUpAfterDeadDaemon(path, systemClock)).unread;
@@ -155,7 +155,7 @@ describe('the ledger', () => {
     expect((await cleanUpAfterDeadDaemon(folder, systemClock)).unread).toBe('it cannot be opened (EISDIR)');
   });
 
-  it('says who had containers, for them to be looked for (P15)', async () => {
+  it('lists which servers had containers, so that they can be found (P15)', async () => {
     const ledger = new Ledger(path, table, log);
     table.add({ pid: 4194304, name: 'boxed', cookie: 'c', docker: ['docker', '--context', 'x'] });
     disown();
@@ -165,7 +165,7 @@ describe('the ledger', () => {
     ledger.close();
   });
 
-  it('that is not there is no trouble', async () => {
+  it('that does not exist is no error', async () => {
     expect(await cleanUpAfterDeadDaemon(join(folder, 'none'), systemClock)).toEqual({
       names: [],
       pids: [],

@@ -9,7 +9,7 @@ let count = 0;
 export const newTable = (): ProcessTable =>
   new ProcessTable({ daemonId: `table-${process.pid}-${count++}`, clock: systemClock });
 
-/** A shell that leads a group of its own, ignores TERM, and is in the table. */
+/** A shell that leads its own group, ignores TERM, and is in the table. */
 export async function stubbornGroup(
   table: ProcessTable,
   script = 'while :; do sleep 1000; done',

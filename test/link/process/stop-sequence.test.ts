@@ -7,7 +7,7 @@ import {
 } from '../../../src/link/process/stop-sequence.js';
 import { FakeClock } from '../fake-clock.js';
 
-/** A process group that goes at the rung it is told to, or (undefined) never. */
+/** A process group that exits at the given step, or (undefined) never. */
 function climb(leaderGoesAt: StopStep | undefined, helpersGoAt: StopStep | undefined = leaderGoesAt) {
   const clock = new FakeClock();
   const start = clock.now();
@@ -39,7 +39,7 @@ function climb(leaderGoesAt: StopStep | undefined, helpersGoAt: StopStep | undef
   return { clock, ladder, did, ends, crash };
 }
 
-describe('the stop ladder', () => {
+describe('the stop sequence', () => {
   it('ends with the input when that is enough', () => {
     const { clock, ladder, did, ends } = climb('close');
     ladder.begin('close');
@@ -48,7 +48,7 @@ describe('the stop ladder', () => {
     expect(ends).toEqual([{ killed: false, gone: true, at: 1 }]);
   });
 
-  it('asks with TERM after the close time', () => {
+  it('sends TERM after the close time', () => {
     const { clock, ladder, did, ends } = climb('term');
     ladder.begin('close');
     clock.advance(10_000);
@@ -56,7 +56,7 @@ describe('the stop ladder', () => {
     expect(ends).toEqual([{ killed: false, gone: true, at: 2001 }]);
   });
 
-  it('kills what ignores both, at the end of its grace and not later (P6, I7)', () => {
+  it('kills a group that ignores both, at the end of its grace and not later (P6, I7)', () => {
     const { clock, ladder, did, ends } = climb('kill');
     ladder.begin('close');
     clock.advance(10_000);
@@ -64,7 +64,7 @@ describe('the stop ladder', () => {
     expect(ends).toEqual([{ killed: true, gone: true, at: 7001 }]);
   });
 
-  it('asks the helpers as soon as the leader has gone, and gives them their time (P5)', () => {
+  it('sends TERM to helpers as soon as the leader has exited, and gives them their time (P5)', () => {
     const { clock, ladder, did, ends } = climb('close', 'kill');
     ladder.begin('close');
     clock.advance(10_000);
@@ -87,7 +87,7 @@ describe('the stop ladder', () => {
     expect(ends).toMatchObject([{ killed: false, gone: true }]);
   });
 
-  it('climbs at once when told to, and never down', () => {
+  it('skips to a later step at once when ordered, and never goes back', () => {
     const { clock, ladder, did } = climb('kill');
     ladder.begin('term');
     ladder.begin('close');
@@ -98,14 +98,14 @@ describe('the stop ladder', () => {
     expect(did).toEqual(['close@0', 'term@0', 'kill@10']);
   });
 
-  it('says so when something survives even KILL', () => {
+  it('reports a process that survives KILL', () => {
     const { clock, ladder, ends } = climb(undefined);
     ladder.begin('kill');
     clock.advance(10_000);
     expect(ends).toEqual([{ killed: true, gone: false, at: 2000 }]);
   });
 
-  it('comes to exactly one end, in bounded time, whatever goes when and whatever is ordered (I7)', () => {
+  it('ends exactly once, in bounded time, for any exits and any orders (I7)', () => {
     const rung = fc.constantFrom<StopStep>('close', 'term', 'kill');
     const order = fc.record({ rung, afterMs: fc.nat(9000) });
     fc.assert(

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('the process table', () => {
-  it('knows every process with its start time, and tells of changes', async () => {
+  it('knows every process with its start time, and reports changes', async () => {
     const one = table();
     const told: string[] = [];
     const stop = one.observe({
@@ -83,12 +83,12 @@ describe.runIf(process.platform === 'linux')('the identity of a process', () => 
     expect(procStat(pid)?.group).toBe(pid);
   });
 
-  it('of nobody is nothing', () => {
+  it('of a pid without a process is empty', () => {
     expect([startTimeOf(2 ** 22 + 1), cookieOf(2 ** 22 + 1), cookieOf(1)]).toEqual([null, null, null]);
   });
 
-  it('does not count the dead that nobody collects', async () => {
-    // the shell becomes a program that waits for nobody, so its child stays as a zombie in a group of its own
+  it('ignores zombies that are not reaped', async () => {
+    // the shell becomes a program that reaps no child, so its child stays as a zombie in its own group
     const parent = spawn('/bin/sh', ['-c', 'setsid true & echo $!; exec sleep 1000'], {
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],

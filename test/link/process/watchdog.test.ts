@@ -81,7 +81,7 @@ describe('the watchdog', () => {
       interval: 50,
     });
     expect(daemon.pids.filter(alive)).toEqual([]);
-    // what it does not have to wait for goes at once: the two seconds are for those that ignore TERM
+    // groups that exit on TERM are gone at once: the two seconds are for those that ignore it
     expect(performance.now() - killedAt).toBeGreaterThan(1000);
     await vi.waitFor(() => expect(alive(daemon.watchdog)).toBe(false), { timeout: 2000 });
   });
@@ -131,7 +131,7 @@ describe('the watchdog', () => {
       for (const { exited } of [...before, after]) expect(await exited).toEqual([null, 'SIGKILL']);
     });
 
-    it('is in a session of its own, and deaf to what may hit the group of the daemon', async () => {
+    it('runs in its own session, and ignores signals to the group of the daemon', async () => {
       start();
       const pid = watchdog.pid ?? 0;
       if (process.platform === 'linux') expect(procStat(pid)?.group).toBe(pid);
@@ -144,13 +144,13 @@ describe('the watchdog', () => {
       expect(await first.exited).toEqual([null, 'SIGKILL']);
     });
 
-    it('leaves groups alone that have gone, and others that never were ours', async () => {
+    it('kills neither groups that have gone nor groups of others', async () => {
       start();
       // with a cookie that is not ours, so that only its group could betray it
       const gone = await stubbornGroup(table, undefined, 'somebody:else');
       const stays = await stubbornGroup(table);
       const foreign = await stubbornGroup(newTable());
-      // its number is free again and may be somebody else's
+      // its pid is free again and may belong to another process
       table.remove(gone.pid);
       await watchdog.stop();
       expect(await stays.exited).toEqual([null, 'SIGKILL']);
@@ -165,7 +165,7 @@ describe('the watchdog', () => {
       start();
       const startedAt = performance.now();
       await watchdog.stop();
-      // what is left would have two seconds
+      // a remaining group would have two seconds
       expect(performance.now() - startedAt).toBeLessThan(1900);
     });
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventGuard } from '../../../src/link/remote/event-guard.js';
-import { replyIds } from '../../../src/link/session/reply-ids.js';
+import { replyIds } from '../../../src/link/session/reply-source.js';
 import { EDGE_BYTES, type OversizedLine } from '../../../src/shared/framing/framer.js';
 import { event, saying } from './tiny-server.js';
 
@@ -25,7 +25,7 @@ const sizes = fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLen
 const small = event(saying(1, 'ünï'), 'e1');
 const large = event(saying(77, 'x'.repeat(3 * MAX)), 'e2');
 
-describe('the guard before a stream of events', () => {
+describe('the event guard', () => {
   it('lets events pass byte for byte, however they are cut', () => {
     const text = `: hello\r\n\r\nretry: 5\n\n${small}x\n${small}\n\n\n${event(saying(2, 'y'.repeat(MAX - 200)))}`;
     fc.assert(
@@ -35,7 +35,7 @@ describe('the guard before a stream of events', () => {
     );
   });
 
-  it('knows the end of an event by every sign that the standard allows', () => {
+  it('finds the end of an event by every line ending of the standard', () => {
     for (const end of ['\r\r', '\r\n\r\n', '\n\r', '\r\n\r', '\n\n']) {
       const text = `data: ${'x'.repeat(500)}${end}`.repeat(100);
       fc.assert(
@@ -47,7 +47,7 @@ describe('the guard before a stream of events', () => {
     }
   });
 
-  it('makes one void that is too large, keeps its two ends, and lets those around it pass', () => {
+  it('invalidates an event over the limit, keeps its two ends, and passes those around it', () => {
     fc.assert(
       fc.property(sizes, (cut) => {
         const { text, dropped } = pass(small + large + small, cut);
@@ -63,7 +63,7 @@ describe('the guard before a stream of events', () => {
     );
   });
 
-  it('also when it is many lines that are too much together', () => {
+  it('also when many lines together are over the limit', () => {
     const { text, dropped } = pass(`${'data: some\n'.repeat(MAX)}\n${small}`, [4096]);
     expect(text.endsWith(`\nevent: oversized\n\n${small}`)).toBe(true);
     expect(text.length).toBeLessThan(2 * MAX);

@@ -41,13 +41,13 @@ async function parrot(answer: string): Promise<string> {
 }
 
 describe.each(['http', 'sse'] as const)('a server over %s that answers', (transport) => {
-  it('with a status that HTTP does not know is refused like any other, and fells nobody', async () => {
+  it('with an unknown status is refused like any other', async () => {
     const url = await parrot('HTTP/1.1 999 Nope\r\ncontent-length: 0\r\n\r\n');
     const { ended } = open(remoteSpec(transport, url));
     expect(await ended).toMatchObject({ message: expect.stringContaining('HTTP 999') });
   });
 
-  it('with another protocol is not waited for', async () => {
+  it('with another protocol fails at once', async () => {
     const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n';
     const { ended } = open(remoteSpec(transport, await parrot(upgrade)));
     const [ms, ending] = await timed(ended);
@@ -57,7 +57,7 @@ describe.each(['http', 'sse'] as const)('a server over %s that answers', (transp
 });
 
 describe('a hostile server', () => {
-  it('cannot keep us busy with the words of its refusal', async () => {
+  it('cannot block the daemon with the text of its refusal', async () => {
     const tiny = await tinyHttp({
       on: { 'tools/call': (_message, response) => response.writeHead(500).end('<'.repeat(100_000)) },
     });
@@ -121,7 +121,7 @@ describe('a hostile server', () => {
     expect(await ended).toMatchObject({ kind: 'error', message: expect.stringContaining('another origin') });
   });
 
-  it('that asks without end and takes no answer is not answered without end', async () => {
+  it('that asks without end and takes no answer gets a bounded number of answers', async () => {
     let answers = 0;
     const tiny = await tinyHttp({ on: { POST: () => (answers += 1) } });
     const { opened, notified, tool } = open(remoteSpec('http', tiny.url));
@@ -135,7 +135,7 @@ describe('a hostile server', () => {
     expect(answers).toBeLessThanOrEqual(256);
   });
 
-  it('that wants to know a thousand things at a time is told none', async () => {
+  it('that asks a thousand things at a time gets no answer', async () => {
     const inputRequests = Object.fromEntries(
       Array.from({ length: 1000 }, (_, nr) => [nr, { method: 'elicitation/create', params: {} }]),
     );
@@ -175,13 +175,13 @@ describe('a hostile server', () => {
     expect(pings).toBe(0);
   });
 
-  it('that refuses a WebSocket with words without end is understood all the same', async () => {
+  it('that refuses a WebSocket with an endless body is still refused', async () => {
     const url = await parrot(`HTTP/1.1 403 No\r\ncontent-length: 99999999\r\n\r\n${'x'.repeat(400_000)}`);
     const { ended } = open(remoteSpec('websocket', url.replace('http', 'ws')));
     expect(await ended).toMatchObject({ cause: 'auth', message: expect.stringContaining('HTTP 403') });
   });
 
-  it('cannot swallow a list with a schema that is too deep to look through', async () => {
+  it('cannot break a list with a schema that is too deep to search', async () => {
     const deep = `${'{"properties":{"a":'.repeat(20_000)}{}${'}}'.repeat(20_000)}`;
     const tools = `[{"name":"deep","inputSchema":${deep}},{"name":"flat","inputSchema":{}}]`;
     const tiny = await tinyHttp({
@@ -198,7 +198,7 @@ describe('a hostile server', () => {
   });
 });
 
-it('a call that is taken back while its stream waits to be taken up is let go of', async () => {
+it('the stream of a call that is cancelled while it waits to be resumed is closed', async () => {
   const resumed: unknown[] = [];
   const left = deferred<void>();
   const tiny = await tinyHttp({
@@ -226,7 +226,7 @@ it('a call that is taken back while its stream waits to be taken up is let go of
   expect(link.session.state).toBe('open');
 });
 
-it('a call that is taken back while its token is being fetched is never sent', async () => {
+it('a call that is cancelled while its token is being fetched is never sent', async () => {
   const tiny = await tinyHttp();
   const fetching = deferred<void>();
   const fetched = deferred<void>();
@@ -250,7 +250,7 @@ it('a call that is taken back while its token is being fetched is never sent', a
   expect(tiny.methods()).not.toContain('tools/call');
 });
 
-it('a modern server whose stream of changes is cut lives on, and is listened to again', async () => {
+it('an MCP 2026 server whose subscription stream is cut lives on, and is subscribed to again', async () => {
   let listens = 0;
   const tiny = await tinyHttp({
     on: {

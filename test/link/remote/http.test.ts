@@ -24,7 +24,7 @@ async function connect(options: TinyOptions = {}, changes: Changes = {}) {
   return { ...one, tiny };
 }
 
-describe('a call over HTTP whose answer does not come', () => {
+describe('a call over HTTP without an answer', () => {
   it('a stream that ends without a reply fails that call at once, and no other', async () => {
     const { tool, link } = await connect({
       on: {
@@ -63,7 +63,7 @@ describe('a call over HTTP whose answer does not come', () => {
     expect(link.session.state).toBe('open');
   });
 
-  it('a reply that belongs to nobody is none', async () => {
+  it('a reply to another id does not answer the call', async () => {
     const { tool } = await connect({
       on: { 'tools/call': (_message, response) => answerJson(response, reply(7)) },
     });
@@ -72,7 +72,7 @@ describe('a call over HTTP whose answer does not come', () => {
     expect(ms).toBeLessThan(1000 + NOISE_MS);
   });
 
-  it('an HTTP error is told with its first words, without secrets', async () => {
+  it('an HTTP error is reported with its first words, without secrets', async () => {
     const { tool } = await connect(
       {
         on: {
@@ -122,7 +122,7 @@ describe('a call over HTTP whose answer does not come', () => {
 });
 
 describe('a stream that a server closes after an event id', () => {
-  it('is taken up where it was left: no crash, and the reply arrives', async () => {
+  it('is resumed after the event: no crash, and the reply arrives', async () => {
     let callId: number | undefined;
     const { tool, tiny, link } = await connect({
       on: {
@@ -142,7 +142,7 @@ describe('a stream that a server closes after an event id', () => {
     expect(tiny.seen.filter(({ headers }) => headers['last-event-id'] === 'event-1')).toHaveLength(1);
   });
 
-  it('U6: when it was cut and nobody is there any more, the call knows within a second', async () => {
+  it('U6: when it was cut and the server is gone, the call fails within a second', async () => {
     const called = deferred<ServerResponse>();
     const { tool, tiny, ended } = await connect({
       on: {
@@ -223,7 +223,7 @@ describe('a server that is gone', () => {
     expect(await ended).toMatchObject({ kind: 'error', cause: 'lost' });
   });
 
-  it('a call that finds nobody was not sent', async () => {
+  it('a call to a server that is gone was not sent', async () => {
     const { tiny, ended, tool } = await connect({
       on: { GET: (_message, response) => response.writeHead(405).end() },
     });
@@ -303,7 +303,7 @@ describe('what is sent', () => {
     }
   });
 
-  it('no call overtakes the introduction', async () => {
+  it('no call overtakes notifications/initialized', async () => {
     const order: string[] = [];
     const { tool } = await connect({
       on: {
@@ -323,7 +323,7 @@ describe('what is sent', () => {
     expect(order).toEqual(['introduced', 'called']);
   });
 
-  it('a call that is taken back is told to the server, and its stream is let go', async () => {
+  it('a cancelled call is cancelled at the server, and its stream is closed', async () => {
     const called = deferred<ServerResponse>();
     const { link, tiny } = await connect({
       on: { 'tools/call': (_message, response) => called.resolve(openStream(response)) },
@@ -338,7 +338,7 @@ describe('what is sent', () => {
     expect(tiny.methods()).toContain('notifications/cancelled');
   });
 
-  it('to a modern server the closed stream alone says so', async () => {
+  it('in MCP 2026 the closed stream alone cancels', async () => {
     const called = deferred<ServerResponse>();
     const { link, tiny } = await connect({
       on: {
@@ -365,7 +365,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('nothing goes to another origin, whatever a redirect says', async () => {
+  it('nothing is sent to another origin by any redirect', async () => {
     const elsewhere = await tinyHttp();
     const tiny = await tinyHttp({
       on: Object.fromEntries(
@@ -409,7 +409,7 @@ describe('terminate_on_close', () => {
     expect(deletes(other.tiny.seen)).toEqual([]);
   });
 
-  it('a server that refuses it is left all the same', async () => {
+  it('a server that refuses it is closed anyway', async () => {
     const { link, ended, logs } = await connect({
       on: { DELETE: (_message, response) => response.writeHead(405).end() },
     });

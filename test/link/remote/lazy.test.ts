@@ -27,8 +27,8 @@ async function packagesOf(file: string) {
   return { atOnce: [...atOnce], onDemand: all.filter((path) => !atOnce.has(path)) };
 }
 
-describe('what remote servers need', () => {
-  it('is loaded when the first of them is opened, not before: a herd of processes needs no package but the SDK', async () => {
+describe('the modules of remote servers', () => {
+  it('are loaded when the first of them is opened, not before: stdio servers need no package but the SDK', async () => {
     const { atOnce, onDemand } = await packagesOf('src/link/open-link.ts');
     expect(atOnce).toContain('node:child_process');
     expect(

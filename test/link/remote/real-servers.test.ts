@@ -43,7 +43,7 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('FR-002: a real server over 
     expect(error).toMatchObject({ type: 'MCPProtocolError', rpc: { code: -32601 } });
   });
 
-  it('a call that is taken back leaves the others alone', async () => {
+  it('a cancelled call does not affect others', async () => {
     const { link, tool } = await connect();
     await tool('echo', { message: 'here' });
     const controller = new AbortController();

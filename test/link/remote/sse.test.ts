@@ -30,7 +30,7 @@ function unanswered() {
 }
 
 describe('the stream of an SSE server', () => {
-  it('U6: when it is cut, calls know it at once, and the link is over: nothing is connected again behind its back', async () => {
+  it('U6: when it is cut, calls fail at once, and the link ends: the SDK does not connect again', async () => {
     const { called, on } = unanswered();
     const { tool, tiny, ended, endings } = await connect({ on });
     const call = errorOf(tool('any'));
@@ -46,7 +46,7 @@ describe('the stream of an SSE server', () => {
     expect(endings).toHaveLength(1);
   });
 
-  it('its proper end is a goodbye when no call is with the server, and a loss when one is', async () => {
+  it('its proper end is a goodbye without calls in flight, and a loss with one', async () => {
     const { tiny, ended } = await connect();
     tiny.stream?.end();
     expect(await ended).toEqual({ kind: 'disconnected', reason: 'ended', killed: false });
@@ -120,7 +120,7 @@ describe('what is posted to an SSE server', () => {
     for (const { headers } of tiny.seen) expect(headers['x-key']).toBe('k-123456');
   });
 
-  it('U6: 404 means that it has forgotten us: the call was not taken, and the link is over', async () => {
+  it('U6: 404 means that the session is gone: the call was not taken, and the link ends', async () => {
     const { tool, ended } = await connect({
       on: { 'tools/call': (_message, response) => response.writeHead(404).end('no such session') },
     });
@@ -128,7 +128,7 @@ describe('what is posted to an SSE server', () => {
     expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: false });
   });
 
-  it('FR-023: the pause that a refusal asks for is that of its request, whatever else is answered meanwhile', async () => {
+  it('FR-023: the Retry-After of a refusal belongs to its own request', async () => {
     const refused = new Map<string, ServerResponse>();
     const refuse =
       (headers: Record<string, string>): Answer =>
@@ -143,7 +143,7 @@ describe('what is posted to an SSE server', () => {
       clock: systemClock,
       isBusy: () => true,
       on: {
-        ...{ line: ignored, message: ignored, oversized: ignored, heard: ignored, drained: ignored },
+        ...{ line: ignored, message: ignored, oversized: ignored, received: ignored, drained: ignored },
         ...{ doubtful: ignored, broke: ignored, goodbye: ignored, log: ignored },
         lost: (id, trouble) => void lost.set(id, trouble),
       },
@@ -193,7 +193,7 @@ describe('an SSE server that cannot be dialled', () => {
     expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
   });
 
-  it('because it is something else', async () => {
+  it('because it is no SSE server', async () => {
     const ending = await endingOf((_message, response) => response.writeHead(200).end('<html>'));
     expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
   });

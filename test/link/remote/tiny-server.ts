@@ -34,7 +34,7 @@ export interface Tiny {
   methods(): (string | undefined)[];
   /** The open stream of notifications, when there is one. */
   stream: ServerResponse | undefined;
-  /** Nobody listens any more, and every connection is cut. */
+  /** Stops listening, and cuts every connection. */
   die(): Promise<void>;
   reborn(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export function initialized(version: unknown = '2025-11-25') {
   };
 }
 
-/** A streamable HTTP server that does what it is told, and for the rest what is right. */
+/** A streamable HTTP server: the test scripts its answers, the rest follows the specification. */
 export async function tinyHttp({ on = {} }: TinyOptions = {}): Promise<Tiny> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -111,7 +111,7 @@ export function usual(message: Request, response: ServerResponse): void {
 export const unknown = (id: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } });
 
-/** The older transport: what is posted is answered on the stream. */
+/** The older transport: replies to POSTs come on the stream. */
 export async function tinySse({ on = {} }: TinyOptions = {}): Promise<Tiny> {
   const tiny: Tiny = await tinyHttp({
     on: {
@@ -201,7 +201,7 @@ export async function deafServer(): Promise<number> {
 
 export interface Proxy {
   port: number;
-  /** From now on nothing passes, and nobody is told: a cable that was pulled. */
+  /** From now on nothing passes and no connection is closed, like a pulled cable. */
   pull(): void;
 }
 

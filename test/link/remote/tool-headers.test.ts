@@ -1,31 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { ToolHeaders } from '../../../src/link/remote/tool-headers.js';
+import {
+  headersFor,
+  type ParamHeader,
+  paramHeaders,
+  ToolHeaders,
+} from '../../../src/link/remote/tool-headers.js';
 
-const region = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
+const regionSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
 const call = (name: string) => ({ method: 'tools/call', params: { name, arguments: { region: 'eu' } } });
 
 function stage() {
   const logs: string[] = [];
   const headers = new ToolHeaders((text) => logs.push(text));
   const list = (id: number, tools: unknown) => {
-    headers.asked(id, { method: 'tools/list' });
-    return headers.heard({ id, result: { tools, nextCursor: 'x' } }).result;
+    headers.requested(id, { method: 'tools/list' });
+    return headers.replied({ id, result: { tools, nextCursor: 'x' } }).result;
   };
   return { headers, logs, list };
 }
 
-describe('what tools want as headers', () => {
-  it('is learnt from the lists that pass by, and forgotten with the next', () => {
+describe('ToolHeaders', () => {
+  it('learns the headers of a tool from each list, and replaces them with the next', () => {
     const { headers, list } = stage();
-    expect(headers.of(call('find'))).toEqual({});
-    list(1, [{ name: 'find', inputSchema: region }]);
-    expect(headers.of(call('find'))).toEqual({ 'Mcp-Param-Region': 'eu' });
-    expect(headers.of(call('other'))).toEqual({});
+    expect(headers.headersOf(call('find'))).toEqual({});
+    list(1, [{ name: 'find', inputSchema: regionSchema }]);
+    expect(headers.headersOf(call('find'))).toEqual({ 'Mcp-Param-Region': 'eu' });
+    expect(headers.headersOf(call('other'))).toEqual({});
     list(2, [{ name: 'find', inputSchema: { type: 'object' } }]);
-    expect(headers.of(call('find'))).toEqual({});
+    expect(headers.headersOf(call('find'))).toEqual({});
   });
 
-  it('that is forbidden takes its tool out of the list, and says so; the others stay, also what is no tool', () => {
+  it('removes a tool whose headers are forbidden, logs it, and keeps every other item', () => {
     const { list, logs } = stage();
     const bad = { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } };
     expect(list(1, [{ name: 'bad', inputSchema: bad }, { name: 'good' }, 7])).toEqual({
@@ -35,16 +40,86 @@ describe('what tools want as headers', () => {
     expect(logs).toEqual([expect.stringContaining("tool 'bad' is left out")]);
   });
 
-  it('is looked for in no other reply, nor in one that nobody waits for', () => {
+  it('ignores other replies, and replies to requests that were lost', () => {
     const { headers, list } = stage();
-    const reply = { id: 9, result: { tools: [{ name: 'find', inputSchema: region }] } };
-    expect(headers.heard(reply)).toBe(reply);
-    headers.asked(9, { method: 'tools/list' });
+    const reply = { id: 9, result: { tools: [{ name: 'find', inputSchema: regionSchema }] } };
+    expect(headers.replied(reply)).toBe(reply);
+    headers.requested(9, { method: 'tools/list' });
     headers.lost(9);
-    headers.heard(reply);
-    expect([headers.of(call('find')), list(3, 'nonsense')]).toEqual([
+    headers.replied(reply);
+    expect([headers.headersOf(call('find')), list(3, 'nonsense')]).toEqual([
       {},
       { tools: 'nonsense', nextCursor: 'x' },
     ]);
+  });
+});
+
+const region = { type: 'string', 'x-mcp-header': 'Region' };
+const objectSchema = (properties: Record<string, unknown>, more = {}) => ({
+  type: 'object',
+  properties,
+  ...more,
+});
+
+describe('paramHeaders', () => {
+  it('finds the key at any depth of the properties', () => {
+    expect(
+      paramHeaders(
+        objectSchema({ a: region, b: objectSchema({ c: { type: 'integer', 'x-mcp-header': 'C' } }), d: {} }),
+      ),
+    ).toEqual([
+      { header: 'Mcp-Param-Region', path: ['a'] },
+      { header: 'Mcp-Param-C', path: ['b', 'c'] },
+    ]);
+  });
+
+  it.each([
+    ['no name', objectSchema({ a: { type: 'string', 'x-mcp-header': '' } })],
+    ['a name that is no string', objectSchema({ a: { type: 'string', 'x-mcp-header': 7 } })],
+    ['a space', objectSchema({ a: { type: 'string', 'x-mcp-header': 'My Region' } })],
+    ['a line break', objectSchema({ a: { type: 'string', 'x-mcp-header': 'a\r\nb' } })],
+    ['a colon', objectSchema({ a: { type: 'string', 'x-mcp-header': 'a:b' } })],
+    ['an object', objectSchema({ a: { type: 'object', 'x-mcp-header': 'A' } })],
+    ['a number', objectSchema({ a: { type: 'number', 'x-mcp-header': 'A' } })],
+    ['no type', objectSchema({ a: { 'x-mcp-header': 'A' } })],
+    ['the same twice', objectSchema({ a: region, b: { ...region, 'x-mcp-header': 'REGION' } })],
+    ['the schema itself', { ...objectSchema({}), 'x-mcp-header': 'A' }],
+    ['an item of a list', objectSchema({ a: { type: 'array', items: region } })],
+    ['one of several', objectSchema({}, { anyOf: [{}, objectSchema({ a: region })] })],
+    ['a definition', objectSchema({}, { $defs: { a: region } })],
+  ])('reports a problem for %s', (_, bad) => {
+    expect(paramHeaders(bad)).toEqual({ problem: expect.stringContaining('x-mcp-header') });
+  });
+
+  it('finds nothing without a schema', () => {
+    expect([paramHeaders(undefined), paramHeaders([])]).toEqual([[], []]);
+  });
+});
+
+describe('headersFor', () => {
+  const wanted: ParamHeader[] = [{ header: 'Mcp-Param-V', path: ['v'] }];
+  const of = (v: unknown) => headersFor(wanted, { v })['Mcp-Param-V'];
+  const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+  it.each([
+    ['us west 1', 'us west 1'],
+    [42, '42'],
+    [false, 'false'],
+    ['Hello, 世界', base64('Hello, 世界')],
+    [' padded ', base64(' padded ')],
+    ['a\r\nX-Evil: 1', base64('a\r\nX-Evil: 1')],
+    ['', base64('')],
+    ['=?base64?eA==?=', base64('=?base64?eA==?=')],
+    [null, undefined],
+    [undefined, undefined],
+    [{}, undefined],
+    [2 ** 60, undefined],
+    [Number.NaN, undefined],
+  ])('an argument %j becomes %j', (value, header) => {
+    expect(of(value)).toBe(header);
+  });
+
+  it('makes no header of arguments that are no object', () => {
+    expect(headersFor(wanted, undefined)).toEqual({});
   });
 });

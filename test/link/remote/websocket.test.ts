@@ -28,14 +28,14 @@ describe('a WebSocket is opened', () => {
     expect(tiny.headers).toMatchObject([{ 'x-key': 'k-123456', 'sec-websocket-protocol': 'mcp' }]);
   });
 
-  it('also to a server that knows of no subprotocol', async () => {
+  it('also to a server without subprotocols', async () => {
     const tiny = await tinyWebsocket({}, { handleProtocols: () => false });
     const { opened, tool } = open(remoteSpec('websocket', tiny.url));
     await opened;
     expect(await tool('any')).toBe('did any');
   });
 
-  it('not where it is refused, and the reason is told', async () => {
+  it('not where it is refused, and the reason is reported', async () => {
     const { url } = await tinyHttp({
       on: { GET: (_message, response) => response.writeHead(401).end('who?') },
     });
@@ -81,7 +81,7 @@ describe('a WebSocket that the server closes', () => {
     expect(await ended).toMatchObject({ kind: 'error', cause: 'lost' });
   });
 
-  it('U6: one that vanished without a word is noticed by its ping, also in the middle of a call', async () => {
+  it('U6: a server that vanished without a close is noticed by the ping, also during a call', async () => {
     const { called, on } = unanswered();
     const tiny = await tinyWebsocket(on);
     const proxy = await tcpProxy(tiny.port);
@@ -100,7 +100,7 @@ describe('a WebSocket that the server closes', () => {
   });
 });
 
-describe('what goes over a WebSocket', () => {
+describe('messages over a WebSocket', () => {
   it('max_message_bytes: a reply that is somewhat too large fails its call; the server lives', async () => {
     const { tool, link } = await connect(
       { 'tools/call': ({ id, params }, socket) => socket.send(saying(id, 'x'.repeat(Number(params?.name)))) },
@@ -122,7 +122,7 @@ describe('what goes over a WebSocket', () => {
     expect(JSON.stringify(ending)).toContain('max_message_bytes');
   });
 
-  it('a server that does not read is not written to without end: calls wait, and can be taken back unsent', async () => {
+  it('a server that does not read gets bounded input: calls wait, and can be cancelled unsent', async () => {
     const { tiny, link, tool } = await connect();
     await tool('any');
     const [socket] = tiny.sockets;
@@ -141,7 +141,7 @@ describe('what goes over a WebSocket', () => {
     expect(link.session.waiting).toBe(0);
   });
 
-  it('it is left properly', async () => {
+  it('it is closed properly', async () => {
     const { tiny, link, ended } = await connect();
     const closed = new Promise((resolve) => tiny.sockets[0]?.once('close', resolve));
     link.close();
@@ -149,7 +149,7 @@ describe('what goes over a WebSocket', () => {
     expect(await ended).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
   });
 
-  it('one that does not answer the farewell is left in two seconds, or at once when the order is to kill', async () => {
+  it('a server that does not answer the close is closed in two seconds, or at once at the kill step', async () => {
     const pulled = async () => {
       const tiny = await tinyWebsocket();
       const proxy = await tcpProxy(tiny.port);

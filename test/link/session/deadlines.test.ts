@@ -33,7 +33,7 @@ describe('the timer wheel', () => {
     }
   });
 
-  it('lets an item that was moved later live until then', () => {
+  it('expires an item whose deadline was moved at the new deadline', () => {
     const { clock, expired, add } = wheel();
     const item = add('moved', 100);
     clock.advance(50);
@@ -93,14 +93,14 @@ describe('the timer wheel', () => {
     expect(clock.armed - armed).toBeLessThanOrEqual(50);
   });
 
-  it('lets go of its timer when it is cleared', () => {
+  it('stops its timer when it is cleared', () => {
     const { clock, deadlines, add } = wheel();
     add('cleared', 100);
     deadlines.clear();
     expect(clock.pending).toBe(0);
   });
 
-  it('forgets everything when it is cleared, and serves what comes after as if it were new', () => {
+  it('removes every item when it is cleared, and works as new afterwards', () => {
     const { clock, expired, deadlines, add } = wheel();
     add('cleared', 100);
     deadlines.clear();

@@ -20,7 +20,7 @@ function lineOf(...names: string[]) {
   return { line, waiting };
 }
 
-describe('a line that is fair', () => {
+describe('the fair queue', () => {
   it('takes turns between callers, and keeps the order of each', () => {
     expect(drain(lineOf('a1', 'a2', 'a3', 'b1', 'c1', 'b2').line)).toEqual([
       'a1',
@@ -39,11 +39,11 @@ describe('a line that is fair', () => {
     expect([line.shift()?.name, line.shift()?.name]).toEqual(['a1', 'b']);
   });
 
-  it('has room for those without a name: they are one caller', () => {
+  it('treats calls without a caller as one caller', () => {
     expect(drain(lineOf('-1', '-2', 'a1').line)).toEqual(['-1', 'a1', '-2']);
   });
 
-  it('lets whoever wants leave from anywhere, and counts right', () => {
+  it('removes an item from any position, and counts right', () => {
     const { line, waiting } = lineOf('a1', 'a2', 'b1');
     expect([line.remove(waiting[1]!), line.remove(waiting[1]!), line.size, line.bytes]).toEqual([
       true,
@@ -55,7 +55,7 @@ describe('a line that is fair', () => {
     expect([drain(line), line.size, line.bytes, line.shift()]).toEqual([['a1', 'b1'], 0, 0, undefined]);
   });
 
-  it('forgets callers that have nothing waiting: who comes back comes last', () => {
+  it('forgets callers without waiting items: a caller that comes back is last', () => {
     const { line } = lineOf('a1', 'b1');
     line.shift();
     for (const item of items('a2', 'b2')) line.push(item);
@@ -64,7 +64,7 @@ describe('a line that is fair', () => {
 });
 
 describe('a session whose server is busy', () => {
-  it('takes turns between callers, and has room for the one call of another however many wait', () => {
+  it('takes turns between callers, and accepts the first call of another however many wait', () => {
     const { session, requests, reply } = harness({ maxInFlight: 1, maxWaiting: 3 });
     const errors: string[] = [];
     const send = (caller: string, mark: string) =>

@@ -10,7 +10,7 @@ export interface Written {
   params?: JsonObject;
 }
 
-/** A session on a wire that keeps what is written to it, in a time that stands still. */
+/** A session with a fake clock, on a wire that records what is written to it. */
 export function harness(options: Partial<SessionOptions> = {}) {
   const clock = new FakeClock();
   const written: Written[] = [];

@@ -9,7 +9,7 @@ function running() {
   return { ...stage, sent, call: call! };
 }
 
-describe('a call that waits for us', () => {
+describe('a call that is held', () => {
   it('has no timeout but the hard one, also when there is progress meanwhile', () => {
     const { clock, session, call, sent, progress } = running();
     session.hold(call);
@@ -20,7 +20,7 @@ describe('a call that waits for us', () => {
     expect(errorIn(sent.outcomes).message).toContain('its hard limit');
   });
 
-  it('gets its timeout back when the last who held it lets go', () => {
+  it('gets its timeout back when its last hold is released', () => {
     const { clock, session, call, sent } = running();
     session.hold(call);
     session.hold(call);
@@ -33,7 +33,7 @@ describe('a call that waits for us', () => {
     expect(errorIn(sent.outcomes).message).toContain('in 1 s');
   });
 
-  it('leaves no deadline behind when it was let go and has its outcome', () => {
+  it('leaves no deadline behind after its release and its outcome', () => {
     const { clock, session, call, sent, reply } = running();
     session.hold(call);
     clock.advance(1500);
@@ -43,7 +43,7 @@ describe('a call that waits for us', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('tells whoever asks on its behalf when it has ended, also who comes late', () => {
+  it('aborts its signal when it has ended, also for listeners that come late', () => {
     const { call, sent, reply } = running();
     const { ended } = call;
     expect(ended.aborted).toBe(false);

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readMessage } from '../../../src/link/session/message.js';
-import { replyIds } from '../../../src/link/session/reply-ids.js';
-import { topLevelIds } from '../../../src/link/session/top-level-ids.js';
+import { replyIds, topLevelIds } from '../../../src/link/session/reply-source.js';
 
 const read = (text: string) => readMessage(Buffer.from(text));
 
 describe('a line from a server', () => {
-  it('is sorted by what it is', () => {
+  it('is classified', () => {
     expect(read('{"jsonrpc":"2.0","id":1,"result":{}}')).toMatchObject({ kind: 'result', id: 1 });
     expect(read('{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}')).toMatchObject({
       kind: 'error',
@@ -57,7 +56,7 @@ describe('a line from a server', () => {
     expect(read(text)).toEqual({ kind: 'broken', why, ids });
   });
 
-  it('with invalid UTF-8 is broken, and says whose reply it was (U8)', () => {
+  it('with invalid UTF-8 is broken, and keeps the id of its reply (U8)', () => {
     const [before, after] = '{"jsonrpc":"2.0","id":7,"result":{"a":"X"}}'.split('X');
     const bytes = Buffer.concat([
       Buffer.from(before ?? ''),
@@ -67,7 +66,7 @@ describe('a line from a server', () => {
     expect(readMessage(bytes)).toEqual({ kind: 'broken', why: 'not valid UTF-8', ids: [7] });
   });
 
-  it('may hold other ids below its top', () => {
+  it('may hold other ids below its top level', () => {
     const text = '{"result":{"id":5,"list":[{"id":6}],"text":"\\"id\\":9 \\\\"},"jsonrpc":"2.0","id":7}';
     expect(read(text)).toMatchObject({ kind: 'result', id: 7 });
     expect(topLevelIds(Buffer.from(text))).toEqual([7]);
@@ -93,7 +92,7 @@ describe('ids in a line that cannot be parsed', () => {
     expect(ids(`{"result":{"text":"${filler}"},"id":7,"jsonrpc":"2.0"}`)).toEqual([7]);
   });
 
-  it('are found behind noise, and in both of two replies without a newline between them (U2)', () => {
+  it('are found after noise, and in both of two replies without a newline between them (U2)', () => {
     expect(ids('Loading...{"jsonrpc":"2.0","id":7,"result":{}}')).toEqual([7]);
     expect(ids('{"jsonrpc":"2.0","id":7,"result":{}}{"jsonrpc":"2.0","id":8,"result":{}}')).toEqual([7, 8]);
   });

@@ -4,7 +4,7 @@ import { cancelLine, requestLine } from '../../../src/link/session/request-line.
 const parse = (line: string) => JSON.parse(line);
 
 describe('the line of a request', () => {
-  it('holds the params as they are, or none', () => {
+  it('holds the params unchanged, or none', () => {
     expect(parse(requestLine(7, 'a/b', { x: [1] }, false))).toEqual({
       jsonrpc: '2.0',
       id: 7,
@@ -22,7 +22,7 @@ describe('the line of a request', () => {
     });
   });
 
-  it("never lets a caller's own progress token through, and leaves the rest of its meta alone", () => {
+  it("removes the caller's own progress token, and keeps the rest of its meta", () => {
     expect(parse(requestLine(7, 'm', { _meta: { progressToken: 1, own: 1 } }, false)).params).toEqual({
       _meta: { own: 1 },
     });

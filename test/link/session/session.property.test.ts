@@ -25,8 +25,8 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('exit' as const) }) },
 );
 
-describe('a session, whatever happens to it', () => {
-  it('settles every call exactly once (I2), writes none twice (I10), and tells the truth about what was sent', () => {
+describe('a session, for any sequence of events', () => {
+  it('settles every call exactly once (I2), writes none twice (I10), and marks exactly those that were sent', () => {
     const reached = new Map<string, number>();
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {

@@ -19,7 +19,7 @@ describe('a session', () => {
     expect(a.outcomes).toEqual([{ ok: true, result: { a: 1 } }]);
   });
 
-  it('numbers its calls in a space of its own, in integers that fit 32 bits', () => {
+  it('numbers its calls in a separate range, in integers that fit 32 bits', () => {
     const { send, requests } = harness();
     send();
     send();
@@ -27,12 +27,12 @@ describe('a session', () => {
     expect(FIRST_CALL_ID).toBeLessThan(2 ** 31);
   });
 
-  it('is that of the first life of its server, unless it is told of another', () => {
+  it('is of incarnation 1 unless another is given', () => {
     expect(harness().session.incarnation).toBe(1);
     expect(harness({ incarnation: 7 }).session.incarnation).toBe(7);
   });
 
-  it('knows on whose behalf each running call is', () => {
+  it('knows the caller of each running call', () => {
     const { session } = harness();
     for (const caller of ['a', 'b', undefined])
       session.send({ method: 'x', caller }, { settle: () => undefined });
@@ -52,7 +52,7 @@ describe('a session', () => {
     });
   });
 
-  it('says what helps against a refusal: the schema for wrong params, the log for anything else', () => {
+  it('names a fix for a refusal: the schema for wrong params, the log for anything else', () => {
     const fixes = [-32602, -32603].map((code) => {
       const { send, deliver } = harness();
       const call = send();
@@ -68,7 +68,7 @@ describe('a session', () => {
     [{}, 'it does not say what'],
     [undefined, 'it does not say what'],
     [null, 'it does not say what'],
-  ])('says what the server wanted to ask when nobody can be asked: %j', (data, wanted) => {
+  ])('names what the server wanted to ask where no agent can answer: %j', (data, wanted) => {
     const { send, deliver } = harness();
     const call = send();
     deliver({ jsonrpc: '2.0', id: call.id, error: { code: -32021, message: 'no', data } });
@@ -78,7 +78,7 @@ describe('a session', () => {
     });
   });
 
-  it('settles everything at once when the server is gone, and says what was sent (P4, I2)', () => {
+  it('settles everything at once when the server is gone, and marks what was sent (P4, I2)', () => {
     const { send, session } = harness({ maxInFlight: 2 });
     const calls = [send(), send(), send()];
     session.close(crash);
@@ -91,7 +91,7 @@ describe('a session', () => {
     expect(session).toMatchObject({ state: 'closed', inFlight: 0, waiting: 0 });
   });
 
-  it('is in order for a sink that ends it, or asks the next thing, while it is told', () => {
+  it('stays consistent when a sink closes it, or sends the next call, inside settle', () => {
     const { session, clock, send, reply, requests } = harness();
     const other = send();
     const next: unknown[] = [];
@@ -106,7 +106,7 @@ describe('a session', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is one-shot: what comes after the end is refused, late replies reach nobody', () => {
+  it('is used once: calls after its end are refused, late replies reach no call', () => {
     const { send, session, reply, clock, requests } = harness();
     const before = send();
     session.close(crash);
@@ -124,7 +124,7 @@ describe('a session', () => {
   });
 
   describe('when sealed', () => {
-    it('lets calls in flight finish, gives waiting ones back, refuses new ones', () => {
+    it('lets calls in flight finish, fails waiting ones as unsent, refuses new ones', () => {
       const { send, session, reply } = harness({ maxInFlight: 1 });
       const [running, waiting] = [send(), send()];
       session.seal();
@@ -139,7 +139,7 @@ describe('a session', () => {
       expect(running.outcomes).toEqual([{ ok: true, result: { done: true } }]);
     });
 
-    it('writes nothing of what waited for the wire', () => {
+    it('writes none of the calls that waited for the wire', () => {
       const { send, session, wire, requests } = harness();
       wire.ready = false;
       const calls = [send(), send(), send()];
@@ -162,7 +162,7 @@ describe('a session', () => {
   });
 
   describe('with a timeout', () => {
-    it('fails a silent call in time, tells the server, and lets the late reply reach nobody (I2)', () => {
+    it('fails a silent call in time, cancels it at the server, and drops the late reply (I2)', () => {
       const { send, clock, cancels, reply, session } = harness();
       const call = send('tools/call', {}, { timeoutMs: 100 });
       clock.advance(99);
@@ -240,7 +240,7 @@ describe('a session', () => {
   });
 
   describe('cancellation', () => {
-    it('of a call in flight tells the server, once, and settles at once', () => {
+    it('of a call in flight is sent to the server, once, and settles at once', () => {
       const { send, cancels } = harness();
       const call = send();
       call.handle?.cancel('no longer needed');
@@ -251,7 +251,7 @@ describe('a session', () => {
       ]);
     });
 
-    it('of a waiting call tells the server nothing', () => {
+    it('of a waiting call is not sent to the server', () => {
       const { send, cancels, requests, reply } = harness({ maxInFlight: 1 });
       const [first, second] = [send(), send()];
       second.handle?.cancel();
@@ -274,7 +274,7 @@ describe('a session', () => {
       const during = await call;
       expect(during).toMatchObject({ type: 'CancelledError', sent: true });
       expect(cancels()).toHaveLength(1);
-      // why is told to both sides
+      // both sides get the reason
       expect([before, during].map(({ message }) => message.split(': ').at(-1))).toEqual([
         'too late',
         'the user went home',
@@ -335,7 +335,7 @@ describe('a session', () => {
       expect(session.waiting).toBe(1);
     });
 
-    it('holds calls back while the wire takes none, and goes on when it does', () => {
+    it('holds calls back while the wire takes none, and sends them when it does', () => {
       const { send, wire, session, requests } = harness();
       wire.ready = false;
       send('a');
@@ -366,7 +366,7 @@ describe('a session', () => {
   });
 
   describe('with a server that cannot be trusted', () => {
-    it('counts duplicate and forged replies and gives them to nobody (U4)', () => {
+    it('counts duplicate and forged replies and delivers them to no call (U4)', () => {
       const { send, reply, session } = harness({ maxInFlight: 1 });
       const [sent, waiting] = [send(), send()];
       reply(waiting.id, { forged: true });
@@ -378,7 +378,7 @@ describe('a session', () => {
       expect(session.strays.replies).toBe(3);
     });
 
-    it('lets nobody see progress that is not his (U4)', () => {
+    it('delivers progress to its own call only (U4)', () => {
       const { send, progress, session } = harness();
       let heard = 0;
       const asked = send('a', {}, { progress: () => heard++ });
@@ -424,7 +424,7 @@ describe('a session', () => {
       expect(session.strays.oversized).toBe(1);
     });
 
-    it('gives what belongs to no call to whoever asked for it', () => {
+    it('passes messages that belong to no call to `other`', () => {
       const { deliver, others } = harness();
       deliver({ jsonrpc: '2.0', id: 0, result: {} });
       deliver({ jsonrpc: '2.0', id: 'x', method: 'roots/list' });
@@ -434,7 +434,7 @@ describe('a session', () => {
   });
 
   describe('with a caller that cannot be trusted', () => {
-    it('never lets its progress token through', () => {
+    it('never sends its progress token', () => {
       const { send, requests } = harness();
       send('a', { _meta: { progressToken: 'mine', keep: 1 }, name: 'x' });
       const asked = send('b', { _meta: { progressToken: 'mine', keep: 1 } }, { progress: () => undefined });
@@ -502,7 +502,7 @@ describe('a session', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('sends what waits with the next call, if the wire became ready without a word; in their order', () => {
+  it('sends waiting calls with the next call, in order, if the wire became ready without an event', () => {
     const { send, wire, requests } = harness();
     wire.ready = false;
     const first = send();
@@ -511,20 +511,20 @@ describe('a session', () => {
     expect(requests().map(({ id }) => id)).toEqual([first.id, second.id]);
   });
 
-  it('tells when the server was last heard, whatever it said and in whatever form; 0 is never', () => {
+  it('knows when the server last sent anything, in any form; 0 is never', () => {
     const { session, send, clock, deliver } = harness();
     send();
-    expect(session.heardAt).toBe(0);
+    expect(session.lastReceivedAt).toBe(0);
     clock.advance(100);
     deliver({ jsonrpc: '2.0', method: 'notifications/message' });
     const first = clock.now();
-    expect(session.heardAt).toBe(first);
+    expect(session.lastReceivedAt).toBe(first);
     clock.advance(100);
     session.deliverParsed('nonsense');
-    expect(session.heardAt).toBe(first + 100);
+    expect(session.lastReceivedAt).toBe(first + 100);
   });
 
-  it('tells when it was last used, with no event per call; a fresh one was used when it began', () => {
+  it('knows when it was last used, without an event per call; a new one was used when it began', () => {
     const { session, send, clock, reply } = harness();
     const start = clock.now();
     expect(session.lastActivityAt).toBe(start);
@@ -539,7 +539,7 @@ describe('a session', () => {
     expect(session.accepted).toBe(1);
   });
 
-  it('is not in use by what toolherd asks for itself, whether that waits, is in flight or has ended', () => {
+  it("is not in use by toolherd's own requests, waiting, in flight or ended", () => {
     const { session, send, clock, wire, reply } = harness();
     const start = clock.now();
     const use = () => [session.isInUse, session.callsInFlight, session.inFlight, session.waiting];

@@ -18,7 +18,7 @@ function stage(options: Parameters<typeof harness>[0] = {}) {
   return { ...one, call, callers, line };
 }
 
-describe('calls that ended without an answer of the server', () => {
+describe('calls that ended without a reply', () => {
   it('count for their callers when they were cancelled, timed out or lost, and only if the server has them', () => {
     const { session, clock, wire, call, callers } = stage();
     call('cancelled').cancel();

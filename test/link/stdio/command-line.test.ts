@@ -106,7 +106,7 @@ describe('the output of a server, without what its arguments hide', () => {
     [['--private-key=/etc/keys/id.pem'], 'read /etc/keys/id.pem'],
     [['https://h/x?mode=readonly'], 'the mode is readonly'],
     [['--no-auth', 'server.mjs'], 'server.mjs listens'],
-  ])('keeps plain words and names of files, though a telling name stands before them: %j', (args, text) => {
+  ])('keeps plain words and names of files after a secret-looking name: %j', (args, text) => {
     expect(redacted(args, text)).toBe(text);
   });
 

@@ -77,7 +77,7 @@ describe('a server in a container (with a stand-in for docker)', () => {
     });
   });
 
-  it('whose docker cannot be asked holds nothing up', async () => {
+  it('whose docker fails delays nothing', async () => {
     expect(await removeContainers(['no-such-docker'], 'c', {})).toBeUndefined();
     expect(await removeContainers([], 'c', {})).toEqual([]);
   });

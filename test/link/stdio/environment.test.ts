@@ -116,7 +116,7 @@ describe('the environment of a child', () => {
     expect(childEnvironment({}, { env: { PATH: '/mine' }, config: undefined }, 'c').PATH).toBe('/mine');
   });
 
-  it('lets nobody choose the cookie', () => {
+  it('takes no cookie from the config', () => {
     const spec = { env: { TOOLHERD_COOKIE: 'forged' }, config: undefined };
     expect(childEnvironment({ TOOLHERD_COOKIE: 'old' }, spec, 'right').TOOLHERD_COOKIE).toBe('right');
   });

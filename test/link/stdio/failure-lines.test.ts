@@ -77,7 +77,7 @@ describe('the last lines of an output', () => {
     expect(failureLines('bad super\u001B[0msecretvalue', redact).shown).toBe('bad [redacted:KEY]');
   });
 
-  it('do not end in half a secret where a line is too long to be looked at', () => {
+  it('do not end in half a secret where a line is too long to match', () => {
     const line = `${'sk-0123456789abcdef '.repeat(49)}postgres://me:${'canary'.repeat(20)}@h`;
     expect(failureLines(line).shown).not.toContain('can');
   });
@@ -100,18 +100,18 @@ describe('the last lines of an output', () => {
     '\u001B[',
     '\u001B]0;',
     ' ',
-  ])('are found at once in whatever a server writes: %j, many times', (piece) => {
+  ])('are found quickly in any output: %j, many times', (piece) => {
     const startedAt = performance.now();
     failureLines(piece.repeat(16_384 / piece.length));
     expect(performance.now() - startedAt).toBeLessThan(100 + NOISE_MS);
   });
 
-  it('are found at once in an escape sequence that does not end', () => {
+  it('are found quickly in an escape sequence that does not end', () => {
     const output = `\u001B${';?'.repeat(16_384)}`;
     expect(fastestOf(5, () => failureLines(output))).toBeLessThan(200);
   });
 
-  it('are all there is where it is nothing but noise, and none where there is none', () => {
+  it('are the noise where there is nothing else, and none where there is none', () => {
     expect(shown('Node.js v20.20.2\n')).toEqual(['Node.js v20.20.2']);
     expect(failureLines('\n \n')).toEqual({ text: '', lastError: '', shown: '', onlyNoise: true });
   });
@@ -120,7 +120,7 @@ describe('the last lines of an output', () => {
     ['', true],
     ['npm warn deprecated a@1: no longer kept\nnpm notice new version\n', true],
     ['npm warn deprecated a@1: no longer kept\nthe disk is full\n', false],
-  ])('tell whether one of them says why: %j', (output, onlyNoise) => {
+  ])('show whether one of them explains the failure: %j', (output, onlyNoise) => {
     expect(failureLines(output)).toMatchObject({ onlyNoise });
   });
 });

@@ -333,7 +333,7 @@ See 'docker run --help'.`,
   },
 ];
 
-describe('a cause that many starts fail of is recognised, with its remedy', () => {
+describe('a common cause of a failed start is recognised, with its remedy', () => {
   it.each(EXAMPLES)('$what: $output', ({ output, why, fix }) => {
     const cause = causeOf(output);
     expect(cause?.why).toBe(why);
@@ -341,7 +341,7 @@ describe('a cause that many starts fail of is recognised, with its remedy', () =
   });
 });
 
-describe('what is no known cause', () => {
+describe('output without a known cause', () => {
   it.each([
     [
       'the words of a Rust server that is asked before initialize',

@@ -19,7 +19,7 @@ const SEE_LOGS = 'see "toolherd logs ends-with-words"';
 /** `words`: on `server/discover`, and on `initialize`. */
 function open(words: readonly string[] = [], { known = words.length === 0 } = {}) {
   const clock = new Later();
-  const era = remembering(known ? 'legacy' : undefined);
+  const era = remembering(known ? 'mcp2025' : undefined);
   const opened = openLink(specOf('ends-with-words.mjs', {}, words), { clock, era });
   const ended = opened.ended as Promise<Failed>;
   const starts = () => opened.logs.filter(({ text }) => text.includes('started again')).length + 1;
@@ -74,8 +74,8 @@ describe('a start that failed twice', () => {
   });
 });
 
-describe('a process that ends long after it was asked for its era', () => {
-  it('and says why has not ended of that: it is reported at once, and the next start begins with initialize', async () => {
+describe('a process that exits long after server/discover', () => {
+  it('and prints why is reported at once, and the next start begins with initialize', async () => {
     const { ended, clock, era, starts } = open(['the disk is full']);
     clock.ahead = 5001;
     expect(await ended).toMatchObject({
@@ -83,7 +83,7 @@ describe('a process that ends long after it was asked for its era', () => {
       code: 7,
       why: 'the last lines on stderr:\nthe disk is full',
     });
-    expect([starts(), era.told]).toEqual([1, ['presume legacy']]);
+    expect([starts(), era.told]).toEqual([1, ['presume mcp2025']]);
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe('a process that ends long after it was asked for its era', () => {
 });
 
 describe('the output of a server', () => {
-  it('shows no argument that the command line hides, in the error and in the log', async () => {
+  it('shows no secret argument, in the error and in the log', async () => {
     const args = ['--api-key=hunter2secretvalue', 'Error: hunter2secretvalue is no key'];
     const { ended, logs } = openLink(specOf('ends-with-words.mjs', {}, ['', args[1] ?? '', args[0] ?? '']));
     const ending = (await ended) as Failed;
@@ -108,7 +108,7 @@ describe('the output of a server', () => {
     expect(JSON.stringify([ending, logs])).not.toContain('hunter2');
   });
 
-  it('is redacted after its colours are taken out, in the error and in the log', async () => {
+  it('is redacted after its colours are removed, in the error and in the log', async () => {
     const words = 'bad super\u001B[0msecretvalue';
     const spec = specOf('ends-with-words.mjs', { env: { API_KEY: 'supersecretvalue' } }, ['', words]);
     const { ended, logs } = openLink(spec);

@@ -36,7 +36,7 @@ describe('a stdio link', () => {
     expect(await tool('cwd')).toBe(tmpdir());
   });
 
-  it('tells of notifications', async () => {
+  it('reports notifications', async () => {
     const { tool, notifications } = openLink(specOf('good.mjs'));
     await tool('notify');
     expect(notifications).toEqual([{ method: 'notifications/tools/list_changed', params: undefined }]);
@@ -74,7 +74,7 @@ describe('a stdio link', () => {
     });
   });
 
-  it('pings, and says when nobody answers', async () => {
+  it('pings, and rejects without an answer', async () => {
     const { link, opened, tool, ended } = openLink(specOf('good.mjs'));
     await opened;
     await link.ping(5000);
@@ -108,7 +108,7 @@ describe('a stdio link', () => {
       rmSync(folder, { recursive: true });
     });
 
-    it('tells the caller in no time: 100 ms, asserted with room for a busy machine (P4)', async () => {
+    it('fails the call within 100 ms, asserted with room for a busy machine (P4)', async () => {
       const { link, opened, tool } = openLink(specOf('good.mjs'));
       await opened;
       const call = errorOf(tool('wait'));
@@ -120,7 +120,7 @@ describe('a stdio link', () => {
       expect(performance.now() - killedAt).toBeLessThan(100 + NOISE_MS);
     });
 
-    it('tells a call that was still waiting that it was not sent', async () => {
+    it('marks a waiting call as not sent', async () => {
       const { opened, tool } = openLink(specOf('good.mjs', { maxInFlight: 1 }));
       await opened;
       const [running, waiting] = [tool('kill'), tool('echo')].map(errorOf);
@@ -187,8 +187,8 @@ describe('a stdio link', () => {
     });
   });
 
-  describe('that is told to close', () => {
-    it('asks with TERM when the end of input is not enough', async () => {
+  describe('that is closed', () => {
+    it('sends TERM when the end of input is not enough', async () => {
       const { link, opened, ended } = openLink(
         specOf('needs-term.mjs', { stop: { closeMs: 50, termMs: 5000 } }),
       );
@@ -197,7 +197,7 @@ describe('a stdio link', () => {
       expect(await ended).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
     });
 
-    it('kills what ignores both at the end of its grace (P6, I7)', async () => {
+    it('kills a server that ignores both at the end of its grace (P6, I7)', async () => {
       const { link, opened, tool, ended, logs } = openLink(
         specOf('stubborn.mjs', { stop: { closeMs: 200, termMs: 200 } }),
       );
@@ -211,7 +211,7 @@ describe('a stdio link', () => {
       expect(logs.map(({ text }) => text)).toEqual(['got EOF', 'got TERM']);
     });
 
-    it('ends a helper that ignores TERM after the leader has left (P6, I5)', async () => {
+    it('kills a helper that ignores TERM after the leader has exited (P6, I5)', async () => {
       const { link, tool, ended } = openLink(
         specOf('leaves-stubborn-helper.mjs', { stop: { closeMs: 2000, termMs: 100 } }),
       );
@@ -221,7 +221,7 @@ describe('a stdio link', () => {
       expect(alive(helper)).toBe(false);
     });
 
-    it('can be told to hurry', async () => {
+    it('can skip to a later step', async () => {
       const { link, opened, ended } = openLink(
         specOf('stubborn.mjs', { stop: { closeMs: 60_000, termMs: 60_000 } }),
       );
@@ -231,7 +231,7 @@ describe('a stdio link', () => {
       expect(await ended).toMatchObject({ killed: true });
     });
 
-    it('ends what was stopped with SIGSTOP (P8)', async () => {
+    it('kills a process that was stopped with SIGSTOP (P8)', async () => {
       const { link, opened, tool, ended } = openLink(
         specOf('good.mjs', { stop: { closeMs: 20, termMs: 20 } }),
       );
@@ -242,7 +242,7 @@ describe('a stdio link', () => {
       expect(await call).toMatchObject({ type: 'ServerUnavailableError', sent: true });
     });
 
-    it('lets a call in flight finish, refuses new ones, tells the rest that it was stopped', async () => {
+    it('lets a call in flight finish, refuses new ones, fails the rest as stopped', async () => {
       const { link, opened, tool } = openLink(specOf('good.mjs'));
       await opened;
       const [echo, wait] = [tool('echo', { value: 'in time' }), errorOf(tool('wait'))];
@@ -260,7 +260,7 @@ describe('a stdio link', () => {
       await expect(opened).rejects.toThrow();
     });
 
-    it('tells its end exactly once, however often it is told', async () => {
+    it('reports its end exactly once, however often it is closed', async () => {
       const { link, opened, ended, endings } = openLink(specOf('good.mjs'));
       await opened;
       link.close();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { OutputTail } from '../../../src/link/stdio/output-tail.js';
 import { FakeClock } from '../fake-clock.js';
 
-it('the end of an output is kept in flat memory, in whole lines', () => {
+it('the end of an output is kept in constant memory, in whole lines', () => {
   const tail = new OutputTail(new FakeClock());
   for (let line = 0; line < 10_000; line += 1) tail.push(Buffer.from(`line ${line}\n`));
   tail.push(Buffer.from('the last'));
@@ -18,7 +18,7 @@ it('the end of an output is kept in flat memory, in whole lines', () => {
   expect(tail.textSince(0)).toBe('');
 });
 
-it('an output that is older than what is asked for is none', () => {
+it('output older than the given time is left out', () => {
   const clock = new FakeClock();
   const tail = new OutputTail(clock);
   tail.push(Buffer.from('ready\n'));
@@ -26,7 +26,7 @@ it('an output that is older than what is asked for is none', () => {
   expect([tail.textSince(now), tail.textSince(now + 1)]).toEqual(['ready\n', '']);
 });
 
-it('of an output only the lines that were written since are given, each whole', () => {
+it('only the lines written since the given time are returned, each complete', () => {
   const clock = new FakeClock();
   const tail = new OutputTail(clock);
   const write = (text: string) => {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { remembering } from '../protocol/negotiation/remembering.js';
 import { errorOf, openLink, specOf, textOf } from '../support.js';
 
-describe('a server that prints what is no message', () => {
+describe('a server that prints lines that are no messages', () => {
   const spec = specOf('noisy.mjs');
 
-  it('is understood all the same, and its noise is in the log (U2)', async () => {
+  it('still works, and its noise is in the log (U2)', async () => {
     const { opened, tool, logs, link } = openLink(spec);
     await opened;
     expect(await tool('bytewise')).toBe('gäbe es ☃');
@@ -57,7 +57,7 @@ describe('a result over max_message_bytes', () => {
 describe('a hostile server', () => {
   const spec = specOf('hostile.mjs');
 
-  it('cannot answer a call that is not asked: duplicates and forgeries reach nobody and are counted (U4)', async () => {
+  it('cannot answer a call twice or one that does not exist: such replies reach no call and are counted (U4)', async () => {
     const { tool, link } = openLink(spec);
     expect(await tool('twice')).toBe('first');
     expect(await tool('forge')).toBe('mine');
@@ -94,7 +94,7 @@ describe('a hostile server', () => {
     },
   );
 
-  it('may use ids of 64 bits and batches, and harms nobody (U8)', async () => {
+  it('may use ids of 64 bits and batches without harm (U8)', async () => {
     const { tool } = openLink(spec);
     expect(await tool('bigId')).toBe('mine');
     expect(await tool('batch')).toBe('batched');
@@ -142,7 +142,7 @@ describe('a server that floods stderr', () => {
     `;
     const spec = specOf('', { command: process.execPath, args: ['-e', script] });
     const before = process.cpuUsage();
-    const { ended, logs } = openLink(spec, { era: remembering('legacy') });
+    const { ended, logs } = openLink(spec, { era: remembering('mcp2025') });
     await ended;
     const { user, system } = process.cpuUsage(before);
     const linesOf = (stream: string) =>

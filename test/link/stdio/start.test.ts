@@ -7,7 +7,7 @@ import { remembering } from '../protocol/negotiation/remembering.js';
 import { errorOf, openLink, specOf } from '../support.js';
 
 describe('a server that cannot be started', () => {
-  it('for want of its command is told at once, with command and PATH, for good (P10)', async () => {
+  it('because its command is missing is reported at once, with command and PATH, as permanent (P10)', async () => {
     const spec = specOf('', { name: 'lost', command: 'no-such-command', args: ['--token=secret'] });
     const { link, ended, table } = openLink(spec, { env: { PATH: '/somewhere:/else' } });
     const call = errorOf(link.session.call('tools/list'));
@@ -23,7 +23,7 @@ describe('a server that cannot be started', () => {
     expect([table.size, link.pids]).toEqual([0, []]);
   });
 
-  it('looks for its command where the declared PATH says', async () => {
+  it('searches its command in the declared PATH', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     writeFileSync(join(folder, 'only-here'), '#!/bin/sh\nexit 5\n');
     chmodSync(join(folder, 'only-here'), 0o700);
@@ -34,7 +34,7 @@ describe('a server that cannot be started', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('for want of its folder is told so, and not that its command is missing (P10)', async () => {
+  it('because its folder is missing is reported so, not as a missing command (P10)', async () => {
     const { ended } = openLink(specOf('good.mjs', { cwd: '/no/such/folder' }));
     expect(await ended).toMatchObject({
       permanent: true,
@@ -42,7 +42,7 @@ describe('a server that cannot be started', () => {
     });
   });
 
-  it('because its folder is a file is told so (P10)', async () => {
+  it('because its folder is a file is reported so (P10)', async () => {
     const { ended } = openLink(specOf('good.mjs', { cwd: process.execPath }));
     expect(await ended).toMatchObject({
       permanent: true,
@@ -51,7 +51,7 @@ describe('a server that cannot be started', () => {
     });
   });
 
-  it('for want of the interpreter in its first line is told so, and not that its command is missing (P10)', async () => {
+  it('because the interpreter of its first line is missing is reported so, not as a missing command (P10)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     writeFileSync(join(folder, 'old'), '#!/no/such/python\n', { mode: 0o700 });
     const { ended } = openLink(specOf('', { name: 'old', command: './old', args: [], cwd: folder }));
@@ -63,7 +63,7 @@ describe('a server that cannot be started', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('because its command is no program is told so', async () => {
+  it('because its command is no program is reported so', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     writeFileSync(join(folder, 'odd'), 'text', { mode: 0o600 });
     const { ended } = openLink(specOf('', { name: 'odd', command: join(folder, 'odd'), args: [] }));
@@ -72,18 +72,18 @@ describe('a server that cannot be started', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('because of an argument that no program can take is told so', async () => {
+  it('because of an argument that no program can take is reported so', async () => {
     const { ended } = openLink(specOf('good.mjs', {}, ['nul\0byte']));
     const fix = "correct 'command', 'args', 'env' or 'cwd' of good";
     expect(await ended).toMatchObject({ cause: 'spawn', permanent: true, fix });
   });
 });
 
-describe('what a server prints', () => {
-  it('is logged line by line until its last word, without the secrets it was given (U1, X1)', async () => {
+describe('the output of a server', () => {
+  it('is logged line by line to the end, without the secrets it was given (U1, X1)', async () => {
     const script = 'echo "token is $TOKEN" >&2; echo "out: $TOKEN"; printf "no newline" >&2; exit 1';
     const spec = specOf('', { command: '/bin/sh', args: ['-c', script], env: { TOKEN: 'sk-canary-123' } });
-    const { ended, logs } = openLink(spec, { era: remembering('legacy') });
+    const { ended, logs } = openLink(spec, { era: remembering('mcp2025') });
     await ended;
     expect(logs).toEqual(
       expect.arrayContaining([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodingOf } from '../../../src/link/stdio/encoding.js';
 import { StdinWriter } from '../../../src/link/stdio/stdin-writer.js';
 
-/** A pipe whose other end takes a write only when it is told to. */
+/** A pipe whose reader takes a write only on demand. */
 function pipe() {
   const taken: string[] = [];
   const waiting: (() => void)[] = [];
@@ -54,7 +54,7 @@ describe('the input of a server', () => {
     expect(taken).toEqual([`${line}\n`]);
   });
 
-  it('is not ready while the pipe is full, and tells when it is again (U5)', async () => {
+  it('is not ready while the pipe is full, and calls drained when it is again (U5)', async () => {
     const { input, take, told, tick } = pipe();
     expect(input.ready).toBe(true);
     input.write('x'.repeat(200));
@@ -65,7 +65,7 @@ describe('the input of a server', () => {
     expect([input.ready, told]).toEqual([true, ['drained']]);
   });
 
-  it('refuses lines that do not ask whether it is ready, beyond a cap (U5)', () => {
+  it('refuses lines over a limit that were written without checking ready (U5)', () => {
     const { input, stream } = pipe();
     let accepted = 0;
     while (input.write('x'.repeat(10_000))) accepted += 1;
@@ -73,7 +73,7 @@ describe('the input of a server', () => {
     expect(stream.writableLength).toBeLessThan(2 ** 20 + 20_000);
   });
 
-  it('tells once that it broke, and takes nothing afterwards (P13)', async () => {
+  it('calls broken once, and takes nothing afterwards (P13)', async () => {
     const { input, stream, told, tick } = pipe();
     stream.destroy(new Error('EPIPE'));
     await tick();
@@ -82,7 +82,7 @@ describe('the input of a server', () => {
     input.end();
   });
 
-  it('that ends writes what it holds, and tells nobody that there is room', async () => {
+  it('that ends writes its lines, and does not call drained', async () => {
     const { input, taken, told, tick } = pipe();
     input.write('a');
     input.end();
@@ -90,7 +90,7 @@ describe('the input of a server', () => {
     expect([taken, told]).toEqual([['a\n'], []]);
   });
 
-  it('that was ended breaks in silence', async () => {
+  it('that was ended does not call broken', async () => {
     const { input, stream, told, tick } = pipe();
     input.end();
     expect([input.ready, input.write('x')]).toEqual([false, false]);

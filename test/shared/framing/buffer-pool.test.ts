@@ -6,7 +6,7 @@ import { Framer } from '../../../src/shared/framing/framer.js';
 import { until } from '../../support/until.js';
 
 describe('the blocks of long lines', () => {
-  it('are lent again when they were given back, whole or as what was cut out of them', () => {
+  it('are lent again after their release, by the whole block or a part of it', () => {
     const blocks = new BufferPool();
     const [one, other] = [blocks.lend(), blocks.lend()];
     expect(one.buffer).not.toBe(other.buffer);
@@ -16,7 +16,7 @@ describe('the blocks of long lines', () => {
     expect([again.buffer === one.buffer, again.length]).toEqual([true, BLOCK_BYTES]);
   });
 
-  it('are taken back once, and nothing else is', () => {
+  it('are accepted once, and no other buffer is', () => {
     const blocks = new BufferPool();
     const block = blocks.lend();
     for (let time = 0; time < 2; time += 1) blocks.release(block);
@@ -25,7 +25,7 @@ describe('the blocks of long lines', () => {
     expect(blocks.idle).toBe(1);
   });
 
-  it('are freed when nobody used them for a while', async () => {
+  it('are freed when they stay idle', async () => {
     const blocks = new BufferPool(20);
     const block = blocks.lend();
     blocks.release(block);
@@ -64,14 +64,14 @@ describe('the blocks of long lines', () => {
   });
 });
 
-describe('memory that is freed', () => {
+describe('detachBuffer', () => {
   it('is gone at once', () => {
     const buffer = Buffer.allocUnsafeSlow(65_536);
     detachBuffer(buffer);
     expect([buffer.length, buffer.buffer.byteLength]).toEqual([0, 0]);
   });
 
-  it('is freed once: a second time is nothing, in every Node, and so is a buffer of none', () => {
+  it('has no effect the second time, in every Node, nor on an empty buffer', () => {
     const buffer = Buffer.allocUnsafeSlow(65_536);
     for (let time = 0; time < 2; time += 1) detachBuffer(buffer);
     for (const none of [Buffer.alloc(0), Buffer.from('')])
@@ -79,7 +79,7 @@ describe('memory that is freed', () => {
     expect(buffer).toHaveLength(0);
   });
 
-  it('is never that of a buffer which has only a part of it', () => {
+  it('leaves a buffer alone that is only a part of its memory', () => {
     const whole = Buffer.alloc(65_536, 'x');
     detachBuffer(whole.subarray(1));
     detachBuffer(whole.subarray(0, -1));

@@ -100,7 +100,7 @@ describe('the framer', () => {
     );
   });
 
-  it('lets a message of exactly the cap pass, and not one byte more (U3)', () => {
+  it('passes a message of exactly the limit, and not one byte more (U3)', () => {
     for (const ending of ['\n', '\r\n']) {
       for (const size of [1, 7, 5000]) {
         const chunks = (length: number) =>
@@ -134,14 +134,14 @@ describe('the framer', () => {
     expect(bytes).toEqual([5001, 5001]);
   });
 
-  it('hands a line that lies in one chunk on without a copy', () => {
+  it('passes a line within one chunk on without a copy', () => {
     const chunk = Buffer.from('one\ntwo\n');
     const seen: Buffer[] = [];
     new Framer(100, { line: (bytes) => seen.push(bytes), oversized: () => undefined }).push(chunk);
     expect(seen.map((bytes) => bytes.buffer === chunk.buffer)).toEqual([true, true]);
   });
 
-  it('holds back what has no newline yet', () => {
+  it('keeps a line until its newline', () => {
     const { lines, framer } = frame([Buffer.from('one\ntw')]);
     expect(lines).toEqual(['one']);
     expect(framer.pending).toBe(2);
@@ -175,7 +175,7 @@ describe('the framer', () => {
     expect(length).toBe(2_000_000);
   });
 
-  it('keeps its memory flat while it throws a line away (U3)', () => {
+  it('uses constant memory while it discards a line (U3)', () => {
     const chunk = Buffer.alloc(65_536, 'x');
     const framer = new Framer(2 ** 20, { line: () => undefined, oversized: () => undefined });
     for (let at = 0; at < 64; at += 1) framer.push(chunk);
@@ -186,7 +186,7 @@ describe('the framer', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
   });
 
-  it('a line of exactly the cap passes, one byte more is told, with CR and without (S8)', () => {
+  it('a line of exactly the limit passes, one byte more is reported, with CR and without (S8)', () => {
     for (const ending of ['\n', '\r\n']) {
       for (const size of [1, 7, 4999, 5000, 5001, 20_000]) {
         const chunks = (length: number) =>
@@ -197,12 +197,12 @@ describe('the framer', () => {
     }
   });
 
-  it('a line that is too long is told before its end, and once (S8)', () => {
+  it('a line over the limit is reported before its end, once (S8)', () => {
     expect(frameTold([Buffer.alloc(1500, 'x')])).toEqual(['<too long>']);
     expect(frameTold([Buffer.alloc(1500, 'x'), Buffer.from('x\nnext\n')])).toEqual(['<too long>', 'next']);
   });
 
-  it('hands a long line over in pieces, every byte of it seen once while it came', () => {
+  it('passes a long line on in pieces, every byte once, while it arrives', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 8 });
     const length = fc.oneof(fc.nat(50), fc.integer({ min: LONG_BYTES - 50, max: 3 * LONG_BYTES }));
     const ending = fc.constantFrom('\n', '\r\n');
@@ -233,7 +233,7 @@ describe('the framer', () => {
     }
   });
 
-  it('gives the blocks of a long line back that is over the cap, and what it came in (U3)', () => {
+  it('releases the blocks and the chunks of a long line over the limit (U3)', () => {
     const blocks = new BufferPool();
     const framer = new Framer(
       400_000,

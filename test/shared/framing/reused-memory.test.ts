@@ -47,11 +47,11 @@ async function connections(count: number) {
   return pairs;
 }
 
-it('memory that is used again is never looked at by whoever had it before: readers fast, slow and gone (U8)', async () => {
+it('reused memory is never read by its previous readers, fast, slow or gone (U8)', async () => {
   const pick = numbers(SEED);
   const blocks = new BufferPool();
   let givenBack = 0;
-  // what is still to be read of it would be read as this
+  // a later read of the block would find this
   const spent = (piece: Buffer) => {
     const before = blocks.idle;
     blocks.release(piece);
@@ -77,7 +77,7 @@ it('memory that is used again is never looked at by whoever had it before: reade
   const servers = Array.from({ length: SERVERS }, (_, number) => {
     const lines = Array.from({ length: REPLIES }, (_, at) => {
       const head = `{"jsonrpc":"2.0","id":${FIRST_ID + at},"result":{"of":"${number}.${at}`;
-      // as long as what is read at once, some more, or hardly any
+      // one full read, two, or any other size
       const length = [BLOCK_BYTES, 2 * BLOCK_BYTES, pick(400_000), pick(30_000), pick(200)][pick(5)]!;
       const end = `"}}${pick(4) === 0 ? '\r' : ''}\n`;
       return head.padEnd(length - end.length, String.fromCharCode(97 + pick(26))) + end;

@@ -12,20 +12,20 @@ import { ClientTransport } from './transport.js';
 
 export interface DriverOptions extends ProtocolDriverPorts {
   clock: Clock;
-  /** For what the server itself asks. */
+  /** For requests of the server. */
   requests: Omit<RequestPorts, 'name'>;
-  /** From which level on the server is to send log messages; undefined: as it likes. */
+  /** The lowest level of log messages that the server should send; undefined: its own default. */
   logLevel?: McpLevel | undefined;
 }
 
-/** The SDK counts with timers of its own; ours decide, so its own must never fire. */
+/** The SDK has its own timeouts. Ours decide, so those must never fire. */
 const NEVER_MS = 2 ** 31 - 1;
-const ROOTS_PATIENCE_MS = 1000;
+const ROOTS_PING_MS = 1000;
 const ROOTS_MOMENT_MS = 100;
 
 /**
- * Protocol versions up to 2025-11-25 by the SDK's client: handshake and ping. Calls and lists do not come through here:
- * `callTool` and `listTools` drop what they do not know.
+ * Protocol versions up to 2025-11-25, with the SDK's client: handshake and ping. Calls and lists bypass the client:
+ * its `callTool` and `listTools` drop fields that they do not know.
  */
 export class Mcp2025Driver implements ProtocolDriver {
   readonly #options: DriverOptions;
@@ -43,7 +43,7 @@ export class Mcp2025Driver implements ProtocolDriver {
     this.#requests = new IncomingServerRequests({ name, ...requests }, write);
     this.#client = new Client(clientInfo, {
       capabilities: clientCapabilities(requests),
-      // no list goes through the client, so nothing is ever validated; the default builds an Ajv per server
+      // no list goes through the client, so nothing is validated; the default would build an Ajv for each server
       jsonSchemaValidator: {
         getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'unused' }),
       },
@@ -65,12 +65,12 @@ export class Mcp2025Driver implements ProtocolDriver {
     };
   }
 
-  /** A message that belongs to no call. False when it makes no sense to the SDK either. */
+  /** A message that belongs to no call. False where the SDK rejects it too. */
   receive(raw: JsonObject): boolean {
     return this.#requests.receive(raw) || this.#transport.receive(raw);
   }
 
-  /** Resolves when the server has answered, with whatever; rejects when it is silent or gone. */
+  /** Resolves with any answer of the server; rejects when it is silent or gone. */
   async ping(timeoutMs: number): Promise<void> {
     const { name, clock } = this.#options;
     if (this.#closed) throw gone(name);
@@ -85,13 +85,13 @@ export class Mcp2025Driver implements ProtocolDriver {
       if (this.#closed) throw gone(name);
       if (silent.signal.aborted)
         throw new MCPTimeoutError(`${name}: no answer to ping in ${timeoutMs / 1000} s`);
-      // it does not know ping, but it lives
+      // an error is an answer too: the server does not know ping, but lives
     } finally {
       clock.clearTimeout(timer);
     }
   }
 
-  /** The link has come to its end: whatever the client still waits for fails now. */
+  /** The link has ended: everything the client waits for fails now. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -100,20 +100,20 @@ export class Mcp2025Driver implements ProtocolDriver {
   }
 
   /**
-   * A server that is led by its roots asks for them as soon as it is greeted, and knows nothing until it has looked at
-   * them: its first call would fail. Its answer to a ping tells whether it has asked; then it is given a moment.
+   * Some servers request their roots right after `initialized` and refuse calls until they have read them. The answer to
+   * a ping shows whether the server has asked; if it has, it gets a moment.
    */
   async #settleRoots(): Promise<void> {
     const { clock, requests } = this.#options;
     if (requests.roots.length === 0) return;
-    await this.ping(ROOTS_PATIENCE_MS).catch(() => undefined);
+    await this.ping(ROOTS_PING_MS).catch(() => undefined);
     if (!this.#requests.hasAskedForRoots) return;
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, ROOTS_MOMENT_MS));
-    // where the machine is busy a moment is nothing, and this takes as long as the server does
-    await this.ping(ROOTS_PATIENCE_MS).catch(() => undefined);
+    // on a busy machine the moment may be too short; another ping takes as long as the server needs
+    await this.ping(ROOTS_PING_MS).catch(() => undefined);
   }
 
-  /** Nobody waits for it: a server that does not obey says more, or less, and that is all. */
+  /** The reply is ignored: a server that does not obey only logs more, or less. */
   #setLevel(): void {
     const { logLevel: level } = this.#options;
     if (level === undefined) return;

@@ -4,12 +4,12 @@ import { CODE } from '../../../shared/rpc-codes.js';
 import type { Id } from '../../session/message.js';
 import { answerRequest, type RequestPorts } from '../server-requests.js';
 
-/** More open questions than any honest server has. */
+/** More open requests than any sane server has. */
 const MOST_OPEN = 100;
 
 /**
- * The requests of a server that are being answered. Not left to the SDK's client, which lets nobody cancel the request
- * with id 0 (the first of every server that is built with it), and writes a prefix in front of each message.
+ * Requests of a server that have no answer yet. Not left to the SDK's client: it cannot cancel the request with id 0 (the
+ * first of every server built with the SDK), and puts a prefix in front of each error message.
  */
 export class IncomingServerRequests {
   readonly #ports: RequestPorts;
@@ -26,7 +26,7 @@ export class IncomingServerRequests {
     return this.#hasAskedForRoots;
   }
 
-  /** True for what was taken: a request, or the cancelling of one. */
+  /** True for a request, and for the cancellation of one. */
   receive(raw: JsonObject): boolean {
     const { id, method, params } = raw;
     if (method === 'notifications/cancelled') return this.#cancel(params);
@@ -36,7 +36,7 @@ export class IncomingServerRequests {
     return true;
   }
 
-  /** The link has come to its end: nobody waits for the answers any more. */
+  /** The link has ended: no answer can be delivered any more. */
   close(): void {
     for (const open of this.#open.values()) open.abort(new Error('the server is gone'));
     this.#open.clear();
@@ -55,7 +55,7 @@ export class IncomingServerRequests {
       (result) => ({ id, result }),
       (error: unknown) => ({ id, error: toRpcError(error) }),
     );
-    // one that was cancelled wants no reply
+    // a cancelled request gets no reply
     if (this.#open.get(id) !== open) return;
     this.#open.delete(id);
     this.#reply(reply);
@@ -82,7 +82,7 @@ export class IncomingServerRequests {
   }
 }
 
-/** What an agent itself answered goes on as it is. */
+/** An error of the agent is passed on unchanged. */
 function toRpcError(error: unknown): RpcError {
   const { code, message, data } = isObject(error) ? error : {};
   return {

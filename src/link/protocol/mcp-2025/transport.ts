@@ -3,8 +3,8 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol
 import { isObject, type JsonObject } from '../../../shared/json.js';
 
 /**
- * What the SDK's client sees of a link: only messages in its own id space. Calls pass it by as raw lines. It neither
- * starts nor ends the process.
+ * What the SDK's client sees of a link: only messages with its own ids. Calls bypass it as raw lines. It neither starts
+ * nor ends the process.
  */
 export class ClientTransport implements Transport {
   onclose?: () => void;
@@ -15,7 +15,7 @@ export class ClientTransport implements Transport {
   #initializeId: unknown;
   #initialized: JsonObject | undefined;
 
-  /** `meta` goes along with `initialize`, which the client itself cannot say. */
+  /** `meta` is added to `initialize`; the client has no option for it. */
   constructor(write: (line: string) => unknown, meta: JsonObject | undefined) {
     this.#write = write;
     this.#meta = meta;
@@ -34,13 +34,13 @@ export class ClientTransport implements Transport {
       this.#initializeId = message.id;
       if (this.#meta !== undefined) sent = { ...message, params: { ...message.params, _meta: this.#meta } };
     }
-    // a line that cannot be written is no error here: whoever watches the process knows more of its end
+    // a line that cannot be written is no error here: the link reports why the server ended
     this.#write(JSON.stringify(sent));
   }
 
   async close(): Promise<void> {}
 
-  /** False for what is no JSON-RPC message to the SDK either. */
+  /** False where the SDK takes it for no JSON-RPC message. */
   receive(raw: JsonObject): boolean {
     const { data } = JSONRPCMessageSchema.safeParse(raw);
     if (data === undefined) return false;

@@ -1,12 +1,12 @@
 import { MCPConnectionError, MCPProtocolError, type RpcError } from '../../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
 
-/** Above the ids of the SDK's client, below those of calls: the three never meet. */
+/** Above the ids of the SDK's client, below those of calls: the three ranges never overlap. */
 export const FIRST_DRIVER_ID = 2 ** 29;
 
 export interface DriverRequest {
   id: number;
-  /** Rejects with MCPProtocolError where the server refused, with whatever else where its reply cannot come. */
+  /** Rejects with MCPProtocolError where the server refused, with another error where no reply can come. */
   reply: Promise<JsonObject>;
 }
 
@@ -16,7 +16,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Requests that are no calls: nobody waits for them but this side itself, and no call can take their ids. */
+/** Requests of the driver itself, with ids that no call can have. */
 export class DriverRequests {
   readonly #name: string;
   readonly #write: (line: string) => unknown;
@@ -35,14 +35,14 @@ export class DriverRequests {
       if (this.#closed) reject(gone(this.#name));
       else this.#waiting.set(id, { method, resolve, reject });
     });
-    // a line that cannot be written is no error here: whoever watches the process knows more of its end
+    // a line that cannot be written is no error here: the link reports why the server ended
     if (!this.#closed) this.#write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    // whoever has stopped waiting for it must not fell the daemon
+    // a reply that no code waits for any more must not be an unhandled rejection
     reply.catch(() => undefined);
     return { id, reply };
   }
 
-  /** True for a reply to one of these, also when nobody waits for it any more. */
+  /** True for a reply to one of these, also to one that was given up. */
   receive({ id, result, error, method }: JsonObject): boolean {
     if (method !== undefined || typeof id !== 'number' || id < FIRST_DRIVER_ID) return false;
     const waiting = this.#take(id);
@@ -51,7 +51,7 @@ export class DriverRequests {
     return true;
   }
 
-  /** It got lost on its way, or its reply did. */
+  /** The request or its reply got lost. */
   lose(id: number, error: Error): boolean {
     const waiting = this.#take(id);
     waiting?.reject(error);

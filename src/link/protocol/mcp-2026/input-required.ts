@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from '../../../shared/json.js';
 import type { Call } from '../../session/call.js';
 import { answerFor, type RequestPorts } from '../server-requests.js';
 
-/** A server that has not learned enough by then never will. */
+/** A server that still asks after this many rounds never ends. */
 const MOST_ROUNDS = 10;
 /** More questions at a time than any agent would answer. */
 const MOST_REQUESTS = 100;
-/** A server that asks nothing, only to be asked again, works on it meanwhile. */
+/** The delay for a server that asks for nothing but another try: it works on the call meanwhile. */
 const PACE_MS = 1000;
 
 interface InputRequest {
@@ -16,7 +16,7 @@ interface InputRequest {
   params: JsonObject | undefined;
 }
 
-/** Answers what a server wants to know before it goes on with a call: the agent is asked whose call it is. */
+/** Answers the questions of an `input_required` result: the agent that made the call is asked. */
 export class InputRequired {
   readonly #ports: RequestPorts;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class InputRequired {
     this.#clock = clock;
   }
 
-  /** What is added to the params of the next try. Rejects with the error of the call. */
+  /** Resolves with what is added to the params of the next try; rejects with the error of the call. */
   async answer(call: Call, result: JsonObject): Promise<JsonObject> {
     const round = (this.#rounds.get(call) ?? 0) + 1;
     this.#rounds.set(call, round);
@@ -63,7 +63,7 @@ export class InputRequired {
       try {
         return [key, await answerFor(this.#ports, () => [call], method, params, round.signal)] as const;
       } catch (error) {
-        // one answer that is missing makes the others useless
+        // without this answer the others are useless
         round.abort(error);
         throw this.#unanswered(call, method, params, error);
       }

@@ -8,25 +8,25 @@ import type { DriverRequest } from './driver-requests.js';
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 export const CANCELLED = 'notifications/cancelled';
 
-/** How long until it listens again, each time it was of no use; once acknowledged it begins anew. */
-const AGAIN_MS = { first: 500, most: 60_000 };
+/** The delay before the request is sent again. It doubles with each failure, and starts over once acknowledged. */
+const RETRY_MS = { first: 500, most: 60_000 };
 
 export interface SubscriptionPorts {
   clock: Clock;
   send(method: string, params: JsonObject): DriverRequest;
-  /** Takes a request back. */
+  /** Cancels a request. */
   cancel(id: number): void;
-  /** The server listens to what it lists here, for the first time. */
+  /** The server has acknowledged for the first time; `honoured` lists what it will report. */
   begun?(honoured: JsonObject): void;
-  /** It listens again: what changed since it last did, nobody has heard. */
+  /** The server has acknowledged again: changes in between were not reported. */
   missed(): void;
-  /** It came to its end before it had begun. */
+  /** The request ended before the server had acknowledged it. */
   refused?(error: unknown): void;
 }
 
 /**
- * One `subscriptions/listen`. The request stays open; when it ends while the link lives it is sent again, and what may
- * have changed meanwhile is told as if the server had told it.
+ * One `subscriptions/listen`. The request stays open. When it ends while the link lives it is sent again, and possible
+ * changes in between are reported as if the server had reported them.
  */
 export class Subscription {
   readonly #ports: SubscriptionPorts;
@@ -34,7 +34,7 @@ export class Subscription {
   #timer: unknown;
   #id: number | undefined;
   #failures = 0;
-  #heardBefore = false;
+  #wasAcknowledged = false;
   #isAcknowledged = false;
   #stopped = false;
 
@@ -54,16 +54,16 @@ export class Subscription {
     );
   }
 
-  /** True for what is about this listening: its beginning, or an end that the server tells of. */
+  /** True for the acknowledgement and the cancellation of this subscription. */
   receive({ method, params }: JsonObject): boolean {
     if (!isObject(params) || this.#id === undefined) return false;
-    if (method === ACKNOWLEDGED && this.#isMeant(params)) this.#acknowledged(params);
+    if (method === ACKNOWLEDGED && this.#isForThis(params)) this.#acknowledged(params);
     else if (method === CANCELLED && params.requestId === this.#id) this.#ended(this.#id);
     else return false;
     return true;
   }
 
-  /** The server need not be told where it is gone itself. */
+  /** For a server that is gone: nothing is sent to it. */
   stop(): void {
     this.#stopped = true;
     this.#ports.clock.clearTimeout(this.#timer);
@@ -75,8 +75,8 @@ export class Subscription {
     if (this.#id !== undefined) this.#ports.cancel(this.#id);
   }
 
-  /** One that does not say which is meant is for whoever still waits for one. */
-  #isMeant({ _meta: meta }: JsonObject): boolean {
+  /** An acknowledgement without an id belongs to a subscription that still waits for one. */
+  #isForThis({ _meta: meta }: JsonObject): boolean {
     const id = isObject(meta) ? meta[SUBSCRIPTION_ID_KEY] : undefined;
     return id === undefined ? !this.#isAcknowledged : id === this.#id;
   }
@@ -85,19 +85,19 @@ export class Subscription {
     if (this.#stopped) return;
     this.#failures = 0;
     this.#isAcknowledged = true;
-    if (this.#heardBefore) this.#ports.missed();
+    if (this.#wasAcknowledged) this.#ports.missed();
     else this.#ports.begun?.(isObject(notifications) ? notifications : {});
-    this.#heardBefore = true;
+    this.#wasAcknowledged = true;
   }
 
   #ended(id: number, error?: unknown): void {
     if (this.#stopped || this.#id !== id) return;
     this.#id = undefined;
-    if (!this.#heardBefore) this.#ports.refused?.(error);
+    if (!this.#wasAcknowledged) this.#ports.refused?.(error);
     const code = error instanceof MCPProtocolError ? error.rpc?.code : undefined;
-    // it promised what it does not have: asking again would not change that
+    // the server does not have what its capabilities promise: asking again would not change that
     if (this.#stopped || code === CODE.methodNotFound || code === CODE.invalidParams) return;
-    const { first, most } = AGAIN_MS;
+    const { first, most } = RETRY_MS;
     const waitMs = Math.min(first * 2 ** this.#failures, most);
     this.#failures += 1;
     this.#timer = this.#ports.clock.setTimeout(() => this.start(), waitMs);

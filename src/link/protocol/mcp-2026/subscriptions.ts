@@ -5,7 +5,7 @@ import type { Unwatch } from '../../link.js';
 import { gone } from './driver-requests.js';
 import { Subscription, type SubscriptionPorts } from './subscription.js';
 
-/** What can be listened for: the capability that promises it, the filter that asks for it, the notification that tells. */
+/** Lists that can change: the capability that promises reports, the filter that asks for them, the notification. */
 const CHANGES = [
   { capability: 'tools', filter: 'toolsListChanged', method: 'notifications/tools/list_changed' },
   { capability: 'prompts', filter: 'promptsListChanged', method: 'notifications/prompts/list_changed' },
@@ -13,18 +13,18 @@ const CHANGES = [
 ] as const;
 
 const UPDATED = 'notifications/resources/updated';
-/** A server that has not said by then that it listens never will. */
-const PATIENCE_MS = 30_000;
+/** A server that has not acknowledged by then never will. */
+const ACKNOWLEDGE_MS = 30_000;
 
 export interface SubscriptionsPorts extends Pick<SubscriptionPorts, 'send' | 'cancel'> {
   /** The server's name, for messages. */
   name: string;
   clock: Clock;
-  /** As if the server had told it. */
+  /** Passes on a notification as if the server had sent it. */
   notify(method: string, params?: JsonObject): void;
 }
 
-/** Everything that one server is listened to for: its lists with one request, each resource with one of its own. */
+/** All subscriptions of one server: one for its lists, and one for each watched resource. */
 export class Subscriptions {
   readonly #ports: SubscriptionsPorts;
   readonly #open = new Set<Subscription>();
@@ -34,7 +34,7 @@ export class Subscriptions {
     this.#ports = ports;
   }
 
-  /** Every list of which the server says that it tells when it changes. */
+  /** Subscribes to every list whose changes the server reports. */
   listenToLists(capabilities: JsonObject): void {
     const changes = CHANGES.filter(({ capability }) => {
       const offered = capabilities[capability];
@@ -48,11 +48,11 @@ export class Subscriptions {
     this.#listen(filter, { missed });
   }
 
-  /** Resolves when the server listens; rejects where it does not. */
+  /** Resolves when the server has acknowledged; rejects where it refuses or is silent. */
   watch(uri: string): Promise<Unwatch> {
     const { name, clock, notify } = this.#ports;
     return new Promise((resolve, reject) => {
-      const timer = clock.setTimeout(() => refuse(tooLate(name)), PATIENCE_MS);
+      const timer = clock.setTimeout(() => refuse(tooLate(name)), ACKNOWLEDGE_MS);
       const end = () => {
         clock.clearTimeout(timer);
         this.#opening.delete(subscription);
@@ -99,7 +99,7 @@ export class Subscriptions {
 }
 
 function tooLate(name: string): MCPError {
-  return new MCPTimeoutError(`${name}: no answer to subscriptions/listen in ${PATIENCE_MS / 1000} s`);
+  return new MCPTimeoutError(`${name}: no answer to subscriptions/listen in ${ACKNOWLEDGE_MS / 1000} s`);
 }
 
 function silent(name: string, uri: string): MCPError {

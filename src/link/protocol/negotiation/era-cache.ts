@@ -3,53 +3,55 @@ import type { Clock } from '../../../shared/clock.js';
 import { isObject } from '../../../shared/json.js';
 import { replaceFile } from '../../../shared/replace-file.js';
 
-/** `legacy`: `initialize`, up to 2025-11-25. `modern`: `server/discover`, from 2026-07-28 on. */
-export type Era = 'legacy' | 'modern';
+/** `mcp2025`: `initialize`, up to 2025-11-25. `mcp2026`: `server/discover`, from 2026-07-28 on. */
+export type Era = 'mcp2025' | 'mcp2026';
 
-/** What is known of one server's era. */
+/** Which era one server speaks, as far as it is known. */
 export interface EraMemory {
   recall(): Era | undefined;
-  /** It has been seen. */
+  /** The server has answered in this era. */
   keep(era: Era): void;
-  /** It is likely, and would be found out again at once: not worth a line on disk. */
+  /** The era is likely, and found again at once if it is wrong: it is not written to disk. */
   presume(era: Era): void;
   forget(): void;
 }
 
-interface Verdict {
+interface KnownEra {
   era: Era;
   at: number;
 }
 
 const DAY_MS = 86_400_000;
-/** A server may learn the new era; it hardly unlearns it, and would be found out by its first answer. */
-const GOOD_FOR_MS: Readonly<Record<Era, number>> = { legacy: 7 * DAY_MS, modern: 90 * DAY_MS };
-/** Servers that start together are written down together. */
+/** An update may add the new era to a server. It hardly removes it, and then its first answer shows it. */
+const GOOD_FOR_MS: Readonly<Record<Era, number>> = { mcp2025: 7 * DAY_MS, mcp2026: 90 * DAY_MS };
+/** How the file spells each era. */
+const STORED: Readonly<Record<Era, string>> = { mcp2025: 'legacy', mcp2026: 'modern' };
+/** Servers that start together are written in one go. */
 const WRITE_AFTER_MS = 200;
 
 /**
- * Which era each server speaks, dated, in a file: so that a probe is paid for once and not with every start. It is
- * only a cache: one that cannot be read is empty, and one that cannot be written is not.
+ * Which era each server speaks, with a date, in a file: so that a server is probed once, not at every start. A file that
+ * cannot be read counts as empty; one that cannot be written is skipped.
  */
 export class EraCache {
   readonly #file: string;
   readonly #clock: Clock;
-  readonly #known: Map<string, Verdict>;
+  readonly #known: Map<string, KnownEra>;
   readonly #presumed = new Map<string, Era>();
   #timer: unknown;
 
   constructor(file: string, clock: Clock) {
     this.#file = file;
     this.#clock = clock;
-    this.#known = new Map(readVerdicts(file).filter(([, verdict]) => this.#isGood(verdict)));
+    this.#known = new Map(readKnown(file).filter(([, known]) => this.#isGood(known)));
   }
 
   /** The memory of the server with this identity. */
   of(key: string): EraMemory {
     return {
       recall: () => {
-        const verdict = this.#known.get(key);
-        return verdict !== undefined && this.#isGood(verdict) ? verdict.era : this.#presumed.get(key);
+        const known = this.#known.get(key);
+        return known !== undefined && this.#isGood(known) ? known.era : this.#presumed.get(key);
       },
       keep: (era) => {
         this.#presumed.delete(key);
@@ -64,12 +66,12 @@ export class EraCache {
     };
   }
 
-  /** What is not on disk yet is written now. */
+  /** Writes what is not on disk yet. */
   close(): void {
     if (this.#timer !== undefined) this.#writeNow();
   }
 
-  #isGood({ era, at }: Verdict): boolean {
+  #isGood({ era, at }: KnownEra): boolean {
     const age = this.#clock.now() - at;
     return age >= 0 && age < GOOD_FOR_MS[era];
   }
@@ -82,29 +84,32 @@ export class EraCache {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     const verdicts = Object.fromEntries(
-      [...this.#known].map(([key, { era, at }]) => [key, { era, at: new Date(at).toISOString() }]),
+      [...this.#known].map(([key, { era, at }]) => [
+        key,
+        { era: STORED[era], at: new Date(at).toISOString() },
+      ]),
     );
     try {
       replaceFile(this.#file, `${JSON.stringify({ version: 1, verdicts }, undefined, 1)}\n`);
     } catch {
-      // it is a cache: eras are found out again
+      // it is a cache: the next start probes again
     }
   }
 }
 
-function readVerdicts(file: string): [string, Verdict][] {
+function readKnown(file: string): [string, KnownEra][] {
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return [];
   }
-  const verdicts = isObject(content) && content.version === 1 ? content.verdicts : undefined;
-  if (!isObject(verdicts)) return [];
-  return Object.entries(verdicts).flatMap(([key, verdict]): [string, Verdict][] => {
-    if (!isObject(verdict)) return [];
-    const { era, at } = verdict;
-    const date = Date.parse(String(at));
-    return (era === 'legacy' || era === 'modern') && !Number.isNaN(date) ? [[key, { era, at: date }]] : [];
+  const entries = isObject(content) && content.version === 1 ? content.verdicts : undefined;
+  if (!isObject(entries)) return [];
+  return Object.entries(entries).flatMap(([key, entry]): [string, KnownEra][] => {
+    if (!isObject(entry)) return [];
+    const era = (['mcp2025', 'mcp2026'] as const).find((one) => STORED[one] === entry.era);
+    const at = Date.parse(String(entry.at));
+    return era !== undefined && !Number.isNaN(at) ? [[key, { era, at }]] : [];
   });
 }

@@ -12,39 +12,39 @@ import type { Era, EraMemory } from './era-cache.js';
 export interface NegotiationPorts {
   name: string;
   clock: Clock;
-  /** Absent where nothing is remembered: then every start is a probe. */
+  /** Absent where no era is remembered: then every start begins with a probe. */
   memory?: EraMemory | undefined;
-  /** New ones: a server that is started again is spoken to by nobody who spoke to the one before. */
-  legacy(): ProtocolDriver;
-  modern(): Mcp2026Driver;
+  /** Each creates a new driver: a second process of the server gets drivers without state of the first. */
+  mcp2025(): ProtocolDriver;
+  mcp2026(): Mcp2026Driver;
 }
 
 /**
- * Silence proves nothing: a first `npx` boots for half a minute. After this long `initialize` is sent as well, and
- * `server/discover` still counts.
+ * Silence proves nothing: a first `npx` takes half a minute to start. After this long `initialize` is sent as well, and
+ * an answer to `server/discover` still counts.
  */
 export const SILENCE_MS = 3000;
-/** A server that has answered the one answers the other within this, if it ever does. */
-const LAST_WORD_MS = 2000;
+/** A server that has answered `server/discover` answers `initialize` within this time, or never. */
+const BOTH_ANSWERED_MS = 2000;
 
 type Answer = { opened: Opened } | { refused: Error };
 
 interface Drivers {
-  legacy: ProtocolDriver;
-  modern: Mcp2026Driver;
+  mcp2025: ProtocolDriver;
+  mcp2026: Mcp2026Driver;
 }
 
 /**
- * Finds out on the connection itself which era a server speaks, and is its upstream from then on.
+ * Finds out on the connection itself which era a server speaks, and is its driver from then on.
  *
  * | known | sent | then |
  * |---|---|---|
- * | nothing | `server/discover` | answered: modern · refused: `initialize` · silent: `initialize` as well |
- * | legacy | `initialize` | refused: `server/discover` |
- * | modern | `server/discover` | refused: `initialize` |
+ * | nothing | `server/discover` | answered: 2026 · refused: `initialize` · silent: `initialize` as well |
+ * | 2025 | `initialize` | refused: `server/discover` |
+ * | 2026 | `server/discover` | refused: `initialize` |
  *
- * A server that has been sent both and answers both goes by the last it heard (one made with the v2 SDK lets go of the
- * new era when it is sent `initialize`): it is spoken to as legacy in this life, and remembered as modern for the next.
+ * A server that gets both and answers both follows the last one (a server made with the v2 SDK leaves the new era when it
+ * gets `initialize`): this link speaks 2025 to it, and 2026 is remembered for the next.
  */
 export class Negotiation implements ProtocolDriver {
   readonly #ports: NegotiationPorts;
@@ -52,17 +52,18 @@ export class Negotiation implements ProtocolDriver {
   #drivers: Drivers;
   #chosen: ProtocolDriver | undefined;
   #era: Era | undefined;
-  #life = 1;
+  /** Which process of the server this is: at most two within one link. */
+  #process = 1;
   #closed = false;
   #settle: { resolve(opened: Opened): void; reject(error: unknown): void } | undefined;
 
   constructor(ports: NegotiationPorts) {
     this.#ports = ports;
     this.#known = ports.memory?.recall();
-    this.#drivers = { legacy: ports.legacy(), modern: ports.modern() };
+    this.#drivers = { mcp2025: ports.mcp2025(), mcp2026: ports.mcp2026() };
   }
 
-  /** Undefined until it is decided. */
+  /** Undefined until the server has answered. */
   get era(): Era | undefined {
     return this.#era;
   }
@@ -70,124 +71,126 @@ export class Negotiation implements ProtocolDriver {
   open(): Promise<Opened> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
-      if (this.#known === 'legacy') this.#follow(this.#asLegacy());
-      else if (this.#known === 'modern') this.#follow(this.#asModern());
+      if (this.#known === 'mcp2025') this.#follow(this.#openAs2025());
+      else if (this.#known === 'mcp2026') this.#follow(this.#openAs2026());
       else this.#follow(this.#probe());
     });
   }
 
   /**
-   * The process has ended. True when that may be its answer to the probe, since some end on any request that comes
-   * before `initialize`: then it can be started again, and `startAgain` called. At most once. Either way the next link
-   * begins with `initialize`.
+   * The process has exited. True when the probe may be the reason, since some servers exit on any request before
+   * `initialize`: then the link starts a second process and calls `startAgain`. True at most once. Either way the next
+   * link begins with `initialize`.
    */
   diedOfProbe(): boolean {
-    if (this.#closed || this.#era !== undefined || this.#known !== undefined || this.#life > 1) return false;
-    this.#life += 1;
-    this.#ports.memory?.presume('legacy');
+    if (this.#closed || this.#era !== undefined || this.#known !== undefined || this.#process > 1)
+      return false;
+    this.#process += 1;
+    this.#ports.memory?.presume('mcp2025');
     this.#closeDrivers();
     return true;
   }
 
   startAgain(): void {
-    this.#drivers = { legacy: this.#ports.legacy(), modern: this.#ports.modern() };
-    this.#follow(this.#asLegacy());
+    this.#drivers = { mcp2025: this.#ports.mcp2025(), mcp2026: this.#ports.mcp2026() };
+    this.#follow(this.#openAs2025());
   }
 
   receive(raw: JsonObject): boolean {
-    const { legacy, modern } = this.#drivers;
+    const { mcp2025, mcp2026 } = this.#drivers;
     const isOwnReply = raw.method === undefined && typeof raw.id === 'number' && raw.id >= FIRST_DRIVER_ID;
-    if (isOwnReply) return modern.receive(raw);
-    return (this.#chosen ?? legacy).receive(raw);
+    if (isOwnReply) return mcp2026.receive(raw);
+    return (this.#chosen ?? mcp2025).receive(raw);
   }
 
   lose(id: number, error: Error, status?: number): boolean {
-    const { legacy, modern } = this.#drivers;
-    if (id >= FIRST_DRIVER_ID) return modern.lose(id, isRefusal(status) ? refusedBy(error) : error);
-    return legacy.lose?.(id, error, status) ?? false;
+    const { mcp2025, mcp2026 } = this.#drivers;
+    if (id >= FIRST_DRIVER_ID) return mcp2026.lose(id, isRefusal(status) ? refusedBy(error) : error);
+    return mcp2025.lose?.(id, error, status) ?? false;
   }
 
   ping(timeoutMs: number): Promise<void> {
     return this.#chosen?.ping(timeoutMs) ?? Promise.reject(gone(this.#ports.name));
   }
 
-  /** To be told when a resource changes, where that is a matter of listening; undefined where a call asks for it. */
+  /** Watches a resource by a subscription; undefined in the era that has a call for it. */
   watch(uri: string): Promise<Unwatch> | undefined {
-    return this.#era === 'modern' ? this.#drivers.modern.watch(uri) : undefined;
+    return this.#era === 'mcp2026' ? this.#drivers.mcp2026.watch(uri) : undefined;
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // what was known has not helped this time; the next start finds out. One that was not spoken to has proved nothing
+    // the remembered era failed, so the next start probes; without a request it has proved nothing
     const hasFailed = this.#settle !== undefined && this.#era === undefined;
-    if (hasFailed && this.#known === 'modern') this.#ports.memory?.forget();
+    if (hasFailed && this.#known === 'mcp2026') this.#ports.memory?.forget();
     this.#closeDrivers();
   }
 
-  #follow(way: Promise<Opened>): void {
-    const life = this.#life;
-    way.then(
-      (opened) => life === this.#life && this.#settle?.resolve(opened),
-      (error: unknown) => life === this.#life && this.#settle?.reject(error),
+  /** Settles `open`, unless a second process has begun meanwhile. */
+  #follow(attempt: Promise<Opened>): void {
+    const process = this.#process;
+    attempt.then(
+      (opened) => process === this.#process && this.#settle?.resolve(opened),
+      (error: unknown) => process === this.#process && this.#settle?.reject(error),
     );
   }
 
   async #probe(): Promise<Opened> {
     const drivers = this.#drivers;
-    const discovered = answerOf(drivers.modern);
+    const discovered = answerOf(drivers.mcp2026);
     const first = await this.#within(SILENCE_MS, discovered);
     if (first === undefined) return this.#both(drivers, discovered);
-    if ('opened' in first) return this.#choose(drivers, 'modern', first.opened);
-    this.#unlessRefused(first.refused);
+    if ('opened' in first) return this.#choose(drivers, 'mcp2026', first.opened);
+    this.#rethrowUnlessRefused(first.refused);
     return this.#fallBack(drivers, first.refused);
   }
 
   async #both(drivers: Drivers, discovered: Promise<Answer>): Promise<Opened> {
     let isMcp2026 = false;
-    const initialized = answerOf(drivers.legacy);
-    // it was sent last, so it has the last word
-    const lastWord = discovered.then((answer) => {
+    const initialized = answerOf(drivers.mcp2025);
+    // `initialize` was sent last, so its answer decides
+    const afterDiscover = discovered.then((answer) => {
       isMcp2026 = 'opened' in answer;
-      return isMcp2026 ? this.#within(LAST_WORD_MS, initialized) : initialized;
+      return isMcp2026 ? this.#within(BOTH_ANSWERED_MS, initialized) : initialized;
     });
-    const answer = await Promise.race([initialized, lastWord]);
+    const answer = await Promise.race([initialized, afterDiscover]);
     if (answer !== undefined && 'opened' in answer) {
-      return this.#choose(drivers, 'legacy', answer.opened, isMcp2026 ? 'modern' : 'legacy');
+      return this.#choose(drivers, 'mcp2025', answer.opened, isMcp2026 ? 'mcp2026' : 'mcp2025');
     }
     const late = await this.#within(SILENCE_MS, discovered);
-    if (late !== undefined && 'opened' in late) return this.#choose(drivers, 'modern', late.opened);
+    if (late !== undefined && 'opened' in late) return this.#choose(drivers, 'mcp2026', late.opened);
     throw reasonOf(answer?.refused ?? gone(this.#ports.name), late?.refused);
   }
 
-  async #asLegacy(): Promise<Opened> {
+  async #openAs2025(): Promise<Opened> {
     const drivers = this.#drivers;
-    const answer = await answerOf(drivers.legacy);
-    if ('opened' in answer) return this.#choose(drivers, 'legacy', answer.opened);
-    // one that ends on requests it does not know would take its reason with it
-    if (this.#life > 1 || !mayBeModern(answer.refused)) throw answer.refused;
-    const other = await this.#within(SILENCE_MS, answerOf(drivers.modern));
-    if (other !== undefined && 'opened' in other) return this.#choose(drivers, 'modern', other.opened);
+    const answer = await answerOf(drivers.mcp2025);
+    if ('opened' in answer) return this.#choose(drivers, 'mcp2025', answer.opened);
+    // the first process exited on `server/discover`: it would hide the reason of this refusal
+    if (this.#process > 1 || !maySpeak2026(answer.refused)) throw answer.refused;
+    const other = await this.#within(SILENCE_MS, answerOf(drivers.mcp2026));
+    if (other !== undefined && 'opened' in other) return this.#choose(drivers, 'mcp2026', other.opened);
     throw reasonOf(answer.refused, other?.refused);
   }
 
-  async #asModern(): Promise<Opened> {
+  async #openAs2026(): Promise<Opened> {
     const drivers = this.#drivers;
-    const answer = await answerOf(drivers.modern);
-    if ('opened' in answer) return this.#choose(drivers, 'modern', answer.opened);
-    this.#unlessRefused(answer.refused);
+    const answer = await answerOf(drivers.mcp2026);
+    if ('opened' in answer) return this.#choose(drivers, 'mcp2026', answer.opened);
+    this.#rethrowUnlessRefused(answer.refused);
     return this.#fallBack(drivers, answer.refused);
   }
 
   /** `server/discover` was refused. */
   async #fallBack(drivers: Drivers, refused: Error): Promise<Opened> {
-    const answer = await answerOf(drivers.legacy);
-    if ('opened' in answer) return this.#choose(drivers, 'legacy', answer.opened);
+    const answer = await answerOf(drivers.mcp2025);
+    if ('opened' in answer) return this.#choose(drivers, 'mcp2025', answer.opened);
     throw reasonOf(answer.refused, refused);
   }
 
-  /** What is no refusal says nothing of the era: the connection is gone, or wants an authorisation. */
-  #unlessRefused(error: Error): void {
+  /** Any other error says nothing about the era: the connection is lost, or needs an authorisation. */
+  #rethrowUnlessRefused(error: Error): void {
     if (!(error instanceof MCPProtocolError)) throw error;
   }
 
@@ -196,16 +199,16 @@ export class Negotiation implements ProtocolDriver {
     const { memory } = this.#ports;
     this.#era = era;
     this.#chosen = drivers[era];
-    drivers[era === 'modern' ? 'legacy' : 'modern'].close();
-    // a verdict that holds keeps its date, so that it is looked at again some day
-    if (this.#known !== remembered || this.#life > 1) memory?.keep(remembered);
-    if (era === 'modern') drivers.modern.engage(opened);
+    drivers[era === 'mcp2026' ? 'mcp2025' : 'mcp2026'].close();
+    // an era that still holds keeps its date, so that it expires some day
+    if (this.#known !== remembered || this.#process > 1) memory?.keep(remembered);
+    if (era === 'mcp2026') drivers.mcp2026.engage(opened);
     return opened;
   }
 
   #closeDrivers(): void {
-    this.#drivers.legacy.close();
-    this.#drivers.modern.close();
+    this.#drivers.mcp2025.close();
+    this.#drivers.mcp2026.close();
   }
 
   #within<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
@@ -227,12 +230,12 @@ function answerOf(driver: ProtocolDriver): Promise<Answer> {
   );
 }
 
-/** `initialize` was refused: for its version, for its name, or in a way that says nothing. */
-function mayBeModern({ code }: Error & { code?: unknown }): boolean {
+/** `initialize` was refused: for its version, as an unknown method, or without a code. */
+function maySpeak2026({ code }: Error & { code?: unknown }): boolean {
   return typeof code !== 'number' || code === UNSUPPORTED_VERSION || code === CODE.methodNotFound;
 }
 
-/** An HTTP status that is the server's own no, not a proxy's trouble and not a closed door. */
+/** An HTTP status by which the server itself refuses: no gateway error, and no missing authorisation. */
 function isRefusal(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;
 }
@@ -241,7 +244,7 @@ function refusedBy(cause: Error): MCPProtocolError {
   return new MCPProtocolError(cause.message, { sent: true, cause });
 }
 
-/** Both were refused. One that speaks another version than we do has said so. */
+/** Both requests were refused. A server that speaks another version lists its versions in the refusal. */
 function reasonOf(initialize: Error, discover: Error | undefined): Error {
   const rpc = discover instanceof MCPProtocolError ? discover.rpc : undefined;
   const supported = rpc?.code === UNSUPPORTED_VERSION && isObject(rpc.data) ? rpc.data.supported : undefined;

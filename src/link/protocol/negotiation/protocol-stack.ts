@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../shared/json.js';
 import type { McpLevel } from '../../../shared/log-levels.js';
 import type { LinkEvents, LinkLog } from '../../link.js';
 import type { Call } from '../../session/call.js';
+import type { StrayCounts } from '../../session/reply-router.js';
 import { Session, type SessionOptions, type Wire } from '../../session/session.js';
-import { strayText } from '../../session/stray-message.js';
 import { Mcp2025Driver } from '../mcp-2025/driver.js';
 import { Mcp2026Driver } from '../mcp-2026/driver.js';
 import { InputRequired } from '../mcp-2026/input-required.js';
@@ -13,19 +13,19 @@ import { ALL_PERMITTED, type Permissions } from '../server-requests.js';
 import type { EraMemory } from './era-cache.js';
 import { Negotiation } from './negotiation.js';
 
-/** What a link is given, whatever carries it. */
+/** The dependencies of a link, over any transport. */
 export interface ProtocolDeps {
   clock: Clock;
   clientInfo: { name: string; version: string };
   log(line: LinkLog): void;
-  /** Takes declared values out of what the server says: nobody tells which of them are secret, so none is shown. */
+  /** Removes declared values from a text. The config does not say which of them are secret, so none is shown. */
   redact(text: string): string;
   incarnation?: number | undefined;
-  /** What servers may ask of agents. Default: everything. */
+  /** Which requests of servers may be passed to agents. Default: all. */
   permissions?: Permissions | undefined;
-  /** From which level on servers are to send log messages. */
+  /** The lowest level of log messages that servers should send. */
   logLevel?: McpLevel | undefined;
-  /** Which era of the protocol this server was found to speak. Absent: it is found out with every start. */
+  /** The remembered era of this server. Absent: every start probes. */
   era?: EraMemory | undefined;
 }
 
@@ -34,18 +34,18 @@ export interface ProtocolPorts {
   deps: ProtocolDeps;
   /** Ready when the handshake is done. */
   wire: Wire;
-  /** Whatever belongs to no call. */
+  /** A message that belongs to no call. */
   other: SessionOptions['other'];
   notification: LinkEvents['notification'];
 }
 
-/** The two that speak with a server over one wire: the session its calls, the upstream all the rest. */
+/** The two that share one wire to a server: the session sends calls, the driver everything else. */
 export interface ProtocolStack {
   session: Session;
   driver: Negotiation;
 }
 
-/** Nothing is written before `upstream.open`. */
+/** Nothing is written before `driver.open`. */
 export function createProtocolStack({ spec, deps, wire, other, notification }: ProtocolPorts): ProtocolStack {
   const { name, roots, config, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = spec;
   const { clock, clientInfo, incarnation, permissions = ALL_PERMITTED, logLevel, era: memory } = deps;
@@ -58,7 +58,7 @@ export function createProtocolStack({ spec, deps, wire, other, notification }: P
       if (text !== undefined) deps.log({ source: 'link', text });
     },
     get inputRequired() {
-      return driver.era === 'modern' ? answer : undefined;
+      return driver.era === 'mcp2026' ? answer : undefined;
     },
   });
   const input = new InputRequired({ name, roots, permissions, session }, clock);
@@ -67,24 +67,39 @@ export function createProtocolStack({ spec, deps, wire, other, notification }: P
   const ports = { name, config, clock, clientInfo, logLevel, write };
   const driver = new Negotiation({
     ...{ name, clock, memory },
-    legacy: () => new Mcp2025Driver({ ...ports, requests: { roots, permissions, session } }),
-    modern: () =>
+    mcp2025: () => new Mcp2025Driver({ ...ports, requests: { roots, permissions, session } }),
+    mcp2026: () =>
       new Mcp2026Driver({
         ...{ ...ports, roots, permissions },
-        speak: (envelope) => session.speak(envelope),
+        useEnvelope: (envelope) => session.useEnvelope(envelope),
         notify: (method, params) => notification(method, params),
       }),
   });
   return { session, driver };
 }
 
-/** An upgrade may take away the files of a daemon that runs, and what only some servers need is loaded with the first. */
-const UPROOTED =
+const STRAYS: Partial<Record<keyof StrayCounts, string>> = {
+  replies: 'a reply to no call in flight (late, repeated or forged)',
+  progress: 'progress that no call in flight asked for',
+};
+
+/**
+ * The log line for a message that reached no call. Only the first, the tenth, the hundredth and so on is logged, so that
+ * no server can fill the log. Broken and oversized lines are logged elsewhere, with their text.
+ */
+function strayText(kind: keyof StrayCounts, count: number): string | undefined {
+  const what = STRAYS[kind];
+  if (what === undefined || !Number.isInteger(Math.log10(count))) return undefined;
+  return `${what} was delivered to nobody; ${count} so far`;
+}
+
+/** An upgrade may remove the files of a running daemon, and modules that only some servers need are loaded late. */
+const FILES_MOVED =
   "what it needs cannot be loaded: the daemon's files were moved or replaced after it had started; start it anew with 'toolherd up --replace'";
 
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'MODULE_NOT_FOUND') return UPROOTED;
-  // the SDK's schemas explain themselves in a page of JSON
+  if ('code' in error && error.code === 'MODULE_NOT_FOUND') return FILES_MOVED;
+  // an error of the SDK's schemas is a page of JSON
   return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
 }

@@ -2,7 +2,7 @@ import * as json from './json-table.js';
 import { stringSkip, WINDOW_BYTES } from './string-skip.js';
 import { Utf8Check } from './utf8-check.js';
 
-/** Offsets into the whole. The quotes of the key are within; behind the value there may be spaces. */
+/** Offsets into the whole text. The key includes its quotes; the value may include spaces after it. */
 export interface Member {
   keyStart: number;
   keyEnd: number;
@@ -10,31 +10,31 @@ export interface Member {
   end: number;
 }
 
-/** More than any sane message; JSON.stringify and others give up near 5,000. */
+/** Deeper than any sane message; JSON.stringify and others fail near 5,000. */
 export const MAX_DEPTH = 1000;
 /** `jsonrpc`, `id` and `result`. */
 const MOST_MEMBERS = 3;
-/** More than any result of MCP has. */
+/** More keys than any result of MCP has. */
 const MOST_INNER_KEYS = 64;
 
 /**
- * Reads one JSON object in pieces, as JSON.parse would, and keeps nothing of it but where its members are. By hand,
- * because a large result would otherwise be decoded, parsed and written again; and it is done while the pieces arrive,
- * so that nothing else waits for it.
+ * Checks one JSON object in pieces, as JSON.parse would, and keeps only the offsets of its members. Written by hand: a
+ * large result would otherwise be decoded, parsed and serialised again. It runs while the pieces arrive, so that nothing
+ * else waits for it.
  *
- * It is stricter than JSON.parse: no byte order mark, no line breaks, no deeper than `MAX_DEPTH`, and no more members
- * than a reply has. What it takes, JSON.parse takes.
+ * It is stricter than JSON.parse: no byte order mark, no line breaks, at most `MAX_DEPTH` levels, and no more members than
+ * a reply has. JSON.parse accepts everything that it accepts.
  */
 export class JsonScan {
   readonly #members: Member[] = [];
   readonly #innerKeys: number[] = [];
   readonly #utf8 = new Utf8Check();
   readonly #strings = stringSkip();
-  /** Of each open value what closes it. */
+  /** For each open object or array, what closes it. */
   readonly #open = new Uint8Array(MAX_DEPTH);
   #depth = 0;
   #state: number = json.START;
-  /** Bytes of the pieces before. */
+  /** The size of all earlier pieces. */
   #offset = 0;
 
   push(piece: Buffer): void {
@@ -44,22 +44,22 @@ export class JsonScan {
   #push(window: Buffer): void {
     if (this.#state !== json.BROKEN) {
       this.#utf8.push(window);
-      this.#state = this.#utf8.isSound ? this.#scan(window) : json.BROKEN;
+      this.#state = this.#utf8.isValid ? this.#scan(window) : json.BROKEN;
     }
     this.#offset += window.length;
   }
 
-  /** The members of the object; undefined where it is not sound, not whole, or not as simple as a reply. */
+  /** The members of the object; undefined where it is invalid, incomplete, or has more members than a reply. */
   end(): readonly Member[] | undefined {
     return this.#state === json.DONE && this.#utf8.end() ? this.#members : undefined;
   }
 
-  /** Where the keys of the objects in it begin; undefined where there are more than anybody needs. */
+  /** Where the keys of the objects inside begin; undefined where there are more than `MOST_INNER_KEYS`. */
   get innerKeys(): readonly number[] | undefined {
     return this.#innerKeys.length > MOST_INNER_KEYS ? undefined : this.#innerKeys;
   }
 
-  /** The state behind the piece. One loop, since it is run for every byte that a server sends. */
+  /** The state after the piece. One loop, since it runs for every byte of a long line. */
   #scan(piece: Buffer): number {
     const { length } = piece;
     this.#strings.load(piece);
@@ -76,7 +76,7 @@ export class JsonScan {
     return state;
   }
 
-  /** Small enough to become part of the loop: what happens a few times in a message is elsewhere. */
+  /** Small enough for V8 to inline into the loop: rare actions are in `#actOutside`. */
   #act(action: number, byte: number, at: number): number {
     switch (action) {
       case json.OPEN_OBJECT:
@@ -95,7 +95,7 @@ export class JsonScan {
     }
   }
 
-  /** In the outermost object, and in those that are its values. */
+  /** Actions in the outermost object, and in the objects that are its values. */
   #actOutside(action: number, byte: number, at: number): number {
     switch (action) {
       case json.BEGIN_TOP_KEY:

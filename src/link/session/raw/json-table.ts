@@ -1,9 +1,10 @@
 /**
- * The grammar of JSON as a table: what a byte means in a state. Built once from rules that can be read; looked up for
- * every byte outside of strings. Whatever has no rule is broken.
+ * The grammar of JSON as a table: the next state for each state and byte. Built once from readable rules; used for every
+ * byte outside of strings. A byte without a rule is an error (`BROKEN`).
  *
- * The members of the outermost object have states of their own (`TOP_…`), because these are what is wanted; so have the
- * keys of the objects in it (`INNER_…`), because a result says there whether it is one. Between values only space and tab may stand: a line break would end the line in which the value is passed on.
+ * The members of the outermost object have their own states (`TOP_…`), because their offsets are wanted. So have the keys
+ * of the objects inside (`INNER_…`), because a result has `isError` there. Only space and tab are allowed between values:
+ * a line break would end the line in which the value is passed on.
  */
 export const BROKEN = 0;
 export const START = 1;
@@ -37,7 +38,7 @@ const SIGN = 41;
 const EXPONENT_DIGITS = 42;
 export const INNER_KEY = 43;
 export const INNER_KEY_OR_END = 44;
-/** From here on it is no state: something has to be done, and that decides on the next one. */
+/** Values from here on are actions, not states: the action returns the next state. */
 export const OPEN_OBJECT = 64;
 export const OPEN_ARRAY = 65;
 export const CLOSE_OBJECT = 66;
@@ -49,7 +50,7 @@ export const BEGIN_TOP_VALUE = 71;
 export const BEGIN_INNER_KEY = 72;
 export const FIRST_ACTION = OPEN_OBJECT;
 
-/** Of state and byte: `TABLE[(state << 8) | byte]`. */
+/** Next state or action: `TABLE[(state << 8) | byte]`. */
 export const TABLE = new Uint8Array(FIRST_ACTION << 8);
 
 function on(state: number, bytes: string, next: number): void {
@@ -63,7 +64,7 @@ function onPlain(state: number, next: number): void {
 const DIGITS = '0123456789';
 const HEX_DIGITS = `${DIGITS}abcdefABCDEF`;
 
-/** A string, in the states of its own; `next` follows on it. */
+/** The rules of a string, with its own states; `next` is the state after it. */
 function onString(inside: number, escaped: number, hex: readonly number[], next: number): void {
   onPlain(inside, inside);
   on(inside, '\\', escaped);
@@ -83,7 +84,7 @@ for (const state of [START, TOP_KEY, TOP_COLON, TOP_VALUE, VALUE, VALUE_OR_END, 
 for (const state of [KEY, KEY_OR_END, INNER_KEY, INNER_KEY_OR_END]) on(state, ' \t', state);
 on(START, '{', OPEN_OBJECT);
 on(TOP_KEY, '"', BEGIN_TOP_KEY);
-// without escapes: whoever writes `id` with one has something to hide
+// no escapes: a server that escapes a letter of `id` hides something
 onPlain(IN_TOP_KEY, IN_TOP_KEY);
 on(IN_TOP_KEY, '\\', BROKEN);
 on(IN_TOP_KEY, '"', END_TOP_KEY);
@@ -118,7 +119,7 @@ for (const state of [POINT, FRACTION]) on(state, DIGITS, FRACTION);
 for (const state of [ZERO, INTEGER, FRACTION]) on(state, 'eE', EXPONENT);
 on(EXPONENT, '+-', SIGN);
 for (const state of [EXPONENT, SIGN, EXPONENT_DIGITS]) on(state, DIGITS, EXPONENT_DIGITS);
-// a number ends where something else begins
+// a number ends at the first byte that is no part of it
 for (const state of [COMMA_OR_END, ZERO, INTEGER, FRACTION, EXPONENT_DIGITS]) {
   on(state, ' \t', COMMA_OR_END);
   on(state, ',', COMMA);

@@ -1,18 +1,18 @@
 /**
- * A function of WebAssembly, written here instruction by instruction: it is short, and a tool to make it would be a
- * dependency of everybody who builds this. Each line is what a listing of it would show.
+ * A WebAssembly function, written instruction by instruction: it is short, and an assembler would be a dependency of the
+ * build. Each line is a line of its listing.
  *
- *   skip(at, end): the place of the first byte in [at, end) that is a quote, below 0x20, or a backslash that begins no
- *   escape or too near to the end to be sure; `end` where there is none.
+ *   skip(at, end): the position of the first byte in [at, end) that is a quote, below 0x20, or a backslash that begins no
+ *   valid escape or is too near to the end to check; `end` where there is none.
  */
 export interface SkipCode {
   memory: { readonly buffer: ArrayBuffer };
   skip(at: number, end: number): number;
 }
 
-/** By byte: whether it means something in a string. */
+/** By byte: whether it has a meaning in a string. */
 export const SPECIAL_AT = 0;
-/** By the byte behind a backslash: how long the escape is; 0: it is none. */
+/** By the byte after a backslash: the length of the escape; 0: no escape. */
 export const ESCAPES_AT = 256;
 /** By byte: whether it is a hexadecimal digit. */
 export const HEX_AT = 512;
@@ -90,7 +90,7 @@ const BODY = [
 
 const section = (id: number, ...content: number[]) => [id, ...unsigned(content.length), ...content];
 const named = (name: string, kind: number) => [name.length, ...Buffer.from(name), kind, 0];
-/** The locals behind the two parameters: one number, and four vectors of sixteen bytes. */
+/** The locals after the two parameters: one number, and four vectors of sixteen bytes. */
 const FUNCTION = [2, 1, I32, 4, V128, ...BODY];
 
 const MODULE = Uint8Array.from([
@@ -102,7 +102,7 @@ const MODULE = Uint8Array.from([
   ...section(10, 1, ...unsigned(FUNCTION.length), ...FUNCTION),
 ]);
 
-/** What is used of it: the types that this project is built with do not know of it. */
+/** The part of WebAssembly that is used: the project's type libraries do not declare it. */
 interface Assembly {
   Module: new (code: Uint8Array) => object;
   Instance: new (module: object) => { readonly exports: object };

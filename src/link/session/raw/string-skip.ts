@@ -1,10 +1,10 @@
 import { assembleSkip, ESCAPES_AT, HEX_AT, SPECIAL_AT, WINDOW_AT } from './string-skip-code.js';
 
-/** Passes over what stands in strings, which is nearly all of a large message. */
+/** Skips the contents of strings, which are nearly all of a large message. */
 export interface StringSkip {
-  /** The bytes that are looked at from now on; `WINDOW_BYTES` at most. */
+  /** Sets the bytes for the next calls of `skip`; `WINDOW_BYTES` at most. */
   load(window: Buffer): void;
-  /** From a place inside a string: the next byte that has to be looked at. All before it is plain, or an escape. */
+  /** From a position inside a string: the position of the next byte that the scan has to read. */
   skip(from: number): number;
 }
 
@@ -14,19 +14,19 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** One for all: whoever loads a window is done with it before anybody else has a turn. */
+/** Shared by all scans: each loads its window and finishes with it synchronously. */
 let known: StringSkip | undefined;
 
 /**
- * In WebAssembly, because it looks at sixteen bytes at once: three times as fast as what JavaScript can do with four
- * (measured), and it does not slow down once memory was freed (see `free`), as every access to a Buffer does.
+ * In WebAssembly, because it compares sixteen bytes at once: three times as fast as JavaScript with four (measured), and
+ * it does not become slower after the first `detachBuffer`, as every access to a Buffer does.
  */
 export function stringSkip(): StringSkip {
   known ??= assembledSkip() ?? new PlainSkip();
   return known;
 }
 
-/** Undefined where there is no WebAssembly, or no room for it: it wants some gigabytes of addresses. */
+/** Undefined without WebAssembly, or without the gigabytes of address space that it reserves. */
 export function assembledSkip(): StringSkip | undefined {
   try {
     return new AssembledSkip();
@@ -63,7 +63,7 @@ class AssembledSkip implements StringSkip {
   }
 }
 
-/** The same, slower, and escapes are left to whoever asks. */
+/** The same in JavaScript: slower, and it stops at every escape. */
 export class PlainSkip implements StringSkip {
   #window: Buffer = Buffer.alloc(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
@@ -77,7 +77,7 @@ export class PlainSkip implements StringSkip {
     const [window, view] = [this.#window, this.#view];
     const { length } = window;
     let at = from;
-    // four at a time: the highest bit of each byte tells whether there is one of them among the four
+    // four bytes at a time: the highest bit of each byte is set where it is one of the three
     for (; at + 4 <= length; at += 4) {
       const four = view.getInt32(at, true);
       const quotes = four ^ 0x22222222;

@@ -2,43 +2,43 @@ import { isUtf8 } from 'node:buffer';
 
 const NOTHING = Buffer.alloc(0);
 
-/** Whether bytes that come in pieces are valid UTF-8. A character may be cut anywhere. */
+/** Whether bytes in pieces are valid UTF-8. A piece may end inside a character. */
 export class Utf8Check {
-  #isSound = true;
+  #isValid = true;
   /** The beginning of a character whose end is in the next piece. */
   #begun: Buffer = NOTHING;
 
-  get isSound(): boolean {
-    return this.#isSound;
+  get isValid(): boolean {
+    return this.#isValid;
   }
 
   push(piece: Buffer): void {
-    if (!this.#isSound) return;
+    if (!this.#isValid) return;
     const start = this.#begun.length === 0 ? 0 : this.#complete(piece);
     const end = Math.max(start, piece.length - begunBytes(piece));
-    if (start < end) this.#isSound &&= isUtf8(piece.subarray(start, end));
-    // copied, since a piece may be changed when it was looked at
+    if (start < end) this.#isValid &&= isUtf8(piece.subarray(start, end));
+    // copied, since the memory of a piece may be reused afterwards
     if (end < piece.length) this.#begun = Buffer.from(piece.subarray(end));
   }
 
   end(): boolean {
-    return this.#isSound && this.#begun.length === 0;
+    return this.#isValid && this.#begun.length === 0;
   }
 
-  /** How many bytes of the piece belong to the character that has begun. */
+  /** How many bytes of the piece belong to the character that the last piece began. */
   #complete(piece: Buffer): number {
     const missing = lengthOf(this.#begun[0]!) - this.#begun.length;
     const rest = piece.subarray(0, missing);
     this.#begun = Buffer.concat([this.#begun, rest]);
     if (rest.length === missing) {
-      this.#isSound = isUtf8(this.#begun);
+      this.#isValid = isUtf8(this.#begun);
       this.#begun = NOTHING;
     }
     return rest.length;
   }
 }
 
-/** How many of the last bytes are the beginning of a character that is not whole. */
+/** How many of the last bytes begin a character that is incomplete. */
 function begunBytes(piece: Buffer): number {
   for (let back = 1; back <= Math.min(3, piece.length); back += 1) {
     const byte = piece[piece.length - back]!;

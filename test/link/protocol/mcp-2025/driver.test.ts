@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { errorOf, openLink, specOf } from '../../support.js';
 
-describe('the legacy driver', () => {
-  it('tells what the server said of itself, unknown fields and all (FR-002)', async () => {
+describe('the MCP 2025 driver', () => {
+  it("passes on the server's description, including unknown fields (FR-002)", async () => {
     const { opened } = openLink(specOf('asks.mjs'));
     expect(await opened).toEqual({
       protocolVersion: '2025-06-18',
@@ -12,7 +12,7 @@ describe('the legacy driver', () => {
     });
   });
 
-  it('answers roots/list from the spec, and says that it can', async () => {
+  it('answers roots/list from the spec, and declares the capability', async () => {
     const roots = [{ uri: 'file:///work', name: 'work' }];
     const { tool } = openLink(specOf('asks.mjs', { roots }));
     expect(JSON.parse(await tool('ask', { method: 'roots/list' }))).toEqual({ result: { roots } });
@@ -33,7 +33,7 @@ describe('the legacy driver', () => {
     expect(JSON.parse(await tool('ask', { method: 'ping' }))).toEqual({ result: {} });
   });
 
-  it('says who it is, and hands the configuration on (FR-011)', async () => {
+  it('sends client info and the configuration (FR-011)', async () => {
     const { tool } = openLink(specOf('asks.mjs', { config: { level: 3 } }), {
       clientInfo: { name: 'toolherd', version: '1.2.3' },
     });
@@ -54,7 +54,7 @@ describe('a list', () => {
     expect(tools.at(-1)).toMatchObject({ name: 'tool-99', unheardOf: 99 });
   });
 
-  it('that goes in a circle is an error', async () => {
+  it('whose pages form a circle is an error', async () => {
     const { link, opened } = openLink(specOf('pages.mjs', {}, ['circle']));
     await opened;
     expect(await errorOf(link.list('tools/list'))).toMatchObject({

@@ -4,7 +4,7 @@ import { deferred, openLink, specOf, textOf } from '../../support.js';
 
 type More = Partial<CallRequest> & { ask?: Ask };
 
-/** A server that asks, and calls on behalf of somebody. */
+/** A server that sends requests, and calls of named callers. */
 function stage(deps: Parameters<typeof openLink>[1] = {}, changes: Parameters<typeof specOf>[1] = {}) {
   const one = openLink(specOf('questions.mjs', changes), deps);
   const send = (name: string, args: Record<string, unknown>, more: More = {}) => {
@@ -17,7 +17,7 @@ function stage(deps: Parameters<typeof openLink>[1] = {}, changes: Parameters<ty
     );
     return { handle, outcome: outcome.promise };
   };
-  /** What the server was told when it asked. */
+  /** The answers that the server got. */
   const reply = async (method: string, params?: Record<string, unknown>, more?: More) => {
     const outcome = await send('ask', { method, params }, more).outcome;
     if (!outcome.ok) throw outcome.error;
@@ -36,7 +36,7 @@ const params = {
   unheardOf: { deep: 1 },
 };
 
-describe('a question of a server', () => {
+describe('a request of a server', () => {
   it.each([SAMPLING, ELICITATION])(
     '%s is answered by the agent whose call is in flight, unchanged both ways',
     async (method) => {
@@ -53,7 +53,7 @@ describe('a question of a server', () => {
     },
   );
 
-  it("an agent's refusal goes on as it is; what it throws otherwise is an internal error", async () => {
+  it("an agent's refusal is passed on unchanged; any other exception is an internal error", async () => {
     const { reply } = stage();
     const no = Object.assign(new Error('the user said no'), { code: -1, data: { by: 'user' } });
     expect(await reply(SAMPLING, params, { ask: () => Promise.reject(no) })).toEqual({
@@ -78,7 +78,7 @@ describe('a question of a server', () => {
     });
   });
 
-  it('is refused with the remedy where several agents have calls in flight, and nobody is asked', async () => {
+  it('is refused with the remedy where several agents have calls in flight, and no agent is asked', async () => {
     const { reply, send } = stage();
     const ask: Ask = async () => {
       throw new Error('asked');
@@ -120,7 +120,7 @@ describe('a question of a server', () => {
     },
   );
 
-  it('suspends the timeout of the call while somebody is asked; the hard limit stays', async () => {
+  it('suspends the timeout of the call while an agent is asked; the hard limit stays', async () => {
     const { send, reply } = stage({}, { requestTimeoutMs: 300, maxTimeoutMs: 2000 });
     const slowly: Ask = () => new Promise((resolve) => setTimeout(() => resolve({ action: 'accept' }), 900));
     expect(await reply(ELICITATION, params, { ask: slowly })).toEqual({ result: { action: 'accept' } });
@@ -145,7 +145,7 @@ describe('a question of a server', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('is aborted when the server takes it back, also the one with id 0, and is not answered', async () => {
+  it('is aborted when the server cancels it, also the one with id 0, and is not answered', async () => {
     const { send, logs, tool } = stage();
     const aborted = deferred<void>();
     const ask: Ask = (_method, _params, signal) =>

@@ -7,8 +7,8 @@ import { remembering } from '../negotiation/remembering.js';
 const KEY = 'io.modelcontextprotocol';
 const modern = (changes = {}, args: string[] = []) => specOf('modern.mjs', changes, args);
 
-describe('a modern server', () => {
-  it('tells what it is, and does what a server does (FR-002)', async () => {
+describe('an MCP 2026 server', () => {
+  it('describes itself, and serves lists and calls (FR-002)', async () => {
     const { opened, link, tool } = openLink(modern());
     expect(await opened).toMatchObject({
       protocolVersion: '2026-07-28',
@@ -32,7 +32,7 @@ describe('a modern server', () => {
     });
   });
 
-  it('is told with every request who asks, what for and how (FR-011)', async () => {
+  it('gets client, capabilities and config with every request (FR-011)', async () => {
     const roots = [{ uri: 'file:///work', name: 'work' }];
     const { link } = openLink(modern({ roots, config: { level: 3 } }), {
       clientInfo: { name: 'toolherd', version: '1.2.3' },
@@ -63,7 +63,7 @@ describe('a modern server', () => {
     ]);
   });
 
-  it('says how far it is, and what it thinks', async () => {
+  it('sends progress and log messages', async () => {
     const { link, notifications, opened } = openLink(modern(), { logLevel: 'info' });
     await opened;
     const progress: unknown[] = [];
@@ -89,7 +89,7 @@ describe('a modern server', () => {
     await link.ping(5000);
   });
 
-  it('tells that its tools changed, because it is listened to', async () => {
+  it('reports that its tools changed, because of a subscription', async () => {
     const { tool, notifications, opened } = openLink(modern());
     await opened;
     await tool('change');
@@ -114,10 +114,10 @@ describe('a modern server', () => {
   });
 });
 
-describe('a listening that ends while the server lives', () => {
-  it('begins again, and what may have changed meanwhile is told', async () => {
+describe('a subscription that ends while the server lives', () => {
+  it('begins again, and possible changes in between are reported', async () => {
     const { opened, notifications, logs, logged } = openLink(specOf('discovers.mjs', {}, ['drops']), {
-      era: remembering('modern'),
+      era: remembering('mcp2026'),
     });
     await opened;
     await logged(/listens/);
@@ -128,4 +128,12 @@ describe('a listening that ends while the server lives', () => {
     expect(notifications[0]).toEqual({ method: 'notifications/tools/list_changed', params: undefined });
     expect(notifications.every(({ method }) => !method.includes('acknowledged'))).toBe(true);
   });
+});
+
+it('a server that refuses our version and lists it as supported is asked once more only', async () => {
+  const { opened } = openLink(specOf('discovers.mjs', {}, ['again']));
+  expect(await opened).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'again' } });
+  const stubborn = openLink(specOf('discovers.mjs', {}, ['never']));
+  await expect(stubborn.opened).rejects.toThrow();
+  expect((await stubborn.ended).kind).toBe('error');
 });

@@ -20,8 +20,8 @@ function stage(changes = {}) {
 
 const yes = { action: 'accept', content: { yes: true } };
 
-describe('what a modern server wants to know', () => {
-  it('is asked of the agent whose call it is, and the call goes on with the answer and its state', async () => {
+describe('an input_required result of an MCP 2026 server', () => {
+  it('is answered by the agent that made the call, and the call goes on with the answer and its state', async () => {
     const { say } = stage();
     const asked: unknown[] = [];
     const ask: Ask = async (method, params) => {
@@ -40,7 +40,7 @@ describe('what a modern server wants to know', () => {
     expect(JSON.parse(String(await say('ponder', {}, ask)))).toEqual({ thought, roots: { roots } });
   });
 
-  it('is asked ten times at most', async () => {
+  it('is answered ten times at most', async () => {
     const { say } = stage();
     let times = 0;
     const ask: Ask = async () => {
@@ -57,7 +57,7 @@ describe('what a modern server wants to know', () => {
     expect(times).toBe(10);
   });
 
-  it('fails the call, with the remedy, where nobody can be asked', async () => {
+  it('fails the call, with the remedy, where no agent can answer', async () => {
     const { say } = stage();
     expect(await say('confirm', {})).toMatchObject({
       type: 'MCPProtocolError',
@@ -68,7 +68,7 @@ describe('what a modern server wants to know', () => {
     });
   });
 
-  it('fails the call with what was wanted and why it was not answered', async () => {
+  it('fails the call with the question and why it was not answered', async () => {
     const { say } = stage();
     const ask: Ask = () => Promise.reject(new Error('the person has left'));
     expect(await say('confirm', {}, ask)).toMatchObject({
@@ -79,7 +79,7 @@ describe('what a modern server wants to know', () => {
     });
   });
 
-  it('is not wanted any more when the call is cancelled: whoever is asked is told', async () => {
+  it('is withdrawn when the call is cancelled: the agent gets the abort', async () => {
     const { call } = stage();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {
@@ -94,7 +94,7 @@ describe('what a modern server wants to know', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('a server that dies while somebody is asked fails the call, and nobody is asked any more (P1)', async () => {
+  it('of a server that dies fails the call, and its question is withdrawn (P1)', async () => {
     const { call, link } = stage();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {

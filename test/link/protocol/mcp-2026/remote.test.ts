@@ -46,7 +46,7 @@ async function overWebsocket(): Promise<string> {
 describe.each([
   ['http', () => overHttp('only')],
   ['websocket', overWebsocket],
-] as const)('a modern server over %s', (transport, url) => {
+] as const)('an MCP 2026 server over %s', (transport, url) => {
   it('does what it does over stdio', async () => {
     const spec = remoteSpec(transport, await url(), { config: { level: 3 } });
     const { link, opened, tool, notifications, notified } = open(spec, { logLevel: 'info' });
@@ -77,7 +77,7 @@ describe.each([
     );
   });
 
-  it('is told what it wants to know', async () => {
+  it('gets answers to its questions', async () => {
     const { link, opened } = open(remoteSpec(transport, await url()));
     await opened;
     const settled = deferred<Outcome>();
@@ -102,10 +102,10 @@ describe.each([
 
 describe('the era of an HTTP server', () => {
   it.each([
-    [['only'], 'legacy', '2026-07-28', ['keep modern']],
-    [[], 'legacy', '2025-11-25', []],
-    [[], undefined, '2026-07-28', ['keep modern']],
-    [[], 'modern', '2026-07-28', []],
+    [['only'], 'mcp2025', '2026-07-28', ['keep mcp2026']],
+    [[], 'mcp2025', '2025-11-25', []],
+    [[], undefined, '2026-07-28', ['keep mcp2026']],
+    [[], 'mcp2026', '2026-07-28', []],
   ] as const)('%j that was %s is %s, and remembered: %j', async (args, before, version, told) => {
     const era = remembering(before);
     const { opened, tool } = open(remoteSpec('http', await overHttp(...args)), { era });

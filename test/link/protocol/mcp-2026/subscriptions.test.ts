@@ -35,8 +35,8 @@ function listening() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a resource of a modern server', () => {
-  it('is listened for with a request of its own, until that is taken back', async () => {
+describe('a resource of an MCP 2026 server', () => {
+  it('is watched by its own subscription, until that is cancelled', async () => {
     const { listenings, sent, cancelled, acknowledge, clock } = listening();
     listenings.listenToLists({ tools: { listChanged: true }, prompts: {} });
     const watch = listenings.watch(URI);
@@ -53,7 +53,7 @@ describe('a resource of a modern server', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('that the server does not listen for, refuses or is silent about, is refused', async () => {
+  it('cannot be watched where the server refuses, ignores it or is silent', async () => {
     const { listenings, acknowledge, ends, clock, cancelled } = listening();
     const dropped = listenings.watch(URI);
     acknowledge(1, {});
@@ -71,10 +71,10 @@ describe('a resource of a modern server', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is listened for again when that has ended, and may have changed meanwhile', async () => {
+  it('is subscribed to again when the subscription ends, and a change is assumed', async () => {
     const { listenings, acknowledge, ends, clock, sent, told, cancelled } = listening();
     const watch = listenings.watch(URI);
-    // one that does not say which is meant is for whoever waits
+    // an acknowledgement without an id is for the subscription that waits
     acknowledge(1, { resourceSubscriptions: [URI] }, {});
     const unwatch = await watch;
     ends[0]!.resolve();

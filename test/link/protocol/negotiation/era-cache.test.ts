@@ -13,20 +13,20 @@ function stage(content?: string) {
   const open = () => new EraCache(file, clock);
   if (content !== undefined) {
     const verdicts = open();
-    verdicts.of('x').keep('legacy');
+    verdicts.of('x').keep('mcp2025');
     verdicts.close();
     writeFileSync(file, content);
   }
   return { file, clock, open };
 }
 
-describe('verdicts', () => {
-  it('outlive the daemon, with their date', () => {
+describe('remembered eras', () => {
+  it('survive the daemon, with their date', () => {
     const { file, clock, open } = stage();
     const verdicts = open();
-    verdicts.of('a').keep('legacy');
-    verdicts.of('b').keep('modern');
-    expect([verdicts.of('a').recall(), verdicts.of('c').recall()]).toEqual(['legacy', undefined]);
+    verdicts.of('a').keep('mcp2025');
+    verdicts.of('b').keep('mcp2026');
+    expect([verdicts.of('a').recall(), verdicts.of('c').recall()]).toEqual(['mcp2025', undefined]);
     verdicts.close();
     const at = new Date(clock.now()).toISOString();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
@@ -35,37 +35,37 @@ describe('verdicts', () => {
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(file, '..'))).toEqual(['eras.json']);
-    expect([open().of('a').recall(), open().of('b').recall()]).toEqual(['legacy', 'modern']);
+    expect([open().of('a').recall(), open().of('b').recall()]).toEqual(['mcp2025', 'mcp2026']);
   });
 
   it('of many servers that start together are written once', () => {
     const { file, clock, open } = stage();
     const verdicts = open();
-    for (let server = 0; server < 100; server += 1) verdicts.of(`${server}`).keep('legacy');
+    for (let server = 0; server < 100; server += 1) verdicts.of(`${server}`).keep('mcp2025');
     expect(clock.armed).toBe(1);
     clock.advance(1000);
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).verdicts)).toHaveLength(100);
   });
 
-  it('of legacy hold for seven days, while the daemon runs and after it', () => {
+  it('of 2025 hold for seven days, in the same daemon and in the next', () => {
     const { clock, open } = stage();
     const verdicts = open();
-    verdicts.of('a').keep('legacy');
-    verdicts.of('b').keep('modern');
+    verdicts.of('a').keep('mcp2025');
+    verdicts.of('b').keep('mcp2026');
     clock.advance(7 * DAY_MS - 1);
-    expect(verdicts.of('a').recall()).toBe('legacy');
+    expect(verdicts.of('a').recall()).toBe('mcp2025');
     clock.advance(1);
-    expect([verdicts.of('a').recall(), verdicts.of('b').recall()]).toEqual([undefined, 'modern']);
-    expect([open().of('a').recall(), open().of('b').recall()]).toEqual([undefined, 'modern']);
+    expect([verdicts.of('a').recall(), verdicts.of('b').recall()]).toEqual([undefined, 'mcp2026']);
+    expect([open().of('a').recall(), open().of('b').recall()]).toEqual([undefined, 'mcp2026']);
   });
 
   it('that are presumed or forgotten do not reach the disk', () => {
     const { open } = stage();
     const verdicts = open();
-    verdicts.of('a').presume('legacy');
-    verdicts.of('b').keep('modern');
+    verdicts.of('a').presume('mcp2025');
+    verdicts.of('b').keep('mcp2026');
     verdicts.of('b').forget();
-    expect([verdicts.of('a').recall(), verdicts.of('b').recall()]).toEqual(['legacy', undefined]);
+    expect([verdicts.of('a').recall(), verdicts.of('b').recall()]).toEqual(['mcp2025', undefined]);
     verdicts.close();
     expect([open().of('a').recall(), open().of('b').recall()]).toEqual([undefined, undefined]);
   });
@@ -80,17 +80,17 @@ describe('verdicts', () => {
     const { open } = stage(content);
     const verdicts = open();
     expect(verdicts.of('x').recall()).toBeUndefined();
-    verdicts.of('x').keep('modern');
+    verdicts.of('x').keep('mcp2026');
     verdicts.close();
-    expect(open().of('x').recall()).toBe('modern');
+    expect(open().of('x').recall()).toBe('mcp2026');
   });
 
   it('in a file that cannot be written still hold for this daemon', () => {
     const clock = new FakeClock();
     const folder = makeFolder({ 'a-file': '' });
     const verdicts = new EraCache(join(folder, 'a-file', 'eras.json'), clock);
-    verdicts.of('a').keep('legacy');
+    verdicts.of('a').keep('mcp2025');
     clock.advance(1000);
-    expect(verdicts.of('a').recall()).toBe('legacy');
+    expect(verdicts.of('a').recall()).toBe('mcp2025');
   });
 });

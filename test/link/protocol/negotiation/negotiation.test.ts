@@ -19,29 +19,29 @@ const impatient: Clock = {
 };
 const SLOW_MS = '700';
 
-describe('a server whose era nobody knows', () => {
-  it('is modern when it answers server/discover (context7)', async () => {
+describe('a server whose era is unknown', () => {
+  it('speaks 2026 when it answers server/discover (context7)', async () => {
     const era = remembering();
     const { opened, link } = openLink(real(CONTEXT7), { era });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'Context7' } });
     expect((await link.list('tools/list')).map(({ name }) => name)).toContain('resolve-library-id');
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
-  it('is legacy when it refuses server/discover (server-everything)', async () => {
+  it('speaks 2025 when it refuses server/discover (server-everything)', async () => {
     const era = remembering();
     const { opened, tool } = openLink(real(SERVER_EVERYTHING, 'stdio'), { era });
     expect(await opened).toMatchObject({ protocolVersion: '2025-11-25' });
     expect(await tool('echo', { message: 'hi' })).toContain('hi');
-    expect(era.told).toEqual(['keep legacy']);
+    expect(era.told).toEqual(['keep mcp2025']);
   });
 
-  it('is legacy when its answer makes no sense', async () => {
+  it('speaks 2025 when its answer is invalid', async () => {
     const { opened } = openLink(specOf('discovers.mjs', {}, ['shape']));
     expect(await opened).toMatchObject({ serverInfo: { name: 'mini' } });
   });
 
-  it('that ends on server/discover is started again at once, as legacy; nobody hears of the first', async () => {
+  it('that exits on server/discover is started again at once, with initialize; the first exit is not reported', async () => {
     const era = remembering();
     const { opened, tool, endings, link, table, logged } = openLink(specOf('dies-of-probe.mjs'), { era });
     const [first] = link.pids;
@@ -51,7 +51,7 @@ describe('a server whose era nobody knows', () => {
     expect([link.pids, table.size, alive(Number(first))]).toEqual([[pid], 1, false]);
     expect(pid).not.toBe(first);
     expect(await tool('heard')).toBe('notifications/initialized');
-    expect([endings, era.told]).toEqual([[], ['presume legacy', 'keep legacy']]);
+    expect([endings, era.told]).toEqual([[], ['presume mcp2025', 'keep mcp2025']]);
     await logged(/started again/);
   });
 
@@ -73,7 +73,7 @@ describe('a server whose era nobody knows', () => {
     expect(startTime.pending).toBe(0);
   });
 
-  it('that ends again is reported once, as what it is', async () => {
+  it('that exits again is reported once, with its real cause', async () => {
     const { ended, endings, table } = openLink(specOf('exits-at-start.mjs'));
     expect(await ended).toMatchObject({ cause: 'exit', code: 3 });
     expect([endings.length, table.size]).toEqual([1, 0]);
@@ -84,14 +84,14 @@ describe('a server whose era nobody knows', () => {
     const first = openLink(specOf('needs-key.mjs'), { era });
     expect(await first.ended).toMatchObject({ cause: 'exit', code: 1 });
     expect(first.logs.map(({ text }) => text).join()).not.toContain('started again');
-    expect(era.told).toEqual(['presume legacy']);
+    expect(era.told).toEqual(['presume mcp2025']);
     const next = openLink(specOf('dies-of-probe.mjs'), { era });
     const [pid] = next.link.pids;
     await next.opened;
     expect(next.link.pids).toEqual([pid]);
   });
 
-  it('that is told to stop between its two lives is not started again', async () => {
+  it('that is stopped between its two processes is not started again', async () => {
     const { link, ended, endings, table } = openLink(specOf('dies-of-probe.mjs'));
     process.kill(Number(link.pids[0]), 'SIGKILL');
     link.close('kill');
@@ -99,23 +99,23 @@ describe('a server whose era nobody knows', () => {
     expect([endings.length, table.size]).toEqual([1, 0]);
   });
 
-  it('that ignores server/discover is sent initialize as well, and is legacy', async () => {
+  it('that ignores server/discover gets initialize as well, and speaks 2025', async () => {
     const era = remembering();
     const startedAt = performance.now();
     const { opened, tool } = openLink(specOf('ignores-probe.mjs'), { era, clock: fast });
     expect(await opened).toMatchObject({ serverInfo: { name: 'mini' } });
     expect(performance.now() - startedAt).toBeLessThan(SILENCE_MS + 3000);
     expect(await tool('echo', { value: 'x' })).toBe('x');
-    expect(era.told).toEqual(['keep legacy']);
+    expect(era.told).toEqual(['keep mcp2025']);
   });
 
-  it('that boots slowly is waited for: legacy', async () => {
+  it('that starts slowly is waited for: 2025', async () => {
     const { opened, tool } = openLink(specOf('boots-slowly.mjs', {}, [SLOW_MS]), { clock: impatient });
     await opened;
     expect(await tool('echo', { value: 'late' })).toBe('late');
   });
 
-  it('that boots slowly is waited for: modern only', async () => {
+  it('that starts slowly is waited for: 2026 only', async () => {
     const era = remembering();
     const { opened, tool } = openLink(specOf('modern.mjs', {}, ['only', SLOW_MS]), {
       era,
@@ -123,10 +123,10 @@ describe('a server whose era nobody knows', () => {
     });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(await tool('echo', { value: 'late' })).toBe('late');
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
-  it('that boots slowly and answers both goes by the last, and is known as modern the next time', async () => {
+  it('that starts slowly and answers both follows the last, and is remembered as 2026', async () => {
     const era = remembering();
     const spec = specOf('modern.mjs', {}, [SLOW_MS]);
     const first = openLink(spec, { era, clock: impatient });
@@ -134,10 +134,10 @@ describe('a server whose era nobody knows', () => {
     expect(await first.tool('echo', { value: 'old' })).toBe('old');
     const second = openLink(spec, { era, clock: impatient });
     expect(await second.opened).toMatchObject({ protocolVersion: '2026-07-28' });
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
-  it('that speaks only what we do not is told with its versions', async () => {
+  it('that speaks only other versions is reported with them', async () => {
     const { ended } = openLink(specOf('discovers.mjs', {}, ['later']));
     expect(await ended).toMatchObject({
       cause: 'protocol',
@@ -161,35 +161,35 @@ describe('a server whose era nobody knows', () => {
   });
 });
 
-describe('a verdict', () => {
-  it('of legacy spares the probe', async () => {
-    const era = remembering('legacy');
+describe('a remembered era', () => {
+  it('of 2025 saves the probe', async () => {
+    const era = remembering('mcp2025');
     const { opened, link } = openLink(specOf('dies-of-probe.mjs'), { era });
     const [pid] = link.pids;
     await opened;
     expect([link.pids, era.told]).toEqual([[pid], []]);
   });
 
-  it('of legacy that is wrong is replaced, on the same connection', async () => {
-    const era = remembering('legacy');
+  it('of 2025 that is wrong is replaced, on the same connection', async () => {
+    const era = remembering('mcp2025');
     const { opened, link, tool } = openLink(specOf('modern.mjs', {}, ['only']), { era });
     const [pid] = link.pids;
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(await tool('pid')).toBe(String(pid));
-    expect(era.told).toEqual(['keep modern']);
+    expect(era.told).toEqual(['keep mcp2026']);
   });
 
-  it('of modern that is wrong is replaced, on the same connection', async () => {
-    const era = remembering('modern');
+  it('of 2026 that is wrong is replaced, on the same connection', async () => {
+    const era = remembering('mcp2026');
     const { opened, link, tool } = openLink(specOf('good.mjs'), { era });
     const [pid] = link.pids;
     await opened;
     expect(await tool('pid')).toBe(String(pid));
-    expect(era.told).toEqual(['keep legacy']);
+    expect(era.told).toEqual(['keep mcp2025']);
   });
 
-  it('of modern waits for a slow server and sends no initialize', async () => {
-    const era = remembering('modern');
+  it('of 2026 waits for a slow server and sends no initialize', async () => {
+    const era = remembering('mcp2026');
     const { opened } = openLink(specOf('modern.mjs', {}, [SLOW_MS]), { era, clock: impatient });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
     expect(era.told).toEqual([]);
@@ -198,7 +198,7 @@ describe('a verdict', () => {
   it.each(['ignores-probe.mjs', 'dies-of-probe.mjs'])(
     'of modern that led nowhere is forgotten: %s',
     async (name) => {
-      const era = remembering('modern');
+      const era = remembering('mcp2026');
       const { ended } = openLink(specOf(name, { startTimeoutMs: 1500 }), { era });
       await ended;
       expect(era.told).toEqual(['forget']);

@@ -1,6 +1,6 @@
 import type { Era, EraMemory } from '../../../../src/link/protocol/negotiation/era-cache.js';
 
-/** The memory of one server, and everything it was ever told. */
+/** The era memory of one server, with a record of every change. */
 export function remembering(era?: Era): EraMemory & { told: string[] } {
   let known = era;
   const told: string[] = [];

@@ -9,7 +9,7 @@ const RESULT = `{"content":[{"type":"text","text":"${TEXT}"}]}`;
 const replyTo = (id: number | undefined, result = RESULT) =>
   Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
 
-/** A call of somebody who only hands its result on. */
+/** A call whose sink accepts bytes. */
 function passing(session: ReturnType<typeof harness>['session'], more: Partial<CallSink> = {}) {
   const outcomes: Outcome[] = [];
   const settle = (outcome: Outcome) => outcomes.push(outcome);
@@ -23,7 +23,7 @@ const rawIn = ([outcome]: Outcome[]) =>
 afterEach(() => void vi.restoreAllMocks());
 
 describe('a long reply', () => {
-  it('reaches whoever only hands it on as its bytes, and is never parsed nor decoded', () => {
+  it('reaches a sink that accepts bytes as its bytes, and is never parsed nor decoded', () => {
     const { session } = harness();
     const { outcomes, id } = passing(session);
     const [parse, stringify] = [vi.spyOn(JSON, 'parse'), vi.spyOn(JSON, 'stringify')];
@@ -49,7 +49,7 @@ describe('a long reply', () => {
     expect(rawIn(outcomes)).toBe(RESULT);
   });
 
-  it('is parsed for whoever looks into it', () => {
+  it('is parsed when its result is read', () => {
     const { session, send } = harness();
     const [handsOn, looks] = [passing(session), send()];
     session.deliver(replyTo(looks.id));
@@ -60,13 +60,13 @@ describe('a long reply', () => {
     expect(JSON.stringify(outcome?.ok && outcome.raw)).toBe(RESULT);
   });
 
-  it('is not looked at twice where nobody hands it on', () => {
+  it('is not scanned where no sink accepts bytes', () => {
     const { session, send } = harness();
     send();
     expect(session.deliverLong()).toBeUndefined();
   });
 
-  it('is parsed where a result may be a question (2026-07-28)', async () => {
+  it('is parsed where a result may ask for input (2026-07-28)', async () => {
     const asked: unknown[] = [];
     const { session } = harness({
       inputRequired: async (_, result) => {
@@ -80,7 +80,7 @@ describe('a long reply', () => {
     expect([asked, outcomes]).toEqual([['s'], []]);
   });
 
-  it('that is short is parsed, and its text kept for whoever only hands it on', () => {
+  it('that is short is parsed, and its text kept for a sink that accepts it', () => {
     const { session } = harness();
     const { outcomes, id } = passing(session);
     session.deliver(replyTo(id, '{"a":1}'));
@@ -95,7 +95,7 @@ describe('a long reply', () => {
     expect(rawIn(outcomes)).toBeUndefined();
   });
 
-  it('to a call that has settled reaches nobody, and is counted without a parse (U4)', () => {
+  it('to a call that has settled reaches no call, and is counted without a parse (U4)', () => {
     const { session } = harness();
     const [late, other] = [passing(session), passing(session)];
     session.deliver(replyTo(late.id));
@@ -106,7 +106,7 @@ describe('a long reply', () => {
     expect([late.outcomes.length, other.outcomes, session.strays.replies]).toEqual([1, [], 2]);
   });
 
-  it('to the handshake goes where it belongs', () => {
+  it('to the handshake reaches the driver', () => {
     const { session, others } = harness();
     passing(session);
     session.deliver(replyTo(5));

@@ -81,7 +81,7 @@ describe('the scan of a reply', () => {
     );
   });
 
-  it('takes nothing that JSON.parse would refuse or read otherwise, whatever is done to the bytes (U8)', () => {
+  it('accepts nothing that JSON.parse would refuse or read differently, for any change of the bytes (U8)', () => {
     let taken = 0;
     const change = fc.record({
       at: fc.nat(),
@@ -137,7 +137,7 @@ describe('the scan of a reply', () => {
     expect(taken).toBeGreaterThan(200);
   });
 
-  it('knows whether the tool says that it failed, however it is spelled and wherever it stands', () => {
+  it('finds isError in every spelling and position', () => {
     const filler = fc.tuple(string, value).map(([key, of]) => `${key}:${of}`);
     const key = fc.constantFrom(
       '"isError"',
@@ -170,7 +170,7 @@ describe('the scan of a reply', () => {
     expect(failures).toBeGreaterThan(100);
   });
 
-  it('does not say so where a result has more members than any', () => {
+  it('does not know isError where a result has too many members', () => {
     const crowd = Array.from({ length: 65 }, (_, at) => `"k${at}":1`).join(',');
     expect(read(`{"jsonrpc":"2.0","id":${ID},"result":{${crowd},"isError":true}}`)?.isError).toBeUndefined();
   });

@@ -29,11 +29,11 @@ const part = fc.oneof(
 );
 const window = fc.array(part, { maxLength: 8 }).map((parts) => Buffer.from(parts.join('')));
 
-describe('what stands in strings', () => {
+describe('the contents of strings', () => {
   it.each([
     ['sixteen bytes at once', assembled, PLAIN_OR_ESCAPED],
     ['four bytes at once', () => new PlainSkip(), PLAIN],
-  ])('is passed over, %s, up to the first byte that means something (U8)', (_, make, passed) => {
+  ])('are skipped, %s, up to the first byte with a meaning (U8)', (_, make, passed) => {
     const skip = make();
     fc.assert(
       fc.property(window, fc.nat(), (bytes, place) => {
@@ -52,11 +52,11 @@ describe('what stands in strings', () => {
     );
   });
 
-  it('is looked at sixteen bytes at once on the machines that we know', () => {
+  it('are compared sixteen bytes at once on known machines', () => {
     expect(stringSkip()).not.toBeInstanceOf(PlainSkip);
   });
 
-  it('is read right wherever an escape meets the end of a window or of a piece (U8)', () => {
+  it('are read right where an escape meets the end of a window or of a piece (U8)', () => {
     const head = '{"jsonrpc":"2.0","id":1073741831,"result":{"a":"';
     for (const escaped of ['\\n', '\\\\', '\\"', '\\u00e9', '\\ud83d\\ude00']) {
       for (let back = 0; back <= 14; back += 1) {
@@ -73,7 +73,7 @@ describe('what stands in strings', () => {
     }
   });
 
-  it('is read to the same end where there is no WebAssembly (U8)', async () => {
+  it('are read with the same result without WebAssembly (U8)', async () => {
     vi.stubGlobal('WebAssembly', undefined);
     onTestFinished(() => void vi.unstubAllGlobals());
     vi.resetModules();

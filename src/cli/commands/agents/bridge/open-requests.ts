@@ -1,5 +1,5 @@
 import { type Incoming, readLine } from '../../../../ipc/jsonrpc/message.js';
-import { headOf } from './message-head.js';
+import { headOf } from '../../../../shared/framing/message-head.js';
 
 const SUBSCRIBE = 'resources/subscribe';
 const UNSUBSCRIBE = 'resources/unsubscribe';

@@ -4,7 +4,7 @@ import { CancelledError, MCPProtocolError, ServerCrashedError } from '../../../s
 import type { JsonObject } from '../../../src/shared/json.js';
 import { errorIn, harness } from './harness.js';
 
-/** A server that wants to know more before it goes on. */
+/** A server that asks for input first. */
 function asking() {
   const asked: { result: JsonObject; answer(added: JsonObject): void; refuse(error: Error): void }[] = [];
   const stage = harness({
@@ -17,8 +17,8 @@ function asking() {
   return { ...stage, asked, wants, settled };
 }
 
-describe('a call whose server wants to know more', () => {
-  it('I2 I10: is asked again under a new id with what was added, and settles once', async () => {
+describe('a call whose server asks for input', () => {
+  it('I2 I10: is sent again under a new id with the added params, and settles once', async () => {
     const { send, asked, wants, settled, requests, reply } = asking();
     const call = send('tools/call', { name: 'x' });
     wants(call.id, { requestState: 's' });
@@ -32,7 +32,7 @@ describe('a call whose server wants to know more', () => {
     expect(call.outcomes).toEqual([{ ok: true, result: { done: true } }]);
   });
 
-  it('I10: and one that comes after it never share an id, however often it is asked again', async () => {
+  it('I10: and a later call never share an id, however often it is sent again', async () => {
     const { send, asked, wants, settled, requests } = asking();
     wants(send('first').id);
     asked[0]?.answer({});
@@ -47,7 +47,7 @@ describe('a call whose server wants to know more', () => {
     expect(requests().map(({ id }) => Number(id) - FIRST_CALL_ID)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('fails when what was added cannot be written, and the server hears nothing of it', async () => {
+  it('fails when the added params cannot be written, and the server gets nothing', async () => {
     const { send, asked, wants, settled, requests, session } = asking();
     const call = send();
     wants(call.id);
@@ -57,21 +57,21 @@ describe('a call whose server wants to know more', () => {
     expect([requests().length, session.inFlight]).toEqual([1, 0]);
   });
 
-  it('may get an error all the same', () => {
+  it('may still get an error', () => {
     const { send, deliver } = asking();
     const call = send();
     deliver({ jsonrpc: '2.0', id: call.id, error: { code: -32603, message: 'broke' } });
     expect(errorIn(call.outcomes)).toMatchObject({ rpc: { code: -32603 } });
   });
 
-  it('gets that wish as its result where the protocol knows no such wishes', () => {
+  it('gets the result unchanged where the protocol has no such results', () => {
     const { send, reply } = harness();
     const call = send();
     reply(call.id, { resultType: 'input_required' });
     expect(call.outcomes).toEqual([{ ok: true, result: { resultType: 'input_required' } }]);
   });
 
-  it('U4: is reached by no reply while it is asked', async () => {
+  it('U4: is reached by no reply while the agent is asked', async () => {
     const { send, wants, reply, session } = asking();
     const call = send();
     wants(call.id);
@@ -79,7 +79,7 @@ describe('a call whose server wants to know more', () => {
     expect([call.outcomes, session.strays.replies, session.inFlight]).toEqual([[], 2, 1]);
   });
 
-  it('leaves its place to one that waits', () => {
+  it('leaves its slot to a waiting call', () => {
     const { send, wants, requests } = asking();
     const calls = Array.from({ length: 5 }, () => send());
     expect(requests()).toHaveLength(4);
@@ -87,7 +87,7 @@ describe('a call whose server wants to know more', () => {
     expect(requests()).toHaveLength(5);
   });
 
-  it('fails with the reason why nobody answers', async () => {
+  it('fails with the reason why there is no answer', async () => {
     const { send, asked, wants, settled } = asking();
     const call = send();
     wants(call.id);
@@ -96,7 +96,7 @@ describe('a call whose server wants to know more', () => {
     expect(errorIn(call.outcomes)).toMatchObject({ message: 'nobody to ask' });
   });
 
-  it('I2: that is cancelled, or whose server goes, settles at once, and a late answer is not written', async () => {
+  it('I2: that is cancelled, or whose server exits, settles at once, and a late answer is not written', async () => {
     const { send, asked, wants, settled, requests, session, written } = asking();
     const [cancelled, lost] = [send(), send()];
     wants(cancelled.id);
@@ -145,11 +145,11 @@ describe('a second try that cannot be written', () => {
 });
 
 describe('an envelope', () => {
-  it('goes with every request, also with those that waited for it; a progress token stays', () => {
+  it('is added to every request, also to waiting ones; a progress token stays', () => {
     const { send, session, requests, wire } = harness();
     wire.ready = false;
     send('tools/call', { a: 1, _meta: { mine: 2 } }, { progress: () => {} });
-    session.speak({ version: 'x' });
+    session.useEnvelope({ version: 'x' });
     wire.ready = true;
     session.resume();
     send();

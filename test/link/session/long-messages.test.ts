@@ -7,7 +7,7 @@ const bytes = (text: string) => Buffer.from(`{"jsonrpc":"2.0",${text}}`);
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** In small objects a message takes fifty times its bytes, and seconds in which nobody else is served. */
+/** In small objects a message takes fifty times its bytes, and blocks the daemon for seconds. */
 describe('a message of more than 8 MiB that is no result of a call', () => {
   it.each([
     ['a notification', `"method":"notifications/message","params":{"data":${LONG}}`],
@@ -33,7 +33,7 @@ describe('a message of more than 8 MiB that is no result of a call', () => {
     expect(outcomes).toMatchObject([{ ok: false, error: { type: 'ResultTooLargeError', sent: true } }]);
   });
 
-  it('the result of a call is what it was', () => {
+  it('the result of a call is unchanged', () => {
     const { session, send, requests } = harness();
     const { outcomes } = send();
     session.deliver(bytes(`"id":${requests()[0]?.id},"result":{"text":"${'x'.repeat(9 * 2 ** 20)}"}`));

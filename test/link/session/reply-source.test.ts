@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mayRepeatId, topLevelIds } from '../../../src/link/session/top-level-ids.js';
+import { mayRepeatId, resultSource, topLevelIds } from '../../../src/link/session/reply-source.js';
 
 const idsIn = (text: string) => topLevelIds(Buffer.from(text));
 
@@ -37,8 +37,8 @@ const member = fc
     text: `${a}${key}${b}:${c}${JSON.stringify(value)}${d}`,
   }));
 
-describe('the ids at the top of an object', () => {
-  it('are all there is under that key, in order, however they are written and whatever else there is', () => {
+describe('topLevelIds', () => {
+  it('finds every value under that key, in order, in every spelling, beside any other member', () => {
     fc.assert(
       fc.property(fc.array(member, { maxLength: 6 }), (members) => {
         const object = `{${members.map(({ text }) => text).join(',')}}`;
@@ -52,22 +52,22 @@ describe('the ids at the top of an object', () => {
   });
 
   it.each([
-    ['behind a text that is empty', '{"":"","id":1}', [1]],
-    ['behind a text that ends with a quote', '{"a":"\\"","id":1}', [1]],
-    ['behind a text that ends with a backslash', '{"a":"\\\\","id":1}', [1]],
-    ['behind a text that ends with a backslash and a quote', '{"a":"\\\\\\"","id":1}', [1]],
-    ['behind braces in a text', '{"a":"}]{[","id":1}', [1]],
-    ['behind a list of lists', '{"a":[["id"],{"id":2}],"id":1}', [1]],
+    ['after a text that is empty', '{"":"","id":1}', [1]],
+    ['after a text that ends with a quote', '{"a":"\\"","id":1}', [1]],
+    ['after a text that ends with a backslash', '{"a":"\\\\","id":1}', [1]],
+    ['after a text that ends with a backslash and a quote', '{"a":"\\\\\\"","id":1}', [1]],
+    ['after braces in a text', '{"a":"}]{[","id":1}', [1]],
+    ['after a list of lists', '{"a":[["id"],{"id":2}],"id":1}', [1]],
     ['with spaces around the colon', '{"id" \t\r\n: 1 }', [1]],
     ['but not where it is a value', '{"a":"id","b":["id"],"c":"id" }', []],
     ['but not below the top', '{"a":{"id":1},"b":[{"id":2,"id":3}]}', []],
     ['even when it can be no id', '{"id":null,"id":{"id":1},"id":[2]}', [undefined, undefined, undefined]],
-  ])('are found %s', (_, object, ids) => {
+  ])('finds ids %s', (_, object, ids) => {
     expect(idsIn(object)).toEqual(ids);
   });
 });
 
-describe('a look at the bytes', () => {
+describe('mayRepeatId', () => {
   const looks = (object: string) => mayRepeatId(object);
 
   it('suspects every object that has two ids', () => {
@@ -79,10 +79,38 @@ describe('a look at the bytes', () => {
     );
   });
 
-  it('suspects no reply as servers write them, wherever its one id is', () => {
+  it('suspects no reply with one id in the orders that servers write', () => {
     expect(looks('{"jsonrpc":"2.0","id":7,"result":{"content":[]}}')).toBe(false);
     expect(looks('{"result":{"content":[]},"jsonrpc":"2.0","id":7}')).toBe(false);
     expect(looks('{"id":7,"result":{}}')).toBe(false);
     expect(looks('{"jsonrpc":"2.0","method":"notifications/message"}')).toBe(false);
+  });
+});
+
+const cut = (line: string) => resultSource(line, JSON.parse(line));
+
+describe('resultSource', () => {
+  it.each(['{}', '{"n":12345678901234567890,"e":1e400}', '{ "a" : [1,{"id":2}] }', '{"a":"\\u0000}"}'])(
+    'cuts the result out unchanged: %s',
+    (result) => {
+      expect(cut(`{"jsonrpc":"2.0","id":7,"result":${result}}`)).toBe(result);
+      expect(cut(`{"result":${result},"jsonrpc":"2.0","id":7}`)).toBe(result);
+    },
+  );
+
+  it.each([
+    ['another order', '{"id":7,"jsonrpc":"2.0","result":{}}'],
+    ['spaces', '{"jsonrpc": "2.0", "id": 7, "result": {}}'],
+    ['text after it', '{"jsonrpc":"2.0","id":7,"result":{}} '],
+    ['a line break', '{"jsonrpc":"2.0","id":7,"result":{\n}}'],
+    [
+      'a carriage return, which many parsers take for one',
+      '{"jsonrpc":"2.0","id":7,"result":{"a":\r{"jsonrpc":"2.0"}\r}}',
+    ],
+    ['one member more', '{"jsonrpc":"2.0","id":7,"result":{},"x":{}}'],
+    ['one member more in front', '{"result":{},"x":1,"jsonrpc":"2.0","id":7}'],
+    ['an id in another spelling', '{"jsonrpc":"2.0","id":7.0,"result":{}}'],
+  ])('finds nothing in a line with %s', (_, line) => {
+    expect(cut(line)).toBeUndefined();
   });
 });
