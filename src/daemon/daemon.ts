@@ -11,7 +11,7 @@ import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
 import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
-import { openHerdRuntime } from './herd-runtime.js';
+import { HerdRuntime } from './herd-runtime.js';
 import { openHttp } from './http.js';
 
 export interface DaemonOptions extends ConfigSource {
@@ -46,7 +46,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const identity = { pid: process.pid, started_at: new Date().toISOString() };
   const callers = new Callers();
   const lifecycle = new Lifecycle();
-  const runtime = await openHerdRuntime({
+  const runtime = await HerdRuntime.open({
     ...options,
     loaded,
     identity: {
@@ -62,7 +62,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     callerOf: (caller) => callers.of(caller),
     onSettings: (settings) => http.configure(settings),
   });
-  const { logs, reload } = runtime;
+  const { logs } = runtime;
+  const reload = () => runtime.reload();
   const log = logs.daemon;
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -80,7 +81,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     logs.close();
     end();
   };
-  const server = serveFleet(runtime.views, {
+  const server = serveFleet(runtime.fleets, {
     identity: { version: VERSION, ...identity },
     callers,
     lifecycle,
@@ -89,7 +90,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
   });
-  const fleet = runtime.views.own('http').looking();
+  const fleet = runtime.fleets.global('http').looking();
   const { stateFolder } = options.paths;
   const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
   const guardDoor = (enter: (socket: Socket) => void) =>

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { trustedPath } from '../config/file-place.js';
 import { type ConfigSource, readHerdConfig } from '../daemon/config-source.js';
-import { openHerdRuntime } from '../daemon/herd-runtime.js';
+import { HerdRuntime } from '../daemon/herd-runtime.js';
 import { ConnectionFleet } from '../ipc/server/connection-fleet.js';
 import { findPaths } from '../shared/paths.js';
 import type { FleetHandle } from './api.js';
@@ -24,7 +24,7 @@ const CALLER = 'this process';
 export async function openFleet({ config, agent }: OpenOptions = {}): Promise<FleetHandle> {
   const userHome = homedir();
   const paths = findPaths(process.env, userHome);
-  const place: ConfigSource = {
+  const source: ConfigSource = {
     file: config === undefined ? paths.configFile : resolve(config),
     isRequired: config !== undefined,
     paths,
@@ -33,10 +33,10 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     agentFile: agent === undefined ? undefined : trustedPath(resolve(agent)),
   };
   // first of all: what is wrong with the files leaves nothing behind
-  const loaded = await readHerdConfig(place);
+  const loaded = await readHerdConfig(source);
   const state = await makeOwnState(paths);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
-  const runtime = await openHerdRuntime({ ...place, paths: state.paths, loaded, identity });
+  const runtime = await HerdRuntime.open({ ...source, paths: state.paths, loaded, identity });
   const close = async () => {
     await runtime.shutdown();
     await runtime.close();
@@ -44,7 +44,7 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     state.remove();
   };
   runtime.begin();
-  // as a connection of the daemon has it
-  const outlook = new ConnectionFleet(runtime.views, CALLER);
-  return fleetHandle(localFleet(outlook.fleet), close);
+  // the same fleet that a connection of the daemon gets
+  const { fleet } = new ConnectionFleet(runtime.fleets, CALLER);
+  return fleetHandle(localFleet(fleet), close);
 }

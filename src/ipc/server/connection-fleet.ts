@@ -21,7 +21,7 @@ export class ConnectionFleet {
     this.#provider = provider;
     this.#caller = caller;
     this.#agentFiles = agentFiles;
-    this.#view = provider.own(caller);
+    this.#view = provider.global(caller);
     this.#source = this.#view.looking();
     this.fleet = {
       ...fromVerbs((_, name) => {

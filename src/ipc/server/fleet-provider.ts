@@ -27,7 +27,7 @@ export type AgentFiles = 'trusted' | 'allowed';
 /** Gives every connection its herd. `caller`: its name, which no other connection has. */
 export interface FleetProvider {
   /** The global herd. */
-  own(caller: string): ConnectionView;
+  global(caller: string): ConnectionView;
   /** What an agent's file makes of it. Rejects where that file is missing, wrong, or not allowed. */
   ofAgent(caller: string, file: string, files: AgentFiles): Promise<ConnectionView>;
 }
@@ -37,7 +37,7 @@ export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
   const check = async (server: string) => void (await fleet.status([server]));
   const view = { acting: () => fleet, looking: () => fleet, agent: null, check, close: () => undefined };
   return {
-    own: () => view,
+    global: () => view,
     ofAgent: () => Promise.reject(wrong("'agent' is not supported here: everybody sees the same herd")),
   };
 }

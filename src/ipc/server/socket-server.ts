@@ -71,7 +71,7 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     lifecycle = new Lifecycle(),
   } = options;
   const identity = options.identity ?? describeProcess();
-  const views = 'own' in herd ? herd : singleFleetProvider(herd);
+  const views = 'global' in herd ? herd : singleFleetProvider(herd);
   const connections = new Set<Peer>();
   const connectionFleets = new Map<string, ConnectionFleet>();
   const suspended = new SuspendedCalls<SuspendableCall>(clock);

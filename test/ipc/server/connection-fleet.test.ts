@@ -19,7 +19,7 @@ function stage() {
   let seen = shared;
   const connection = new ConnectionFleet(
     {
-      own: () => ({
+      global: () => ({
         agent: null,
         acting() {
           if (hasPerAgent) seen = alone;
@@ -79,7 +79,7 @@ it('whoever asks for a server that the agent has not still sees what he saw, and
   };
   const connection = new ConnectionFleet(
     {
-      own: () => ({ agent: null, acting: () => herd, looking: () => herd, check, close: () => undefined }),
+      global: () => ({ agent: null, acting: () => herd, looking: () => herd, check, close: () => undefined }),
       ofAgent: async (_, agent) => ({ agent, acting: () => agents, looking: () => agents, check, close }),
     },
     'a',
