@@ -2,9 +2,9 @@ import { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import { cancelled, toErrorObject } from './error-codes.js';
 import type { IdText } from './message.js';
+import type { Text } from './pending-texts.js';
 import { errorText, rawText } from './reply-text.js';
 import type { ErrorObject } from './rpc-error.js';
-import type { Text } from './write-queue.js';
 
 /** What a method knows of the request it answers. */
 export interface RequestContext {

@@ -6,8 +6,9 @@ import type { Reply } from './incoming-request.js';
 import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
 import { encode, OutgoingRequests } from './outgoing-requests.js';
+import { sizeOf, type Text } from './pending-texts.js';
 import { errorText } from './reply-text.js';
-import { DEFAULT_LIMITS, sizeOf, type Text, WriteQueue, type WriteQueueLimits } from './write-queue.js';
+import { DEFAULT_LIMITS, WriteQueue, type WriteQueueLimits } from './write-queue.js';
 
 /**
  * One end of a JSON-RPC 2.0 connection over any duplex stream; both ends may ask. `answers` holds what the other side

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
+import { EARLY_WRITE_SIZE, encodingOf, TurnBatcher } from '../../shared/turn-batcher.js';
 import type { Encoding } from './encoding.js';
 
 /** More than this is never queued for a server that does not read, whatever asks for it. */
 const CAP_BYTES = 2 ** 20;
-/** So much goes out at once: the server has begun with it while the rest of the turn is still worked on here. */
-const ENOUGH_CHARACTERS = 4096;
+const endOfTick = (end: () => void): void => process.nextTick(end);
 
 /**
  * The server's stdin. Calls are written only while it is `ready`, so at most one of them is queued here beside what
@@ -15,12 +15,9 @@ export class StdinWriter {
   readonly #encoding: Encoding;
   readonly #drained: () => void;
   #open = true;
-  /** Lines of this turn: they go out in few system calls. */
+  readonly #turn = new TurnBatcher(endOfTick, () => this.#endTurn());
+  /** Lines of this turn that are not written yet. */
   #lines = '';
-  /** How many there were of them. */
-  #inTurn = 0;
-  /** The last turn had one line. So has the next, most likely: it is written at once, and waits for no others. */
-  #isAlone = true;
 
   /** `broken` is told once when the server closed its end; an EPIPE goes no further than here. */
   constructor(stream: Writable, encoding: Encoding, on: { drained(): void; broken(error: Error): void }) {
@@ -45,11 +42,12 @@ export class StdinWriter {
     const stream = this.#stream;
     if (!this.#open || !stream.writable) return false;
     if (stream.writableLength + this.#lines.length > CAP_BYTES) return false;
-    const isFirst = this.#inTurn === 0;
-    this.#inTurn += 1;
+    const isFirst = !this.#turn.isRunning;
+    this.#turn.countText();
     this.#lines += `${line}\n`;
-    if (isFirst) process.nextTick(this.#endTurn);
-    if ((isFirst && this.#isAlone) || this.#lines.length >= ENOUGH_CHARACTERS) this.#pass();
+    if (isFirst) this.#turn.begin();
+    const isEarly = isFirst && this.#turn.writesFirstAtOnce;
+    if (isEarly || this.#lines.length >= EARLY_WRITE_SIZE) this.#pass();
     return true;
   }
 
@@ -60,13 +58,11 @@ export class StdinWriter {
     this.#stream.end();
   }
 
-  readonly #endTurn = (): void => {
-    this.#isAlone = this.#inTurn <= 1;
-    this.#inTurn = 0;
+  #endTurn(): void {
     this.#pass();
-    // where they fill it, `drain` follows; where they do not, it may have seemed full while they were held here
+    // a full stream emits `drain` later; one with room left may have seemed full while the lines were held here
     if (this.ready) this.#drained();
-  };
+  }
 
   #pass(): void {
     const lines = this.#lines;
@@ -74,7 +70,6 @@ export class StdinWriter {
     if (lines === '' || !this.#open) return;
     const encoded = this.#encoding.encode(lines);
     if (typeof encoded !== 'string') this.#stream.write(encoded);
-    // nearly everything is ASCII, and that is written faster as what it also is
-    else this.#stream.write(encoded, Buffer.byteLength(encoded) === encoded.length ? 'latin1' : 'utf8');
+    else this.#stream.write(encoded, encodingOf(encoded, Buffer.byteLength(encoded)));
   }
 }

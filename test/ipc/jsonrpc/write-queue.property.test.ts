@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Text, WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
+import type { Text } from '../../../src/ipc/jsonrpc/pending-texts.js';
+import { WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
 
 type When = 'now' | 'soon' | 'later';
 type Sent = { kind: 'text' | 'pieces'; sizes: readonly number[]; when: When };
