@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { toErrorObject } from '../ipc/jsonrpc/error-codes.js';
+import { toErrorObject } from '../ipc/jsonrpc/rpc-error.js';
 import { Descriptors } from '../ipc/socket/descriptors.js';
 import { refuseConnection } from '../ipc/socket/refuse-connection.js';
 import { OverloadedError } from '../shared/call-errors.js';

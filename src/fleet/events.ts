@@ -1,3 +1,4 @@
+import type { LogLevel, ServerLogLevel } from '../shared/log-levels.js';
 import type { Caller } from './calls.js';
 import type { Detail, ServerState } from './status.js';
 
@@ -36,7 +37,7 @@ export interface LogEvent {
   topic: 'log';
   server: string;
   incarnation: number;
-  level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  level: ServerLogLevel;
   /** As the server names it; `stderr`, `stdout`: how else it came; `toolherd`: a note about it. */
   logger: string | null;
   /** Redacted, and cut where it is very long. */
@@ -99,3 +100,26 @@ export interface CallEvent {
 }
 
 export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent | CallEvent;
+
+/** One line of a server's log, as it was written down. */
+export interface LogEntry {
+  /** ISO 8601. */
+  time: string;
+  level: LogLevel;
+  /** Null: the daemon's own log. */
+  server: string | null;
+  /** How it came: `stderr`, `stdout`, `toolherd`, or as the server names it. */
+  source: string | null;
+  text: string;
+}
+
+export interface LogParams {
+  /** Absent: of all servers that are seen. */
+  server?: string | undefined;
+  /** How many at most, the newest; default 100, never more than 1000. */
+  tail?: number | undefined;
+  /** Nothing older than this; ISO 8601. */
+  since?: string | undefined;
+  /** Nothing below this level. */
+  level?: LogEntry['level'] | undefined;
+}

@@ -1,7 +1,6 @@
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './calls.js';
-import type { FleetEvent } from './events.js';
+import type { FleetEvent, LogEntry, LogParams } from './events.js';
 import type { Patience, PromptList, ResourceLists, ToolList } from './lists.js';
-import type { LogEntry, LogParams } from './logs.js';
 import type {
   AuthorizeParams,
   AuthorizeReport,
@@ -24,10 +23,8 @@ import type { ToolResult } from './results.js';
 import type { FleetStatus, Inspection, ServerStatus } from './status.js';
 
 export type * from './calls.js';
-export type * from './errors.js';
 export type * from './events.js';
 export type * from './lists.js';
-export * from './logs.js';
 export type * from './orders.js';
 export type * from './pins.js';
 export * from './requests.js';

@@ -1,4 +1,4 @@
-import type { ConfigProblem } from './errors.js';
+import type { ConfigProblem } from './results.js';
 
 /** Which servers an order is for. */
 export type Selection = { servers: string[] } | { all: true };

@@ -1,5 +1,5 @@
 import type { Closing } from './closing.js';
-import type { ConfigProblem } from './errors.js';
+import type { ConfigProblem } from './results.js';
 
 export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { FIELDS } from '../../src/config/schema/fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
-import { ERROR_CODES } from '../../src/ipc/jsonrpc/error-codes.js';
+import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
 import { METHODS } from '../../src/ipc/server/fleet-methods.js';
 import { mermaid } from '../../src/machines/chart.js';
 import { keeperMachine } from '../../src/machines/keeper.js';

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { Peer } from '../jsonrpc/peer.js';
-import { connectSocket } from '../socket/connect-socket.js';
-import { firstAnswer } from '../socket/first-answer.js';
+import { ConnectionLostError } from '../jsonrpc/remote-error.js';
+import { connectSocket, DaemonNotRunningError, firstAnswer } from '../socket/connect-socket.js';
 import { readOwner, type SocketLock, tryLock } from '../socket/socket-lock.js';
 import {
   claimUnder,
@@ -22,8 +22,6 @@ export class ReplaceError extends ToolherdError {
 const PATIENCE_MS = 60_000;
 const FIRST_DELAY_MS = 10;
 const LONGEST_DELAY_MS = 100;
-/** Errors of a connection whose daemon is ending. */
-const GONE = ['DaemonNotRunningError', 'ConnectionLostError'];
 
 /**
  * Claims a socket, and has the daemon that serves it end first. This process registers as the successor, with a lock
@@ -83,7 +81,8 @@ async function endOwner(path: string, withinMs: number, clock: Clock): Promise<b
     await open.closed;
     return true;
   } catch (error) {
-    if (GONE.includes(String((error as { type?: unknown }).type))) return false;
+    // the daemon has ended, or is ending
+    if (error instanceof DaemonNotRunningError || error instanceof ConnectionLostError) return false;
     throw error;
   } finally {
     clock.clearTimeout(timer);

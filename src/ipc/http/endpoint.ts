@@ -1,13 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
 import type { Incoming } from '../jsonrpc/message.js';
-import { PROTOCOL_VERSIONS } from '../mcp/versions.js';
+import { PROTOCOL_VERSIONS } from '../mcp/server-info.js';
 import type { FleetServer } from '../server/socket-server.js';
-import { MAX_BODY_BYTES, readBody } from './body.js';
-import { acceptRefusal, contentRefusal } from './content.js';
 import { isMcp2026, refusalOf } from './mcp-2026.js';
 import { type Refusal, refuse } from './refusal.js';
-import { isRequestBody, readRequestBody } from './request-body.js';
+import {
+  acceptRefusal,
+  contentRefusal,
+  isRequestBody,
+  MAX_BODY_BYTES,
+  readBody,
+  readRequestBody,
+} from './request-body.js';
 import type { Scope } from './routes.js';
 import { HttpSession } from './session.js';
 import { Sessions } from './sessions.js';

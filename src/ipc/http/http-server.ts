@@ -5,11 +5,11 @@ import { METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { AgentFiles } from '../server/fleet-provider.js';
 import type { FleetServer } from '../server/socket-server.js';
-import { discard } from './body.js';
 import { Endpoint } from './endpoint.js';
 import { type Guard, guardSocket } from './guard.js';
 import { healthOf } from './health.js';
 import { type Refusal, refuse, sendText } from './refusal.js';
+import { discard } from './request-body.js';
 import { routeOf } from './routes.js';
 
 export interface HttpServerOptions {

@@ -1,7 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { CODE } from '../../shared/rpc-codes.js';
 import { elementSources } from '../jsonrpc/json-source.js';
 import { type Incoming, NO_ID, readLine } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
+
+export const MAX_BODY_BYTES = 4 * 2 ** 20;
+/** A client that hears its refusal while it still sends would lose it with the connection. */
+const DISCARD_MS = 2000;
 
 /** The body of a POST, read. */
 export interface RequestBody {
@@ -20,6 +25,32 @@ const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 /** The herd as a whole is for the socket: what HTTP shows is MCP. */
 const NOT_HERE = 'fleet/';
+
+/** The body of a request; undefined when it is over the cap, and the rest of it is thrown away. Rejects when it breaks off. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return discard(request);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+      else resolve(discard(request));
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('the request broke off')));
+  });
+}
+
+/** Reads on for a while what nobody looks at. */
+export function discard(request: IncomingMessage): undefined {
+  request.removeAllListeners('data');
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), DISCARD_MS);
+  request.on('close', () => clearTimeout(timer));
+  return undefined;
+}
 
 export function readRequestBody(body: Buffer): RequestBody | Refusal {
   const line = onOneLine(body);
@@ -66,4 +97,24 @@ function checked(requestBody: RequestBody): RequestBody | Refusal {
     }
   }
   return requestBody;
+}
+
+/** Both, because the server decides which of them it is. A client that says nothing takes everything. */
+export function acceptRefusal({ headers }: IncomingMessage, ...types: string[]): Refusal | undefined {
+  const accepted = (headers.accept ?? '*/*')
+    .split(',')
+    .map((type) => type.split(';')[0]?.trim().toLowerCase());
+  const takes = (type: string) =>
+    accepted.some((one) => one === type || one === '*/*' || one === `${type.split('/')[0]}/*`);
+  if (types.every(takes)) return undefined;
+  const fix = `send "Accept: ${types.join(', ')}"`;
+  return { status: 406, message: `Not acceptable: the client must accept ${types.join(' and ')}`, fix };
+}
+
+export function contentRefusal({ headers }: IncomingMessage): Refusal | undefined {
+  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/json') return undefined;
+  // a form of a web page can send any other type without asking
+  const fix = 'send "Content-Type: application/json"';
+  return { status: 415, message: 'Unsupported media type: the body must be JSON', fix };
 }

@@ -1,10 +1,10 @@
 import { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { cancelled, toErrorObject } from './error-codes.js';
 import type { IdText } from './message.js';
 import type { Text } from './pending-texts.js';
-import { errorText, rawText } from './reply-text.js';
-import type { ErrorObject } from './rpc-error.js';
+import { cancelled, type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
+
+const CLOSE = Buffer.from('}');
 
 /** What a method knows of the request it answers. */
 export interface RequestContext {
@@ -143,4 +143,9 @@ export class IncomingRequest implements RequestContext {
     this.#register.report(error, this.#method);
     return { code: CODE.internal, message: `Internal error in ${this.#method}; the log says why` };
   }
+}
+
+/** The bytes of the server's result, inside a reply. */
+function rawText(id: IdText, { pieces }: RawJson): Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`), ...pieces, CLOSE];
 }

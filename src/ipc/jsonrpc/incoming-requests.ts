@@ -1,9 +1,8 @@
+import { OverloadedError } from '../../shared/call-errors.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { toErrorObject } from './error-codes.js';
 import { IncomingRequest, type Register, type Reply, type RequestContext } from './incoming-request.js';
 import type { IdText, Incoming } from './message.js';
-import { errorText } from './reply-text.js';
-import type { ErrorObject } from './rpc-error.js';
+import { type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
 
 /** What a method returns that will answer through its context: the way of calls, which spares them the promises. */
 export const DEFERRED = Symbol('later');
@@ -101,7 +100,7 @@ export class IncomingRequests {
     if (incoming.size < MAX_RUNNING) return undefined;
     const message = `${MAX_RUNNING} requests of this connection are waiting already`;
     const why = 'a connection may not hold more';
-    return toErrorObject({ type: 'OverloadedError', message, why, retryable: true });
+    return toErrorObject(new OverloadedError(message, { why, retryable: true }));
   }
 }
 

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { elementSources, memberSource } from './json-source.js';
-import { isDeeperThan } from './nesting.js';
+import { elementSources, isDeeperThan, memberSource } from './json-source.js';
 import type { ErrorObject } from './rpc-error.js';
 
 /**

@@ -7,7 +7,7 @@ import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
 import { encode, OutgoingRequests } from './outgoing-requests.js';
 import { sizeOf, type Text } from './pending-texts.js';
-import { errorText } from './reply-text.js';
+import { errorText } from './rpc-error.js';
 import { DEFAULT_LIMITS, WriteQueue, type WriteQueueLimits } from './write-queue.js';
 
 /**
@@ -98,12 +98,12 @@ export class Peer {
   }
 
   request(method: string, params?: unknown, { signal }: { signal?: AbortSignal | undefined } = {}) {
-    return this.#outgoing.ask(method, params, signal);
+    return this.#outgoing.request(method, params, signal);
   }
 
   /** The same to a client of MCP, which does not answer what was cancelled. */
-  askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    return this.#outgoing.askClient(method, params, signal);
+  requestClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.#outgoing.requestClient(method, params, signal);
   }
 
   /** Never throws, since it is called in the middle of other people's work: what JSON cannot hold is reported. */

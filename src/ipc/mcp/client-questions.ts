@@ -16,7 +16,7 @@ export function askClient(peer: Peer, capabilities: ClientCapabilities): OnReque
   if (!answersAnything(capabilities)) return undefined;
   return async (method, params, signal) => {
     checkOffered(capabilities, method, params);
-    return (await peer.askClient(method, params, signal)) as Record<string, unknown>;
+    return (await peer.requestClient(method, params, signal)) as Record<string, unknown>;
   };
 }
 

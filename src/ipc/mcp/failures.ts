@@ -1,7 +1,6 @@
 import type { McpResult, WireError } from '../../fleet/fleet.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { toErrorObject } from '../jsonrpc/error-codes.js';
-import { RpcError } from '../jsonrpc/rpc-error.js';
+import { RpcError, toErrorObject } from '../jsonrpc/rpc-error.js';
 
 /** What a client of MCP is told with an error of JSON-RPC: the question was wrong, and asking again will not help. */
 const CODES: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
 import type { Fleet, LogEvent } from '../../fleet/fleet.js';
-import { isAtLeast, knownLevel, type McpLogLevel } from './log-levels.js';
+import { isMcpLevelAtLeast, knownMcpLevel, type McpLevel } from '../../shared/log-levels.js';
 
 export interface LogMessagesOptions {
   fleet: Pick<Fleet, 'subscribe'>;
@@ -8,7 +8,7 @@ export interface LogMessagesOptions {
   /** One server is all there is to see: its loggers go by their own names. */
   isAlone(): boolean;
   /** From which level on; undefined: none. */
-  level(): McpLogLevel | undefined;
+  level(): McpLevel | undefined;
   notify(message: Record<string, unknown>): void;
 }
 
@@ -19,8 +19,8 @@ export function onLogMessages(options: LogMessagesOptions): () => void {
     const from = least();
     // what came over stderr is for the log files
     if (mcp_level === undefined || from === undefined) return;
-    const level = knownLevel(mcp_level);
-    if (!isAtLeast(level, from)) return;
+    const level = knownMcpLevel(mcp_level);
+    if (!isMcpLevelAtLeast(level, from)) return;
     const own = logger === null ? {} : { logger };
     const named = { logger: logger === null ? server : `${server}/${logger}` };
     notify({ level, ...(isAlone() ? own : named), data });

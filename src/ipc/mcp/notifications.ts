@@ -1,8 +1,8 @@
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
+import type { McpLevel } from '../../shared/log-levels.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { onListChanges } from './list-changes.js';
-import type { McpLogLevel } from './log-levels.js';
 import { onLogMessages } from './log-messages.js';
 
 export interface McpNotificationsOptions {
@@ -18,7 +18,7 @@ export interface McpNotificationsOptions {
 /** What an MCP client is told without having asked: lists that changed, and what servers log. */
 export class McpNotifications {
   readonly #options: McpNotificationsOptions;
-  #level: McpLogLevel | undefined;
+  #level: McpLevel | undefined;
   #endLists: (() => void) | undefined;
   #endLog: (() => void) | undefined;
 
@@ -33,7 +33,7 @@ export class McpNotifications {
   }
 
   /** From which level on log messages are wanted. */
-  beginLog(level: McpLogLevel): void {
+  beginLog(level: McpLevel): void {
     this.#level = level;
     const { fleet, isShown, isAlone, peer } = this.#options;
     const notify = (message: Record<string, unknown>) => peer.notify('notifications/message', message);

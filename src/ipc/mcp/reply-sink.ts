@@ -1,6 +1,6 @@
 import type { Forwarded, ForwardSink } from '../../fleet/fleet.js';
-import { wasCancelled } from '../jsonrpc/error-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import { wasCancelled } from '../jsonrpc/rpc-error.js';
 import { toFailedResult } from './failures.js';
 
 /** Answers a call of MCP with what became of it. */

@@ -1,21 +1,20 @@
 import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
+import { MCP_LEVELS } from '../../shared/log-levels.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
-import { emptyIfUnsupported } from './completion.js';
 import { toRpcError } from './failures.js';
-import { LOG_LEVELS } from './log-levels.js';
 import type { SuspendableCall } from './mcp-2026/asking-call.js';
 import { McpNotifications } from './notifications.js';
 import { McpReplySink } from './reply-sink.js';
 import { ResourceSubscriptions } from './resource-subscriptions.js';
-import { CAPABILITIES, SERVER_INFO } from './server-info.js';
+import { CAPABILITIES, negotiate, SERVER_INFO } from './server-info.js';
 import { SuspendedCalls } from './suspended-calls.js';
-import { negotiate } from './versions.js';
 
 export interface McpSessionOptions {
   fleet: LocalFleet;
@@ -102,7 +101,7 @@ export class McpSession {
   }
 
   setLevel(params: Params): McpResult {
-    this.#notifications.beginLog(params.choice('level', LOG_LEVELS));
+    this.#notifications.beginLog(params.choice('level', MCP_LEVELS));
     return {};
   }
 
@@ -205,4 +204,14 @@ export class McpSession {
 
 function recordOf(raw: unknown): Record<string, unknown> {
   return (raw ?? {}) as Record<string, unknown>;
+}
+
+/** The result of `completion/complete`; an empty one where the server completes nothing. */
+export async function emptyIfUnsupported(completing: Promise<McpResult>): Promise<McpResult> {
+  try {
+    return await completing;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== CODE.methodNotFound) throw error;
+    return { completion: { values: [], total: 0, hasMore: false } };
+  }
 }

@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
 import { type IdText, type Incoming, readLine } from '../jsonrpc/message.js';
-import { errorText } from '../jsonrpc/reply-text.js';
-import type { ErrorObject } from '../jsonrpc/rpc-error.js';
+import { type ErrorObject, errorText } from '../jsonrpc/rpc-error.js';
 
 /** In which a client that has something to ask has asked it. */
 const PATIENCE_MS = 1000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../../../src/ipc/http/body.js';
+import { MAX_BODY_BYTES } from '../../../src/ipc/http/request-body.js';
 import { until } from '../../support/herd.js';
 import { RawClient } from '../support.js';
 import { serveHttp } from './served.js';

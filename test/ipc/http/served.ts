@@ -4,6 +4,7 @@ import type { CallContext, McpResult, RequestParams } from '../../../src/fleet/f
 import { HttpServer } from '../../../src/ipc/http/http-server.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
 import { ProtocolDetection } from '../../../src/ipc/socket/protocol-detection.js';
+import { ToolherdError } from '../../../src/shared/errors.js';
 import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, later, socketPlace } from '../support.js';
 import type { Door } from './support.js';
@@ -22,7 +23,7 @@ export class HoldingFleet extends FakeFleet {
   readonly held: Held[] = [];
 
   override async status(servers?: readonly string[]) {
-    if (servers?.includes('nobody')) throw Object.assign(new Error("no server 'nobody'"), NOT_FOUND);
+    if (servers?.includes('nobody')) throw Object.assign(new ToolherdError("no server 'nobody'"), NOT_FOUND);
     return super.status(servers);
   }
 

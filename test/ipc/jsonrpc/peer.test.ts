@@ -1,10 +1,9 @@
 import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ERROR_CODES } from '../../../src/ipc/jsonrpc/error-codes.js';
 import { OutgoingRequests } from '../../../src/ipc/jsonrpc/outgoing-requests.js';
 import { Peer, type PeerOptions } from '../../../src/ipc/jsonrpc/peer.js';
-import { RpcError } from '../../../src/ipc/jsonrpc/rpc-error.js';
+import { ERROR_CODES, RpcError } from '../../../src/ipc/jsonrpc/rpc-error.js';
 import { ToolherdError } from '../../../src/shared/errors.js';
 import { RawJson } from '../../../src/shared/framing/raw-json.js';
 import { FakeClock, type Json, later } from '../support.js';
@@ -147,7 +146,7 @@ describe('a request', () => {
   it('every type of error has its code, and comes back as the same type', async () => {
     const [near, far] = twoPeers();
     far.handle('fail', (params) => {
-      throw Object.assign(new Error('m'), { type: (params as Json).type, sent: true });
+      throw Object.assign(new ToolherdError('m'), { type: (params as Json).type, sent: true });
     });
     for (const [type, code] of Object.entries(ERROR_CODES)) {
       const error = await near.request('fail', { type }).catch((caught: unknown) => caught);
@@ -459,7 +458,7 @@ describe('both ends', () => {
   it('a reply to nothing, or a second one, is nobody’s; nothing is kept of a question that is settled', async () => {
     const sent: string[] = [];
     const questions = new OutgoingRequests((text) => sent.push(text));
-    const asked = [questions.ask('x', {}), questions.ask('y', {})];
+    const asked = [questions.request('x', {}), questions.request('y', {})];
     questions.answered('9', 'nobody');
     questions.answered('1', 'first');
     questions.answered('1', 'second');

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallContext, McpResult, OnRequest } from '../../../fleet/fleet.js';
+import { onAbort } from '../../../shared/async.js';
 import { CODE } from '../../../shared/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { answersAnything, type ClientCapabilities, checkOffered } from '../client-questions.js';
@@ -75,15 +76,13 @@ export class SuspendableCall implements SuspendedCall {
 
   /** Until the server is done, or wants to know something. */
   async run(leg: Leg): Promise<McpResult> {
-    const cancel = () => this.cancel('the client took it back');
-    if (leg.signal.aborted) cancel();
-    leg.signal.addEventListener('abort', cancel, { once: true });
+    const forget = onAbort(leg.signal, () => this.cancel('the client took it back'));
     this.#leg = leg;
     try {
       return await this.#next();
     } finally {
       this.#leg = undefined;
-      leg.signal.removeEventListener('abort', cancel);
+      forget();
     }
   }
 
@@ -150,12 +149,10 @@ export class SuspendableCall implements SuspendedCall {
     const key = `question-${this.#asked}`;
     return new Promise((resolve, reject) => {
       this.#questions.set(key, { method, params, resolve, reject });
-      const takeBack = () => {
+      onAbort(signal, () => {
         this.#questions.delete(key);
         reject(new RpcError(CODE.internal, 'the answer is not wanted any more'));
-      };
-      if (signal.aborted) takeBack();
-      signal.addEventListener('abort', takeBack, { once: true });
+      });
       this.#wake();
     });
   }

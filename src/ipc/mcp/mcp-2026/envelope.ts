@@ -1,4 +1,5 @@
 import { isObject } from '../../../shared/json.js';
+import { MCP_LEVELS, type McpLevel } from '../../../shared/log-levels.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
@@ -10,13 +11,12 @@ import {
 import { CODE } from '../../../shared/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import type { ClientCapabilities } from '../client-questions.js';
-import { LOG_LEVELS, type McpLogLevel } from '../log-levels.js';
 
 /** What a request of this era says of its client, each anew: nothing is remembered from one to the next. */
 export interface Envelope {
   capabilities: ClientCapabilities;
   /** From which level on log messages are wanted while it runs; undefined: none. */
-  logLevel: McpLogLevel | undefined;
+  logLevel: McpLevel | undefined;
   /** Who it says it is. */
   client: unknown;
 }
@@ -51,10 +51,10 @@ export function withoutEnvelope(params: unknown): Record<string, unknown> {
   return kept.length === 0 ? rest : { ...rest, _meta: Object.fromEntries(kept) };
 }
 
-function levelOf(level: unknown): McpLogLevel | undefined {
+function levelOf(level: unknown): McpLevel | undefined {
   if (level === undefined) return undefined;
-  const known = LOG_LEVELS.find((one) => one === level);
-  if (known === undefined) throw wrong(LOG_LEVEL_KEY, `must be one of: ${LOG_LEVELS.join(', ')}`);
+  const known = MCP_LEVELS.find((one) => one === level);
+  if (known === undefined) throw wrong(LOG_LEVEL_KEY, `must be one of: ${MCP_LEVELS.join(', ')}`);
   return known;
 }
 

@@ -1,4 +1,5 @@
 import type { McpResult } from '../../../fleet/fleet.js';
+import { onAbort } from '../../../shared/async.js';
 import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
@@ -41,7 +42,7 @@ export async function listen(
       for (const told of early.values()) hear(told);
       if (Object.keys(honoured).length > 0) {
         ends.push(beginLists(session, filter.lists, (list) => tell(`notifications/${list}/list_changed`)));
-        await whenAborted(context.signal);
+        await new Promise<void>((resolve) => onAbort(context.signal, resolve));
       }
     }
   } finally {
@@ -89,11 +90,4 @@ function beginLists(
 ): () => void {
   const { fleet, clock, isShown } = session;
   return onListChanges({ fleet, clock, isShown, notify: (list) => lists.includes(list) && tell(list) });
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
