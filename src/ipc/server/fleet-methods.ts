@@ -8,6 +8,7 @@ import { type Params, wrong } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { McpSession } from '../mcp/session.js';
+import { readArguments } from '../verbs/read-params.js';
 import { type AnyVerb, VERB_NAMES, VERBS, type VerbName } from '../verbs/verbs.js';
 import type { ConnectionFleet } from './connection-fleet.js';
 import { type EventSubscriptions, TOPICS } from './event-subscriptions.js';
@@ -110,9 +111,9 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
 
 /** Reads the params, asks the fleet of the connection, and puts the result into its field of the answer. */
 function methodOf(name: VerbName): FleetMethod {
-  const { readArgs, field, context } = VERBS[name] as unknown as AnyVerb;
+  const { field, context } = VERBS[name] as unknown as AnyVerb;
   return (connection, params, request) => {
-    const args = readArgs(params);
+    const args = readArguments(name, params);
     const ask = connection.fleet[name] as (...args: unknown[]) => Promise<unknown>;
     if (context === 'call') return ask(...args, callContext(connection, params, request));
     const answer =
