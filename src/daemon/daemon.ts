@@ -92,14 +92,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const fleet = runtime.fleets.global('http').looking();
   const { stateFolder } = options.paths;
-  const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
-  const guardDoor = (enter: (socket: Socket) => void) =>
-    limitConnections({ ...atDoor, enter, isPublic: true });
-  const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
+  const limit = (accept: (socket: Socket) => void, isPublic: boolean) =>
+    limitConnections({ accept, isPublic, warn: (text) => log.warn(text), clock: systemClock });
+  const http = openHttp({
+    server,
+    status: () => fleet.status(),
+    stateFolder,
+    log,
+    limitConnections: (accept) => limit(accept, true),
+  });
   runtime.begin();
   const unwatch = watchConfig(options.file, () => void reload(), stamp);
   const owner = await claim.listen({
-    onConnection: limitConnections({ ...atDoor, enter: http.enter }),
+    onConnection: limit(http.accept, false),
     onTrouble: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);

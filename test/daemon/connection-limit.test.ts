@@ -8,18 +8,18 @@ import { Descriptors } from '../../src/ipc/socket/descriptors.js';
 import { systemClock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 
-/** A door behind which there is room while `limit` is high. */
+/** A address behind which there is room while `limit` is high. */
 async function stage(limit: number, isPublic = false) {
   const path = join(makeFolder(), 's');
   const state = { limit, entered: 0, warnings: [] as string[] };
-  const enter = (socket: Socket) => {
+  const accept = (socket: Socket) => {
     state.entered += 1;
     socket.end('welcome');
   };
   const server = createServer(
     { allowHalfOpen: true },
     limitConnections({
-      enter,
+      accept,
       isPublic,
       warn: (warning) => state.warnings.push(warning),
       clock: systemClock,
@@ -90,7 +90,7 @@ test('P14: a limit that was raised counts at once', async () => {
   expect(await hears(REQUEST)).toBe('welcome');
 });
 
-test('P14: at a door to which anybody can come nothing is told but in the log', async () => {
+test('P14: at a address to which anybody can come nothing is told but in the log', async () => {
   const { state, hears } = await stage(1, true);
   expect(await hears(REQUEST)).toBe('');
   expect(await hears('GET /health HTTP/1.1\r\n\r\n')).toBe('');

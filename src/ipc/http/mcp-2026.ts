@@ -1,17 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { CLIENT_CAPABILITIES_KEY, MCP_2026_VERSION, PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 
 /**
- * What 2026-07-28 asks of a POST: the message says of itself which version it speaks, and headers repeat what a proxy
- * routes by. Where they disagree nobody knows which one the proxy believed, so it is refused.
+ * What 2026-07-28 asks of a POST. The message has its version in `_meta`, and headers repeat the values by which a proxy
+ * may route. A request whose headers and body differ is refused: a proxy may have believed the headers.
  */
-export const FIRST_2026 = '2026-07-28';
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
-const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
-const HEADER_MISMATCH = -32_020;
-/** Where the body has what the header Mcp-Name repeats. */
+/** The headers and the body of a request differ. */
+export const HEADER_MISMATCH = -32_020;
+/** The field of the body that the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -21,25 +20,30 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 type Headers = Pick<IncomingHttpHeaders, string>;
 type Requested = Extract<Incoming, { kind: 'request' }>;
 
-/** Whether a message is of this era: it says so itself, or its header does. The handshake is always of the other. */
+/** Whether a message is of 2026-07-28: `_meta` or a header says so. */
 export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
-  const isHeaderModern = (headerOf(headers, 'mcp-protocol-version') ?? '') >= FIRST_2026;
-  if (!('params' in incoming)) return isHeaderModern && incoming.kind === 'cancel';
-  return isHeaderModern || metaOf(incoming.params)[VERSION_KEY] !== undefined;
+  const isHeader2026 = (headerOf(headers, 'mcp-protocol-version') ?? '') >= MCP_2026_VERSION;
+  if (!('params' in incoming)) return isHeader2026 && incoming.kind === 'cancel';
+  return isHeader2026 || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
 }
 
-/** Undefined for a request that is as it should be. What it asks for is the herd's to judge. */
+/** Undefined for a request whose headers and `_meta` are right. The herd checks the rest. */
 export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
   const meta = metaOf(params);
-  const missing = [VERSION_KEY, CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
+  const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {
     const message = `Invalid params: _meta lacks ${missing.join(' and ')}`;
-    const why = `every request of ${FIRST_2026} says this of itself`;
+    const why = `every request of ${MCP_2026_VERSION} says this of itself`;
     return { status: 400, code: CODE.invalidParams, message, why, id };
   }
   const version = headerOf(headers, 'mcp-protocol-version');
   const disagreement =
-    disagree('MCP-Protocol-Version', version, `_meta["${VERSION_KEY}"]`, meta[VERSION_KEY]) ??
+    disagree(
+      'MCP-Protocol-Version',
+      version,
+      `_meta["${PROTOCOL_VERSION_KEY}"]`,
+      meta[PROTOCOL_VERSION_KEY],
+    ) ??
     disagree('Mcp-Method', headerOf(headers, 'mcp-method'), 'method', method) ??
     nameDisagrees(method, params, headers);
   if (disagreement === undefined) return undefined;
@@ -63,15 +67,15 @@ function nameDisagrees(method: string, params: unknown, headers: Headers): strin
 function disagree(
   header: string,
   value: string | undefined,
-  place: string,
+  field: string,
   wanted: unknown,
 ): string | undefined {
   if (value === wanted) return undefined;
-  if (value === undefined) return `the header ${header} is missing, and ${place} is in the body`;
-  return `the header ${header} and ${place} of the body differ`;
+  if (value === undefined) return `the header ${header} is missing, and ${field} is in the body`;
+  return `the header ${header} and ${field} of the body differ`;
 }
 
-/** What a header cannot hold as it is comes as `=?base64?…?=`. Undefined where that is broken. */
+/** A value that a header cannot hold is encoded as `=?base64?…?=`. Undefined where that is broken. */
 export function decodeHeader(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;

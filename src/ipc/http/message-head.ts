@@ -1,10 +1,10 @@
 import type { IdText } from '../jsonrpc/message.js';
 import type { Message } from './virtual-connection.js';
 
-/** What a message of the herd is. Of a reply only the first bytes are looked at: a result may have megabytes. */
+/** The kind of a message of the herd. Only the first bytes of a reply are read: a result may have megabytes. */
 export type Head =
   | { kind: 'reply'; id: IdText; isError: boolean }
-  | { kind: 'question'; id: IdText }
+  | { kind: 'request'; id: IdText }
   | { kind: 'notification'; method: string; params: Record<string, unknown> };
 
 const BEGIN = Buffer.from('{"jsonrpc":"2.0","id":');
@@ -15,7 +15,7 @@ const COMMA = 0x2c;
 const NEXT_KEY_BYTES = 10;
 
 export function headOf(message: Message): Head | undefined {
-  // an id may be as long as its sender likes; most heads lie in the first piece
+  // nearly every head is in the first piece; a very long id may reach into the next
   const [first = Buffer.alloc(0)] = message.chunks;
   return headIn(first) ?? (message.chunks.length > 1 ? headIn(Buffer.concat(message.chunks)) : undefined);
 }
@@ -30,7 +30,7 @@ function headIn(bytes: Buffer): Head | undefined {
   if (end === -1) return undefined;
   const id = bytes.toString('utf8', BEGIN.length, end);
   const next = bytes.toString('latin1', end, end + NEXT_KEY_BYTES);
-  if (next.startsWith(',"method":')) return { kind: 'question', id };
+  if (next.startsWith(',"method":')) return { kind: 'request', id };
   const isError = next.startsWith(',"error":');
   return isError || next.startsWith(',"result":') ? { kind: 'reply', id, isError } : undefined;
 }

@@ -5,10 +5,10 @@ import { type Incoming, NO_ID, readLine } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 
 export const MAX_BODY_BYTES = 4 * 2 ** 20;
-/** A client that hears its refusal while it still sends would lose it with the connection. */
+/** For this time the rest of a refused body is read: closing the connection at once could lose the refusal. */
 const DISCARD_MS = 2000;
 
-/** The body of a POST, read. */
+/** The parsed body of a POST. */
 export interface RequestBody {
   isBatch: boolean;
   messages: readonly BodyMessage[];
@@ -23,10 +23,10 @@ export interface BodyMessage {
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
-/** The herd as a whole is for the socket: what HTTP shows is MCP. */
+/** These methods are for the socket: HTTP offers only MCP. */
 const NOT_HERE = 'fleet/';
 
-/** The body of a request; undefined when it is over the cap, and the rest of it is thrown away. Rejects when it breaks off. */
+/** The body of a request; undefined where it is too long. Rejects where the client closes the connection before its end. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return discard(request);
   const chunks: Buffer[] = [];
@@ -43,7 +43,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   });
 }
 
-/** Reads on for a while what nobody looks at. */
+/** Reads the rest of a body and drops it. */
 export function discard(request: IncomingMessage): undefined {
   request.removeAllListeners('data');
   request.resume();
@@ -99,7 +99,7 @@ function checked(requestBody: RequestBody): RequestBody | Refusal {
   return requestBody;
 }
 
-/** Both, because the server decides which of them it is. A client that says nothing takes everything. */
+/** A client must accept all types, because the server chooses one. No `Accept` header means all. */
 export function acceptRefusal({ headers }: IncomingMessage, ...types: string[]): Refusal | undefined {
   const accepted = (headers.accept ?? '*/*')
     .split(',')
@@ -114,7 +114,7 @@ export function acceptRefusal({ headers }: IncomingMessage, ...types: string[]):
 export function contentRefusal({ headers }: IncomingMessage): Refusal | undefined {
   const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type === 'application/json') return undefined;
-  // a form of a web page can send any other type without asking
+  // without a CORS preflight, a web page can send only other types
   const fix = 'send "Content-Type: application/json"';
   return { status: 415, message: 'Unsupported media type: the body must be JSON', fix };
 }

@@ -7,7 +7,7 @@ import { ProtocolDetection } from '../../../src/ipc/socket/protocol-detection.js
 import { ToolherdError } from '../../../src/shared/errors.js';
 import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, later, socketPlace } from '../support.js';
-import type { Door } from './support.js';
+import type { Address } from './support.js';
 
 /** A call that is in flight until the test says how it ends. */
 export interface Held {
@@ -46,22 +46,22 @@ export async function serveHttp() {
   const clock = new FakeClock();
   const fleet = new HoldingFleet();
   const server = serveFleet(fleet);
-  const face = new HttpServer({ server, status: () => fleet.status(), clock });
-  const door = new ProtocolDetection({
-    http: (socket) => face.accept(socket),
+  const httpServer = new HttpServer({ server, status: () => fleet.status(), clock });
+  const detection = new ProtocolDetection({
+    http: (socket) => httpServer.accept(socket),
     lines: (socket) => void server.accept(socket),
   });
-  const listening = createServer({ allowHalfOpen: true }, (socket) => door.enter(socket));
+  const listening = createServer({ allowHalfOpen: true }, (socket) => detection.accept(socket));
   const path = socketPlace();
   await new Promise<void>((resolve) => listening.listen(path, resolve));
   onTestFinished(async () => {
     listening.close();
-    door.close();
-    const closed = face.close();
+    detection.close();
+    const closed = httpServer.close();
     clock.advance(1000);
     await closed;
     await server.close(0);
   });
-  const at: Door = { socketPath: path };
-  return { fleet, server, face, door, path, at, clock };
+  const at: Address = { socketPath: path };
+  return { fleet, server, httpServer, detection, path, at, clock };
 }
