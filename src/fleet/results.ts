@@ -18,11 +18,11 @@ export interface WireError {
   why?: string | undefined;
   fix?: string | undefined;
   retryable: boolean;
-  /** Whether the request had been written to the server: it may have run. */
+  /** Whether the request was written to the server: it may have run. */
   sent: boolean;
-  /** The server's own JSON-RPC error, where that is what went wrong. */
+  /** The JSON-RPC error of the server, where it answered with one. */
   rpc?: { code: number; message: string; data?: unknown } | undefined;
-  /** Of a config that is wrong: each problem with its place. */
+  /** Of a wrong config: each problem with its position. */
   problems?: readonly ConfigProblem[] | undefined;
   /** Of an agent's file that is not allowed: what it would run. */
   file?: unknown;
@@ -51,7 +51,7 @@ export type ContentBlock =
     } & BlockExtras)
   | { type: 'unknown'; original_type: string; raw: unknown };
 
-/** Where `result_limit` was in the way. */
+/** A result that `result_limit` cut. */
 export interface Truncation {
   /** Characters of text that the tool gave, and how many of them are in `content`. */
   characters: number;

@@ -11,16 +11,16 @@ import { localFleet } from './local-fleet.js';
 import { makeOwnState } from './own-state.js';
 
 export interface OpenOptions {
-  /** A config.yaml; default: the user's own, which may be missing. */
+  /** A config.yaml; default: that of the user, which may be missing. */
   config?: string | undefined;
-  /** An agent.yaml, which has to be allowed if it is not the user's own. */
+  /** An agent.yaml. The user must have allowed it, unless it is in the user's own config folder. */
   agent?: string | undefined;
 }
 
-/** Who calls: in this process there is nobody else. */
+/** The only caller in this process. */
 const CALLER = 'this process';
 
-/** Runs the herd in this process. It prints nothing, and a daemon that runs beside it is not touched. */
+/** Runs a herd in this process. It prints nothing, and does not touch a daemon that runs at the same time. */
 export async function openFleet({ config, agent }: OpenOptions = {}): Promise<FleetHandle> {
   const userHome = homedir();
   const paths = findPaths(process.env, userHome);
@@ -32,7 +32,7 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     userHome,
     agentFile: agent === undefined ? undefined : trustedPath(resolve(agent)),
   };
-  // first of all: what is wrong with the files leaves nothing behind
+  // first of all: a wrong file must leave nothing behind
   const loaded = await readHerdConfig(source);
   const state = await makeOwnState(paths);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };

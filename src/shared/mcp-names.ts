@@ -1,6 +1,6 @@
 /**
- * The names of protocol 2026-07-28 that both sides of the house speak: src/link towards servers, src/ipc towards clients.
- * A test holds them against the SDK's own.
+ * Names of protocol 2026-07-28, for src/link towards servers and src/ipc towards clients. A test compares them with those
+ * of the SDK.
  */
 export const MCP_2026_VERSION = '2026-07-28';
 
@@ -12,5 +12,5 @@ export const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
 /** Which `subscriptions/listen` a notification belongs to: its id. */
 export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
-/** The version that is asked for is none that is spoken; `data.supported` says which are. */
+/** The requested version is not supported; `data.supported` lists those that are. */
 export const UNSUPPORTED_VERSION = -32022;

@@ -28,7 +28,7 @@ describe('a fleet of the daemon', () => {
     const { path, connections } = await silentSocket();
     await expect(connect({ socket: path, timeoutMs: 200 })).rejects.toMatchObject({
       type: 'DaemonUnreachableError',
-      message: `whoever listens on ${path} has not answered for 0.2 s`,
+      message: `the process that listens on ${path} has not answered for 0.2 s`,
       fix: `end it (the pid of a daemon is in ${path}.lock), then start one with 'toolherd up'`,
     });
     // and the connection is not left open

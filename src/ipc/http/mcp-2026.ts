@@ -4,10 +4,6 @@ import { CODE } from '../../shared/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 
-/**
- * What 2026-07-28 asks of a POST. The message has its version in `_meta`, and headers repeat the values by which a proxy
- * may route. A request whose headers and body differ is refused: a proxy may have believed the headers.
- */
 /** The headers and the body of a request differ. */
 export const HEADER_MISMATCH = -32_020;
 /** The field of the body that the header Mcp-Name repeats. */
@@ -27,7 +23,11 @@ export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
   return isHeader2026 || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
 }
 
-/** Undefined for a request whose headers and `_meta` are right. The herd checks the rest. */
+/**
+ * Checks what 2026-07-28 asks of a POST. `_meta` has the version, and headers repeat the values by which a proxy may
+ * route. A request whose headers and body differ is refused: a proxy may have believed the headers. Undefined where both
+ * are right. The herd checks the rest.
+ */
 export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
   const meta = metaOf(params);
   const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);

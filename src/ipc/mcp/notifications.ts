@@ -9,13 +9,13 @@ export interface McpNotificationsOptions {
   readonly fleet: Pick<Fleet, 'subscribe'>;
   readonly peer: Pick<Peer, 'notify'>;
   readonly clock: Clock;
-  /** Whose news this connection sees. */
+  /** Whether this connection sees the server. */
   isShown(server: string): boolean;
-  /** It sees one alone. */
+  /** It sees one server only. */
   isAlone(): boolean;
 }
 
-/** What an MCP client is told without having asked: lists that changed, and what servers log. */
+/** The notifications to an MCP client: changed lists, and log messages of servers. */
 export class McpNotifications {
   readonly #options: McpNotificationsOptions;
   #level: McpLevel | undefined;
@@ -32,7 +32,7 @@ export class McpNotifications {
     this.#endLists ??= onListChanges({ fleet, clock, isShown, notify });
   }
 
-  /** From which level on log messages are wanted. */
+  /** Sends log messages from this level on. */
   beginLog(level: McpLevel): void {
     this.#level = level;
     const { fleet, isShown, isAlone, peer } = this.#options;

@@ -22,7 +22,7 @@ describe('a call that waits for its client', () => {
     expect(() => calls.take(token, 'prompts/get', same)).toThrow('another request');
     expect(() => calls.take(token, 'tools/call', { ...same, name: 'u' })).toThrow('another request');
     expect(calls.take(token, 'tools/call', same)).toBe(call);
-    expect(() => calls.take(token, 'tools/call', same)).toThrow('none that waits here');
+    expect(() => calls.take(token, 'tools/call', same)).toThrow("'requestState' is unknown");
     expect(clock.pending).toBe(0);
     expect(cancelled).toEqual([]);
   });
@@ -40,8 +40,8 @@ describe('a call that waits for its client', () => {
     clock.advance(SUSPENDED_MS - 1);
     expect(cancelled).toEqual([]);
     clock.advance(1);
-    expect(cancelled).toEqual(['nobody answered what the server asked']);
-    expect(() => calls.take(token, 'tools/call', PARAMS)).toThrow('none that waits here');
+    expect(cancelled).toEqual(['the client did not answer the question of the server']);
+    expect(() => calls.take(token, 'tools/call', PARAMS)).toThrow("'requestState' is unknown");
     calls.suspend(call);
     calls.close();
     expect(cancelled).toHaveLength(2);
@@ -150,7 +150,7 @@ describe('a call that asks', () => {
     const request = new AbortController();
     const run = call.run({ ...leg(), signal: request.signal });
     request.abort();
-    await expect(run).rejects.toThrow('took it back');
+    await expect(run).rejects.toThrow('cancelled it');
     expect(context().signal!.aborted).toBe(true);
   });
 });

@@ -84,8 +84,8 @@ it('whoever asks for a server that the agent has not still sees what he saw, and
     },
     'a',
   );
-  await expect(connection.look('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
+  await expect(connection.useAgentFile('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
   expect([connection.agent, closed]).toEqual([null, 1]);
-  await connection.look('/agent.yaml');
+  await connection.useAgentFile('/agent.yaml');
   expect([connection.agent, closed]).toEqual(['/agent.yaml', 1]);
 });

@@ -51,7 +51,7 @@ async function own(path: string, clock?: FakeClock) {
   const claim = await claimSocket(path);
   const owner = await claim.listen({
     onConnection: (socket) => socket.on('data', () => socket.write('owner\n')),
-    onTrouble: (trouble) => {
+    onProblem: (trouble) => {
       troubles.push(trouble);
       heard.resolve(trouble);
       heard = later();

@@ -243,7 +243,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     const twice = await mine.ask(6, 'tools/call', { ...ask('Who?'), ...more, requestState: stateOf(again) });
     expect(twice.error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining('none that waits here'),
+      message: expect.stringContaining("'requestState' is unknown"),
     });
     expect(await status('questions')).toMatchObject({ in_flight: 0, calls: 1 });
     expect(mine.heard('elicitation/create')).toEqual([]);
