@@ -54,7 +54,7 @@ async function start({ global = 'version: "1.0"\n', registered = [] as ServerSpe
   return { world, herd, source, agents, open };
 }
 
-it('what only an agent file has goes on for a while when nobody uses it, and then ends', async () => {
+it('servers that only an agent file has run for a while after its last connection, and then end', async () => {
   const { world, herd, agents, open } = await start();
   const [one, two] = [await open('a'), await open('b')];
   expect([agents.views.length, herd.status().map(({ name }) => name)]).toEqual([1, ['red']]);
@@ -70,7 +70,7 @@ it('what only an agent file has goes on for a while when nobody uses it, and the
   agents.close();
 });
 
-it('X3: of a revoked file nothing runs, whoever is registered afterwards', async () => {
+it('X3: no server of a revoked file runs, also after a server is registered', async () => {
   const registered: ServerSpec[] = [];
   const started = await start({ registered });
   const { world, agents, open } = started;
@@ -152,7 +152,7 @@ it('a reload is also one of the files that are just being opened', async () => {
   agents.close();
 });
 
-it('whoever is gone gets no servers of his own, whatever of his was still under way', async () => {
+it('a closed connection gets no per-agent servers, whatever of it was still running', async () => {
   const { herd, agents } = await start();
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
   const [early, late] = ['a', 'b'].map((caller) => agents.global(caller, () => ({}) as LocalFleet));

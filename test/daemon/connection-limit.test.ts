@@ -47,7 +47,7 @@ async function stage(limit: number, isPublic = false) {
 
 const REQUEST = '{"jsonrpc":"2.0","id":"a","method":"fleet/status"}\n';
 
-test('P14: with room everybody enters, and nothing is said', async () => {
+test('P14: with room every connection is accepted, and nothing is logged', async () => {
   const { state, hears } = await stage(100_000);
   expect(await hears(REQUEST)).toBe('welcome');
   expect(state).toMatchObject({ entered: 1, warnings: [] });
@@ -90,7 +90,7 @@ test('P14: a limit that was raised counts at once', async () => {
   expect(await hears(REQUEST)).toBe('welcome');
 });
 
-test('P14: at a address to which anybody can come nothing is told but in the log', async () => {
+test('P14: a refused connection of a public port gets no reply; only the log has the reason', async () => {
   const { state, hears } = await stage(1, true);
   expect(await hears(REQUEST)).toBe('');
   expect(await hears('GET /health HTTP/1.1\r\n\r\n')).toBe('');

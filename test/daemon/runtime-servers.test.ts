@@ -60,7 +60,7 @@ it('one more server is no work for those that are there: their specs are not loo
   await registered.add(entry('first'));
   looks.count = 0;
   for (const name of many(20)) expect(await registered.add(entry(name))).toMatchObject([{ name }]);
-  // whoever comes alone has the files of all looked after
+  // a single registration also prunes the files of removed servers
   expect(looks.count).toBeLessThanOrEqual(2 * 20 * 2);
   looks.count = 0;
   await Promise.all(many(200).map((name) => registered.add(entry(`s${name}`))));

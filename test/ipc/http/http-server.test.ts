@@ -43,7 +43,7 @@ describe('HTTP on the socket', () => {
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('whoever sends an Origin is a web page, and turned away', async () => {
+  it('a request with an Origin is from a web page, and is refused', async () => {
     const { at } = await serveHttp();
     const answer = await ask(at, '/health', { headers: { Origin: 'http://localhost' } });
     expect([answer.status, answer.json().error.message]).toEqual([403, expect.stringContaining('Origin')]);
@@ -208,7 +208,7 @@ describe('HTTP on the socket', () => {
     expect([events.messages.at(-1).id, general.messages]).toEqual(['c', []]);
   });
 
-  it('what was said while nobody listened is told to the next who does', async () => {
+  it('messages without an open stream are sent on the next one', async () => {
     const { client, fleet } = await open();
     const at = new Date(0).toISOString();
     fleet.tell({
@@ -324,7 +324,7 @@ describe('HTTP on the socket', () => {
     expect(httpServer.sessions).toBe(1);
   });
 
-  it('a slow reply becomes a stream that can be resumed, and is given up when nobody comes back', async () => {
+  it('a slow reply becomes a stream that can be resumed, and is cancelled when the client does not resume it', async () => {
     const { at, fleet, httpServer, clock } = await serveHttp();
     const client = new HttpClient(at);
     await client.initialize();
@@ -344,7 +344,7 @@ describe('HTTP on the socket', () => {
     expect(httpServer.sessions).toBe(1);
   });
 
-  it('a session that nobody uses is forgotten, and one that somebody listens to is not', async () => {
+  it('an idle session is closed, and one with an open stream is not', async () => {
     const { at, httpServer, server, clock } = await serveHttp();
     const [idle, listening] = [new HttpClient(at), new HttpClient(at)];
     await idle.initialize();

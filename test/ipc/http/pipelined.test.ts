@@ -43,7 +43,7 @@ it('requests that come in one piece are answered in their order, each once', asy
   expect(heard().match(/"at":\d/g)).toEqual(['"at":0', '"at":1']);
 });
 
-it('S9: whoever leaves takes along every call of his, also those behind another one', async () => {
+it('S9: a client that leaves has every call cancelled, also pipelined ones', async () => {
   const { fleet, socket, call, httpServer } = await open();
   socket.write(call(1) + call(2));
   await until(() => fleet.held.length > 0);

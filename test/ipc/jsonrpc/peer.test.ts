@@ -156,7 +156,7 @@ describe('a request', () => {
     expect(new Set(Object.values(ERROR_CODES)).size).toBe(Object.keys(ERROR_CODES).length);
   });
 
-  it('an error of ours that has no code of its own is 1000, and keeps its type', async () => {
+  it('a ToolherdError without a code in the table gets 1000, and keeps its type', async () => {
     const { peer, write, take, reported } = peerWithWire();
     class OddError extends ToolherdError {
       override readonly type = 'OddError';
@@ -346,7 +346,7 @@ describe('a bad line', () => {
 });
 
 describe('a closed connection', () => {
-  it('aborts what is in flight and answers nobody (S9)', async () => {
+  it('aborts requests in flight and sends no reply (S9)', async () => {
     const { peer, wire, write, lines } = peerWithWire();
     const aborted: number[] = [];
     const begun = later();
@@ -421,7 +421,7 @@ describe('a closed connection', () => {
     expect(peer.running).toBe(1);
   });
 
-  it('keeps nobody waiting for what it will never take', async () => {
+  it('resolves `flushed` although the other side will never take the rest', async () => {
     const { peer, wire } = peerWithWire();
     wire.pause();
     peer.notify('big', { text: 'x'.repeat(1_000_000) });
@@ -455,11 +455,11 @@ describe('both ends', () => {
     ]);
   });
 
-  it('a reply to nothing, or a second one, is nobody’s; nothing is kept of a question that is settled', async () => {
+  it('ignores a reply to no request, and a second reply; a settled request is not kept', async () => {
     const sent: string[] = [];
     const questions = new OutgoingRequests((text) => sent.push(text));
     const asked = [questions.request('x', {}), questions.request('y', {})];
-    questions.answered('9', 'nobody');
+    questions.answered('9', 'no request');
     questions.answered('1', 'first');
     questions.answered('1', 'second');
     questions.failed('2', { code: 5, message: 'm' });

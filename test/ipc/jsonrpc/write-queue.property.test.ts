@@ -91,7 +91,7 @@ it('whatever is sent is taken once and in order, and each piece is given back on
   );
 });
 
-it('a client that breaks in the middle has taken what was meant for it, and holds up nobody (U8, S9)', async () => {
+it('a client that breaks in the middle has taken a prefix of its texts, and blocks no other work (U8, S9)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(sent, { minLength: 1, maxLength: 12 }),

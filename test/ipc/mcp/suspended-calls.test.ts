@@ -27,14 +27,14 @@ describe('a call that waits for its client', () => {
     expect(cancelled).toEqual([]);
   });
 
-  it('gets a token that nobody can guess and nobody else has', () => {
+  it('gets a token that cannot be guessed and is unique', () => {
     const { calls, call } = suspended();
     const tokens = Array.from({ length: 100 }, () => calls.suspend(call));
     expect(new Set(tokens).size).toBe(100);
     expect(tokens.every((token) => Buffer.from(token!, 'base64url').length >= 16)).toBe(true);
   });
 
-  it('is cancelled when nobody comes back for it, or when its client left', () => {
+  it('is cancelled when its client does not answer in time, or leaves', () => {
     const { clock, calls, call, cancelled } = suspended();
     const token = calls.suspend(call)!;
     clock.advance(SUSPENDED_MS - 1);
@@ -123,7 +123,7 @@ describe('a call that asks', () => {
     expect(await run).toEqual({ content: [] });
   });
 
-  it('keeps its outcome for whoever comes back, and progress only for who is there', async () => {
+  it('keeps its outcome for the next request, and sends progress only to an open one', async () => {
     const { call, leg, ask, steps, context, finish } = asking();
     const run = call.run(leg());
     context().onProgress!({ progress: 1 });
@@ -140,9 +140,9 @@ describe('a call that asks', () => {
     const run = call.run(leg());
     const answer = ask('one');
     await run;
-    call.cancel('nobody answered');
-    await expect(answer).rejects.toThrow('nobody answered');
-    await expect(ask('two')).rejects.toThrow('nobody answered');
+    call.cancel('no answer came');
+    await expect(answer).rejects.toThrow('no answer came');
+    await expect(ask('two')).rejects.toThrow('no answer came');
   });
 
   it('is cancelled with the request that waits for it', async () => {
