@@ -9,7 +9,7 @@ import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
 import { toRpcError } from './failures.js';
-import type { SuspendableCall } from './mcp-2026/asking-call.js';
+import type { SuspendableCall } from './mcp-2026/suspendable-call.js';
 import { McpNotifications } from './notifications.js';
 import { McpReplySink } from './reply-sink.js';
 import { ResourceSubscriptions } from './resource-subscriptions.js';

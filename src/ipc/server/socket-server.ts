@@ -8,7 +8,7 @@ import { VERSION } from '../../shared/version.js';
 import { Params } from '../jsonrpc/params.js';
 import { Peer } from '../jsonrpc/peer.js';
 import type { WriteQueueLimits } from '../jsonrpc/write-queue.js';
-import type { SuspendableCall } from '../mcp/mcp-2026/asking-call.js';
+import type { SuspendableCall } from '../mcp/mcp-2026/suspendable-call.js';
 import { McpSession } from '../mcp/session.js';
 import { SuspendedCalls } from '../mcp/suspended-calls.js';
 import { Callers, clientOf } from './callers.js';

@@ -457,15 +457,15 @@ describe('both ends', () => {
 
   it('ignores a reply to no request, and a second reply; a settled request is not kept', async () => {
     const sent: string[] = [];
-    const questions = new OutgoingRequests((text) => sent.push(text));
-    const asked = [questions.request('x', {}), questions.request('y', {})];
-    questions.answered('9', 'no request');
-    questions.answered('1', 'first');
-    questions.answered('1', 'second');
-    questions.failed('2', { code: 5, message: 'm' });
+    const requests = new OutgoingRequests((text) => sent.push(text));
+    const asked = [requests.request('x', {}), requests.request('y', {})];
+    requests.answered('9', 'no request');
+    requests.answered('1', 'first');
+    requests.answered('1', 'second');
+    requests.failed('2', { code: 5, message: 'm' });
     expect(await asked[0]).toBe('first');
     await expect(asked[1]).rejects.toMatchObject({ code: 5, type: 'RemoteError' });
-    expect(questions.size).toBe(0);
+    expect(requests.size).toBe(0);
     expect(sent).toHaveLength(2);
   });
 

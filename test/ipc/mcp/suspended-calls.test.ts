@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallContext, McpResult } from '../../../src/fleet/fleet.js';
-import { SuspendableCall } from '../../../src/ipc/mcp/mcp-2026/asking-call.js';
+import { SuspendableCall } from '../../../src/ipc/mcp/mcp-2026/suspendable-call.js';
 import { SUSPENDED_MS, SuspendedCalls } from '../../../src/ipc/mcp/suspended-calls.js';
 import { FakeClock } from '../../link/fake-clock.js';
 

@@ -3,9 +3,9 @@ import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { toFailedResult, toRpcError } from '../failures.js';
 import { onLogMessages } from '../log-messages.js';
-import { SuspendableCall } from './asking-call.js';
 import { withoutEnvelope } from './envelope.js';
 import type { Mcp2026Request } from './methods.js';
+import { SuspendableCall } from './suspendable-call.js';
 
 /** A request for a server, which may ask questions before it answers. */
 export async function call(request: Mcp2026Request): Promise<McpResult> {
