@@ -9,7 +9,7 @@ export { DaemonNotRunningError, DaemonUnreachableError } from './ipc/socket/conn
 export { SocketPathError } from './ipc/socket/socket-path.js';
 export type * from './library/api.js';
 export type { ConnectOptions } from './library/connect-fleet.js';
-export { FleetClosedError } from './library/in-flight.js';
+export { FleetClosedError } from './library/open-calls.js';
 /** What scripts import to use the daemon. Light: nothing but Node's own modules comes with it. */
 export { ToolherdError } from './shared/errors.js';
 

@@ -15,39 +15,39 @@ import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { type ConfigSource, readAllowedConfig, readHerdConfig, rereadHerdConfig } from './config-source.js';
 
-/** Why servers of an agent's file may not run any more. */
+/** Why the servers of an agent's file must not run. */
 type Withdrawal = Extract<Unusable, { detail: 'not_allowed' }>;
 
 export interface AgentViewsOptions {
   herd: Herd;
-  place: ConfigSource;
+  source: ConfigSource;
   clock: Clock;
   log(text: string): void;
-  /** Hears what must not be shown. */
+  /** Called with the secrets of every config that is read. */
   learn?(secrets: Redactor): void;
-  /** The same servers and those that stand in no file. */
-  withGuests?(specs: readonly ServerSpec[]): ServerSpec[];
-  /** For how long what only an agent's file has goes on when nobody uses that file any more. */
+  /** Adds the servers that were registered at run time. */
+  withRuntimeServers?(specs: readonly ServerSpec[]): ServerSpec[];
+  /** How long the servers of an agent's file keep running after its last connection has ended. */
   lingerMs?: number;
 }
 
-/** Clients of the port and of the socket have views apart: what the one may use is not what the other may. */
+/** Clients of the TCP port and of the socket have separate views, because they may use different agent files. */
 function keyOf({ file, files }: Pick<AgentFile, 'file' | 'files'>): string {
   return `${files} ${file}`;
 }
 
-/** A script that calls every few minutes finds its servers warm. */
+/** A script that runs every few minutes finds its servers still running. */
 const LINGER_MS = 10 * 60 * 1000;
 
-/** `git checkout`, `stow` and editors take a file away and bring it back within this time. */
+/** `git checkout`, `stow` and editors remove a file and write it again within this time. */
 export const MISSING_GRACE_MS = 3000;
 
 type ToFleet = (view: HerdView) => LocalFleet;
 
-/** One agent's file, and what it makes of the herd. */
+/** One agent's file, and its view of the herd. */
 interface AgentFile {
   file: string;
-  /** Which files its connections may name: the file is read again by the same rule. */
+  /** Which files its connections may name. A reload applies the same rule. */
   files: AgentFiles;
   view: HerdView;
   loaded: Loaded;
@@ -58,19 +58,21 @@ interface AgentFile {
 }
 
 /**
- * Whether the servers of a file may run. `missing`: the file cannot be read, and its servers go on until the timer
- * fires. `overdue`: the timer has fired. `withdrawn`: the file was revoked, or stayed away; its servers are only shown.
+ * Whether the servers of a file may run. `missing`: the file cannot be read; its servers run until the timer fires.
+ * `overdue`: the timer has fired. `withdrawn`: the user revoked the file, or it stayed missing; `status` lists its
+ * servers, and they do not run.
  */
 type Standing = { is: 'in use' | 'overdue' | 'withdrawn' } | { is: 'missing'; timer: unknown };
 
 /**
- * The views of the herd: of each agent's file one, which its connections share, and for a connection one of its own
- * where the config has `per-agent` servers. What only a file has is kept for a while when nobody uses it.
+ * The views of the herd. All connections that name the same agent file share its view. Where the config has `per-agent`
+ * servers, each connection also gets a private view. Servers that only an agent file has keep running for `lingerMs`
+ * after the last connection of that file has ended.
  */
 export class AgentViews {
   readonly #options: AgentViewsOptions;
   readonly #files = new Map<string, AgentFile>();
-  readonly #inTurn = serialize();
+  readonly #serialized = serialize();
 
   constructor(options: AgentViewsOptions) {
     this.#options = options;
@@ -80,29 +82,30 @@ export class AgentViews {
     return [...this.#files.values()].map(({ view }) => view);
   }
 
-  own(caller: string, toFleet: ToFleet): ConnectionView {
-    return this.#ownOf(this.#options.herd, caller, null, toFleet, () => undefined);
+  /** The view of a connection that names no agent file. */
+  global(caller: string, toFleet: ToFleet): ConnectionView {
+    return this.#connectionView(this.#options.herd, caller, null, toFleet, () => undefined);
   }
 
   async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<ConnectionView> {
-    const agent = await this.#inTurn(() => this.#open(file, files));
+    const agent = await this.#serialized(() => this.#open(file, files));
     agent.connections += 1;
     this.#options.clock.clearTimeout(agent.timer);
-    return this.#ownOf(agent.view, caller, agent.file, toFleet, () => this.#left(agent));
+    return this.#connectionView(agent.view, caller, agent.file, toFleet, () => this.#disconnected(agent));
   }
 
-  /** The global config has changed, or what is allowed has. */
+  /** The global config or the trust store has changed. */
   async reload(): Promise<void> {
-    // looked up when it is its turn: what was just being opened was read before the change
-    await this.#inTurn(() => Promise.all([...this.#files.keys()].map((key) => this.#reload(key))));
+    // the files are listed inside the queue: a file that is being opened now was read before the change
+    await this.#serialized(() => Promise.all([...this.#files.keys()].map((key) => this.#reload(key))));
   }
 
-  /** Somebody came who stands in no file. */
+  /** A server was registered at run time. */
   serverAdded(spec: ServerSpec): void {
     for (const { view } of this.#files.values()) if (!view.knows(spec.name)) view.add(spec);
   }
 
-  /** Somebody came or went who stands in no file. */
+  /** The servers that were registered at run time have changed. */
   serversChanged(): void {
     for (const agent of this.#files.values()) this.#apply(agent, agent.loaded);
   }
@@ -111,12 +114,13 @@ export class AgentViews {
     for (const agent of this.#files.values()) this.#forget(agent);
   }
 
-  #ownOf(
+  /** `base` as one connection sees it. `closed` runs when the connection leaves the view. */
+  #connectionView(
     base: HerdView,
     caller: string,
     agent: string | null,
     toFleet: ToFleet,
-    left: () => void,
+    closed: () => void,
   ): ConnectionView {
     const shared = toFleet(base);
     let own: { view: HerdView; fleet: LocalFleet } | undefined;
@@ -132,7 +136,7 @@ export class AgentViews {
     return {
       agent,
       looking,
-      // asked each time: a reload may bring the first `per-agent` server
+      // asked each time: a reload may add the first `per-agent` server
       acting() {
         if (base.hasPerAgent && state === 'open') own ??= fork();
         return looking();
@@ -143,28 +147,28 @@ export class AgentViews {
       close() {
         state = 'closed';
         own?.view.close();
-        left();
+        closed();
       },
     };
   }
 
-  /** Read anew each time: it may have changed, or its permission may be gone, since somebody last looked. */
+  /** Reads the file each time: it may have changed, or been revoked, since the last connection opened it. */
   async #open(path: string, files: AgentFiles): Promise<AgentFile> {
     const file = trustedPath(path);
     const read = files === 'allowed' ? readAllowedConfig : readHerdConfig;
-    const loaded = await read(this.#options.place, file);
+    const loaded = await read(this.#options.source, file);
     // the error repeats the client's path, so it does not show where links lead
     if (loaded === undefined) throw new AgentFileRefusedError(path);
     this.#learned(loaded);
     const key = keyOf({ file, files });
     const known = this.#files.get(key);
     if (known !== undefined) {
-      this.#stand(known, { is: 'in use' });
+      this.#setStanding(known, { is: 'in use' });
       this.#apply(known, loaded);
       return known;
     }
     const view = this.#options.herd.open(file, this.#specsOf(loaded));
-    const unwatch = watchConfig(file, () => void this.#inTurn(() => this.#reload(key)));
+    const unwatch = watchConfig(file, () => void this.#serialized(() => this.#reload(key)));
     const standing: Standing = { is: 'in use' };
     const agent: AgentFile = {
       file,
@@ -181,7 +185,7 @@ export class AgentViews {
   }
 
   #specsOf({ servers }: Loaded): ServerSpec[] {
-    return this.#options.withGuests?.(servers) ?? servers;
+    return this.#options.withRuntimeServers?.(servers) ?? servers;
   }
 
   #apply(agent: AgentFile, loaded: Loaded): void {
@@ -213,14 +217,14 @@ export class AgentViews {
   }
 
   /**
-   * What the agent's file and the global config say now. Where the file cannot be used, its servers stay as they were, or
-   * are withdrawn; those of the global config follow the global config all the same.
+   * What the agent's file and the global config say now. Where the agent's file cannot be used, its servers stay as they
+   * are or are withdrawn, and the other servers still follow the global config.
    */
   async #reread(agent: AgentFile): Promise<Loaded> {
-    const { place } = this.#options;
+    const { source } = this.#options;
     try {
-      const loaded = this.#learned(await rereadHerdConfig(place, agent.file, exemptOf(agent)));
-      this.#stand(agent, { is: 'in use' });
+      const loaded = this.#learned(await rereadHerdConfig(source, agent.file, exemptOf(agent)));
+      this.#setStanding(agent, { is: 'in use' });
       return loaded;
     } catch (error) {
       if (!this.#isKept(agent)) return agent.loaded;
@@ -228,7 +232,7 @@ export class AgentViews {
       const last = agent.loaded.servers;
       const own = last.filter(isOfAgent);
       const names = new Set(own.map(({ name }) => name));
-      const global = await rereadHerdConfig(place).then(
+      const global = await rereadHerdConfig(source).then(
         (loaded) => this.#learned(loaded).servers.filter(({ name }) => !names.has(name)),
         () => last.filter((spec) => !isOfAgent(spec)),
       );
@@ -237,7 +241,7 @@ export class AgentViews {
     }
   }
 
-  /** Why the servers of a file that cannot be used may not run any more; undefined where they go on as they were. */
+  /** Why the servers of a file that cannot be used must stop; undefined where they keep running. */
   #withdrawalOf(agent: AgentFile, error: unknown): Withdrawal | undefined {
     const { file } = agent;
     const loss = whyGone(file);
@@ -245,10 +249,10 @@ export class AgentViews {
     this.#options.log(`${file} was not applied: ${textOf(error)}`);
     const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';
     if (!isRevoked && agent.standing.is !== 'withdrawn') {
-      this.#stand(agent, { is: 'in use' });
+      this.#setStanding(agent, { is: 'in use' });
       return undefined;
     }
-    this.#stand(agent, { is: 'withdrawn' });
+    this.#setStanding(agent, { is: 'withdrawn' });
     if (!(error instanceof TrustRequiredError))
       return {
         detail: 'not_allowed',
@@ -269,13 +273,13 @@ export class AgentViews {
       log(`${loss}: its servers are stopped unless it is back in ${MISSING_GRACE_MS / 1000} s`);
       const overdue = () => {
         agent.standing = { is: 'overdue' };
-        void this.#inTurn(() => this.#reload(keyOf(agent)));
+        void this.#serialized(() => this.#reload(keyOf(agent)));
       };
-      this.#stand(agent, { is: 'missing', timer: clock.setTimeout(overdue, MISSING_GRACE_MS) });
+      this.#setStanding(agent, { is: 'missing', timer: clock.setTimeout(overdue, MISSING_GRACE_MS) });
     }
     if (standing.is === 'in use' || standing.is === 'missing') return undefined;
     if (standing.is === 'overdue') log(`${loss}: its servers are stopped`);
-    this.#stand(agent, { is: 'withdrawn' });
+    this.#setStanding(agent, { is: 'withdrawn' });
     return {
       detail: 'not_allowed',
       why: loss,
@@ -283,12 +287,12 @@ export class AgentViews {
     };
   }
 
-  #stand(agent: AgentFile, standing: Standing): void {
+  #setStanding(agent: AgentFile, standing: Standing): void {
     if (agent.standing.is === 'missing') this.#options.clock.clearTimeout(agent.standing.timer);
     agent.standing = standing;
   }
 
-  #left(agent: AgentFile): void {
+  #disconnected(agent: AgentFile): void {
     agent.connections -= 1;
     if (agent.connections > 0) return;
     const { clock, lingerMs = LINGER_MS } = this.#options;
@@ -298,7 +302,7 @@ export class AgentViews {
 
   #forget(agent: AgentFile): void {
     this.#options.clock.clearTimeout(agent.timer);
-    this.#stand(agent, { is: 'withdrawn' });
+    this.#setStanding(agent, { is: 'withdrawn' });
     this.#files.delete(keyOf(agent));
     agent.unwatch();
     agent.view.close();
@@ -309,7 +313,7 @@ function exemptOf({ files }: AgentFile): LoadOptions['exempt'] {
   return files === 'allowed' ? 'none' : 'as-set';
 }
 
-/** A withdrawn file is kept only for connections that may see it come back. */
+/** A withdrawn file is kept only while connections use it, since the file may be restored. */
 function isOver({ standing, connections }: AgentFile): boolean {
   return standing.is === 'withdrawn' && connections === 0;
 }
@@ -318,7 +322,7 @@ function isOfAgent({ origin }: ServerSpec): boolean {
   return origin.scope === 'agent';
 }
 
-/** The server is shown, with the reason, and does not run. */
+/** The server does not run; `status` shows it with the reason. */
 function withdraw(spec: ServerSpec, unusable: Withdrawal): ServerSpec {
   return { ...spec, enabled: false, unusable };
 }

@@ -4,7 +4,7 @@ import type { Authorizations } from '../link/auth/authorizations.js';
 import { recordKey } from '../link/auth/record.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 
-/** What the fleet does about authorisations. */
+/** The verbs of the fleet about authorisations. */
 export function authorizing(herd: HerdView, authorizations: Authorizations) {
   return {
     async authorize({ server, wait, client_id, client_secret }: AuthorizeParams): Promise<AuthorizeReport> {
@@ -21,19 +21,19 @@ export function authorizing(herd: HerdView, authorizations: Authorizations) {
     async logout(server: string): Promise<LogoutReport> {
       const forgotten = authorizations.forget(herd.specOf(server));
       const isRunning = herd.status([server])[0]?.detail === 'running';
-      // a session goes on with what it was opened with
+      // an open session keeps using its token
       if (forgotten && isRunning) await herd.order('restart', { servers: [server] });
       return { server, forgotten };
     },
   };
 }
 
-/** A server that was let in has nothing to be blamed for any more, and is wanted by whoever has it. */
+/** After an authorisation: resets and starts the server in every view that has it. */
 export function restartAuthorized(views: readonly HerdView[], granted: RemoteSpec): void {
   const selection = { servers: [granted.name] };
   const isGranted = (spec: ServerSpec) => 'url' in spec && recordKey(spec) === recordKey(granted);
   for (const view of views.filter(({ specs }) => specs.some(isGranted))) {
-    // one that was removed meanwhile, or a herd that is shut down, needs nothing
+    // it fails only where the server was removed meanwhile, or the herd is shutting down
     view
       .order('reset', selection)
       .then(() => view.order('start', selection))

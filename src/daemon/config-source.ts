@@ -10,24 +10,24 @@ import type { Paths } from '../shared/paths.js';
 
 export interface ConfigSource {
   file: string;
-  /** Named by the user: then it has to be there. */
+  /** The user named the file, so it must exist. */
   isRequired: boolean;
   paths: Paths;
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
-  /** Of a herd that is one agent's: the file that goes over the global one. */
+  /** The agent's file of a herd that belongs to one agent: its entries replace global ones. */
   agentFile?: string | undefined;
   /** See LoadOptions. */
   reader?: LoadOptions['reader'];
 }
 
-/** Reads the global config as it is now, and an agent's file over it. Throws a ConfigError with every problem. */
+/** Reads the global config, and an agent's file that is merged into it. Rejects with a ConfigError of all problems. */
 export function readHerdConfig(
-  place: ConfigSource,
-  agentFile = place.agentFile,
+  source: ConfigSource,
+  agentFile = source.agentFile,
   exempt: LoadOptions['exempt'] = 'as-set',
 ): Promise<Loaded> {
-  const { file, isRequired, paths, environment, userHome, reader } = place;
+  const { file, isRequired, paths, environment, userHome, reader } = source;
   return loadConfig({
     configFile: file,
     configRequired: isRequired,
@@ -42,38 +42,41 @@ export function readHerdConfig(
 }
 
 /**
- * The same for a client of the HTTP port: the agent file has to be in the trust store as it is now, wherever it stands and
- * whatever `security.trust` says. Undefined for every other file; one that was never allowed is not even looked for.
- * `agentFile`: as `placeOf` has it.
+ * The same for a client of the HTTP port. The trust store must hold the agent's file in its present form, whatever
+ * `security.trust` says and wherever the file is. Undefined for every other file; a file that was never allowed is not
+ * even looked for. `agentFile`: a path of `trustedPath`.
  */
-export async function readAllowedConfig(place: ConfigSource, agentFile: string): Promise<Loaded | undefined> {
+export async function readAllowedConfig(
+  source: ConfigSource,
+  agentFile: string,
+): Promise<Loaded | undefined> {
   try {
-    const isKnown = new TrustStore(place.paths.trustFile).has(agentFile);
-    return isKnown ? await readHerdConfig(place, agentFile, 'none') : undefined;
+    const isKnown = new TrustStore(source.paths.trustFile).has(agentFile);
+    return isKnown ? await readHerdConfig(source, agentFile, 'none') : undefined;
   } catch (error) {
     if (error instanceof ToolherdError) return undefined;
     throw error;
   }
 }
 
-/** A writer that takes its time is waited for; then what there is is read. */
+/** How often and how long to wait for a program that is still writing the file. Then the file is read as it is. */
 const TRIES = 20;
 const PAUSE_MS = 50;
 
 /**
- * The same for a herd that runs. A file that changes while it is read is read again: half of it may look like a whole.
- * An empty one is taken for one that is about to be written: many editors empty it first, and to believe that would
- * stop every server.
+ * The same for a herd that runs. A file that changes while it is read is read again: half a file may be a valid one. An
+ * empty file counts as one that is about to be written: many editors empty a file first, and an empty config would stop
+ * every server.
  */
 export async function rereadHerdConfig(
-  place: ConfigSource,
+  source: ConfigSource,
   agentFile?: string,
   exempt?: LoadOptions['exempt'],
 ): Promise<Loaded> {
-  const stamp = () => `${stampOf(place.file)} ${agentFile === undefined ? '' : stampOf(agentFile)}`;
+  const stamp = () => `${stampOf(source.file)} ${agentFile === undefined ? '' : stampOf(agentFile)}`;
   for (let tries = 1; ; tries += 1) {
     const before = stamp();
-    const reading = readFull(place, agentFile, exempt);
+    const reading = readFull(source, agentFile, exempt);
     const isWhole = await reading.then(
       () => stamp() === before,
       () => stamp() === before,
@@ -84,14 +87,14 @@ export async function rereadHerdConfig(
 }
 
 async function readFull(
-  place: ConfigSource,
+  source: ConfigSource,
   agentFile: string | undefined,
   exempt: LoadOptions['exempt'],
 ): Promise<Loaded> {
-  if (statSync(place.file, { throwIfNoEntry: false })?.size === 0) {
+  if (statSync(source.file, { throwIfNoEntry: false })?.size === 0) {
     const message = 'The file is empty';
     const fix = 'write it again; for no servers at all write \'version: "1.0"\'';
-    throw new ConfigError([fileProblem(place.file, message, fix)]);
+    throw new ConfigError([fileProblem(source.file, message, fix)]);
   }
-  return readHerdConfig(place, agentFile, exempt);
+  return readHerdConfig(source, agentFile, exempt);
 }

@@ -1,49 +1,49 @@
 import type { Socket } from 'node:net';
-import { toErrorObject } from '../ipc/jsonrpc/error-codes.js';
+import { toErrorObject } from '../ipc/jsonrpc/rpc-error.js';
 import { Descriptors } from '../ipc/socket/descriptors.js';
 import { refuseConnection } from '../ipc/socket/refuse-connection.js';
 import { OverloadedError } from '../shared/call-errors.js';
 import type { Clock } from '../shared/clock.js';
 
 export interface ConnectionLimitOptions {
-  enter(socket: Socket): void;
-  /** Anybody can come to this door, so whoever is turned away there is told nothing. */
+  accept(socket: Socket): void;
+  /** Every user of the machine can connect, so a refused connection is closed without a reply. */
   isPublic?: boolean;
   warn(text: string): void;
   clock: Clock;
   descriptors?: Descriptors;
 }
 
-/** So many may hear at once that there is no room: they take some of what is left. */
-const MOST_TURNED_AWAY = 4;
-/** It is written down this often. */
-const TELL_MS = 60_000;
+/** How many refused connections may be open at once: each takes one of the last descriptors for its reply. */
+const MAX_REFUSED = 4;
+/** At most one warning in this time. */
+const WARN_MS = 60_000;
 
-/** Lets connections in while there are files left for what is more important: servers, logs, the ledger. */
+/** Refuses connections when file descriptors run out: servers, logs and the ledger need the last ones. */
 export function limitConnections(options: ConnectionLimitOptions) {
-  const { enter, isPublic = false, warn, clock, descriptors = new Descriptors() } = options;
-  let turnedAway = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  const { accept, isPublic = false, warn, clock, descriptors = new Descriptors() } = options;
+  let refused = 0;
+  let warnedAt = Number.NEGATIVE_INFINITY;
   return (socket: Socket): void => {
     if (!descriptors.areShort(socket)) {
-      enter(socket);
+      accept(socket);
       return;
     }
     const error = noRoom(descriptors.limit);
-    if (clock.now() - toldAt > TELL_MS) {
-      toldAt = clock.now();
+    if (clock.now() - warnedAt > WARN_MS) {
+      warnedAt = clock.now();
       warn(`connections are turned away: ${error.message}; ${error.fix}`);
     }
-    if (isPublic || turnedAway >= MOST_TURNED_AWAY) {
+    if (isPublic || refused >= MAX_REFUSED) {
       socket.destroy();
       return;
     }
-    turnedAway += 1;
+    refused += 1;
     refuseConnection(
       socket,
       toErrorObject(error)!,
       () => {
-        turnedAway -= 1;
+        refused -= 1;
       },
       clock,
     );

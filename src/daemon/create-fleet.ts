@@ -11,8 +11,8 @@ import type { Authorizations } from '../link/auth/authorizations.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { authorizing } from './authorize.js';
 
-/** What a fleet has beside its servers. */
-export interface FleetSource {
+/** What a fleet asks of the runtime and not of its view. */
+export interface FleetBackend {
   daemon(): DaemonStatus;
   authorizations: Authorizations;
   reload(isDryRun?: boolean): Promise<ReloadReport>;
@@ -22,10 +22,13 @@ export interface FleetSource {
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
-/** The fleet of a view. */
-export function createFleet(view: HerdView, source: FleetSource): LocalFleet {
+/**
+ * The implementation of `LocalFleet`: each verb is carried out by the view or by the backend, and this table says by
+ * which. Every other `Fleet` (of a connection, of a client of the socket, of a script) leads to one of these.
+ */
+export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
   return {
-    status: async (names) => ({ servers: view.status(names), daemon: source.daemon() }),
+    status: async (names) => ({ servers: view.status(names), daemon: backend.daemon() }),
     start: (selection, wait) => view.order('start', selection, wait),
     stop: (selection, wait) => view.order('stop', selection, wait),
     restart: (selection, wait) => view.order('restart', selection, wait),
@@ -43,12 +46,12 @@ export function createFleet(view: HerdView, source: FleetSource): LocalFleet {
     broadcast: (params, context) => view.broadcast(params, context),
     inspect: async (server) => view.inspect(server),
     pins: async (params) => view.pins(params),
-    ...authorizing(view, source.authorizations),
-    reload: (isDryRun) => source.reload(isDryRun),
-    logs: (params) => source.logs(view, params),
-    register: (document, folder) => source.register(document, folder),
-    unregister: (name) => source.unregister(name),
+    ...authorizing(view, backend.authorizations),
+    reload: (isDryRun) => backend.reload(isDryRun),
+    logs: (params) => backend.logs(view, params),
+    register: (document, folder) => backend.register(document, folder),
+    unregister: (name) => backend.unregister(name),
     subscribe: (topics, listen) => view.subscribe(topics, listen),
-    shutdown: (graceMs) => source.shutdown(graceMs),
+    shutdown: (graceMs) => backend.shutdown(graceMs),
   };
 }

@@ -11,14 +11,14 @@ import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
 import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
-import { openHerdRuntime } from './herd-runtime.js';
+import { HerdRuntime } from './herd-runtime.js';
 import { openHttp } from './http.js';
 
 export interface DaemonOptions extends ConfigSource {
   socket: string;
-  /** The daemon that has the socket is asked to end first. */
+  /** Asks the daemon that has the socket to end first. */
   replace: boolean;
-  /** The log also goes here. */
+  /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
 }
 
@@ -26,17 +26,17 @@ export interface DaemonOptions extends ConfigSource {
 export interface Daemon {
   servers: number;
   reload(): Promise<void>;
-  /** Ends it in order, on a signal. */
+  /** Shuts it down after a signal. */
   stop(signal: string): void;
-  /** Resolves when it has ended, whoever ended it. */
+  /** Resolves when it has ended, for whatever reason. */
   ended: Promise<void>;
 }
 
 /**
- * The composition root. The order matters: the config first, because a bad one must leave everything as it was; then
- * the claim on the socket, so that a second daemon ends before it touches a process, and one that is to be replaced has
- * ended; then the config once more where it has changed meanwhile; then what an earlier daemon left is ended; then the
- * herd; and the socket last, when there is something to serve.
+ * The composition root. The order matters. The config comes first, because a bad one must change nothing. Then the claim
+ * on the socket: a second daemon ends here, before it touches a process, and with `replace` the old daemon has ended.
+ * Then the config again, if it has changed meanwhile. Then the herd, which first kills what an earlier daemon left. The
+ * socket comes last, when there is something to serve.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const first = await readStamped(options, readHerdConfig);
@@ -46,7 +46,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const identity = { pid: process.pid, started_at: new Date().toISOString() };
   const callers = new Callers();
   const lifecycle = new Lifecycle();
-  const runtime = await openHerdRuntime({
+  const runtime = await HerdRuntime.open({
     ...options,
     loaded,
     identity: {
@@ -62,7 +62,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     callerOf: (caller) => callers.of(caller),
     onSettings: (settings) => http.configure(settings),
   });
-  const { logs, reload } = runtime;
+  const { logs } = runtime;
+  const reload = () => runtime.reload();
   const log = logs.daemon;
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -73,14 +74,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     unwatch();
     await http.close();
     await server.close();
-    // The claim goes last: the next daemon must not begin while this one still has processes.
+    // the claim is released last: the next daemon must not start while this one still has processes
     await runtime.close();
     owner.close();
     log.info('ended');
     logs.close();
     end();
   };
-  const server = serveFleet(runtime.views, {
+  const server = serveFleet(runtime.fleets, {
     identity: { version: VERSION, ...identity },
     callers,
     lifecycle,
@@ -89,17 +90,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
   });
-  const fleet = runtime.views.own('http').looking();
+  const fleet = runtime.fleets.global('http').looking();
   const { stateFolder } = options.paths;
-  const atDoor = { warn: (text: string) => log.warn(text), clock: systemClock };
-  const guardDoor = (enter: (socket: Socket) => void) =>
-    limitConnections({ ...atDoor, enter, isPublic: true });
-  const http = openHttp({ server, status: () => fleet.status(), stateFolder, log, guardDoor });
+  const limit = (accept: (socket: Socket) => void, isPublic: boolean) =>
+    limitConnections({ accept, isPublic, warn: (text) => log.warn(text), clock: systemClock });
+  const http = openHttp({
+    server,
+    status: () => fleet.status(),
+    stateFolder,
+    log,
+    limitConnections: (accept) => limit(accept, true),
+  });
   runtime.begin();
   const unwatch = watchConfig(options.file, () => void reload(), stamp);
   const owner = await claim.listen({
-    onConnection: limitConnections({ ...atDoor, enter: http.enter }),
-    onTrouble: ({ kind, message }) => log.warn({ kind }, message),
+    onConnection: limit(http.accept, false),
+    onProblem: ({ kind, message }) => log.warn({ kind }, message),
   });
   await http.configure(loaded.settings);
   log.info({ version: VERSION, socket: options.socket, servers: loaded.servers.length }, 'serving');
@@ -116,7 +122,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 interface ReadConfig {
   loaded: Loaded;
-  /** Of the file before it was read. */
+  /** Of the file, taken before it was read. */
   stamp: string;
 }
 
@@ -128,12 +134,12 @@ async function readStamped(
   return { loaded: await read(source), stamp };
 }
 
-/** One that cannot be read leaves the first: the watch finds the file changed, and the reload that follows reports it. */
+/** Where it cannot be read now, the first one counts: the watch sees the change, and its reload reports the error. */
 function readAgain(source: ConfigSource, first: ReadConfig): Promise<ReadConfig> {
   return readStamped(source, rereadHerdConfig).catch(() => first);
 }
 
-/** What can be told of a failed start, over a pipe or on a terminal. */
+/** A failed start as data, for a pipe or a terminal. */
 export function describeStartFailure(error: unknown) {
   const {
     type = 'InternalError',

@@ -2,254 +2,316 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Loaded } from '../config/load.js';
 import type { ServerSpec, Settings } from '../config/schema/spec.js';
-import { Redactor } from '../config/variables/redactor.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';
-import type { LinkLog } from '../link/link.js';
+import type { Link, LinkEvents, LinkLog } from '../link/link.js';
 import { openLink } from '../link/open-link.js';
 import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
-import { serialize } from '../shared/async.js';
 import { systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { ResultFiles } from '../supervisor/calls/result-files.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';
+import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { nameOfKey } from '../supervisor/herd/server-key.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
 import { restartAuthorized } from './authorize.js';
-import { type ConfigSource, rereadHerdConfig } from './config-source.js';
-import { createFleet, type FleetSource } from './create-fleet.js';
+import { ConfigReloader } from './config-reloader.js';
+import type { ConfigSource } from './config-source.js';
+import { createFleet, type FleetBackend } from './create-fleet.js';
 import { onProcessExit } from './on-process-exit.js';
-import { openProcesses } from './processes.js';
+import { openProcesses, type Processes } from './processes.js';
 import { readServerLogs } from './read-server-logs.js';
 import { RuntimeServers } from './runtime-servers.js';
+import { Secrets } from './secrets.js';
 
 export interface HerdRuntimeOptions extends ConfigSource {
   loaded: Loaded;
-  /** What `status` says of who keeps the herd. */
+  /** What `status` says of the process that keeps the herd. */
   identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'closing' | 'socket' | 'http'>;
-  /** Who is behind the name of a connection. */
+  /** The client behind the name of a connection. */
   callerOf?: (caller: string) => Caller | undefined;
-  /** Hears of settings that were changed. */
+  /** Called with the settings of a config that was reloaded. */
   onSettings?: (settings: Settings) => Promise<void>;
-  /** The log also goes here. */
+  /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
 }
 
-/** A herd with everything that it needs: what the daemon keeps. */
-export interface HerdRuntime {
-  views: FleetProvider;
-  logs: Logs;
-  /** The servers of the config begin their lives. */
-  begin(): void;
-  /** Takes the config as it is now; what is wrong with it is kept for `status`, and the herd stays as it was. */
-  reload(): Promise<void>;
-  shutdown(graceMs?: number): Promise<ShutdownReport>;
-  /** After the shutdown: the files and processes of the herd. */
-  close(): Promise<void>;
-}
-
 const GRACE_MS = 10_000;
+const clock = systemClock;
 
-export async function openHerdRuntime(options: HerdRuntimeOptions): Promise<HerdRuntime> {
-  const clock = systemClock;
-  const { paths, loaded } = options;
-  let { settings } = loaded;
-  // once a secret, always one: a server that nothing knows of any more still has its last words to say
-  const secrets = new Redactor();
-  const learn = (more: Redactor) => secrets.learn(more);
-  learn(loaded.redactor);
-  const redact = <T>(value: T): T => secrets.redactDeep(value);
-  const clean = (text: string) => redact(authorizations.redact(text));
-  const logs = openLogs(options, clean);
-  const log = logs.daemon;
-  const warn = (text: string) => log.warn(text);
-  const { logMaxBytes: maxBytes } = settings.daemon;
-  const audit = new AuditFile({ path: paths.auditFile, maxBytes, warn });
-  const authorizations = new Authorizations({
-    file: paths.authFile,
-    clock,
-    log: warn,
-    granted: (spec) => restartAuthorized([herd, ...agents.views], spec),
-  });
-  const eras = new EraCache(join(paths.cacheFolder, 'eras.json'), clock);
-  let configError: string | null = null;
+/**
+ * A herd with everything that it needs: config, processes, logs, audit file, authorisations and views. The daemon keeps
+ * one, and so does each `openFleet`. The parts refer to each other, so they reach one another through the fields here.
+ */
+export class HerdRuntime {
+  readonly logs: Logs;
+  /** Gives every connection its fleet. */
+  readonly fleets: FleetProvider;
+  readonly #options: HerdRuntimeOptions;
+  readonly #secrets: Secrets;
+  readonly #processes: Processes;
+  readonly #eras: EraCache;
+  readonly #audit: AuditFile;
+  readonly #authorizations: Authorizations;
+  readonly #herd: Herd;
+  readonly #runtimeServers: RuntimeServers;
+  readonly #agentViews: AgentViews;
+  readonly #reloader: ConfigReloader;
+  readonly #forgetProcessExit: () => void;
+  /** Of the config that was applied last. */
+  #settings: Settings;
+  #stopping: Promise<ShutdownReport> | undefined;
 
-  const resultFiles = new ResultFiles({
-    folder: join(paths.stateFolder, 'results'),
-    now: Date.now,
-    log: warn,
-  });
-  void resultFiles.tidy();
-
-  const herd: Herd = new Herd({
-    agent: options.agentFile,
-    clock,
-    random: Math.random,
-    maxStarting: settings.daemon.maxStarting || availableParallelism() * 2,
-    listWaitMs: () => settings.daemon.listWaitMs,
-    redact,
-    warn,
-    callerOf: (caller) => options.callerOf?.(caller),
-    audit: (record) => audit.add(record),
-    catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now(), warn),
-    pins: {
-      store: new PinFiles(join(paths.stateFolder, 'pins'), () => clock.now()),
-      policy: () => settings.security.pin,
-    },
-    keepText: (text) => resultFiles.keep(text),
-    redactSaid: (spec, value) => redact(declaredIn(spec).redactDeep(value)),
-    log: (key, text) =>
-      logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: herd.logMarkAt(key) }, text),
-    said: ({ key, incarnation, level, logger, text }) =>
-      logs
-        .server(nameOfKey(key))
-        [level]({ source: 'mcp', incarnation, ...(logger && { logger }), of: herd.logMarkAt(key) }, text),
-    open(spec, incarnation, on, key) {
-      const of = herd.logMarkAt(key);
-      const deps = {
-        clock,
-        table: processes.table,
-        env: options.environment,
-        incarnation,
-        clientInfo: { name: 'toolherd', version: VERSION },
-        permissions: settings.security,
-        logLevel: wantedLevel(settings.daemon.logLevel),
-        redact: (text: string) => redact(declaredIn(spec).redact(authorizations.redact(text))),
-        authorize: authorizations.layer(spec),
-        era: eras.of(identityOf(spec)),
-        log: (line: LinkLog) => {
-          logs.server(spec.name).info({ source: line.source, incarnation, of }, line.text);
-          herd.printed(key, incarnation, line);
-        },
-      };
-      return openLink(spec, deps, on);
-    },
-  });
-  herd.limitMemory(settings.daemon.maxRss);
-  for (const name of withheldVariables(options.environment)) {
-    warn(
-      `${name} is not passed on to servers: its url holds a user name or a password. Put that into the file of the program (~/.npmrc, ~/.netrc), or declare ${name} in 'env' of the servers that need it`,
+  /** Kills what an earlier daemon left, then makes the herd. No server starts before `begin`. */
+  static async open(options: HerdRuntimeOptions): Promise<HerdRuntime> {
+    const secrets = new Secrets();
+    // before the first line is logged
+    secrets.learn(options.loaded.redactor);
+    const logs = openLogs(options, secrets);
+    const { paths, environment } = options;
+    const processes = await openProcesses(paths.ledgerFile, clock, environment, (text) =>
+      logs.daemon.warn(text),
     );
+    return new HerdRuntime(options, secrets, logs, processes);
   }
-  const registered: RuntimeServers = new RuntimeServers({
-    herd,
-    place: options,
-    settings: () => settings,
-    came: (spec) => agents.serverAdded(spec),
-    went: () => agents.serversChanged(),
-    learn,
-  });
-  const withGuests = (specs: readonly ServerSpec[]) => registered.with(specs);
-  const agents = new AgentViews({ herd, place: options, clock, log: warn, learn, withGuests });
-  // last, since it has something to say where an earlier daemon left something, and all that is said is redacted
-  const processes = await openProcesses(paths.ledgerFile, clock, options.environment, warn);
 
-  const tellMisconfigured = ({ misconfigured = [] }: ReloadReport) => {
+  private constructor(options: HerdRuntimeOptions, secrets: Secrets, logs: Logs, processes: Processes) {
+    const { paths, loaded } = options;
+    this.#options = options;
+    this.#secrets = secrets;
+    this.#processes = processes;
+    this.#settings = loaded.settings;
+    this.logs = logs;
+    this.#eras = new EraCache(join(paths.cacheFolder, 'eras.json'), clock);
+    this.#audit = new AuditFile({
+      path: paths.auditFile,
+      maxBytes: loaded.settings.daemon.logMaxBytes,
+      warn: this.#warn,
+    });
+    this.#authorizations = this.#createAuthorizations();
+    this.#herd = this.#createHerd();
+    this.#runtimeServers = this.#createRuntimeServers();
+    this.#agentViews = this.#createAgentViews();
+    this.#reloader = this.#createReloader();
+    this.fleets = this.#createFleets();
+    this.#forgetProcessExit = onProcessExit(() => this.#writeRecords());
+    this.#warnOfWithheldVariables();
+  }
+
+  /** The servers of the config begin their lives. */
+  begin(): void {
+    const { servers, warnings } = this.#options.loaded;
+    this.#warnOfMisconfigured(this.#herd.apply(servers));
+    for (const { path, line, message } of warnings) this.logs.daemon.warn({ path, line }, message);
+  }
+
+  /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
+  reload(): Promise<void> {
+    return this.#reloader.reloadChanged();
+  }
+
+  shutdown(graceMs = GRACE_MS): Promise<ShutdownReport> {
+    this.#stopping ??= this.#herd.shutdown(graceMs, () => this.#processes.table.killAll());
+    return this.#stopping;
+  }
+
+  /** Shuts the herd down, and closes its files and processes; `logs` stay open. */
+  async close(): Promise<void> {
+    this.#authorizations.close();
+    await this.shutdown();
+    this.#agentViews.close();
+    this.#eras.close();
+    await this.#processes.close();
+    this.#writeRecords();
+    this.#forgetProcessExit();
+  }
+
+  readonly #warn = (text: string): void => this.logs.daemon.warn(text);
+
+  #createAuthorizations(): Authorizations {
+    const authorizations = new Authorizations({
+      file: this.#options.paths.authFile,
+      clock,
+      log: this.#warn,
+      granted: (spec) => restartAuthorized([this.#herd, ...this.#agentViews.views], spec),
+    });
+    this.#secrets.useTokens((text) => authorizations.redact(text));
+    return authorizations;
+  }
+
+  #createHerd(): Herd {
+    const { paths, agentFile, callerOf } = this.#options;
+    const { daemon } = this.#settings;
+    const resultFiles = new ResultFiles({
+      folder: join(paths.stateFolder, 'results'),
+      now: Date.now,
+      log: this.#warn,
+    });
+    void resultFiles.tidy();
+    const herd = new Herd({
+      agent: agentFile,
+      clock,
+      random: Math.random,
+      maxStarting: daemon.maxStarting || availableParallelism() * 2,
+      listWaitMs: () => this.#settings.daemon.listWaitMs,
+      redact: (value) => this.#secrets.redact(value),
+      warn: this.#warn,
+      callerOf: (caller) => callerOf?.(caller),
+      audit: (record) => this.#audit.add(record),
+      catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now(), this.#warn),
+      pins: {
+        store: new PinFiles(join(paths.stateFolder, 'pins'), () => clock.now()),
+        policy: () => this.#settings.security.pin,
+      },
+      keepText: (text) => resultFiles.keep(text),
+      redactSaid: (spec, value) => this.#secrets.redactValueOf(spec, value),
+      log: (key, text) =>
+        this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logMarkAt(key) }, text),
+      said: ({ key, incarnation, level, logger, text }) =>
+        this.logs
+          .server(nameOfKey(key))
+          [level](
+            { source: 'mcp', incarnation, ...(logger && { logger }), of: this.#herd.logMarkAt(key) },
+            text,
+          ),
+      open: (spec, incarnation, on, key) => this.#openLink(spec, incarnation, on, key),
+    });
+    herd.limitMemory(daemon.maxRss);
+    return herd;
+  }
+
+  #openLink(spec: ServerSpec, incarnation: number, on: LinkEvents, key: string): Link {
+    const of = this.#herd.logMarkAt(key);
+    const deps = {
+      clock,
+      table: this.#processes.table,
+      env: this.#options.environment,
+      incarnation,
+      clientInfo: { name: 'toolherd', version: VERSION },
+      permissions: this.#settings.security,
+      logLevel: wantedLevel(this.#settings.daemon.logLevel),
+      redact: (text: string) => this.#secrets.redactLineOf(spec, text),
+      authorize: this.#authorizations.layer(spec),
+      era: this.#eras.of(identityOf(spec)),
+      log: (line: LinkLog) => {
+        this.logs.server(spec.name).info({ source: line.source, incarnation, of }, line.text);
+        this.#herd.printed(key, incarnation, line);
+      },
+    };
+    return openLink(spec, deps, on);
+  }
+
+  #createRuntimeServers(): RuntimeServers {
+    return new RuntimeServers({
+      herd: this.#herd,
+      source: this.#options,
+      settings: () => this.#settings,
+      onAdded: (spec) => this.#agentViews.serverAdded(spec),
+      onRemoved: () => this.#agentViews.serversChanged(),
+      learn: (redactor) => this.#secrets.learn(redactor),
+    });
+  }
+
+  #createAgentViews(): AgentViews {
+    return new AgentViews({
+      herd: this.#herd,
+      source: this.#options,
+      clock,
+      log: this.#warn,
+      learn: (redactor) => this.#secrets.learn(redactor),
+      withRuntimeServers: (specs) => this.#runtimeServers.with(specs),
+    });
+  }
+
+  #createReloader(): ConfigReloader {
+    return new ConfigReloader({
+      source: this.#options,
+      apply: (loaded, isDryRun) => this.#apply(loaded, isDryRun),
+      applied: (report) => this.#applied(report),
+      onFailure: (error) => this.logs.daemon.error({ error }, 'the changed config was not applied'),
+    });
+  }
+
+  #createFleets(): FleetProvider {
+    const backend = this.#createBackend();
+    const toFleet = (view: HerdView) => createFleet(view, backend);
+    return {
+      global: (caller) => this.#agentViews.global(caller, toFleet),
+      ofAgent: (caller, file, files) => this.#agentViews.ofAgent(caller, file, files, toFleet),
+    };
+  }
+
+  #createBackend(): FleetBackend {
+    const { identity, file, paths } = this.#options;
+    return {
+      daemon: () => ({
+        version: VERSION,
+        closing: null,
+        ...identity,
+        config_file: file,
+        config_error: this.#reloader.error,
+        audit: { file: this.#audit.path, lost: this.#audit.lost },
+        memory: this.#herd.memoryReport() ?? null,
+      }),
+      authorizations: this.#authorizations,
+      reload: (isDryRun) => this.#reloader.reload(isDryRun),
+      logs: (view, params) => readServerLogs(view, paths.logFolder, params),
+      register: (document, folder) => this.#runtimeServers.add(document, folder),
+      unregister: (name) => this.#runtimeServers.remove(name),
+      shutdown: (graceMs) => this.shutdown(graceMs),
+    };
+  }
+
+  #apply({ servers, settings, redactor }: Loaded, isDryRun: boolean): ReloadReport {
+    this.#secrets.learn(redactor);
+    const report = this.#herd.apply(this.#runtimeServers.with(servers), isDryRun);
+    if (isDryRun) return report;
+    this.#runtimeServers.yieldTo(servers);
+    const isPinPolicyChanged = this.#settings.security.pin !== settings.security.pin;
+    this.#settings = settings;
+    if (isPinPolicyChanged) this.#herd.recheckPins();
+    this.#herd.limitMemory(settings.daemon.maxRss);
+    return report;
+  }
+
+  async #applied(report: ReloadReport): Promise<void> {
+    await this.#options.onSettings?.(this.#settings);
+    const { added, removed, changed } = report;
+    this.logs.daemon.info({ added, removed, changed }, 'config applied');
+    this.#warnOfMisconfigured(report);
+    await this.#agentViews.reload();
+  }
+
+  #warnOfMisconfigured({ misconfigured = [] }: ReloadReport): void {
     for (const { server, problems } of misconfigured)
       for (const { message, fix, file, line, column } of problems)
-        log.warn({ server, file, line, column, fix }, `${server} does not run: ${message}`);
-  };
-  const applyNow = async (isDryRun: boolean): Promise<ReloadReport> => {
-    const next = await rereadHerdConfig(options);
-    learn(next.redactor);
-    const report = herd.apply(registered.with(next.servers), isDryRun);
-    if (isDryRun) return report;
-    registered.yieldTo(next.servers);
-    const isPinChanged = settings.security.pin !== next.settings.security.pin;
-    settings = next.settings;
-    if (isPinChanged) herd.recheckPins();
-    herd.limitMemory(settings.daemon.maxRss);
-    configError = null;
-    await options.onSettings?.(settings);
-    log.info({ added: report.added, removed: report.removed, changed: report.changed }, 'config applied');
-    tellMisconfigured(report);
-    await agents.reload();
-    return report;
-  };
-  const turn = serialize();
-  const apply = (isDryRun = false) => turn(() => applyNow(isDryRun));
-  const reload = async (): Promise<void> => {
-    try {
-      await apply();
-    } catch (error) {
-      configError = error instanceof Error ? error.message : String(error);
-      log.error({ error: configError }, 'the changed config was not applied');
+        this.logs.daemon.warn({ server, file, line, column, fix }, `${server} does not run: ${message}`);
+  }
+
+  #warnOfWithheldVariables(): void {
+    for (const name of withheldVariables(this.#options.environment)) {
+      this.#warn(
+        `${name} is not passed on to servers: its url holds a user name or a password. Put that into the file of the program (~/.npmrc, ~/.netrc), or declare ${name} in 'env' of the servers that need it`,
+      );
     }
-  };
+  }
 
-  let stopping: Promise<ShutdownReport> | undefined;
-  const shutdown = (graceMs = GRACE_MS): Promise<ShutdownReport> => {
-    stopping ??= herd.shutdown(graceMs, () => processes.table.killAll());
-    return stopping;
-  };
-
-  const writeRecords = () => {
-    herd.flushRecords();
-    audit.close();
-  };
-  const forgetLastMoment = onProcessExit(writeRecords);
-
-  const source: FleetSource = {
-    daemon: () => ({
-      version: VERSION,
-      closing: null,
-      ...options.identity,
-      config_file: options.file,
-      config_error: configError,
-      audit: { file: audit.path, lost: audit.lost },
-      memory: herd.memoryReport() ?? null,
-    }),
-    authorizations,
-    reload: apply,
-    logs: (view, params) => readServerLogs(view, paths.logFolder, params),
-    register: (document, folder) => registered.add(document, folder),
-    unregister: (name) => registered.remove(name),
-    shutdown,
-  };
-
-  return {
-    views: {
-      own: (caller) => agents.own(caller, (view) => createFleet(view, source)),
-      ofAgent: (caller, file, files) =>
-        agents.ofAgent(caller, file, files, (view) => createFleet(view, source)),
-    },
-    logs,
-    begin() {
-      tellMisconfigured(herd.apply(loaded.servers));
-      for (const { path, line, message } of loaded.warnings) log.warn({ path, line }, message);
-    },
-    reload,
-    shutdown,
-    async close() {
-      authorizations.close();
-      await shutdown();
-      agents.close();
-      eras.close();
-      await processes.close();
-      writeRecords();
-      forgetLastMoment();
-    },
-  };
+  #writeRecords(): void {
+    this.#herd.flushRecords();
+    this.#audit.close();
+  }
 }
 
-function openLogs({ paths, loaded, echo }: HerdRuntimeOptions, redact: (text: string) => string): Logs {
+function openLogs({ paths, loaded, echo }: HerdRuntimeOptions, secrets: Secrets): Logs {
   const { logLevel: level, logMaxBytes: maxBytes } = loaded.settings.daemon;
+  const redact = (line: string) => secrets.redactLine(line);
   return new Logs({ folder: paths.logFolder, level, maxBytes, redact, echo });
-}
-
-/** One redactor for the life of a spec: making one takes longer than using it. */
-const declared = new WeakMap<ServerSpec, Redactor>();
-
-function declaredIn(spec: ServerSpec): Redactor {
-  const known = declared.get(spec) ?? Redactor.of({ ...spec.env, ...('headers' in spec && spec.headers) });
-  declared.set(spec, known);
-  return known;
 }

@@ -12,38 +12,39 @@ export interface HttpOptions {
   status(): Promise<FleetStatus>;
   stateFolder: string;
   log: TcpListenerOptions['log'];
-  guardDoor: TcpListenerOptions['guardDoor'];
+  limitConnections: TcpListenerOptions['limitConnections'];
 }
 
-/** HTTP as the daemon offers it: on its socket always, on a port where the config asks for it. */
+/** HTTP of the daemon: always on its socket, and on a TCP port where the config asks for one. */
 export interface Http {
-  /** Takes every connection of the socket, be it HTTP or not. */
-  enter(socket: Socket): void;
-  /** What the config says now. */
+  /** Takes a connection of the socket, HTTP or JSON lines. */
+  accept(socket: Socket): void;
+  /** Applies the settings of a config. */
   configure(settings: Settings): Promise<void>;
   status(): TcpStatus;
   close(): Promise<void>;
 }
 
-export const TOKEN_FILE = 'http-token';
+const TOKEN_FILE = 'http-token';
 
-export function openHttp({ server, status, stateFolder, log, guardDoor }: HttpOptions): Http {
+export function openHttp({ server, status, stateFolder, log, limitConnections }: HttpOptions): Http {
   const report = (error: unknown, request: string) =>
     log.error({ error: String(error), request }, 'a fault in toolherd itself');
-  const face = new HttpServer({ server, status, report });
-  const port = new TcpListener({ face, tokenFile: join(stateFolder, TOKEN_FILE), log, guardDoor });
-  const door = new ProtocolDetection({
-    http: (socket) => face.accept(socket),
+  const httpServer = new HttpServer({ server, status, report });
+  const tokenFile = join(stateFolder, TOKEN_FILE);
+  const tcp = new TcpListener({ httpServer, tokenFile, log, limitConnections });
+  const detection = new ProtocolDetection({
+    http: (socket) => httpServer.accept(socket),
     lines: (socket) => void server.accept(socket),
   });
   return {
-    enter: (socket) => door.enter(socket),
-    configure: ({ daemon }) => port.open(daemon.http),
-    status: () => port.status,
+    accept: (socket) => detection.accept(socket),
+    configure: ({ daemon }) => tcp.open(daemon.http),
+    status: () => tcp.status,
     async close() {
-      door.close();
-      await face.close();
-      await port.close();
+      detection.close();
+      await httpServer.close();
+      await tcp.close();
     },
   };
 }

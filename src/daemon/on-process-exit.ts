@@ -1,4 +1,4 @@
-/** One listener for all of them: a program may have many herds, and Node warns of many listeners. */
+/** They share one listener: a program may have many herds, and Node warns of many listeners. */
 const acts = new Set<() => void>();
 
 const actAll = (): void => {
@@ -6,8 +6,8 @@ const actAll = (): void => {
 };
 
 /**
- * Does this when the process ends without having closed what it opened: a second Ctrl-C, an error that nobody caught, a
- * `process.exit()` in a program that has a herd. Until the way back is taken.
+ * Runs `act` when the process exits without closing its herd: after a second Ctrl-C, an uncaught error, or a
+ * `process.exit()` of a script. Returns a function that removes it.
  */
 export function onProcessExit(act: () => void): () => void {
   if (acts.size === 0) process.on('exit', actAll);

@@ -9,14 +9,14 @@ import { removeContainers } from '../link/stdio/docker.js';
 import { childEnvironment } from '../link/stdio/environment.js';
 import type { Clock } from '../shared/clock.js';
 
-/** Everything that makes sure that no process outlives the daemon, however the daemon ends. */
+/** The table, ledger and watchdog that let no process outlive the daemon, however the daemon ends. */
 export interface Processes {
   table: ProcessTable;
-  /** Ends the watch over an empty table; what is still in it is killed. */
+  /** Kills the processes that are left, and stops the watchdog. */
   close(): Promise<void>;
 }
 
-/** First ends what an earlier daemon left behind, then begins to keep account. */
+/** Kills the processes that an earlier daemon left, then opens a new ledger. */
 export async function openProcesses(
   ledgerFile: string,
   clock: Clock,
@@ -30,7 +30,7 @@ export async function openProcesses(
       `the ledger ${ledgerFile} could not be read whole: ${unread}. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,
     );
   }
-  // A container outlives the client that was killed with its daemon.
+  // a container outlives its docker client, which was killed with the daemon
   const nothing = { env: {}, config: undefined };
   const removed = await Promise.all(
     containers.map(({ docker, cookie }) =>

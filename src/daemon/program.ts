@@ -13,11 +13,11 @@ import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
 import { tuneV8 } from './tune-v8.js';
 
 /**
- * The daemon's program. `toolherd up` runs it in a process in the background, to which it says once, on a pipe, whether
- * it serves; `toolherd up --foreground` becomes it.
+ * The program of the daemon. `toolherd up` runs it in the background, and it writes once to a pipe whether it serves.
+ * `toolherd up --foreground` becomes this program.
  */
 const READY_PIPE = 3;
-/** Signals within it are one order: a terminal and a supervisor may both send theirs to a whole group of processes. */
+/** Signals within this time count as one: a terminal and a supervisor may both signal the whole process group. */
 const ONE_ORDER_MS = 1000;
 /** As in src/cli/core/exit-codes.ts. */
 const FAILED = 1;
@@ -35,7 +35,7 @@ const { values: flags } = parseArgs({
     config: { type: 'string' },
     socket: { type: 'string' },
     foreground: { type: 'boolean', default: false },
-    /** A start that fails is explained in JSON. */
+    /** Explains a failed start in JSON. */
     json: { type: 'boolean', default: false },
     replace: { type: 'boolean', default: false },
   },
@@ -64,10 +64,10 @@ async function main(): Promise<void> {
     echo: flags.foreground ? new LogEcho(withoutWaiting(process.stdout)) : undefined,
   });
   tuneV8();
-  // It must not keep the folder busy that it was started from.
+  // so that the folder in which it was started can be unmounted
   process.chdir('/');
   obeySignals(daemon);
-  if (!flags.foreground) say({ ready: true, pid: process.pid, servers: daemon.servers });
+  if (!flags.foreground) reportReadiness({ ready: true, pid: process.pid, servers: daemon.servers });
   await daemon.ended;
 }
 
@@ -89,7 +89,7 @@ function obeySignals(daemon: Daemon): void {
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
   process.on('SIGHUP', (signal) => {
-    // the order to read the config again, unless it says that the terminal was closed
+    // SIGHUP means reload, unless the terminal was closed
     if (hasLostTerminal()) stop(signal);
     else void daemon.reload();
   });
@@ -100,7 +100,7 @@ function hasLostTerminal(): boolean {
   return terminals.some((fd) => !isatty(fd));
 }
 
-/** At exit Node resets the terminal, and aborts if the terminal is gone. So /dev/null takes its descriptors first. */
+/** At exit Node resets the terminal, and aborts if it is gone. So its descriptors are set to /dev/null first. */
 function exit(status: number): never {
   if (hasLostTerminal()) {
     for (const fd of STANDARD) {
@@ -116,8 +116,8 @@ function exit(status: number): never {
   process.exit(status);
 }
 
-/** To the command that started this process: the pipe ends with it. */
-function say(readiness: unknown): void {
+/** Tells the command that started this process, and closes the pipe. */
+function reportReadiness(readiness: unknown): void {
   try {
     writeSync(READY_PIPE, JSON.stringify(readiness));
     closeSync(READY_PIPE);
@@ -131,7 +131,7 @@ function statusOf({ type, problems }: StartFailure): number {
   return type === 'DaemonUnreachableError' ? CANNOT_REACH : FAILED;
 }
 
-/** As the command says it (src/cli/core/report-error.ts). */
+/** In the format of src/cli/core/report-error.ts. */
 function explain(failure: StartFailure): void {
   if (flags.json) {
     process.stdout.write(
@@ -150,7 +150,7 @@ main().then(
   (error: unknown) => {
     const failure = describeStartFailure(error);
     if (flags.foreground) explain(failure);
-    else say({ ready: false, error: failure });
+    else reportReadiness({ ready: false, error: failure });
     exit(statusOf(failure));
   },
 );

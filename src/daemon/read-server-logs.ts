@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import type { LogEntry, LogParams } from '../fleet/fleet.js';
-import { isAtLeast, readLog } from '../log/read-log.js';
+import { readLog } from '../log/read-log.js';
 import { serverLogName } from '../log/server-log-name.js';
+import { isAtLeast } from '../shared/log-levels.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 
-const USUAL = 100;
-const MOST = 1000;
+const DEFAULT_TAIL = 100;
+const MAX_TAIL = 1000;
 
-/** What is in the logs of the servers that a view has; of others with the same names nothing. */
+/** Lines of the logs of a view's servers. Servers of other views may share a file; their lines are left out. */
 export async function readServerLogs(
   view: HerdView,
   folder: string,
-  { server, tail = USUAL, since, level = 'trace' }: LogParams = {},
+  { server, tail = DEFAULT_TAIL, since, level = 'trace' }: LogParams = {},
 ): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   const begin = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
@@ -22,7 +23,7 @@ export async function readServerLogs(
       entries.push({ ...line, server: name });
     }
   }
-  return entries.sort(byTime).slice(-Math.min(tail, MOST));
+  return entries.sort(byTime).slice(-Math.min(tail, MAX_TAIL));
 }
 
 function byTime(a: LogEntry, b: LogEntry): number {

@@ -13,31 +13,32 @@ import type { ConfigSource } from './config-source.js';
 
 export interface RuntimeServersOptions {
   herd: Herd;
-  place: ConfigSource;
+  source: ConfigSource;
   settings(): Settings;
-  /** Somebody came, and has a place behind all others. */
-  came(spec: ServerSpec): void;
-  went(): void;
-  /** Hears what must not be shown. */
+  /** A server was added, behind all others. */
+  onAdded(spec: ServerSpec): void;
+  onRemoved(): void;
+  /** Called with the secrets of a server before it starts. */
   learn(secrets: Redactor): void;
-  /** How many may wait for their turn, and how much. */
+  /** How many requests may wait, and how long they may be together. */
   most?: { count: number; characters: number };
 }
 
-/** As of calls that wait. */
+/** The limits of waiting calls. */
 const MOST = { count: 10_000, characters: 64 * 2 ** 20 };
 
-/** What problems of a document are said to be in: it came over the socket, and is no file. */
-const SOURCE = 'fleet/register';
+/** Stands for the file name in problems of a document, which came over the socket. */
+const DOCUMENT_NAME = 'fleet/register';
 
 /**
- * Servers that were handed over by a user and stand in no file: they live until unregistered or the herd ends. They come
- * and go one by one, and between two of them everybody else is served: a thousand may be handed over at once.
+ * Servers that a client registered over the socket and that are in no file. They live until they are unregistered or the
+ * herd ends. A client may register a thousand at once, so they are added and removed one by one, and the event loop
+ * serves other clients in between.
  */
 export class RuntimeServers {
   readonly #options: RuntimeServersOptions;
   readonly #servers = new Map<string, ServerSpec>();
-  readonly #inTurn = serialize();
+  readonly #serialized = serialize();
   readonly #waiting = { count: 0, characters: 0 };
 
   constructor(options: RuntimeServersOptions) {
@@ -46,40 +47,41 @@ export class RuntimeServers {
 
   async add(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]> {
     const text = JSON.stringify(document, null, 2);
-    return this.#whenItsTurn(text.length, () => this.#add(text, folder));
+    return this.#enqueue(text.length, () => this.#add(text, folder));
   }
 
   async remove(name: string): Promise<ServerStatus[]> {
-    return this.#whenItsTurn(name.length, async () => this.#remove(name));
+    return this.#enqueue(name.length, async () => this.#remove(name));
   }
 
-  async #whenItsTurn<T>(characters: number, run: () => Promise<T>): Promise<T> {
+  async #enqueue<T>(characters: number, run: () => Promise<T>): Promise<T> {
     const { most = MOST, herd } = this.#options;
     const waiting = this.#waiting;
     if (waiting.count >= most.count || waiting.characters >= most.characters) throw tooMany(waiting.count);
     waiting.count += 1;
     waiting.characters += characters;
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       await setImmediate();
       waiting.count -= 1;
       waiting.characters -= characters;
       try {
         return await run();
       } finally {
-        // it looks at all of them: once, when the last one is there
+        // it looks at all servers, so it runs once, after the last request
         if (waiting.count === 0) herd.seen();
       }
     });
   }
 
   async #add(text: string, folder?: string): Promise<ServerStatus[]> {
-    const { herd, place, settings, learn } = this.#options;
-    const source = parseJson(SOURCE, text);
-    const { servers, redactor } = await loadEntry(source, folder ?? dirname(place.file), settings(), place);
+    const { herd, source, settings, learn } = this.#options;
+    const document = parseJson(DOCUMENT_NAME, text);
+    const base = folder ?? dirname(source.file);
+    const { servers, redactor } = await loadEntry(document, base, settings(), source);
     const [spec] = servers;
     if (spec === undefined) return [];
-    if (herd.knows(spec.name)) throw inTheWay(herd.specOf(spec.name), `'${spec.name}' is there already`);
-    // before it starts: it may say its secrets at once
+    if (herd.knows(spec.name)) throw nameTaken(herd.specOf(spec.name), `'${spec.name}' is there already`);
+    // before it starts: its first message may contain a secret
     learn(redactor);
     this.#servers.set(spec.name, spec);
     try {
@@ -88,28 +90,28 @@ export class RuntimeServers {
       this.#servers.delete(spec.name);
       throw error;
     }
-    this.#options.came(spec);
+    this.#options.onAdded(spec);
     return herd.status([spec.name]);
   }
 
   #remove(name: string): ServerStatus[] {
     const { herd } = this.#options;
     const spec = herd.specOf(name);
-    if (!this.#servers.has(name)) throw inTheWay(spec, `'${name}' was not registered: it is in the config`);
+    if (!this.#servers.has(name)) throw nameTaken(spec, `'${name}' was not registered: it is in the config`);
     const last = herd.status([name]);
     herd.apply(herd.specs.filter((other) => other.name !== name));
     this.#servers.delete(name);
-    this.#options.went();
+    this.#options.onRemoved();
     return last;
   }
 
-  /** What the config says, and the registered ones after it. A name that the config has is the config's. */
+  /** The servers of the config, then the registered ones. Where both have a name, the config wins. */
   with(specs: readonly ServerSpec[]): ServerSpec[] {
     const names = new Set(specs.map(({ name }) => name));
     return [...specs, ...[...this.#servers.values()].filter(({ name }) => !names.has(name))];
   }
 
-  /** From now on these are in the config. */
+  /** The config has these servers now: registered ones of the same name are dropped. */
   yieldTo(specs: readonly ServerSpec[]): void {
     for (const { name } of specs) this.#servers.delete(name);
   }
@@ -123,7 +125,10 @@ function tooMany(count: number): OverloadedError {
   });
 }
 
-function inTheWay({ name, origin: { scope, file, line, column } }: ServerSpec, message: string): ConfigError {
+function nameTaken(
+  { name, origin: { scope, file, line, column } }: ServerSpec,
+  message: string,
+): ConfigError {
   const fix =
     scope === 'registered' ? `choose another name, or first: toolherd unregister ${name}` : `edit ${file}`;
   return new ConfigError([{ type: 'ConfigError', message, fix, file, line, column, path: '' }]);

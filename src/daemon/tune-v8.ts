@@ -1,18 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * So much work, counted in bytes of bytecode, makes V8 compile a function for speed. Its own figure is eight times this:
- * a call would cost five times as much until some eight thousand were made, and many a daemon never sees so many.
+ * After so much work, in bytes of bytecode, V8 optimises a function. V8's default is eight times this: a call would cost
+ * five times as much until some eight thousand were made, and many daemons never see so many.
  */
-const WORK_UNTIL_FAST = 8000;
-/** From here on V8 has a quick compiler between its slow code and its fast one, and no such flag. */
+const INTERRUPT_BUDGET = 8000;
+/** From this version of Node on, V8 has a fast baseline compiler, and not this flag. */
 const FIRST_WITHOUT = 22;
 
-/** What only a beginning needs is not worth it: compiling it took a tenth of the start of a herd (20 servers, 2 cores). */
-const BEGINNING_MS = 1000;
+/** The flag is set after the start: to optimise code of the start took a tenth of its time (20 servers, 2 cores). */
+const START_MS = 1000;
 
-/** For a process that lives long, when it has begun. */
+/** For a process that lives long. */
 export function tuneV8(): void {
   if (Number.parseInt(process.versions.node, 10) >= FIRST_WITHOUT) return;
-  setTimeout(() => setFlagsFromString(`--interrupt-budget=${WORK_UNTIL_FAST}`), BEGINNING_MS).unref();
+  setTimeout(() => setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`), START_MS).unref();
 }

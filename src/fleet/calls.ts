@@ -9,10 +9,10 @@ export interface CallParams {
   request_id?: string | undefined;
 }
 
-/** Who is behind the calls of one connection. */
+/** The client behind the calls of one connection. */
 export interface Caller {
   via: 'socket' | 'http' | 'library';
-  /** As it calls itself; null where it did not say. */
+  /** The name that it gives; null where it gives none. */
   client: { name: string; version: string | null } | null;
   /** The agent's file; null: the global herd. */
   agent: string | null;
@@ -21,19 +21,19 @@ export interface Caller {
 export interface CallContext {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Record<string, unknown>) => void) | undefined;
-  /** Answers what the server asks for while it works on this call (sampling, elicitation). Absent: nobody can. */
+  /** Answers requests of the server during this call (sampling, elicitation). Absent: the caller answers none. */
   onRequest?: OnRequest | undefined;
-  /** Told by `request`, in this process alone, which server was found to be meant. */
+  /** `request` calls it with the server that it found. Only in this process. */
   onServer?: ((server: string) => void) | undefined;
-  /** On whose behalf. Calls that do not say are taken for those of one caller. */
+  /** The name of the connection. Calls without one count as calls of one caller. */
   caller?: string | undefined;
-  /** Whoever asks only hands the result of MCP on, so that a large one may be a `RawJson`. */
+  /** The caller only passes the result on, so a large one may be a `RawJson`. */
   acceptsRaw?: boolean | undefined;
 }
 
 export interface CallManyParams {
   calls: CallParams[];
-  /** How many are under way at once; default: all of them. */
+  /** How many run at once; default: all of them. */
   concurrency?: number | undefined;
   /** `first`: one success is enough; `quorum`: as many as `quorum` says. The rest is cancelled. Default `all`. */
   mode?: 'all' | 'first' | 'quorum' | undefined;
@@ -54,6 +54,6 @@ export interface BroadcastParams {
 export interface ManyContext {
   signal?: AbortSignal | undefined;
   caller?: string | undefined;
-  /** Each result as it comes; `total`: of how many calls. */
+  /** Called with each result when it arrives; `total`: the number of calls. */
   onResult?: ((index: number, result: ToolResult, total: number) => void) | undefined;
 }

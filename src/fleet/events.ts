@@ -1,20 +1,21 @@
+import type { LogLevel, ServerLogLevel } from '../shared/log-levels.js';
 import type { Caller } from './calls.js';
 import type { Detail, ServerState } from './status.js';
 
-/** A change worth telling: topic `state`. */
+/** A server changed its state: topic `state`. */
 export interface StateEvent {
   topic: 'state';
   server: string;
   incarnation: number;
   state: ServerState;
   detail: Detail;
-  /** What brought it there, in a sentence. */
+  /** The cause of the change, in a sentence. */
   cause: string;
   /** ISO 8601. */
   at: string;
 }
 
-/** What a server offers is not what it was: topic `catalog`. Names are tools' and prompts' own, and resources' URIs. */
+/** A list of a server changed: topic `catalog`. Entries are the server's own names of tools and prompts, or URIs. */
 export interface CatalogEvent {
   topic: 'catalog';
   server: string;
@@ -36,8 +37,8 @@ export interface LogEvent {
   topic: 'log';
   server: string;
   incarnation: number;
-  level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
-  /** As the server names it; `stderr`, `stdout`: how else it came; `toolherd`: a note about it. */
+  level: ServerLogLevel;
+  /** The logger that the server names; `stderr`, `stdout`: a line of output; `toolherd`: a note about the server. */
   logger: string | null;
   /** Redacted, and cut where it is very long. */
   message: string;
@@ -49,7 +50,7 @@ export interface LogEvent {
   at: string;
 }
 
-/** What a server said to nobody in particular, and what went wrong with it: topic `notification`. */
+/** A notification that belongs to no call, or an error of the server: topic `notification`. */
 export interface NotificationEvent {
   topic: 'notification';
   server: string;
@@ -74,7 +75,7 @@ export interface CallEvent {
   tool: string | null;
   /** Of a tool or a prompt; null where there were none. */
   arguments: Shape | null;
-  /** Who called: a name that no other connection of this daemon has. */
+  /** The name of the connection, which no other one of this daemon has. */
   caller: string | null;
   /** The process that keeps the herd. */
   daemon_pid: number;
@@ -82,9 +83,9 @@ export interface CallEvent {
   client: Caller['client'];
   /** The agent's file; null: the global herd. */
   agent: string | null;
-  /** As `fleet/call` was given or gave it; null on the other ways. */
+  /** Of `fleet/call`; null for other requests. */
   request_id: string | null;
-  /** Which life of the server had it; null: none. */
+  /** The incarnation that got it; null: none. */
   incarnation: number | null;
   /** Whether the server may have seen it. */
   sent: boolean;
@@ -99,3 +100,26 @@ export interface CallEvent {
 }
 
 export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent | CallEvent;
+
+/** One line of a server's log. */
+export interface LogEntry {
+  /** ISO 8601. */
+  time: string;
+  level: LogLevel;
+  /** Null: the daemon's own log. */
+  server: string | null;
+  /** `stderr`, `stdout`, `toolherd`, or the logger that the server names. */
+  source: string | null;
+  text: string;
+}
+
+export interface LogParams {
+  /** Absent: all servers of the view. */
+  server?: string | undefined;
+  /** How many at most, the newest; default 100, never more than 1000. */
+  tail?: number | undefined;
+  /** Nothing older than this; ISO 8601. */
+  since?: string | undefined;
+  /** Nothing below this level. */
+  level?: LogEntry['level'] | undefined;
+}

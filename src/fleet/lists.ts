@@ -6,11 +6,11 @@ export interface ToolEntry {
   exposed_name: string;
   description: string | null;
   input_schema: unknown;
-  /** What is wrong with its definition. It is listed and can be called all the same. */
+  /** What is wrong with its definition. It is listed, and can be called. */
   problem?: string;
-  /** True when this is what its server offered before the daemon began, and it has not run since. */
+  /** True where the server has not run since the daemon started: this is from an earlier daemon. */
   cached?: boolean;
-  /** Why it cannot be called: it is not what was pinned. Agents do not see it. */
+  /** Why it cannot be called: it differs from its pin. Agents do not see it. */
   blocked?: string;
   [more: string]: unknown;
 }
@@ -39,7 +39,7 @@ export interface ResourceEntry {
   [more: string]: unknown;
 }
 
-/** Many resources at once: the names in braces are to be filled in. */
+/** A URI template: a client fills in the names in braces. */
 export interface TemplateEntry {
   server: string;
   uri_template: string;
@@ -51,7 +51,7 @@ export interface TemplateEntry {
   [more: string]: unknown;
 }
 
-/** A list that is not in the answer, or not as its server has it now. */
+/** A list that is missing in the answer, or may be outdated. */
 export interface MissingList {
   server: string;
   list: ListKey;
@@ -59,7 +59,7 @@ export interface MissingList {
   reason: string;
 }
 
-/** `missing`: servers whose tools are not in it (yet). Empty where all are. */
+/** `missing`: servers whose tools are not in the list (yet). */
 export interface ToolList {
   tools: ToolEntry[];
   missing: MissingList[];

@@ -22,7 +22,7 @@ interface Metric {
   type: 'gauge' | 'counter';
   help: string;
   samples: readonly Sample[];
-  /** Of samples with the same labels: connections of one agent may each have a server of the same name. */
+  /** Joins samples with the same labels: connections of one agent may each have a server of the same name. */
   together?: (one: number, other: number) => number;
 }
 
@@ -124,7 +124,7 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
 function textOf({ name, type, help, samples, together = sum }: Metric): string {
   const values = new Map<string, number>();
   for (const [labels, value] of samples) {
-    // what is not known is left out
+    // unknown values are left out
     if (value === null) continue;
     const key = `${name}${labelText(labels)}`;
     const known = values.get(key);

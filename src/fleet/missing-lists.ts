@@ -1,11 +1,10 @@
 import type { ListKey, ListStatus, MissingList, ServerStatus } from './fleet.js';
 
-/** What one look at a list of a server has to show. */
-type Look = Pick<ListStatus, 'freshness'> & { reason?: string | undefined };
+/** What is known of one list. */
+type KnownList = Pick<ListStatus, 'freshness'> & { reason?: string | undefined };
 
 /**
- * Which lists of a server cannot be shown as they are now, and why (see `isMissing`). A server that its config switches
- * off has nothing to show.
+ * Which lists of a server are missing, and why (see `isMissing`). A server that its config disables has no lists.
  */
 export function missingLists(
   status: ServerStatus,
@@ -21,12 +20,12 @@ export function missingLists(
 }
 
 /**
- * A reading failed, or the list is not known, or it is in doubt and no process is there that is about to read it. A list
- * that is cached is what a server at rest is shown with; it is in doubt only where its server fails to start.
+ * A list is missing where the last reading failed, where it is unknown, or where it is stale and no process is connected
+ * to read it. A cached list is shown for an idle server; it counts as missing only where the server fails to start.
  */
 export function isMissing(
   server: Pick<ServerStatus, 'state' | 'detail'>,
-  { freshness, reason }: Look,
+  { freshness, reason }: KnownList,
 ): boolean {
   if (reason !== undefined) return true;
   if (freshness === 'stale') return server.state !== 'connected';

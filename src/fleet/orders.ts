@@ -1,11 +1,11 @@
-import type { ConfigProblem } from './errors.js';
+import type { ConfigProblem } from './results.js';
 
 /** Which servers an order is for. */
 export type Selection = { servers: string[] } | { all: true };
 
 export interface AuthorizeParams {
   server: string;
-  /** Answers when a person has authorised it, instead of where that is done. */
+  /** Answers after a person has authorised it, instead of with the address for that. */
   wait?: boolean | undefined;
   /** A client that was registered by hand, or the https address of a client metadata document. */
   client_id?: string | undefined;
@@ -14,7 +14,7 @@ export interface AuthorizeParams {
 
 export interface AuthorizeReport {
   server: string;
-  /** `authorized`: nothing is missing, as far as is known. */
+  /** `authorized`: as far as is known. */
   state: 'waiting' | 'authorized';
   /** What a person has to open; it leads back to the daemon. */
   authorization_url: string | null;
@@ -27,11 +27,11 @@ export interface LogoutReport {
 }
 
 export interface ShutdownReport {
-  /** Servers that went by themselves. */
+  /** Servers that exited in time. */
   stopped: string[];
   /** Servers that had to be killed. */
   killed: string[];
-  /** How many connections were told why the daemon ends. Absent without a daemon. */
+  /** How many connections got the reason why the daemon ends. Absent without a daemon. */
   attached?: number;
 }
 

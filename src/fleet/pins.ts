@@ -1,10 +1,10 @@
-/** What is to be shown, or accepted. */
+/** Which pins to show or accept. */
 export interface PinParams {
-  /** Default: every server that is seen. */
+  /** Default: every server of the view. */
   server?: string | undefined;
-  /** From now on what is offered is what is relied on. */
+  /** Pins the present definitions. */
   accept?: boolean | undefined;
-  /** Accepts nothing but definitions with these hashes: those that somebody has seen. */
+  /** Accepts only definitions with these hashes: those that a person has seen. */
   hashes?: readonly string[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface PinnedVersion {
 
 export interface ToolPin {
   tool: string;
-  /** `changed`: not what was pinned. `new`: it came later, and waits to be accepted. */
+  /** `changed`: it differs from its pin. `new`: it was added later, and waits to be accepted. */
   state: 'pinned' | 'changed' | 'new';
   /** It is not listed to agents and cannot be called. */
   blocked: boolean;
@@ -33,7 +33,7 @@ export interface ToolPin {
 
 export interface ServerPins {
   server: string;
-  /** Why what was pinned is not known; null where it is. */
+  /** Why the pins cannot be read; null where they can. */
   problem: string | null;
   tools: ToolPin[];
 }

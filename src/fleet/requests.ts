@@ -14,11 +14,11 @@ export interface ResourceParams {
   timeout_ms?: number | undefined;
 }
 
-/** The requests of MCP that go through to a server. */
+/** The requests of MCP that are passed on to a server. */
 export const REQUESTS = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'] as const;
 
 export interface RequestParams {
-  /** Absent: whoever has what is asked for, by its exposed name or its URI. */
+  /** Absent: the server is found by the exposed name or the URI. */
   server?: string | undefined;
   method: (typeof REQUESTS)[number];
   /** As MCP has them; names are the server's own or exposed. */
@@ -27,7 +27,7 @@ export interface RequestParams {
 }
 
 export interface WatchParams {
-  /** Absent: whoever has it. */
+  /** Absent: the server is found by the URI. */
   server?: string | undefined;
   uri: string;
 }
@@ -35,27 +35,27 @@ export interface WatchParams {
 /** A result of MCP, as it came from the server. */
 export type McpResult = Record<string, unknown>;
 
-/** Resolves with the result, or rejects with the reason why not. The signal: the answer is not wanted any more. */
+/** Resolves with the answer, or rejects. The signal aborts when the server does not need the answer any more. */
 export type OnRequest = (
   method: string,
   params: Record<string, unknown> | undefined,
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
-/** What became of a request that was forwarded. The error is a typed one, as `request` rejects with. */
+/** The outcome of a forwarded request. The error is one that `request` rejects with. */
 export type Forwarded =
-  /** `raw`, `text`: the same as it came, where nobody looked into it or need write it again. */
+  /** `raw`, `text`: the source of the result, where it was kept: to pass it on needs no JSON.stringify. */
   | { ok: true; result: McpResult; raw?: RawJson | undefined; text?: string | undefined }
   | { ok: false; error: unknown };
 
-/** Where the outcome goes. */
+/** Receives the outcome. */
 export interface ForwardSink {
   readonly caller: string;
   /** Where it is present, the server is asked for progress. */
   readonly progress: ((progress: Record<string, unknown>) => void) | undefined;
-  /** Answers what the server asks for while it works on the call. */
+  /** Answers requests of the server during the call. */
   readonly ask: OnRequest | undefined;
-  /** It passes the result on without looking into it: a large one may come as bytes. */
+  /** The caller only passes the result on, so a large one may be a `RawJson`. */
   readonly acceptsRaw: boolean;
   /** Called once, perhaps before `forward` returns. */
   settle(outcome: Forwarded): void;

@@ -1,4 +1,33 @@
-import type { WireError } from './errors.js';
+/** One thing that is wrong in a config file. */
+export interface ConfigProblem {
+  type: 'ConfigError' | 'MCPConfigError' | 'ValidationError';
+  message: string;
+  why?: string;
+  fix: string;
+  file: string;
+  line: number;
+  column: number;
+  path: string;
+  /** The name of the variable that is not set, where that is the problem. Never a value. */
+  variable?: string;
+}
+
+export interface WireError {
+  type: string;
+  message: string;
+  why?: string | undefined;
+  fix?: string | undefined;
+  retryable: boolean;
+  /** Whether the request was written to the server: it may have run. */
+  sent: boolean;
+  /** The JSON-RPC error of the server, where it answered with one. */
+  rpc?: { code: number; message: string; data?: unknown } | undefined;
+  /** Of a wrong config: each problem with its position. */
+  problems?: readonly ConfigProblem[] | undefined;
+  /** Of an agent's file that is not allowed: what it would run. */
+  file?: unknown;
+  would_run?: unknown;
+}
 
 /** What a block holds beside its content, as it came. */
 export interface BlockExtras {
@@ -22,7 +51,7 @@ export type ContentBlock =
     } & BlockExtras)
   | { type: 'unknown'; original_type: string; raw: unknown };
 
-/** Where `result_limit` was in the way. */
+/** A result that `result_limit` cut. */
 export interface Truncation {
   /** Characters of text that the tool gave, and how many of them are in `content`. */
   characters: number;

@@ -1,9 +1,9 @@
 import type { Closing } from './closing.js';
-import type { ConfigProblem } from './errors.js';
+import type { ConfigProblem } from './results.js';
 
 export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';
 
-/** What the keeper is about, beside the state of the incarnation. */
+/** The state of the keeper, beside the state of the incarnation. */
 export type Detail =
   | 'idle'
   | 'running'
@@ -18,7 +18,7 @@ export type Detail =
 export interface LastError {
   message: string;
   cause: string;
-  /** What led to it; lines after the first are words of the server. */
+  /** The cause; lines after the first are output of the server. */
   why?: string;
   fix?: string;
   /** Of a server that is misconfigured: each problem of its entry. */
@@ -31,9 +31,9 @@ export type ListKey = 'tools' | 'prompts' | 'resources' | 'templates';
 /** How well one list of a server is known. */
 export interface ListStatus {
   /**
-   * `unknown`: never read. `cached`: known from an earlier daemon, this one has not read it yet. `fresh`: as the server last
-   * answered. `stale`: as it once answered; it has changed or expired since, was wanted afresh and has not come, or the
-   * last reading failed. `failed`: never read, and the last reading failed.
+   * `unknown`: never read. `cached`: known from an earlier daemon, not read by this one. `fresh`: the last answer of the
+   * server. `stale`: an earlier answer; the list has changed or expired since, a refresh has not arrived, or the last
+   * reading failed. `failed`: never read, and the last reading failed.
    */
   freshness: 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
   /** Why the last reading failed. Absent where it did not. */
@@ -45,7 +45,7 @@ export interface ListStatus {
 export interface ServerStatus {
   name: string;
   agent: string | null;
-  /** The view of this connection does not have it: orders by its name reach it, calls do not. */
+  /** Another view has it: orders with its name reach it, calls do not. */
   other_view?: true;
   /** Of the newest incarnation; `created` if there was none. */
   state: ServerState;
@@ -66,7 +66,7 @@ export interface ServerStatus {
   failures: number;
   latency_ms: { p50: number | null; p99: number | null };
   tools: number;
-  /** How many of them are not what was pinned, and whether they are blocked. Absent where all are. */
+  /** How many of the tools differ from their pins, and whether they are blocked. Absent where none does. */
   unaccepted?: { tools: number; blocked: boolean };
   prompts: number;
   resources: number;
@@ -74,7 +74,7 @@ export interface ServerStatus {
   lists?: Partial<Record<ListKey, ListStatus>>;
   protocol_version: string | null;
   server_info: Record<string, unknown> | null;
-  /** Of the process groups; null where it cannot be told. */
+  /** Of the process groups; null where the system does not tell. */
   rss_bytes: number | null;
 }
 
@@ -91,7 +91,7 @@ export interface DaemonStatus {
   config_error: string | null;
   /** HTTP on a port: where it is, or why it is not; null where the config asks for none. */
   http?: { url: string | null; error: string | null } | null;
-  /** Where every call is written down, and how many could not be. */
+  /** The file with a record of every call, and how many records could not be written. */
   audit?: { file: string; lost: number };
   /**
    * What all servers use together and may use, in bytes, looked at once a second; null where `daemon.max_rss` is not
@@ -105,7 +105,7 @@ export interface FleetStatus {
   daemon: DaemonStatus;
 }
 
-/** One line of a server's story. */
+/** One entry of a server's journal. */
 export interface JournalEntry {
   at: string;
   incarnation: number;
@@ -113,14 +113,14 @@ export interface JournalEntry {
   chart: 'server' | 'keeper';
   from: string;
   to: string;
-  /** What brought it there, in a sentence, redacted. */
+  /** The cause, in a sentence, redacted. */
   cause: string;
 }
 
 export interface Inspection {
   server: string;
   status: ServerStatus;
-  /** As resolved, secrets taken out. */
+  /** The resolved spec, without secrets. */
   spec: Record<string, unknown>;
   /** The full state of both charts, e.g. `connected.serving` and `running.up`. */
   snapshot: { server: string; keeper: string };

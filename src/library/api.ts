@@ -18,7 +18,7 @@ import type {
 } from '../fleet/fleet.js';
 import type { TextResult } from '../fleet/tool-text.js';
 
-/** What scripts hold: the herd, in this process or at the other end of the socket. They cannot tell which. */
+/** The API of scripts. It is the same for a herd in this process and for one at the other end of the socket. */
 export type Arguments = Record<string, unknown>;
 export type Topic = FleetEvent['topic'];
 export type EventOf<T extends Topic> = Extract<FleetEvent, { topic: T }>;
@@ -26,9 +26,9 @@ export type EventOf<T extends Topic> = Extract<FleetEvent, { topic: T }>;
 export interface CallOptions {
   /** Default: what the config of the server says. */
   timeoutMs?: number | undefined;
-  /** Takes the call back, also at the server. */
+  /** Cancels the call, also at the server. */
   signal?: AbortSignal | undefined;
-  /** Where it is given the server is asked for progress, and progress extends the timeout. */
+  /** Asks the server for progress, which also extends the timeout. */
   onProgress?: ((progress: Record<string, unknown>) => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface ToolCall {
 }
 
 export interface ManyOptions {
-  /** How many are under way at once; default: all of them. */
+  /** How many run at once; default: all of them. */
   concurrency?: number | undefined;
   /** `first`: one success is enough; `quorum`: as many as `quorum` says. The rest is cancelled. Default `all`. */
   mode?: 'all' | 'first' | 'quorum' | undefined;
@@ -64,7 +64,7 @@ export interface BroadcastOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** One of many results, when it came. */
+/** One of many results, when it arrives. */
 export interface Arrival {
   /** Which call it belongs to. */
   index: number;
@@ -72,8 +72,8 @@ export interface Arrival {
 }
 
 /**
- * Awaited: all results, in the order of the calls. With `for await`: each as it comes. Who leaves such a loop wants no
- * more: what is still under way is cancelled.
+ * Awaited: all results, in the order of the calls. With `for await`: each result when it arrives. A script that leaves the
+ * loop cancels the calls that are still running.
  */
 export type ManyResults = Promise<TextResult[]> & AsyncIterable<Arrival>;
 
@@ -81,12 +81,12 @@ export type ManyResults = Promise<TextResult[]> & AsyncIterable<Arrival>;
 export type Which = string | readonly string[] | { all: true };
 
 export interface OrderOptions {
-  /** Whether to wait until it is known how it went; default true. */
+  /** Whether to wait for the outcome; default true. */
   wait?: boolean | undefined;
 }
 
 export interface ListOptions {
-  /** Starts a server that rests, instead of answering what it last offered. */
+  /** Starts an idle server, instead of answering with its last list. */
   refresh?: boolean | undefined;
 }
 
@@ -109,7 +109,7 @@ export interface ServerHandle {
 export interface FleetHandle extends AsyncDisposable {
   /** The herd, or some servers of it. */
   status(servers?: readonly string[]): Promise<FleetStatus>;
-  /** Whatever goes wrong with the server is a result with `success: false`. */
+  /** A failure of the server is a result with `success: false`. */
   call(server: string, tool: string, args?: Arguments, options?: ToolCallOptions): Promise<TextResult>;
   callMany(calls: readonly ToolCall[], options?: ManyOptions): ManyResults;
   /** The same call to every server that has this tool. */
@@ -131,7 +131,7 @@ export interface FleetHandle extends AsyncDisposable {
   reset(which: Which, options?: OrderOptions): Promise<ServerStatus[]>;
   /** Everything about one server: its spec without secrets, its state, its journal. */
   inspect(server: string): Promise<Inspection>;
-  /** What tools were when they were pinned, where they are something else now; accepts that. */
+  /** Compares tools with their pinned definitions, and accepts changes. */
   pins(params?: PinParams): Promise<PinReport>;
   logs(params?: LogParams): Promise<LogEntry[]>;
   /** The herd in the text format of Prometheus. */
@@ -141,11 +141,11 @@ export interface FleetHandle extends AsyncDisposable {
   /** Adds a server, by an entry or a source document, until it is unregistered or the herd ends. */
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
-  /** Asks for an authorisation at a remote server that wants one. */
+  /** Begins the authorisation at a remote server that asks for one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
   logout(server: string): Promise<LogoutReport>;
-  /** Tells of every later event; answers with the way to end it. What the listener throws is uncaught. */
+  /** Listens to later events; returns a function that ends it. An exception of the listener is uncaught. */
   on<T extends Topic>(topic: T, listener: (event: EventOf<T>) => void): () => void;
-  /** Takes back what is in flight. A herd in this process is stopped, and nothing of it is left; a daemon goes on. */
+  /** Cancels open calls. A herd in this process is stopped, and leaves nothing behind; a daemon keeps running. */
   close(): Promise<void>;
 }

@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import type { Fleet } from '../fleet/fleet.js';
 import { type TextResult, withText } from '../fleet/tool-text.js';
 import { remoteFleet } from '../ipc/client/remote-fleet.js';
-import { connectSocket } from '../ipc/socket/connect-socket.js';
-import { firstAnswer } from '../ipc/socket/first-answer.js';
+import { connectSocket, firstAnswer } from '../ipc/socket/connect-socket.js';
 import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { shuttingDown } from '../shared/call-errors.js';
 import { ToolherdError } from '../shared/errors.js';
@@ -14,13 +13,13 @@ import { API_VERSION, VERSION } from '../shared/version.js';
 export interface ConnectOptions {
   /** Default: `$TOOLHERD_SOCKET`, or where the daemon of this user is. */
   socket?: string | undefined;
-  /** An agent.yaml, whose view of the herd is wanted. */
+  /** An agent.yaml: the client sees the herd in the view of this file. */
   agent?: string | undefined;
-  /** For how long the daemon may take to say hello; default 30 s. */
+  /** How long the daemon may take to answer; default 30 s. */
   timeoutMs?: number | undefined;
 }
 
-/** The daemon's fleet as it is on the wire, and the connection to it. */
+/** The fleet of a daemon, with the names of the wire, and the connection to it. */
 export interface ConnectedFleet extends Fleet {
   call(...call: Parameters<Fleet['call']>): Promise<TextResult>;
   close(): void;
@@ -38,10 +37,10 @@ export async function connectFleet({
     const client = { name: 'toolherd/client', version: VERSION };
     const hello = peer.request('fleet/hello', { client, agent: agent && resolve(agent) });
     const giveUp = (reason: string) => peer.destroy(reason);
-    const said = await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp });
-    checkVersion(said);
-    // a daemon that ends opens no view for an agent: the connection would see the global herd
-    if (agent !== undefined && (said as { agent: string | null }).agent === null) throw shuttingDown();
+    const answer = await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp });
+    checkVersion(answer);
+    // a daemon that is ending opens no view for an agent: the connection would see the global herd
+    if (agent !== undefined && (answer as { agent: string | null }).agent === null) throw shuttingDown();
   } catch (error) {
     peer.destroy();
     throw error;

@@ -12,18 +12,18 @@ import type {
   Topic,
   Which,
 } from './api.js';
-import { InFlight } from './in-flight.js';
 import { manyResults } from './many-results.js';
+import { OpenCalls } from './open-calls.js';
 import { serverHandle } from './server-handle.js';
 
-/** Any fleet as scripts hold it. `end`: what is to be done when nothing is in flight any more. */
+/** The handle of scripts for any fleet. `end` runs when no call is open any more. */
 export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): FleetHandle {
-  const inFlight = new InFlight();
-  const listening = new Set<() => void>();
+  const calls = new OpenCalls();
+  const subscriptions = new Set<() => void>();
   let closing: Promise<void> | undefined;
 
-  /** For what cannot be taken back. */
-  const ask = <T>(work: () => Promise<T>): Promise<T> => inFlight.run(undefined, work);
+  /** For requests without a signal. */
+  const ask = <T>(work: () => Promise<T>): Promise<T> => calls.run(undefined, work);
 
   const order =
     (verb: 'start' | 'stop' | 'restart' | 'reset') =>
@@ -34,20 +34,17 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     signal: AbortSignal | undefined,
     begin: (context: ManyContext) => Promise<ToolResult[]>,
   ): ManyResults =>
-    manyResults(
-      (onResult, own) => inFlight.run(own, (running) => begin({ onResult, signal: running })),
-      signal,
-    );
+    manyResults((onResult, own) => calls.run(own, (running) => begin({ onResult, signal: running })), signal);
 
   const handle: FleetHandle = {
     status: (servers) => ask(() => fleet.status(servers)),
     call: (server, tool, args, { timeoutMs, requestId, signal, onProgress } = {}) =>
-      inFlight.run(signal, async (own) => {
+      calls.run(signal, async (own) => {
         const params = { server, tool, arguments: args, timeout_ms: timeoutMs, request_id: requestId };
         return withText(await fleet.call(params, { signal: own, onProgress }));
       }),
-    callMany: (calls, { timeoutMs, signal, ...options }: ManyOptions = {}) => {
-      const params = { ...options, calls: calls.map(toWire), timeout_ms: timeoutMs };
+    callMany: (toolCalls, { timeoutMs, signal, ...options }: ManyOptions = {}) => {
+      const params = { ...options, calls: toolCalls.map(toWire), timeout_ms: timeoutMs };
       return many(signal, (context) => fleet.callMany(params, context));
     },
     broadcast: (tool, args, { servers, timeoutMs, signal }: BroadcastOptions = {}) => {
@@ -55,11 +52,11 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
       return many(signal, (context) => fleet.broadcast(params, context));
     },
     prompt: (server, name, args, { timeoutMs, signal, onProgress } = {}) =>
-      inFlight.run(signal, (own) =>
+      calls.run(signal, (own) =>
         fleet.prompt({ server, name, arguments: args, timeout_ms: timeoutMs }, { signal: own, onProgress }),
       ),
     resource: (server, uri, { timeoutMs, signal, onProgress } = {}) =>
-      inFlight.run(signal, (own) =>
+      calls.run(signal, (own) =>
         fleet.resource({ server, uri, timeout_ms: timeoutMs }, { signal: own, onProgress }),
       ),
     tools: (server, { refresh } = {}) => ask(async () => (await fleet.tools(server, refresh)).tools),
@@ -80,18 +77,18 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     authorize: (params) => ask(() => fleet.authorize(params)),
     logout: (server) => ask(() => fleet.logout(server)),
     on(topic, listener) {
-      inFlight.check();
+      calls.check();
       const off = fleet.subscribe([topic], uncaught(topic, listener));
-      listening.add(off);
+      subscriptions.add(off);
       return () => {
-        if (listening.delete(off)) off();
+        if (subscriptions.delete(off)) off();
       };
     },
     close() {
       closing ??= (async () => {
-        for (const off of listening) off();
-        listening.clear();
-        await inFlight.end();
+        for (const off of subscriptions) off();
+        subscriptions.clear();
+        await calls.cancelAll();
         await end();
       })();
       return closing;
@@ -101,7 +98,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
   return handle;
 }
 
-/** What a listener throws surfaces like that of any event listener, and beside the rest. */
+/** An exception of a listener becomes an uncaught exception, as with any event listener. */
 function uncaught<T extends Topic>(topic: T, listener: (event: EventOf<T>) => void) {
   return (event: FleetEvent) => {
     if (event.topic !== topic) return;

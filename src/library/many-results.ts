@@ -8,44 +8,44 @@ type Begin = (
   signal: AbortSignal,
 ) => Promise<ToolResult[]>;
 
-/** Many calls that begin now. Their results can be awaited and looped over, also both, also late. */
+/** Begins many calls. Their results can be awaited, looped over, or both, also after the calls have ended. */
 export function manyResults(begin: Begin, signal: AbortSignal | undefined): ManyResults {
   const arrived: Arrival[] = [];
-  const enough = new AbortController();
-  const forget = onAbort(signal, () => enough.abort(signal?.reason));
+  const stop = new AbortController();
+  const forget = onAbort(signal, () => stop.abort(signal?.reason));
   let state: 'open' | 'settled' = 'open';
-  let news = later();
+  let next = later();
   const changed = () => {
-    news.resolve();
-    news = later();
+    next.resolve();
+    next = later();
   };
   const arrive = (index: number, result: ToolResult) => {
     arrived.push({ index, result: withText(result) });
     changed();
   };
-  const all = begin(arrive, enough.signal)
+  const all = begin(arrive, stop.signal)
     .then((results) => results.map(withText))
     .finally(() => {
       state = 'settled';
       forget();
       changed();
     });
-  // who only loops hears of it there
+  // a script that only loops gets the error in its loop
   all.catch(() => undefined);
 
   async function* arrivals(): AsyncGenerator<Arrival, void, undefined> {
-    let isLeft = true;
+    let isAbandoned = true;
     try {
       for (let at = 0; ; at += 1) {
-        while (at >= arrived.length && state === 'open') await news.promise;
+        while (at >= arrived.length && state === 'open') await next.promise;
         const arrival = arrived[at];
         if (arrival === undefined) break;
         yield arrival;
       }
-      isLeft = false;
+      isAbandoned = false;
       await all;
     } finally {
-      if (isLeft) enough.abort(new Error('the other results are not wanted'));
+      if (isAbandoned) stop.abort(new Error('the other results are not wanted'));
     }
   }
 

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { trustedPath } from '../config/trusted-path.js';
 import { type ConfigSource, readHerdConfig } from '../daemon/config-source.js';
-import { openHerdRuntime } from '../daemon/herd-runtime.js';
+import { HerdRuntime } from '../daemon/herd-runtime.js';
 import { ConnectionFleet } from '../ipc/server/connection-fleet.js';
 import { findPaths } from '../shared/paths.js';
 import type { FleetHandle } from './api.js';
@@ -11,20 +11,20 @@ import { localFleet } from './local-fleet.js';
 import { makeOwnState } from './own-state.js';
 
 export interface OpenOptions {
-  /** A config.yaml; default: the user's own, which may be missing. */
+  /** A config.yaml; default: that of the user, which may be missing. */
   config?: string | undefined;
-  /** An agent.yaml, which has to be allowed if it is not the user's own. */
+  /** An agent.yaml. The user must have allowed it, unless it is in the user's own config folder. */
   agent?: string | undefined;
 }
 
-/** Who calls: in this process there is nobody else. */
+/** The only caller in this process. */
 const CALLER = 'this process';
 
-/** Runs the herd in this process. It prints nothing, and a daemon that runs beside it is not touched. */
+/** Runs a herd in this process. It prints nothing, and does not touch a daemon that runs at the same time. */
 export async function openFleet({ config, agent }: OpenOptions = {}): Promise<FleetHandle> {
   const userHome = homedir();
   const paths = findPaths(process.env, userHome);
-  const place: ConfigSource = {
+  const source: ConfigSource = {
     file: config === undefined ? paths.configFile : resolve(config),
     isRequired: config !== undefined,
     paths,
@@ -32,11 +32,11 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     userHome,
     agentFile: agent === undefined ? undefined : trustedPath(resolve(agent)),
   };
-  // first of all: what is wrong with the files leaves nothing behind
-  const loaded = await readHerdConfig(place);
+  // first of all: a wrong file must leave nothing behind
+  const loaded = await readHerdConfig(source);
   const state = await makeOwnState(paths);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
-  const runtime = await openHerdRuntime({ ...place, paths: state.paths, loaded, identity });
+  const runtime = await HerdRuntime.open({ ...source, paths: state.paths, loaded, identity });
   const close = async () => {
     await runtime.shutdown();
     await runtime.close();
@@ -44,7 +44,7 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
     state.remove();
   };
   runtime.begin();
-  // as a connection of the daemon has it
-  const outlook = new ConnectionFleet(runtime.views, CALLER);
-  return fleetHandle(localFleet(outlook.fleet), close);
+  // the same fleet that a connection of the daemon gets
+  const { fleet } = new ConnectionFleet(runtime.fleets, CALLER);
+  return fleetHandle(localFleet(fleet), close);
 }

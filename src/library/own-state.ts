@@ -7,15 +7,16 @@ import { ToolherdError } from '../shared/errors.js';
 import { isAlive } from '../shared/is-alive.js';
 import type { Paths } from '../shared/paths.js';
 
-/** Where a herd in this process keeps what a daemon may be keeping elsewhere at the same time. */
+/** The state of a herd in this process that it must not share with a daemon. */
 export interface OwnState {
   paths: Paths;
   remove(): void;
 }
 
 /**
- * A ledger and logs of its own. Everything else is shared with the daemon: what is allowed, tokens, and caches. What
- * others left who were killed is ended and taken away; their watchdogs have usually done it.
+ * Makes a folder for a ledger and logs. Everything else is shared with the daemon: the trust store, tokens and caches.
+ * First it kills the processes and removes the folders of herds whose process was killed; their watchdogs have usually
+ * done it.
  */
 export async function makeOwnState(paths: Paths): Promise<OwnState> {
   const all = join(paths.stateFolder, 'fleets');

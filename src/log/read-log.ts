@@ -1,21 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
-
-const LEVELS = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-} as const;
-
-type Level = (typeof LEVELS)[keyof typeof LEVELS];
+import { LOG_LEVELS, type LogLevel } from '../shared/log-levels.js';
 
 /** One line of a log as it was written. */
 export interface LogLine {
   /** ISO 8601. */
   time: string;
-  level: Level;
+  level: LogLevel;
   source: string | null;
   text: string;
   /** Which server the line belongs to, where several of one name share a file. */
@@ -31,11 +21,6 @@ export async function readLog(path: string): Promise<LogLine[]> {
   // the file may have been rotated a moment ago
   const before = await readTail(`${path}.1`, TAIL_BYTES - tail.length);
   return [...linesOf(before), ...linesOf(tail)];
-}
-
-export function isAtLeast(level: Level, least: Level): boolean {
-  const order: Level[] = Object.values(LEVELS);
-  return order.indexOf(level) >= order.indexOf(least);
 }
 
 async function readTail(path: string, most: number): Promise<Buffer> {
@@ -62,7 +47,8 @@ function linesOf(bytes: Buffer): LogLine[] {
         const { time, level, source = null, logger = source, msg = '', of } = JSON.parse(line);
         // a line without a time is not from pino
         if (Number.isNaN(Date.parse(time))) return [];
-        const name = LEVELS[level as keyof typeof LEVELS] ?? 'info';
+        // pino writes 10 for `trace`, 20 for `debug`, and so on
+        const name = LOG_LEVELS[level / 10 - 1] ?? 'info';
         return [{ time: String(time), level: name, source: logger, text: String(msg), of }];
       } catch {
         // the first line is usually cut

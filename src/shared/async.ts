@@ -11,8 +11,8 @@ export function serialize(): <T>(run: () => Promise<T>) => Promise<T> {
 }
 
 /**
- * Runs work after a change. Changes that come while it runs lead to one more run when it has ended, however many they
- * were, so that the last run has seen the last change.
+ * Runs work after a change. Changes during a run lead to one more run after it, however many they are, so that the last
+ * run sees the last change.
  */
 export function coalesce(work: () => Promise<void>): () => void {
   let state: 'resting' | 'working' | 'outdated' = 'resting';
@@ -30,7 +30,7 @@ export function coalesce(work: () => Promise<void>): () => void {
   };
 }
 
-/** Resolves when the work is done, or after `ms`. The work goes on. */
+/** Resolves when the work is done, or after `ms`. The work is not cancelled. */
 export function withTimeout(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => resolve(), ms);
@@ -51,11 +51,11 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
     run();
     return () => undefined;
   }
-  // one of its own, so that a function may wait twice
-  const own = () => run();
+  // a new function, so that the same one may be added twice
+  const entry = () => run();
   const all = waiting.get(signal) ?? listen(signal);
-  all.add(own);
-  return () => void all.delete(own);
+  all.add(entry);
+  return () => void all.delete(entry);
 }
 
 function listen(signal: AbortSignal): Set<() => void> {

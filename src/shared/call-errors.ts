@@ -1,7 +1,7 @@
 import { type ErrorDetails, ToolherdError } from './errors.js';
 
 /**
- * What can become of a call, or of the connection it needed. Two facts go with every one of them:
+ * The errors of calls and of connections to servers. Each has two facts:
  *
  * - `sent`: bytes of the request may have reached the server, so the tool may have run;
  * - `retryable`: a repeat may succeed and cannot run anything twice. A call that was sent is never `retryable`, so
@@ -44,7 +44,7 @@ export class ServerUnavailableError extends MCPConnectionError {
   override readonly type: string = 'ServerUnavailableError';
 }
 
-/** The whole herd ends. */
+/** For calls while the herd shuts down. */
 export function shuttingDown(): MCPError {
   return new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });
 }
@@ -56,7 +56,7 @@ export interface RpcError {
   data?: unknown;
 }
 
-/** The server answered with an error of the protocol, or with something that is no answer. */
+/** The server answered with a JSON-RPC error, or with something that is not a reply. */
 export class MCPProtocolError extends MCPError {
   override readonly type: string = 'MCPProtocolError';
   /** What the server sent, unchanged; undefined when the fault is in the shape of its reply. */
@@ -68,7 +68,7 @@ export class MCPProtocolError extends MCPError {
   }
 }
 
-/** A reply over `max_message_bytes`. The server lives on; only this call fails. */
+/** A reply over `max_message_bytes`. Only this call fails; the server keeps running. */
 export class ResultTooLargeError extends MCPError {
   override readonly type: string = 'ResultTooLargeError';
 }
@@ -78,12 +78,12 @@ export class OverloadedError extends MCPError {
   override readonly type: string = 'OverloadedError';
 }
 
-/** The caller took the call back. */
+/** The caller cancelled the call. */
 export class CancelledError extends MCPError {
   override readonly type: string = 'CancelledError';
 }
 
-/** The server lets nobody in without an authorisation that we do not have. */
+/** The server asks for an authorisation that we do not have. */
 export class AuthRequiredError extends MCPError {
   override readonly type: string = 'AuthRequiredError';
 }

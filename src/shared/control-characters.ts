@@ -1,18 +1,18 @@
 /**
- * Characters that move a terminal's cursor, change its colours, or turn text around. By their numbers: to look up what
- * Unicode calls them takes a millisecond, with every run of the command.
+ * Characters that move a terminal's cursor, change its colours, or reverse text. By their numbers: a Unicode property
+ * would take a millisecond in every run of the command.
  */
 export const CONTROL_CHARACTERS = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
 
 /**
- * What a program tells its terminal: CSI (colours, the cursor), OSC (titles, links) up to BEL or ST within its line, and
- * short escapes. Servers write the text, so no part is unbounded, and none can hold the beginning of another: the time
- * grows with the length alone. `stripVTControlCharacters` of Node takes 86 ms for one line of 8 KiB that is made for it.
+ * Terminal escapes: CSI (colours, the cursor), OSC (titles, links) up to BEL or ST within its line, and short escapes.
+ * Servers write the text, so every part is bounded, and none can contain the beginning of another: the time grows
+ * linearly. Node's `stripVTControlCharacters` takes 86 ms for a crafted line of 8 KiB.
  */
 const ESCAPES =
   /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001B\][^\u0000-\u001F\u007F-\u009F]{0,4096}(?:\u0007|\u001B\\|\u009C)|\u001B[ -/]{0,8}[0-~]/g;
 
-/** A text without escape sequences. Of one that does not end, only the beginning is taken out. */
+/** A text without escape sequences. Of an unfinished one only the beginning is removed. */
 export function withoutEscapes(text: string): string {
   return text.replaceAll(ESCAPES, '');
 }
@@ -24,7 +24,7 @@ export function printable(text: string): string {
   );
 }
 
-/** The same JSON, in which control characters are written as escapes. */
+/** The same JSON with control characters as escapes. */
 export function escaped(json: string): string {
   return json.replaceAll(CONTROL_CHARACTERS, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

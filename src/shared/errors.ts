@@ -3,7 +3,7 @@
  * person who reads it. Names follow docs/PROTOCOL.md, so scripts can branch on `type` without importing a class.
  */
 export interface ErrorDetails {
-  /** The cause in a sentence, where the message alone does not tell. */
+  /** The cause in a sentence, where the message does not tell it. */
   why?: string | undefined;
   /** The next step for the person who reads this. */
   fix?: string | undefined;

@@ -1,6 +1,6 @@
 import { looksLikePassword, looksSecret } from './secret-name.js';
 
-/** What stands in the place of a secret that was recognised by its look; declared ones become `[redacted:NAME]`. */
+/** Replaces a secret that was recognised by its form; declared secrets become `[redacted:NAME]`. */
 export const HIDDEN = '[hidden]';
 
 /** How the tokens of well-known services begin. Names like `npm_config_x` and `hf_hub_x` begin so too. */
@@ -9,16 +9,16 @@ const PREFIXED =
 const UUID = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const TOKEN = new RegExp(`^${PREFIXED}$`);
 const TOKENS = new RegExp(`(?<![\\w.-])(?:${PREFIXED}|${UUID}(?![\\w-]))`, 'g');
-/** A long word; `isRandom` decides. What stands in a path or before a file's ending is no candidate. */
+/** A long word; `isRandom` decides. A part of a path or a file name is not a candidate. */
 const LONG_WORDS = /(?<![\w+/.@-])[\w+/-]{32,}={0,2}(?![\w+/@-]|\.\w)/g;
 
 const SCHEME = /\b(Bearer|Basic|Token)(\s{1,20})([^\s"',}]{1,4000})/gi;
 const SCHEME_BEFORE = /^(?:Bearer|Basic|Token)\s+/i;
-/** What follows `Bearer` in prose. */
+/** Words that follow `Bearer` in prose. */
 const ABOUT_BEARER =
   /^(tokens?|auth\w*|scheme|header|realm|credentials?|error|prefix|format|is|was|or|and)\b/i;
 
-/** Bounded, each part: a server may write a text that takes a pattern for ever. */
+/** Every part is bounded: a server may write a text on which an unbounded pattern takes for ever. */
 const URLS =
   /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,40}:\/\/)((?:[^\s"/?#@:]{0,500}:[^\s"]{0,2000}@)?[^\s"'`<>]{0,4000})/gi;
 /** A password may hold `/` and `@`. */
@@ -28,21 +28,21 @@ const USERINFO = /^(?:[^/?#@:]*:.*|[^/?#@]*)@/s;
 const NAMES = /(?<![\w.-]|:\/\/)([\w.-]{1,200})(\\*["'])?(\s{0,20}[=:]\s{0,20})(?!\/\/|-\})/g;
 /** `--flag value`, `"--flag", "value"`. */
 const FLAGS = /(?<![\w.-])(-{1,2}[a-z][\w.-]{0,200})(["']?\s{0,20},\s{0,20}|\s{1,20})/gi;
-/** What no value of a flag looks like. */
+/** Words that are not the value of a flag. */
 const ORDINARY_FLAG = /^(--[a-z][\w-]*(=|$|["',\s])|-[a-z]($|["',\s]))/i;
-/** A variable in the place of a secret is none; its default may be one. */
+/** A variable instead of a secret is not secret; its default may be. */
 const VARIABLE = '\\$\\{(?:(?!:-)[^}])*(?::-)?\\}';
 const REFERENCE = new RegExp(`^(?:(?:Bearer|Basic|Token)\\s+)?${VARIABLE}$`, 'i');
 const USER_REFERENCE = new RegExp(`^([^:]*:)?${VARIABLE}$`);
 
-/** Words of prose, and places in files (`auth.js:12:5`), that stand behind a telling name and are no value. */
+/** Words of prose, and positions in files (`auth.js:12:5`), that follow a secret's name and are not its value. */
 const PLAIN_WORD =
   /^([A-Za-z]?[a-z']*|<[\w -]*>|[A-Z_]*(TOKEN|KEY|SECRET|PASSWORD|VALUE|STRING)|\d{1,5}(:\d+)*)[.,;:!?)\]]*$/;
 const STATE_WORD =
   /^(not|is|are|was|has|must|should|please|missing|required|invalid|expired|unset|undefined|null|none|empty|failed|failure|set|the|no|cannot|could|unable|unauthorized|denied|true|false|\d{1,5}(:\d+)*)[.,;:!?)]*$/i;
 const ERROR_NAME = /(error|exception|warning|failed|failure)$/i;
 
-/** Shorter values stand in too many innocent places, as the redactor of declared values has it. */
+/** Shorter values occur in too many harmless texts. The redactor of declared values has the same limit. */
 const LEAST_VALUE = 6;
 
 /** `default`, `Browser`. The app passwords of Google are 16 small letters. */
@@ -51,7 +51,7 @@ const SINGLE_WORD = /^[A-Za-z][a-z]{0,14}$/;
 const FILE_NAME =
   /^[\w.@~/-]+\.([cm]?[jt]s|[jt]sx|py|rb|sh|exe|jar|wasm|json|jsonc|ya?ml|toml|ini|conf|cfg|env|txt|md|log|db|sqlite|pem|key|crt|cer|p12|pfx|pub)$/;
 
-/** How far a value reaches that stands without quotes behind `name: `, and what of it is no secret after all. */
+/** How far a value without quotes reaches after `name: `, and which values are harmless. */
 interface Style {
   rest: RegExp;
   isHarmless(value: string, before: string, name: string): boolean;
@@ -65,7 +65,7 @@ const PROSE: Style = {
   isHarmless: (value, before, name) =>
     ERROR_NAME.test(name) || (/[A-Za-z)]\s$/.test(before) ? PLAIN_WORD : STATE_WORD).test(value),
 };
-/** Without a blank before it, or behind `=`. */
+/** A value after `=`, or directly after `:`. */
 const WORD = /(?:\\.|[^\s"'\\])+/y;
 
 /** Whether a whole text is a token of a well-known service. */
@@ -80,9 +80,9 @@ export function stripUrl(text: string): string {
 }
 
 /**
- * The words of a command without the secrets in them, and those secrets, which the program may repeat elsewhere. Plain
- * words and names of files are hidden in the command only, unless they are passwords: `default` after `--session` stands
- * in too many innocent lines.
+ * The words of a command without their secrets, and those secrets, which the program may repeat elsewhere. Plain words
+ * and file names are hidden in the command only, unless they are passwords: `default` after `--session` occurs in too
+ * many harmless lines.
  */
 export function hideInArguments(words: readonly string[]): { words: string[]; values: string[] } {
   const values: string[] = [];
@@ -94,7 +94,7 @@ export function hideInArguments(words: readonly string[]): { words: string[]; va
     const flag = /^-{1,2}[\w.-]+$/.exec(words[index - 1] ?? '')?.[0];
     if (flag !== undefined && looksSecret(flag) && !ORDINARY_FLAG.test(word))
       return hide(word, looksLikePassword(flag));
-    // one that begins with a name is that pair and nothing else: its value may have blanks
+    // a word that begins with a name is one pair: its value may contain blanks
     const [, head = '', name = '', value = ''] = /^(([\w.-]+)(?:=|:\s*(?!\/\/)))(.+)$/s.exec(word) ?? [];
     if (looksSecret(name) && !REFERENCE.test(value)) return head + hide(value, looksLikePassword(name));
     return hideIn(word, ARGUMENT, hide);
@@ -102,12 +102,12 @@ export function hideInArguments(words: readonly string[]): { words: string[]; va
   return { words: hidden, values: [...new Set(values)].sort((a, b) => b.length - a.length) };
 }
 
-/** What a program wrote for people, without the secrets in it. */
+/** Output of a program for people, without secrets. */
 export function hideInProse(text: string): string {
   return hideIn(text, PROSE, () => HIDDEN);
 }
 
-/** Lines of a user's YAML file. The value of a flag may stand in the line below the flag. */
+/** Lines of a user's YAML file. The value of a flag may be in the line below the flag. */
 export function hideInFile(lines: readonly string[]): string[] {
   return lines.map((line, index) => {
     const flag = /^\s*- ["']?(-{1,2}[\w.-]+)["']?\s*$/.exec(lines[index - 1] ?? '')?.[1] ?? '';
@@ -118,7 +118,7 @@ export function hideInFile(lines: readonly string[]): string[] {
   });
 }
 
-/** Says what stands in the place of a secret. `isPassword`: it may be a plain word. */
+/** Returns the replacement of a secret. `isPassword`: it may be a plain word. */
 type Hide = (value: string, isPassword?: boolean) => string;
 
 function hideIn(text: string, style: Style, hide: Hide): string {
@@ -142,14 +142,14 @@ function hideInUrl(rest: string, hide: Hide): string {
   const [, path = '', query = '', fragment = ''] =
     /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rest.slice(userinfo.length)) ?? [];
   const segments = path.split('/').map((part) => (isRandom(part) ? hide(part) : part));
-  // whatever its name: what a query is for differs with every service
+  // under any name: every service uses its query differently
   const parameters = query.replaceAll(/([?&])([^=&]*=)?([^&]+)/g, (whole, sign, name = '', value: string) =>
     REFERENCE.test(value) ? whole : sign + name + hide(value),
   );
   return shownUser + segments.join('/') + parameters + fragment;
 }
 
-/** Takes out the values behind telling names. The scan goes on behind a name that tells nothing, not behind its value. */
+/** Hides the values after names of secrets. After another name the scan continues with its value, which may hold names. */
 function hideAfter(text: string, names: RegExp, style: Style, hide: Hide): string {
   let result = '';
   let done = 0;
@@ -169,7 +169,7 @@ function hideAfter(text: string, names: RegExp, style: Style, hide: Hide): strin
   return result + text.slice(done);
 }
 
-/** Where the value is that begins here, without its quotes. None where a map begins: the names inside it are looked at one by one. */
+/** The range of the value that begins here, without quotes. None where a map begins: its names are checked one by one. */
 function valueAt(text: string, start: number, bare: RegExp): { from: number; to: number } | undefined {
   const quote = stickyAt(/\\*["'`]/y, text, start);
   if (quote !== '') {
@@ -190,7 +190,7 @@ function stickyAt(pattern: RegExp, text: string, index: number): string {
   return pattern.exec(text)?.[0] ?? '';
 }
 
-/** `Basic usage` and `a Bearer token` are none. */
+/** `Basic usage` and `a Bearer token` are not credentials. */
 function isCredential(scheme: string, value: string): boolean {
   if (value.startsWith('${') || value.startsWith(HIDDEN)) return false;
   return /^bearer$/i.test(scheme) ? !ABOUT_BEARER.test(value) : /\d|[a-z][A-Z]/.test(value);
@@ -210,7 +210,7 @@ function isOrdinary(value: string): boolean {
   return SINGLE_WORD.test(value) || (FILE_NAME.test(value) && !isToken(value));
 }
 
-/** In which forms a program may repeat it. */
+/** The forms in which a program may repeat it. */
 function formsOf(value: string): string[] {
   const bare = value.replace(SCHEME_BEFORE, '');
   return [value, bare, JSON.stringify(bare).slice(1, -1), decoded(bare)].filter(

@@ -1,6 +1,6 @@
 import { isCode } from './errors.js';
 
-/** Whether there is a process of this number; it may be one of another user, or one that waits to be collected. */
+/** Whether a process has this pid. It may belong to another user, or be a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,8 +1,10 @@
-/** Levels as the log knows them. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+/** The levels of our logs, the least important first. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
-/** What a server's own levels are called in the log. */
-const BY_MCP_LEVEL: Readonly<Record<string, LogLevel>> = {
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The levels of MCP with the level of our logs for each, the least important first. */
+const FROM_MCP = {
   debug: 'debug',
   info: 'info',
   notice: 'info',
@@ -11,10 +13,17 @@ const BY_MCP_LEVEL: Readonly<Record<string, LogLevel>> = {
   critical: 'fatal',
   alert: 'fatal',
   emergency: 'fatal',
-};
+} as const satisfies Readonly<Record<string, LogLevel>>;
 
-/** From which level on a server is asked to speak, for a log of this level. */
-const WANTED = {
+export type McpLevel = keyof typeof FROM_MCP;
+
+export const MCP_LEVELS = Object.keys(FROM_MCP) as readonly McpLevel[];
+
+/** The level of a message that a server logged. */
+export type ServerLogLevel = (typeof FROM_MCP)[McpLevel];
+
+/** From which level on a server is asked to log, for a log of this level. */
+const TO_MCP = {
   trace: 'debug',
   debug: 'debug',
   info: 'info',
@@ -22,17 +31,25 @@ const WANTED = {
   error: 'error',
   fatal: 'critical',
   silent: 'emergency',
-} as const;
+} as const satisfies Readonly<Record<LogLevel | 'silent', McpLevel>>;
 
-export type McpLevel = (typeof WANTED)[keyof typeof WANTED];
-
-/** A level that no version of the protocol knows counts as info. */
-export function levelOf(mcpLevel: unknown): LogLevel {
-  return typeof mcpLevel === 'string' && Object.hasOwn(BY_MCP_LEVEL, mcpLevel)
-    ? BY_MCP_LEVEL[mcpLevel]!
-    : 'info';
+/** A level that no version of the protocol has counts as info. */
+export function knownMcpLevel(level: unknown): McpLevel {
+  return MCP_LEVELS.find((known) => known === level) ?? 'info';
 }
 
-export function wantedLevel(level: keyof typeof WANTED): McpLevel {
-  return WANTED[level];
+export function levelOf(mcpLevel: unknown): ServerLogLevel {
+  return FROM_MCP[knownMcpLevel(mcpLevel)];
+}
+
+export function wantedLevel(level: LogLevel | 'silent'): McpLevel {
+  return TO_MCP[level];
+}
+
+export function isAtLeast(level: LogLevel, least: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
+}
+
+export function isMcpLevelAtLeast(level: McpLevel, least: McpLevel): boolean {
+  return MCP_LEVELS.indexOf(level) >= MCP_LEVELS.indexOf(least);
 }

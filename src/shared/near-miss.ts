@@ -1,4 +1,4 @@
-/** The candidate that was probably meant, if one is near: `requestTimeout` → `request_timeout`, `npxx` → `npx`. */
+/** The most similar candidate, if one is near enough: `requestTimeout` → `request_timeout`, `npxx` → `npx`. */
 export function nearMiss(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
   const folded = fold(word);

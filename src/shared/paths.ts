@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Where everything lives. `$TOOLHERD_HOME` puts it all into one folder; otherwise the XDG folders hold it. */
+/** All files and folders. `$TOOLHERD_HOME` puts them into one folder; otherwise they are in the XDG folders. */
 export interface Paths {
   configFile: string;
   stateFolder: string;
   logFolder: string;
-  /** Who called what, and how it ended. One for everything that runs a herd here. */
+  /** A record of every call. All herds of this user share it. */
   auditFile: string;
-  /** What can be found out again. */
+  /** Files that can be made again. */
   cacheFolder: string;
-  /** What the daemon's processes are, for the next start after it was killed. */
+  /** The processes of the daemon, for the next start after it was killed. */
   ledgerFile: string;
   /** Which agent files the user allowed. */
   trustFile: string;
@@ -38,7 +38,7 @@ export function findPaths(environment: Environment, userHome: string): Paths {
   };
 }
 
-/** The nearest agent.yaml, from a folder upward. */
+/** The nearest agent.yaml in a folder or above it. */
 export function findAgentFile(from: string): string | undefined {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
     const candidate = join(folder, 'agent.yaml');

@@ -18,14 +18,14 @@ export interface ReplaceOptions {
    * `soon` after it (a crash may leave an empty file), or whenever the system writes it (`later`, the default).
    */
   synced?: 'before' | 'soon' | 'later';
-  /** Runs when the new text is written and the old file is still in its place. */
+  /** Runs between writing the new text and replacing the old file. */
   beforeRename?(): void;
 }
 
 /**
- * Writes a state file of ours: a reader finds the old text or the new one, never half of it. The file is 0600, a missing
- * folder is made 0700. Throws the error of the file system and then leaves no temporary file. For files of the user,
- * which may be links and have owners and modes of their own, see src/config/edit/write-file.ts.
+ * Writes a state file of ours: a reader finds the old text or the new one, never half of it. The file has mode 0600, and
+ * a missing folder is made with 0700. Throws the error of the file system, and leaves no temporary file. For files of
+ * the user, which may be links or have other modes, see src/config/edit/write-file.ts.
  */
 export function replaceFile(path: string, text: string, options: ReplaceOptions = {}): void {
   const { synced = 'later', beforeRename } = options;
@@ -60,6 +60,6 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // where nothing can be written nothing can be removed either
+    // a folder that cannot be written does not allow removal either
   }
 }

@@ -1,4 +1,4 @@
-/** A text as one word of a shell: what a stranger wrote must not become a command when somebody pastes ours. */
+/** Quotes a text as one shell word: text of a stranger must not become a command when a user pastes ours. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,13 +2,13 @@ import type { Clock } from './clock.js';
 
 export interface Rate {
   perSecond: number;
-  /** At most at once. */
+  /** The most that can be spent at once. */
   burst: number;
 }
 
 /**
- * Limits a rate. As long as anything is left a cost may be spent, however large: the debt is paid off before anything
- * else passes.
+ * Limits a rate. While anything is left, any cost may be spent, however large. The debt must be earned back before
+ * anything else passes.
  */
 export class TokenBucket {
   readonly #clock: Clock;

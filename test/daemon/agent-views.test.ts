@@ -20,21 +20,21 @@ const shownIn = (agents: AgentViews) => agents.views[0]?.status().map(({ name, d
 type Started = Awaited<ReturnType<typeof start>>;
 
 /** An agent file in a project, and a way to take back that it is allowed. */
-async function allowed({ place }: Started) {
+async function allowed({ source }: Started) {
   const file = join(makeFolder({ 'agent.yaml': AGENT }), 'agent.yaml');
-  const trusting = { ...place, paths: { ...place.paths, trustFile: undefined as unknown as string } };
+  const trusting = { ...source, paths: { ...source.paths, trustFile: undefined as unknown as string } };
   const { agent } = await readHerdConfig(trusting, file);
-  const trust = new TrustStore(place.paths.trustFile);
+  const trust = new TrustStore(source.paths.trustFile);
   await trust.allow(file, await makePin(agent!.text, agent!.planned));
   return { file, revoke: () => trust.revoke(file) };
 }
 
-async function start({ global = 'version: "1.0"\n', guests = [] as ServerSpec[] } = {}) {
+async function start({ global = 'version: "1.0"\n', registered = [] as ServerSpec[] } = {}) {
   // in the user's own folder, so that nothing has to be allowed
   const folder = makeFolder({ 'config.yaml': global, 'agent.yaml': AGENT });
   const world = new World();
   const herd = world.herd();
-  const place = {
+  const source = {
     file: join(folder, 'config.yaml'),
     isRequired: true,
     paths: findPaths({ TOOLHERD_HOME: folder }, folder),
@@ -43,18 +43,18 @@ async function start({ global = 'version: "1.0"\n', guests = [] as ServerSpec[] 
   };
   const agents = new AgentViews({
     herd,
-    place,
+    source,
     clock: world.clock,
     log: () => undefined,
-    withGuests: (specs) => [...specs, ...guests],
+    withRuntimeServers: (specs) => [...specs, ...registered],
     lingerMs: LINGER_MS,
   });
   const open = (caller: string, file = join(folder, 'agent.yaml')) =>
     agents.ofAgent(caller, file, 'trusted', () => ({}) as LocalFleet);
-  return { world, herd, place, agents, open };
+  return { world, herd, source, agents, open };
 }
 
-it('what only an agent file has goes on for a while when nobody uses it, and then ends', async () => {
+it('servers that only an agent file has run for a while after its last connection, and then end', async () => {
   const { world, herd, agents, open } = await start();
   const [one, two] = [await open('a'), await open('b')];
   expect([agents.views.length, herd.status().map(({ name }) => name)]).toEqual([1, ['red']]);
@@ -70,9 +70,9 @@ it('what only an agent file has goes on for a while when nobody uses it, and the
   agents.close();
 });
 
-it('X3: of a revoked file nothing runs, whoever is registered afterwards', async () => {
-  const guests: ServerSpec[] = [];
-  const started = await start({ guests });
+it('X3: no server of a revoked file runs, also after a server is registered', async () => {
+  const registered: ServerSpec[] = [];
+  const started = await start({ registered });
   const { world, agents, open } = started;
   const { file, revoke } = await allowed(started);
   await open('a', file);
@@ -80,7 +80,7 @@ it('X3: of a revoked file nothing runs, whoever is registered afterwards', async
   expect(world.alive).toHaveLength(1);
   await revoke();
   await agents.reload();
-  guests.push(spec({ name: 'guest' }));
+  registered.push(spec({ name: 'guest' }));
   agents.serversChanged();
   world.links[0]?.isBuried();
   await settled();
@@ -95,8 +95,8 @@ it('X3: of a revoked file nothing runs, whoever is registered afterwards', async
 
 describe('an agent file that cannot be read', () => {
   it('is waited for: what it runs goes on until the grace is over, however often the file is looked at', async () => {
-    const { world, place, agents, open } = await start();
-    const file = join(dirname(place.file), 'agent.yaml');
+    const { world, source, agents, open } = await start();
+    const file = join(dirname(source.file), 'agent.yaml');
     await open('a');
     rmSync(file);
     await agents.reload();
@@ -110,8 +110,8 @@ describe('an agent file that cannot be read', () => {
   });
 
   it('and comes back within the grace has lost nothing, and has a whole grace the next time', async () => {
-    const { world, place, agents, open } = await start();
-    const file = join(dirname(place.file), 'agent.yaml');
+    const { world, source, agents, open } = await start();
+    const file = join(dirname(source.file), 'agent.yaml');
     await open('a');
     for (let round = 0; round < 3; round += 1) {
       renameSync(file, `${file}.aside`);
@@ -127,8 +127,8 @@ describe('an agent file that cannot be read', () => {
   });
 
   it('is forgotten with its last connection, and opened anew when it is back', async () => {
-    const { world, place, herd, agents, open } = await start();
-    const file = join(dirname(place.file), 'agent.yaml');
+    const { world, source, herd, agents, open } = await start();
+    const file = join(dirname(source.file), 'agent.yaml');
     const one = await open('a');
     rmSync(file);
     await agents.reload();
@@ -152,10 +152,10 @@ it('a reload is also one of the files that are just being opened', async () => {
   agents.close();
 });
 
-it('whoever is gone gets no servers of his own, whatever of his was still under way', async () => {
+it('a closed connection gets no per-agent servers, whatever of it was still running', async () => {
   const { herd, agents } = await start();
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
-  const [early, late] = ['a', 'b'].map((caller) => agents.own(caller, () => ({}) as LocalFleet));
+  const [early, late] = ['a', 'b'].map((caller) => agents.global(caller, () => ({}) as LocalFleet));
   early?.acting();
   expect(herd.status()).toHaveLength(2);
   for (const own of [early, late]) own?.close();
@@ -165,9 +165,9 @@ it('whoever is gone gets no servers of his own, whatever of his was still under 
 
 it('X3: a file that is forgotten while it is read again holds no server', async () => {
   const started = await start({ global: config([server('common', 'good.mjs', { start: 'eager' })]) });
-  const { world, herd, place, agents, open } = started;
+  const { world, herd, source, agents, open } = started;
   const { file, revoke } = await allowed(started);
-  herd.apply((await readHerdConfig(place)).servers);
+  herd.apply((await readHerdConfig(source)).servers);
   (await open('a', file)).close();
   await revoke();
   const reloading = agents.reload();

@@ -29,7 +29,7 @@ const HERD = config([
   server('hears', 'hears-cancel.mjs'),
 ]);
 /** A value that must be nowhere. */
-const VALUE = 'a value that nobody may see';
+const VALUE = 'a value that must stay secret';
 const SHAPE = { value: 'string' };
 
 const fileOf = ({ folder }: Home, suffix = '') => join(folder, 'state', 'logs', `audit.log${suffix}`);

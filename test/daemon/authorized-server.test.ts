@@ -24,7 +24,7 @@ it('another server of the same name, in the view of another agent, is not starte
   expect(orders).toEqual(['same reset', 'same start']);
 });
 
-it('a server that is authorised while the herd is shut down fells nobody', async () => {
+it('an authorisation during the shutdown of the herd does no harm', async () => {
   const faults: unknown[] = [];
   const listen = (error: unknown) => faults.push(error);
   process.on('unhandledRejection', listen);

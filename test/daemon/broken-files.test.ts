@@ -19,7 +19,7 @@ const warningsIn = (folder: string): string[] =>
     .filter(({ level }) => level === WARN)
     .map(({ msg }) => msg);
 
-it('a ledger and a list cache that are broken are told of once, each with what it means; the daemon serves (C4)', async () => {
+it('a broken ledger and list cache are logged once, each with its consequence; the daemon serves (C4)', async () => {
   const { home, daemon, fleet } = await startHerd(config([server('one', 'good.mjs')]));
   await fleet.tools('one');
   await killDaemon(home, daemon);

@@ -8,18 +8,18 @@ import { Descriptors } from '../../src/ipc/socket/descriptors.js';
 import { systemClock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 
-/** A door behind which there is room while `limit` is high. */
+/** A address behind which there is room while `limit` is high. */
 async function stage(limit: number, isPublic = false) {
   const path = join(makeFolder(), 's');
   const state = { limit, entered: 0, warnings: [] as string[] };
-  const enter = (socket: Socket) => {
+  const accept = (socket: Socket) => {
     state.entered += 1;
     socket.end('welcome');
   };
   const server = createServer(
     { allowHalfOpen: true },
     limitConnections({
-      enter,
+      accept,
       isPublic,
       warn: (warning) => state.warnings.push(warning),
       clock: systemClock,
@@ -47,7 +47,7 @@ async function stage(limit: number, isPublic = false) {
 
 const REQUEST = '{"jsonrpc":"2.0","id":"a","method":"fleet/status"}\n';
 
-test('P14: with room everybody enters, and nothing is said', async () => {
+test('P14: with room every connection is accepted, and nothing is logged', async () => {
   const { state, hears } = await stage(100_000);
   expect(await hears(REQUEST)).toBe('welcome');
   expect(state).toMatchObject({ entered: 1, warnings: [] });
@@ -90,7 +90,7 @@ test('P14: a limit that was raised counts at once', async () => {
   expect(await hears(REQUEST)).toBe('welcome');
 });
 
-test('P14: at a door to which anybody can come nothing is told but in the log', async () => {
+test('P14: a refused connection of a public port gets no reply; only the log has the reason', async () => {
   const { state, hears } = await stage(1, true);
   expect(await hears(REQUEST)).toBe('');
   expect(await hears('GET /health HTTP/1.1\r\n\r\n')).toBe('');

@@ -15,30 +15,30 @@ const entry = (name: string) => ({ name, description: 'd', server: 's', command:
 async function start(options: Partial<RuntimeServersOptions> = {}, catalogs?: CatalogStore) {
   const folder = makeFolder({ 'config.yaml': 'version: "1.0"\n' });
   const file = join(folder, 'config.yaml');
-  const place = {
+  const source = {
     file,
     isRequired: true,
     environment: {},
     userHome: folder,
-  } as RuntimeServersOptions['place'];
+  } as RuntimeServersOptions['source'];
   const { settings } = await loadConfig({
-    ...place,
+    ...source,
     configFile: file,
     userFolder: folder,
     trustFile: undefined,
   });
   const herd = new World().herd(catalogs && { catalogs });
-  const came: string[] = [];
+  const added: string[] = [];
   const registered = new RuntimeServers({
     herd,
-    place,
+    source,
     settings: () => settings,
-    came: ({ name }) => void came.push(name),
-    went: () => undefined,
+    onAdded: ({ name }) => void added.push(name),
+    onRemoved: () => undefined,
     learn: () => undefined,
     ...options,
   });
-  return { herd, registered, came };
+  return { herd, registered, added };
 }
 
 /** A spec that counts how often it is looked at. */
@@ -54,19 +54,19 @@ function watched(name: string, looks: { count: number }): ServerSpec {
 const many = (count: number) => Array.from({ length: count }, (_, at) => `r${at}`);
 
 it('one more server is no work for those that are there: their specs are not looked at', async () => {
-  const { herd, registered, came } = await start();
+  const { herd, registered, added } = await start();
   const looks = { count: 0 };
   herd.apply([watched('a', looks), watched('b', looks)]);
   await registered.add(entry('first'));
   looks.count = 0;
   for (const name of many(20)) expect(await registered.add(entry(name))).toMatchObject([{ name }]);
-  // whoever comes alone has the files of all looked after
+  // a single registration also prunes the files of removed servers
   expect(looks.count).toBeLessThanOrEqual(2 * 20 * 2);
   looks.count = 0;
   await Promise.all(many(200).map((name) => registered.add(entry(`s${name}`))));
   expect(looks.count).toBeLessThanOrEqual(2 * 4);
-  expect(came).toEqual(['first', ...many(20), ...many(200).map((name) => `s${name}`)]);
-  expect(herd.specs.map(({ name }) => name)).toEqual(['a', 'b', ...came]);
+  expect(added).toEqual(['first', ...many(20), ...many(200).map((name) => `s${name}`)]);
+  expect(herd.specs.map(({ name }) => name)).toEqual(['a', 'b', ...added]);
 });
 
 it('the files of a thousand that come at once are looked after once or twice, the last time with all of them', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/config/schema/fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
-import { ERROR_CODES } from '../../src/ipc/jsonrpc/error-codes.js';
+import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
 import { METHODS } from '../../src/ipc/server/fleet-methods.js';
 import { mermaid } from '../../src/machines/chart.js';
 import { keeperMachine } from '../../src/machines/keeper.js';

@@ -69,7 +69,7 @@ export async function serve(fleet: LocalFleet, options: FleetServerOptions = {})
   const claim = await claimSocket(path);
   const owner = await claim.listen({
     onConnection: (socket) => server.accept(socket),
-    onTrouble: (trouble) => troubles.push(trouble),
+    onProblem: (problem) => troubles.push(problem),
   });
   onTestFinished(async () => {
     owner.close();

@@ -24,11 +24,11 @@ describe('a fleet of the daemon', () => {
     expect(await second.server('good').status()).toMatchObject({ state: 'connected', pids });
   });
 
-  it('is not waited for any longer where a socket takes the connection and nobody answers', async () => {
+  it('fails after the timeout where a socket takes the connection and no process answers', async () => {
     const { path, connections } = await silentSocket();
     await expect(connect({ socket: path, timeoutMs: 200 })).rejects.toMatchObject({
       type: 'DaemonUnreachableError',
-      message: `whoever listens on ${path} has not answered for 0.2 s`,
+      message: `the process that listens on ${path} has not answered for 0.2 s`,
       fix: `end it (the pid of a daemon is in ${path}.lock), then start one with 'toolherd up'`,
     });
     // and the connection is not left open

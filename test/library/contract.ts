@@ -14,7 +14,7 @@ export const HERD = config([
   server('exits', 'exits-at-start.mjs', { max_restarts: 0 }),
 ]);
 
-/** What holds for a fleet, whoever gave it. `open`: a new one over HERD, and the file that has it. */
+/** The laws of every fleet. `open`: a new one over HERD, and the file of its config. */
 export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile: string }>): void {
   it('calls a tool, and has its text', async () => {
     const { fleet } = await open();
@@ -237,7 +237,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await fleet.call('plug', 'cwd')).text()).toBe(folder);
   });
 
-  it('refuses what it cannot mean, and calls nobody', async () => {
+  it('refuses wrong arguments, and calls no server', async () => {
     const { fleet } = await open();
     const calls = [{ server: 'good', tool: 'echo', arguments: { value: 'a' } }];
     const refused = [

@@ -10,7 +10,7 @@ import { makeFolder } from '../support/folder.js';
 import { isAlive, ORPHANS_MS, startHerd, until } from '../support/herd.js';
 import { HERD, itIsAFleet } from './contract.js';
 
-/** A home of its own for what is opened in this process. */
+/** A separate home for herds that are opened in this process. */
 function makeHome(text = HERD): { home: string; configFile: string } {
   const home = makeFolder({ 'config.yaml': text });
   vi.stubEnv('TOOLHERD_HOME', home);
@@ -55,7 +55,7 @@ describe('a fleet in this process', () => {
     return { fleet: await open(), configFile };
   });
 
-  it('has processes of its own beside a daemon, and touches nothing of it', async () => {
+  it('has separate processes beside a daemon, and touches nothing of the daemon', async () => {
     const { home, fleet: daemon } = await startHerd(HERD);
     vi.stubEnv('TOOLHERD_HOME', home.folder);
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -58,7 +58,7 @@ export function remoteFleet(peer: Peer): Fleet {
   };
 }
 
-/** Results that come one by one come as progress. */
+/** Single results arrive as progress. */
 function toCallContext({ signal, onResult }: ManyContext): CallContext {
   return {
     signal,
@@ -68,7 +68,7 @@ function toCallContext({ signal, onResult }: ManyContext): CallContext {
   };
 }
 
-/** The result of a call that was cancelled before it was sent; the daemon gives the same. */
+/** The result of a call that was cancelled before it was sent. The daemon gives the same one. */
 function cancelledResult({ server, tool, request_id }: CallParams): ToolResult {
   const message = `${server}.${tool}: cancelled before it was sent`;
   const why = 'the call was not sent';

@@ -5,8 +5,8 @@ type Topic = FleetEvent['topic'];
 type Progress = Record<string, unknown>;
 
 /**
- * Who on this side listens to what the daemon tells. The daemon is asked for a topic once, however many listen to it.
- * What a listener throws is its own fault and surfaces like that of any event listener: uncaught, and beside the rest.
+ * The listeners of this client for events and progress. The daemon gets one subscription for each topic, however many
+ * listeners it has. An exception of a listener becomes an uncaught exception, and the other listeners still run.
  */
 export class RemoteSubscriptions {
   readonly #peer: Peer;
@@ -16,12 +16,12 @@ export class RemoteSubscriptions {
 
   constructor(peer: Peer) {
     this.#peer = peer;
-    peer.handle('fleet/event', (event) => this.#hearEvent(event as FleetEvent));
-    peer.handle('notifications/progress', (params) => this.#hearProgress(params as Progress));
+    peer.handle('fleet/event', (event) => this.#onEvent(event as FleetEvent));
+    peer.handle('notifications/progress', (params) => this.#onProgress(params as Progress));
   }
 
   listenToEvents(topics: readonly Topic[], listen: (event: FleetEvent) => void): () => void {
-    // one of its own, so that a function may listen twice
+    // a new function, so that the same one may listen twice
     const listener = (event: FleetEvent) => listen(event);
     for (const topic of new Set(topics)) this.#add(topic, listener);
     return () => {
@@ -48,16 +48,16 @@ export class RemoteSubscriptions {
     this.#ask('fleet/unsubscribe', topic);
   }
 
-  /** Requests are answered in their order, so nobody has to wait; a lost connection is noticed elsewhere. */
+  /** Not awaited: the daemon answers in order. A lost connection is reported elsewhere. */
   #ask(method: string, topic: Topic): void {
     this.#peer.request(method, { topics: [topic] }).catch(() => undefined);
   }
 
-  #hearEvent(event: FleetEvent): void {
+  #onEvent(event: FleetEvent): void {
     for (const listen of this.#byTopic.get(event.topic) ?? []) guarded(() => listen(event));
   }
 
-  #hearProgress({ progressToken, ...progress }: Progress): void {
+  #onProgress({ progressToken, ...progress }: Progress): void {
     const listen = this.#byToken.get(progressToken);
     if (listen !== undefined) guarded(() => listen(progress));
   }

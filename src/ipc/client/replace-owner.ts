@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { Peer } from '../jsonrpc/peer.js';
-import { connectSocket } from '../socket/connect-socket.js';
-import { firstAnswer } from '../socket/first-answer.js';
+import { ConnectionLostError } from '../jsonrpc/remote-error.js';
+import { connectSocket, DaemonNotRunningError, firstAnswer } from '../socket/connect-socket.js';
 import { readOwner, type SocketLock, tryLock } from '../socket/socket-lock.js';
 import {
   claimUnder,
@@ -13,7 +13,7 @@ import {
 } from '../socket/socket-owner.js';
 import { prepareSocketFolder } from '../socket/socket-path.js';
 
-/** The daemon that runs did not give its socket up. */
+/** The running daemon did not release its socket. */
 export class ReplaceError extends ToolherdError {
   override readonly type: string = 'ReplaceError';
 }
@@ -22,22 +22,20 @@ export class ReplaceError extends ToolherdError {
 const PATIENCE_MS = 60_000;
 const FIRST_DELAY_MS = 10;
 const LONGEST_DELAY_MS = 100;
-/** Errors of a connection whose daemon is ending. */
-const GONE = ['DaemonNotRunningError', 'ConnectionLostError'];
 
 /**
- * Claims a socket, and has the daemon that serves it end first. This process registers as the successor, with a lock
- * that dies with it: any other daemon that is started meanwhile leaves the socket to it. One that was faster is asked
- * to end as well. Of two successors one waits for the other, and then replaces it.
+ * Claims a socket after its present daemon has ended. This process registers as the successor, with a lock that the
+ * kernel releases when it dies: other daemons that start meanwhile leave the socket to it. A daemon that was faster is
+ * asked to end too. Of two successors one waits for the other, and then replaces it.
  */
 export async function replaceOwner(path: string, clock: Clock = systemClock): Promise<SocketClaim> {
   prepareSocketFolder(path);
   const registration = await register(path, clock);
   try {
-    for (const look of looks(clock)) {
+    for (const attempt of attempts(clock)) {
       const lock = await lockSocket(path);
       if (typeof lock !== 'string') return claimUnder(lock, path);
-      if (!(await endOwner(path, look.leftMs, clock))) await look.pause();
+      if (!(await endOwner(path, attempt.leftMs, clock))) await attempt.pause();
     }
     const pid = await readOwner(lockFileOf(path));
     throw new ReplaceError(
@@ -54,10 +52,10 @@ export async function replaceOwner(path: string, clock: Clock = systemClock): Pr
 
 async function register(path: string, clock: Clock): Promise<SocketLock> {
   const file = successorFileOf(path);
-  for (const look of looks(clock)) {
+  for (const attempt of attempts(clock)) {
     const lock = tryLock(file);
     if (lock !== undefined) return lock;
-    await look.pause();
+    await attempt.pause();
   }
   const pid = await readOwner(file);
   throw new ReplaceError(
@@ -83,7 +81,8 @@ async function endOwner(path: string, withinMs: number, clock: Clock): Promise<b
     await open.closed;
     return true;
   } catch (error) {
-    if (GONE.includes(String((error as { type?: unknown }).type))) return false;
+    // the daemon has ended, or is ending
+    if (error instanceof DaemonNotRunningError || error instanceof ConnectionLostError) return false;
     throw error;
   } finally {
     clock.clearTimeout(timer);
@@ -91,14 +90,14 @@ async function endOwner(path: string, withinMs: number, clock: Clock): Promise<b
   }
 }
 
-interface Look {
-  /** Until the patience is over. */
+interface Attempt {
+  /** Time that is left. */
   leftMs: number;
   pause(): Promise<void>;
 }
 
-/** One after the other, until the patience is over. */
-function* looks(clock: Clock): Generator<Look> {
+/** Attempts with growing pauses, until `PATIENCE_MS` is over. */
+function* attempts(clock: Clock): Generator<Attempt> {
   const deadline = clock.now() + PATIENCE_MS;
   for (
     let delayMs = FIRST_DELAY_MS;

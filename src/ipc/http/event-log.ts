@@ -6,11 +6,11 @@ interface Kept {
   message: Message;
 }
 
-/** How much of what was said a client that lost its stream can have again. */
+/** How much a client that lost its stream can get again. */
 const MAX_BYTES = 8 * 2 ** 20;
 const MAX_EVENTS = 1000;
 
-/** The last events of a session's streams, each under its id; the oldest go first. */
+/** The last events of the streams of a session. The oldest are dropped first. */
 export class EventLog {
   #kept: Kept[] = [];
   #bytes = 0;
@@ -24,7 +24,7 @@ export class EventLog {
     }
   }
 
-  /** What a stream said after this. */
+  /** The events of a stream after this one. */
   after(stream: number, sequence: number): Kept[] {
     return this.#kept.filter((event) => event.stream === stream && event.sequence > sequence);
   }

@@ -2,24 +2,23 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from './refusal.js';
 
-/** Who may come in. Undefined: may. */
+/** Checks whether a request is allowed. Undefined: it is. */
 export type Guard = (request: IncomingMessage) => Refusal | undefined;
 
-/** On the Unix socket the file's mode is the guard. Only browsers send an Origin, and none has business here. */
+/** The mode of the socket's file keeps other users out. Only browsers send an Origin, and none may use the socket. */
 export const guardSocket: Guard = ({ headers: { origin } }) =>
-  origin === undefined ? undefined : strange('Origin', origin, 'a request without one');
+  origin === undefined ? undefined : badHeader('Origin', origin, 'a request without one');
 
 /**
- * On TCP every page in a browser and every user of this machine can knock. The name in Host must be one that leads here
- * and nowhere else (a page whose own name was made to lead here sends its own), an Origin must be that very name, and
- * the token must be known.
+ * Every web page in a browser and every user of this machine can reach a TCP port. So Host must be a name of this port
+ * (after DNS rebinding a page sends its own name), an Origin must be that name, and the token must be right.
  */
 export function guardPort(names: readonly string[], token: string | undefined): Guard {
   const digest = token === undefined ? undefined : digestOf(token);
   return ({ headers: { host = '', origin, authorization = '' } }) => {
-    if (!names.includes(host.toLowerCase())) return strange('Host', host, names.join(' or '));
+    if (!names.includes(host.toLowerCase())) return badHeader('Host', host, names.join(' or '));
     if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
-      return strange('Origin', origin, `none, or http://${host}`);
+      return badHeader('Origin', origin, `none, or http://${host}`);
     }
     if (digest === undefined || timingSafeEqual(digest, digestOf(bearerOf(authorization)))) return undefined;
     return {
@@ -32,7 +31,7 @@ export function guardPort(names: readonly string[], token: string | undefined): 
   };
 }
 
-/** Digests have one length, so that a comparison takes the same time whatever was sent. */
+/** Digests have one length, so a comparison takes the same time for every token. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
@@ -41,7 +40,7 @@ function bearerOf(authorization: string): string {
   return /^bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? '';
 }
 
-function strange(header: string, value: string, wanted: string): Refusal {
+function badHeader(header: string, value: string, wanted: string): Refusal {
   return {
     status: 403,
     message: `the header ${header} names ${JSON.stringify(value.slice(0, 200))}`,

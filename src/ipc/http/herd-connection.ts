@@ -5,12 +5,12 @@ import type { Scope } from './routes.js';
 import { type Message, VirtualConnection } from './virtual-connection.js';
 
 export interface HerdConnectionOptions {
-  place: Scope;
+  scope: Scope;
   server: Pick<FleetServer, 'accept'>;
-  /** Hears what comes after our own questions have been answered. */
-  heard(message: Message): void;
-  closed(): void;
-  /** For one request alone: a call that waits for its client outlives the connection. */
+  /** Called with every message except the replies to `request`. */
+  onMessage(message: Message): void;
+  onClosed(): void;
+  /** The connection serves one request. A call that waits for its client outlives it. */
   isStateless?: boolean;
 }
 
@@ -23,8 +23,8 @@ const STATUS: Readonly<Record<string, number>> = {
 const DAEMON_ENDS: Refusal = { status: 503, message: 'the daemon ends' };
 
 /**
- * A virtual connection to the herd. Everything that the socket does for a connection (ids, progress, questions, logs,
- * cancellation) it does for a client of HTTP too, because it is one.
+ * The connection of an HTTP client to the herd. It is a connection like one of the socket, so ids, progress, requests of
+ * servers, logs and cancellation work the same way.
  */
 export class HerdConnection {
   readonly #options: HerdConnectionOptions;
@@ -34,51 +34,51 @@ export class HerdConnection {
   constructor(options: HerdConnectionOptions) {
     this.#options = options;
     this.#connection = new VirtualConnection(
-      (message) => this.#hear(message),
+      (message) => this.#receive(message),
       () => {
         this.#answered?.(undefined);
-        options.closed();
+        options.onClosed();
       },
     );
-    const { isStateless = false, place, server } = options;
-    const { agentFiles } = place;
+    const { isStateless = false, scope, server } = options;
+    const { agentFiles } = scope;
     server.accept(this.#connection.stream, { isStateless, via: 'http', agentFiles });
   }
 
-  /** Says which part of the herd is wanted; a refusal where there is none. */
-  async greet(): Promise<Refusal | undefined> {
-    const { server, agent } = this.#options.place;
-    const reply = await this.ask('fleet/hello', { server, agent });
+  /** Chooses the scope. Answers with a refusal where the herd does not have it. */
+  async hello(): Promise<Refusal | undefined> {
+    const { server, agent } = this.#options.scope;
+    const reply = await this.request('fleet/hello', { server, agent });
     if (reply === undefined) return DAEMON_ENDS;
     const head = headOf(reply);
     const isRefused = head?.kind === 'reply' && head.isError;
     const hasScope = (server ?? agent) !== undefined;
-    // a daemon that ends opens no view and looks for no server: the client would see the whole herd
+    // a daemon that ends opens no view and looks up no server: the client would see the whole herd
     if (!isRefused && !(hasScope && isEnding(reply))) return undefined;
     this.destroy();
     return isRefused ? refusalOf(reply) : DAEMON_ENDS;
   }
 
-  /** A question of our own, before the client's messages have begun. Undefined when the connection ends. */
-  ask(method: string, params: unknown): Promise<Message | undefined> {
+  /** A request of this class, before the messages of the client. Resolves with undefined where the connection ends. */
+  request(method: string, params: unknown): Promise<Message | undefined> {
     return new Promise((resolve) => {
       this.#answered = resolve;
-      this.say(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
+      this.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
     });
   }
 
-  say(line: string | Buffer): void {
-    this.#connection.say(line);
+  send(line: string | Buffer): void {
+    this.#connection.send(line);
   }
 
-  /** Nobody listens any more: whatever is in flight is cancelled. */
+  /** Cancels everything that is in flight. */
   destroy(): void {
     this.#connection.destroy();
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     const answered = this.#answered;
-    if (answered === undefined) this.#options.heard(message);
+    if (answered === undefined) this.#options.onMessage(message);
     else if (headOf(message)?.kind === 'reply') {
       this.#answered = undefined;
       answered(message);

@@ -1,17 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeHeader } from '../../shared/mcp-headers.js';
-import { CLIENT_CAPABILITIES_KEY, PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
+import { CLIENT_CAPABILITIES_KEY, MCP_2026_VERSION, PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 
-/**
- * What 2026-07-28 asks of a POST: the message says of itself which version it speaks, and headers repeat what a proxy
- * routes by. Where they disagree nobody knows which one the proxy believed, so it is refused.
- */
-export const FIRST_2026 = '2026-07-28';
-const HEADER_MISMATCH = -32_020;
-/** Where the body has what the header Mcp-Name repeats. */
+/** The headers and the body of a request differ. */
+export const HEADER_MISMATCH = -32_020;
+/** The field of the body that the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -21,20 +17,24 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 type Headers = Pick<IncomingHttpHeaders, string>;
 type Requested = Extract<Incoming, { kind: 'request' }>;
 
-/** Whether a message is of this era: it says so itself, or its header does. The handshake is always of the other. */
+/** Whether a message is of 2026-07-28: `_meta` or a header says so. */
 export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
-  const isHeaderModern = (headerOf(headers, 'mcp-protocol-version') ?? '') >= FIRST_2026;
-  if (!('params' in incoming)) return isHeaderModern && incoming.kind === 'cancel';
-  return isHeaderModern || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
+  const isHeader2026 = (headerOf(headers, 'mcp-protocol-version') ?? '') >= MCP_2026_VERSION;
+  if (!('params' in incoming)) return isHeader2026 && incoming.kind === 'cancel';
+  return isHeader2026 || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
 }
 
-/** Undefined for a request that is as it should be. What it asks for is the herd's to judge. */
+/**
+ * Checks what 2026-07-28 asks of a POST. `_meta` has the version, and headers repeat the values by which a proxy may
+ * route. A request whose headers and body differ is refused: a proxy may have believed the headers. Undefined where both
+ * are right. The herd checks the rest.
+ */
 export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
   const meta = metaOf(params);
   const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {
     const message = `Invalid params: _meta lacks ${missing.join(' and ')}`;
-    const why = `every request of ${FIRST_2026} says this of itself`;
+    const why = `every request of ${MCP_2026_VERSION} says this of itself`;
     return { status: 400, code: CODE.invalidParams, message, why, id };
   }
   const version = headerOf(headers, 'mcp-protocol-version');
@@ -68,12 +68,12 @@ function nameDisagrees(method: string, params: unknown, headers: Headers): strin
 function disagree(
   header: string,
   value: string | undefined,
-  place: string,
+  field: string,
   wanted: unknown,
 ): string | undefined {
   if (value === wanted) return undefined;
-  if (value === undefined) return `the header ${header} is missing, and ${place} is in the body`;
-  return `the header ${header} and ${place} of the body differ`;
+  if (value === undefined) return `the header ${header} is missing, and ${field} is in the body`;
+  return `the header ${header} and ${field} of the body differ`;
 }
 
 function headerOf(headers: Headers, name: string): string | undefined {

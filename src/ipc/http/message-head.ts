@@ -2,14 +2,14 @@ import { headOf as headOfLine } from '../../shared/framing/message-head.js';
 import type { IdText } from '../jsonrpc/message.js';
 import type { Message } from './virtual-connection.js';
 
-/** What a message of the herd is. Of a reply only the first bytes are read: a result may have megabytes. */
+/** The kind of a message of the herd. Only the first bytes of a reply are read: a result may have megabytes. */
 export type Head =
   | { kind: 'reply'; id: IdText; isError: boolean }
-  | { kind: 'question'; id: IdText }
+  | { kind: 'request'; id: IdText }
   | { kind: 'notification'; method: string; params: Record<string, unknown> };
 
 export function headOf(message: Message): Head | undefined {
-  // an id has any length; most heads lie in the first piece
+  // nearly every head is in the first piece; a very long id may reach into the next
   const [first = Buffer.alloc(0)] = message.chunks;
   return headIn(first) ?? (message.chunks.length > 1 ? headIn(Buffer.concat(message.chunks)) : undefined);
 }
@@ -22,7 +22,7 @@ function headIn(bytes: Buffer): Head | undefined {
   const head = headOfLine(bytes);
   if (head === undefined) return notificationIn(bytes);
   const { kind, id } = head;
-  return kind === 'request' ? { kind: 'question', id } : { kind: 'reply', id, isError: kind === 'failure' };
+  return kind === 'request' ? { kind, id } : { kind: 'reply', id, isError: kind === 'failure' };
 }
 
 function notificationIn(bytes: Buffer): Head | undefined {

@@ -3,8 +3,8 @@ import { isObject } from '../../shared/json.js';
 import { decodeHeader, MOST_SCHEMA_DEPTH, PARAM_HEADER_KEY } from '../../shared/mcp-headers.js';
 
 /**
- * Since 2026-07-28 a tool may ask that some of its arguments are repeated as headers. What is wrong with those of a
- * call, or nothing: an argument that is there has to be in its header, and the same.
+ * Since 2026-07-28 a tool may ask clients to repeat some arguments as headers. Tells what is wrong with the headers of a
+ * call: each such argument must have its header, with the same value. Undefined where nothing is.
  */
 export function paramDisagreement(
   inputSchema: unknown,
@@ -31,7 +31,7 @@ function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[st
   }
 }
 
-/** A list of tools in which none asks for a header need not be read. */
+/** False for a list of tools in which none asks for a header: it need not be parsed. */
 export function asksForHeaders(chunks: readonly Buffer[]): boolean {
   return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).includes(PARAM_HEADER_KEY);
 }

@@ -1,29 +1,29 @@
 import type { ServerResponse } from 'node:http';
 import type { IdText } from '../jsonrpc/message.js';
 
-/** An answer of HTTP that is no answer of the herd: what is wrong, why, and how to do it right. */
+/** An HTTP error that does not come from the herd: what is wrong, why, and how to fix it. */
 export interface Refusal {
   status: number;
   message: string;
   why?: string | undefined;
   fix?: string | undefined;
-  /** Of JSON-RPC; the official servers use -32000 for what HTTP itself is about. */
+  /** The JSON-RPC code. Official servers use -32000 for errors of HTTP itself. */
   code?: number;
   data?: Record<string, unknown>;
   headers?: Readonly<Record<string, string>>;
   id?: IdText | undefined;
 }
 
-const HTTP_TROUBLE = -32_000;
+const HTTP_ERROR = -32_000;
 
 export function refuse(response: ServerResponse, refusal: Refusal): void {
   const { status, headers } = refusal;
   sendText(response, status, 'application/json', `${refusalText(refusal)}\n`, headers);
 }
 
-/** Clients of MCP expect an error of JSON-RPC also here. */
+/** MCP clients expect a JSON-RPC error in the body. */
 export function refusalText(refusal: Refusal): string {
-  const { message, why, fix, code = HTTP_TROUBLE, id = 'null' } = refusal;
+  const { message, why, fix, code = HTTP_ERROR, id = 'null' } = refusal;
   const details = { ...refusal.data, ...(why && { why }), ...(fix && { fix }) };
   const data = Object.keys(details).length === 0 ? undefined : details;
   const error = JSON.stringify({ code, message: [message, why, fix].filter(Boolean).join('; '), data });

@@ -10,14 +10,14 @@ export interface ReplyOptions {
   onLost(): void;
 }
 
-/** A client that has heard nothing for so long gets a comment: it sees that we live, and we see whether it does. */
+/** After this time without an event a comment is sent: each side sees that the other one lives. */
 const QUIET_MS = 15_000;
-/** How long a client of an event stream should wait before it comes back. */
+/** How long a client of an event stream should wait before it reconnects. */
 const RETRY_MS = 1000;
 
 /**
- * The response to one request of HTTP: one message as JSON, or any number as a stream of events. A client that does not
- * read is dropped by the rule of the socket.
+ * The response to one HTTP request: one message as JSON, or a stream of events. A client that does not read is dropped by
+ * the same limits as on the socket.
  */
 export class Reply {
   readonly #response: ServerResponse;
@@ -32,7 +32,7 @@ export class Reply {
     this.#queue = new WriteQueue(response, () => response.destroy(), { clock: options.clock });
     response.on('error', () => undefined);
     response.on('close', () => this.#closed());
-    // it may have been closed while nobody was here to hear of it
+    // it may have been closed before this listener was added
     if (response.destroyed) setImmediate(() => this.#closed());
   }
 
@@ -40,7 +40,7 @@ export class Reply {
     return this.#state;
   }
 
-  /** All there is to say. */
+  /** The whole response. */
   json(status: number, { chunks, bytes }: Message): void {
     if (this.#state !== 'waiting' || this.#response.headersSent) return;
     const headers = { 'Content-Type': 'application/json', 'Content-Length': bytes };
@@ -57,7 +57,7 @@ export class Reply {
     this.end();
   }
 
-  /** `primeId`: the client may come back for what follows this event, though nothing has been said yet. */
+  /** `primeId`: the id of an empty first event, after which the client can resume the stream. */
   begin(primeId?: string): void {
     if (this.#state !== 'waiting' || this.#response.headersSent) return;
     this.#state = 'events';
@@ -79,7 +79,7 @@ export class Reply {
     this.#send('\n\n');
   }
 
-  /** Nothing comes any more. */
+  /** No more events follow. */
   end(): void {
     this.begin();
     if (this.#state === 'events') this.#finish();

@@ -1,27 +1,27 @@
 import type { AgentFiles } from '../server/fleet-provider.js';
 
-/** What of the herd a client of MCP sees: all of it or one server, through an agent's eyes or the user's. */
+/** The part of the herd that an MCP client sees: all servers or one, in the global view or that of an agent's file. */
 export interface Scope {
   server: string | undefined;
   agent: string | undefined;
-  /** Which agent files may be named where the request came in. */
+  /** Which agent files the client may name. */
   agentFiles: AgentFiles;
 }
 
-export type Route = { kind: 'mcp'; place: Scope } | { kind: 'health' } | { kind: 'metrics' };
+export type Route = { kind: 'mcp'; scope: Scope } | { kind: 'health' } | { kind: 'metrics' };
 
 const ONE_SERVER = /^\/s\/([^/]+)\/mcp$/;
 
-/** Undefined where there is nothing. */
+/** Undefined for an unknown path. */
 export function routeOf(target: string, agentFiles: AgentFiles): Route | undefined {
   const [path = '', query = ''] = target.split('?', 2);
   if (path === '/health') return { kind: 'health' };
   if (path === '/metrics') return { kind: 'metrics' };
   const agent = new URLSearchParams(query).get('agent') || undefined;
-  if (path === '/mcp') return { kind: 'mcp', place: { server: undefined, agent, agentFiles } };
+  if (path === '/mcp') return { kind: 'mcp', scope: { server: undefined, agent, agentFiles } };
   const name = ONE_SERVER.exec(path)?.[1];
   const server = name === undefined ? undefined : decode(name);
-  return server === undefined ? undefined : { kind: 'mcp', place: { server, agent, agentFiles } };
+  return server === undefined ? undefined : { kind: 'mcp', scope: { server, agent, agentFiles } };
 }
 
 export function isSameScope(one: Scope, other: Scope): boolean {

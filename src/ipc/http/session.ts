@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { IdText, Incoming } from '../jsonrpc/message.js';
 import { EventLog, readEventId } from './event-log.js';
 import { headOf, parse } from './message-head.js';
@@ -9,31 +10,32 @@ import type { Scope } from './routes.js';
 import { Stream } from './stream.js';
 import type { Message } from './virtual-connection.js';
 
-export interface SessionOptions {
+export interface HttpSessionOptions {
   id: string;
-  place: Scope;
+  scope: Scope;
   clock: Clock;
-  /** To the herd. */
-  say(line: string | Buffer): void;
-  /** The client's very first request was refused: there is no session. */
+  /** Sends a message of the client to the herd. */
+  send(line: string | Buffer): void;
+  /** `initialize` failed: there is no session. */
   onFailed(): void;
 }
 
-/** From here on an event without data tells a client where it can go on. */
+/** From this version on, an event without data tells a client where it can resume the stream. */
 const FIRST_PRIMED = '2025-11-25';
-/** The last one in which several messages may be posted at once. */
+/** The last version in which one POST may hold several messages. */
 const LAST_BATCHED = '2025-03-26';
+/** The number of the stream of a GET. */
 const GENERAL = 0;
 
 /**
- * A session of streamable HTTP, as it was until 2025-11-25: a connection to the herd whose messages are told apart by
- * whose they are. A reply goes to the response of the POST that asked, and what belongs to it before it; everything
- * else goes to the stream that a GET opened.
+ * A session of streamable HTTP up to 2025-11-25: it routes the messages of one connection to the herd. A reply goes to
+ * the response of the POST with its request, and so do the messages that belong to this request. Everything else goes to
+ * the stream that a GET opened.
  */
 export class HttpSession {
-  readonly #options: SessionOptions;
+  readonly #options: HttpSessionOptions;
   readonly #log = new EventLog();
-  /** Those that wait for a reply, the newest last. */
+  /** Streams of POSTs that wait for a reply, the newest last. */
   readonly #streams = new Map<number, Stream>();
   readonly #byRequest = new Map<IdText, Stream>();
   readonly #byToken = new Map<string, Stream>();
@@ -41,10 +43,10 @@ export class HttpSession {
   #version = '';
   #began = 0;
   #usedAt: number;
-  /** The request whose reply says which version is spoken. */
+  /** The request whose reply has the protocol version. */
   #initialize: { id: IdText; response: ServerResponse } | undefined;
 
-  constructor(options: SessionOptions) {
+  constructor(options: HttpSessionOptions) {
     this.#options = options;
     this.#general = this.#makeStream(GENERAL);
     this.#usedAt = options.clock.now();
@@ -54,16 +56,16 @@ export class HttpSession {
     return this.#options.id;
   }
 
-  get place(): Scope {
-    return this.#options.place;
+  get scope(): Scope {
+    return this.#options.scope;
   }
 
-  /** Somebody listens or waits. */
+  /** A response is open, or a request waits for its reply. */
   get isBusy(): boolean {
     return this.#general.isOpen || this.#streams.size > 0;
   }
 
-  /** For how long nobody has used it. */
+  /** How long ago the last request came; 0 while it is busy. */
   get idleMs(): number {
     return this.isBusy ? 0 : this.#options.clock.now() - this.#usedAt;
   }
@@ -77,33 +79,39 @@ export class HttpSession {
     if (requests.length === 0) response.writeHead(202, { 'Content-Length': 0 }).end();
     else this.#await(requests, isBatch, response);
     for (const message of incoming) if (message.kind === 'cancel') this.#forget(message.target);
-    for (const { line } of messages) this.#options.say(line);
+    for (const { line } of messages) this.#options.send(line);
     return undefined;
   }
 
-  /** What belongs to no request; or, after a loss, the rest of one stream. */
+  /** A GET: the stream of messages that belong to no request, or the rest of a stream that the client lost. */
   listen(response: ServerResponse, lastEventId: string | undefined): Refusal | undefined {
     this.#touch();
     if (lastEventId !== undefined && lastEventId !== '') return this.#resume(response, lastEventId);
     if (this.#general.isOpen) {
-      const why = 'a session has one stream for what belongs to no request';
-      return { status: 409, message: 'somebody listens already', why, fix: 'close the other one first' };
+      const why = 'a session has one stream for messages that belong to no request';
+      return {
+        status: 409,
+        message: 'a GET of this session is open already',
+        why,
+        fix: 'close the other one first',
+      };
     }
     this.#general.resume(response);
     return undefined;
   }
 
-  hear(message: Message): void {
+  /** A message from the herd. */
+  receive(message: Message): void {
     const head = headOf(message);
     if (head === undefined) return;
     if (head.kind === 'reply') this.#answer(head.id, message, head.isError);
-    else if (head.kind === 'question') (this.#newest() ?? this.#general).send(message);
+    else if (head.kind === 'request') (this.#newest() ?? this.#general).send(message);
     else if (head.method === 'notifications/progress') {
       this.#byToken.get(JSON.stringify(head.params.progressToken))?.send(message);
     } else (this.#general.isOpen ? this.#general : (this.#newest() ?? this.#general)).send(message);
   }
 
-  /** The connection to the herd is gone. */
+  /** The connection to the herd has ended. */
   end(): void {
     for (const stream of [...this.#streams.values(), this.#general]) stream.end();
     this.#streams.clear();
@@ -120,7 +128,7 @@ export class HttpSession {
     const inUse = ids.find((id) => this.#byRequest.has(id) || seen.size === seen.add(id).size);
     if (inUse === undefined) return undefined;
     const message = `Invalid request: id ${inUse} is in use by a request in flight`;
-    return { status: 400, code: -32_600, message, id: inUse };
+    return { status: 400, code: CODE.invalidRequest, message, id: inUse };
   }
 
   #await(requests: readonly Requested[], isBatch: boolean, response: ServerResponse): void {
@@ -147,7 +155,7 @@ export class HttpSession {
     if (isFailed) this.#options.onFailed();
   }
 
-  /** Takes a request out; its stream with it, when it was the last one there. */
+  /** Removes a request, and its stream after the last one. */
   #settle(id: IdText): Stream | undefined {
     const stream = this.#byRequest.get(id);
     this.#byRequest.delete(id);
@@ -163,7 +171,7 @@ export class HttpSession {
     this.#touch();
   }
 
-  /** False when there is no session after all. */
+  /** False where `initialize` failed. */
   #initialized(message: Message, isError: boolean): boolean {
     const { response } = this.#initialize ?? {};
     this.#initialize = undefined;
@@ -217,12 +225,12 @@ export class HttpSession {
     if (stream === undefined) return;
     this.#remove(stream);
     for (const id of stream.waiting) {
-      const params = `{"requestId":${id},"reason":"nobody waits for it"}`;
-      this.#options.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`);
+      const params = `{"requestId":${id},"reason":"the client closed the response"}`;
+      this.#options.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`);
     }
   }
 
-  /** The newest request that somebody waits for: of a question it is not said which one it belongs to. */
+  /** The newest stream with a response. A server's request does not say to which call it belongs. */
   #newest(): Stream | undefined {
     return [...this.#streams.values()].filter(({ isOpen }) => isOpen).at(-1);
   }

@@ -6,16 +6,16 @@ import type { Refusal } from './refusal.js';
 import { isSameScope, type Scope } from './routes.js';
 import { HttpSession } from './session.js';
 
-export interface SessionsOptions {
+export interface HttpSessionsOptions {
   server: Pick<FleetServer, 'accept'>;
   clock: Clock;
 }
 
 export const MAX_SESSIONS = 256;
-/** A session that nobody listens to, waits for or has used for so long is forgotten. */
+/** A session without an open response that received no request for this long is closed. */
 export const IDLE_MS = 30 * 60_000;
-const LOOK_MS = 60_000;
-/** Nobody guesses it. */
+const CHECK_MS = 60_000;
+/** Too many to be guessed. */
 const ID_BYTES = 24;
 
 interface Open {
@@ -23,14 +23,14 @@ interface Open {
   connection: HerdConnection;
 }
 
-/** The sessions of streamable HTTP that are open. */
-export class Sessions {
-  readonly #options: SessionsOptions;
+/** The open sessions of streamable HTTP. */
+export class HttpSessions {
+  readonly #options: HttpSessionsOptions;
   readonly #open = new Map<string, Open>();
   #opening = 0;
   #timer: unknown;
 
-  constructor(options: SessionsOptions) {
+  constructor(options: HttpSessionsOptions) {
     this.#options = options;
   }
 
@@ -38,35 +38,35 @@ export class Sessions {
     return this.#open.size;
   }
 
-  async open(place: Scope): Promise<HttpSession | Refusal> {
+  async open(scope: Scope): Promise<HttpSession | Refusal> {
     if (this.#open.size + this.#opening >= MAX_SESSIONS && !this.#makeRoom()) {
-      const why = 'in each of them somebody listens or waits';
+      const why = 'each of them has an open response';
       const fix = 'end sessions with DELETE when they are not needed any more';
       return { status: 503, message: `${MAX_SESSIONS} sessions are open`, why, fix };
     }
     const { server, clock } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
     const connection = new HerdConnection({
-      place,
+      scope,
       server,
-      heard: (message) => this.#open.get(id)?.session.hear(message),
-      closed: () => this.#closed(id),
+      onMessage: (message) => this.#open.get(id)?.session.receive(message),
+      onClosed: () => this.#closed(id),
     });
     this.#opening += 1;
-    const refusal = await connection.greet();
+    const refusal = await connection.hello();
     this.#opening -= 1;
     if (refusal !== undefined) return refusal;
-    const say = (line: string | Buffer) => connection.say(line);
-    const session = new HttpSession({ id, place, clock, say, onFailed: () => this.close(id) });
+    const send = (line: string | Buffer) => connection.send(line);
+    const session = new HttpSession({ id, scope, clock, send, onFailed: () => this.close(id) });
     this.#open.set(id, { session, connection });
-    if (this.#open.size === 1) this.#lookLater();
+    if (this.#open.size === 1) this.#checkLater();
     return session;
   }
 
-  /** One that belongs to another part of the herd is as unknown as one that never was. */
-  find(id: string, place: Scope): HttpSession | undefined {
+  /** Undefined also for a session of another scope: a client must not learn that it exists. */
+  find(id: string, scope: Scope): HttpSession | undefined {
     const session = this.#open.get(id)?.session;
-    return session !== undefined && isSameScope(session.place, place) ? session : undefined;
+    return session !== undefined && isSameScope(session.scope, scope) ? session : undefined;
   }
 
   close(id: string): void {
@@ -85,7 +85,7 @@ export class Sessions {
     if (this.#open.size === 0) this.#options.clock.clearTimeout(this.#timer);
   }
 
-  /** The one that was not used for the longest time goes. */
+  /** Closes the session that was idle for the longest time. False where none is idle. */
   #makeRoom(): boolean {
     const idle = [...this.#open.values()].map(({ session }) => session).filter(({ isBusy }) => !isBusy);
     const [oldest] = idle.sort((one, other) => other.idleMs - one.idleMs);
@@ -93,14 +93,14 @@ export class Sessions {
     return oldest !== undefined;
   }
 
-  #lookLater(): void {
+  #checkLater(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
     this.#timer = clock.setTimeout(() => {
       for (const { session } of [...this.#open.values()]) {
         if (session.idleMs >= IDLE_MS) this.close(session.id);
       }
-      if (this.#open.size > 0) this.#lookLater();
-    }, LOOK_MS);
+      if (this.#open.size > 0) this.#checkLater();
+    }, CHECK_MS);
   }
 }

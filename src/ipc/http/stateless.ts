@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { ToolEntry } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
+import { UNSUPPORTED_VERSION } from '../../shared/mcp-names.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';
-import { headerMismatch } from './mcp-2026.js';
+import { HEADER_MISMATCH, headerMismatch } from './mcp-2026.js';
 import { headOf, parse } from './message-head.js';
 import { asksForHeaders, paramDisagreement } from './param-headers.js';
 import type { Refusal } from './refusal.js';
@@ -13,7 +15,7 @@ import type { Scope } from './routes.js';
 import type { Message } from './virtual-connection.js';
 
 export interface StatelessOptions {
-  place: Scope;
+  scope: Scope;
   request: Extract<Incoming, { kind: 'request' }>;
   headers: IncomingHttpHeaders;
   line: string | Buffer;
@@ -22,30 +24,32 @@ export interface StatelessOptions {
   response: ServerResponse;
 }
 
-/** Codes that speak of the request itself, and which status says the same. */
+/** A capability that the request needs is not in its `_meta`. */
+const MISSING_CAPABILITY = -32_021;
+/** The HTTP status for error codes that concern the request itself. */
 const STATUS: Readonly<Record<number, number>> = {
-  [-32_700]: 400,
-  [-32_600]: 400,
-  [-32_601]: 404,
-  [-32_020]: 400,
-  [-32_021]: 400,
-  [-32_022]: 400,
+  [CODE.parse]: 400,
+  [CODE.invalidRequest]: 400,
+  [CODE.methodNotFound]: 404,
+  [HEADER_MISMATCH]: 400,
+  [MISSING_CAPABILITY]: 400,
+  [UNSUPPORTED_VERSION]: 400,
 };
-/** By then a client wants to see that we live. */
+/** After this time the response begins as an event stream, so that the client sees that the daemon works on it. */
 const SLOW_MS = 1000;
 
 /**
- * One request of 2026-07-28: a connection to the herd of its own, which ends with its reply. There is no session to come
- * back to, so a client that closes the response has cancelled the request.
+ * One request of 2026-07-28. It gets a connection to the herd, which ends with the reply. There is no session that the
+ * client could resume, so closing the response cancels the request.
  */
 export async function serveStateless(options: StatelessOptions): Promise<void> {
-  const { place, request, line, server, clock, response } = options;
+  const { scope, request, line, server, clock, response } = options;
   const { id } = request;
   const hangUp = () => {
     clock.clearTimeout(timer);
     connection.destroy();
   };
-  const heard = (message: Message) => {
+  const onMessage = (message: Message) => {
     const head = headOf(message);
     if (head?.kind === 'notification') reply.event(message);
     if (head?.kind !== 'reply' || head.id !== id) return;
@@ -55,26 +59,26 @@ export async function serveStateless(options: StatelessOptions): Promise<void> {
     hangUp();
   };
   const connection = new HerdConnection({
-    ...{ place, server, heard, closed: () => reply.end() },
+    ...{ scope, server, onMessage, onClosed: () => reply.end() },
     isStateless: true,
   });
   const reply = new Reply(response, { clock, onLost: hangUp });
   const timer = clock.setTimeout(() => reply.begin(), SLOW_MS);
-  const refusal = (await connection.greet()) ?? (await paramRefusal(connection, options));
-  if (refusal === undefined) connection.say(line);
+  const refusal = (await connection.hello()) ?? (await paramRefusal(connection, options));
+  if (refusal === undefined) connection.send(line);
   else {
     reply.refuse({ ...refusal, id });
     hangUp();
   }
 }
 
-/** Only where one server is shown: to look for a tool among all of them would start those that have never run. */
+/** Only with a server in the scope: a search for the tool in the whole herd would start servers that never ran. */
 async function paramRefusal(
   connection: HerdConnection,
-  { place: { server }, request: { method, params }, headers }: StatelessOptions,
+  { scope: { server }, request: { method, params }, headers }: StatelessOptions,
 ): Promise<Refusal | undefined> {
   if (server === undefined || method !== 'tools/call') return undefined;
-  const list = await connection.ask('fleet/tools', { server });
+  const list = await connection.request('fleet/tools', { server });
   if (list === undefined || !asksForHeaders(list.chunks)) return undefined;
   const { result } = parse(list) as { result?: { tools: ToolEntry[] } };
   const { name, arguments: args } = params as { name?: unknown; arguments?: unknown };

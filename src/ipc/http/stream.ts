@@ -6,32 +6,34 @@ import { Reply } from './reply.js';
 import type { Message } from './virtual-connection.js';
 
 export interface StreamOptions {
-  /** 0 is the one that belongs to no request. */
+  /** 0: the stream that belongs to no request. */
   number: number;
   clock: Clock;
   log: EventLog;
-  /** A client of before 2025-11-25 takes an event without data for a broken one. */
+  /** Clients before 2025-11-25 treat an event without data as an error. */
   isPrimed(): boolean;
-  /** Nobody will ever hear the rest. */
+  /** The client is gone and cannot resume the stream. */
   onAbandoned(): void;
 }
 
-/** A reply that takes longer becomes a stream: its client may lose it and come back, and sees that we live. */
+/** A reply that takes longer becomes an event stream: the client can resume it, and sees that the daemon works on it. */
 const SLOW_MS = 1000;
-/** How long a client that lost its stream has to come back for it. */
+/** How long a client has to resume a stream that it lost. */
 const RESUME_MS = 60_000;
 
 /**
- * What a session says to one request of HTTP, in order. It outlives the response that carried it: a client that lost
- * that one comes back with the id of the last event it has.
+ * The messages of a session to one HTTP request, in order. A stream outlives its response: a client that lost the
+ * response resumes the stream with the id of the last event it got.
  */
 export class Stream {
   readonly #options: StreamOptions;
   /** Requests whose replies belong here. */
   readonly waiting = new Set<IdText>();
   #reply: Reply | undefined;
-  #said = 0;
-  #given = 0;
+  /** The number of the last message. */
+  #last = 0;
+  /** The number of the last message that was written to a response. */
+  #written = 0;
   #isResumable = false;
   #timer: unknown;
 
@@ -43,35 +45,35 @@ export class Stream {
     return this.#options.number;
   }
 
-  /** Somebody listens. */
+  /** It has a response. */
   get isOpen(): boolean {
     return this.#reply !== undefined;
   }
 
-  /** Carries it with the response of the request that began it. */
+  /** Begins with the response of its request. */
   open(response: ServerResponse): void {
-    this.#carry(response);
+    this.#attach(response);
     this.#timer = this.#options.clock.setTimeout(() => this.begin(), SLOW_MS);
   }
 
-  /** Carries it on with another response, from what the client has not heard; one that still carries it ends. */
-  resume(response: ServerResponse, after = this.#given): void {
+  /** Continues with another response, from the first message that the client did not get. The old response ends. */
+  resume(response: ServerResponse, after = this.#written): void {
     this.end();
-    const reply = this.#carry(response);
+    const reply = this.#attach(response);
     reply.begin(this.#options.isPrimed() ? this.#idOf(after) : undefined);
     this.#isResumable = true;
     for (const { sequence, message } of this.#options.log.after(this.number, after))
-      this.#give(sequence, message);
+      this.#write(sequence, message);
   }
 
   send(message: Message): void {
     this.begin();
-    this.#said += 1;
-    this.#options.log.keep(this.number, this.#said, message);
-    this.#give(this.#said, message);
+    this.#last += 1;
+    this.#options.log.keep(this.number, this.#last, message);
+    this.#write(this.#last, message);
   }
 
-  /** The last reply. Where nothing else came before it, it is all of the response. */
+  /** The last reply. Without earlier messages it is the whole response, as JSON. */
   finish(message: Message): void {
     this.#stopTimer();
     if (this.#reply?.state === 'waiting') this.#reply.json(200, message);
@@ -79,7 +81,7 @@ export class Stream {
     this.end();
   }
 
-  /** Becomes a stream of events, if it is none yet. */
+  /** Turns the response into an event stream, if it is not one yet. */
   begin(): void {
     if (this.#reply?.state !== 'waiting') return;
     this.#stopTimer();
@@ -94,21 +96,21 @@ export class Stream {
     this.#reply = undefined;
   }
 
-  #give(sequence: number, message: Message): void {
+  #write(sequence: number, message: Message): void {
     if (this.#reply === undefined) return;
     this.#reply.event(message, this.#idOf(sequence));
-    this.#given = sequence;
+    this.#written = sequence;
     this.#isResumable = true;
   }
 
-  #carry(response: ServerResponse): Reply {
+  #attach(response: ServerResponse): Reply {
     const { clock } = this.#options;
     const reply = new Reply(response, { clock, onLost: () => this.#lost(reply) });
     this.#reply = reply;
     return reply;
   }
 
-  /** No cancellation where the client may come back; and where it cannot, nobody is left to hear the reply. */
+  /** A client that can resume the stream gets time for it. Otherwise the requests are cancelled at once. */
   #lost(reply: Reply): void {
     if (this.#reply !== reply) return;
     this.#reply = undefined;

@@ -1,5 +1,6 @@
 import type { Server as NodeHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { serialize } from '../../shared/async.js';
 import { Descriptors } from '../socket/descriptors.js';
 import { guardPort } from './guard.js';
 import type { HttpServer } from './http-server.js';
@@ -13,28 +14,28 @@ export interface TcpSettings {
 }
 
 export interface TcpListenerOptions {
-  face: HttpServer;
+  httpServer: HttpServer;
   tokenFile: string;
   log: { info(fields: object, text: string): void; error(fields: object, text: string): void };
-  /** Who stands at the door: lets connections in, or turns them away. */
-  guardDoor(enter: (socket: Socket) => void): (socket: Socket) => void;
+  /** Wraps the listener for connections, and refuses some of them. */
+  limitConnections(accept: (socket: Socket) => void): (socket: Socket) => void;
 }
 
-/** How it went; null where the config asks for nothing. */
+/** Where it listens, or why it does not; null where the config asks for no port. */
 export type TcpStatus = { url: string | null; error: string | null } | null;
 
 const MAX_CONNECTIONS = 1024;
-/** Nor more than this part of all files: anybody on this machine can connect to a port, with the token or without. */
+/** At most this part of all file descriptors: every user of this machine can connect to a port, even without the token. */
 const MOST_FILES = 1 / 4;
 
-/** The herd on loopback TCP, while the config asks for it. What goes wrong here is told, and harms nothing else. */
+/** Serves the herd on loopback TCP while the config asks for it. Errors are logged and stop nothing else. */
 export class TcpListener {
   readonly #options: TcpListenerOptions;
   #settings: TcpSettings | undefined;
-  #server: { door: Server; http: NodeHttpServer } | undefined;
+  #server: { listener: Server; http: NodeHttpServer } | undefined;
   #status: TcpStatus = null;
-  /** One after the other: a config may change while a port is being opened. */
-  #turn: Promise<void> = Promise.resolve();
+  /** A config may change while a port is being opened. */
+  readonly #serialized = serialize();
 
   constructor(options: TcpListenerOptions) {
     this.#options = options;
@@ -44,10 +45,9 @@ export class TcpListener {
     return this.#status;
   }
 
-  /** May be called again with what a changed config says. */
+  /** May be called again after the config has changed. */
   open(settings: TcpSettings | undefined): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#open(settings));
-    return this.#turn;
+    return this.#serialized(() => this.#open(settings));
   }
 
   close(): Promise<void> {
@@ -56,7 +56,7 @@ export class TcpListener {
 
   async #open(settings: TcpSettings | undefined): Promise<void> {
     if (this.#server !== undefined && isSame(settings, this.#settings)) return;
-    this.#server?.door.close();
+    this.#server?.listener.close();
     this.#server?.http.close();
     this.#server?.http.closeAllConnections();
     this.#server = undefined;
@@ -78,21 +78,21 @@ export class TcpListener {
   async #listen({ host, port, token }: TcpSettings): Promise<string> {
     const secret = token === 'auto' ? readToken(this.#options.tokenFile) : undefined;
     const names: string[] = [];
-    const http = this.#options.face.serve(guardPort(names, secret), 'allowed');
-    const enter = this.#options.guardDoor((socket) => http.emit('connection', socket));
-    // as Node has it for HTTP
-    const door = createServer({ allowHalfOpen: true, noDelay: true }, enter);
-    door.maxConnections = Math.min(MAX_CONNECTIONS, Math.floor(new Descriptors().limit * MOST_FILES));
+    const http = this.#options.httpServer.serve(guardPort(names, secret), 'allowed');
+    const accept = this.#options.limitConnections((socket) => http.emit('connection', socket));
+    // the options of a Node HTTP server
+    const listener = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+    listener.maxConnections = Math.min(MAX_CONNECTIONS, Math.floor(new Descriptors().limit * MOST_FILES));
     await new Promise<void>((resolve, reject) => {
-      door.once('error', (error) => {
+      listener.once('error', (error) => {
         http.close();
         reject(error);
       });
-      door.listen(port, host, resolve);
+      listener.listen(port, host, resolve);
     });
-    door.removeAllListeners('error').on('error', () => undefined);
-    this.#server = { door, http };
-    const { port: own } = door.address() as AddressInfo;
+    listener.removeAllListeners('error').on('error', () => undefined);
+    this.#server = { listener, http };
+    const { port: own } = listener.address() as AddressInfo;
     const bound = `${host.includes(':') ? `[${host}]` : host}:${own}`;
     names.push(bound.toLowerCase(), `localhost:${own}`);
     return `http://${bound}`;

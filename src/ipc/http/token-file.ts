@@ -7,7 +7,7 @@ const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{32,}$/;
 const OTHERS = 0o077;
 
-/** The token of the port, made when there is none. A file that others can read or write is no secret. */
+/** Reads the token of the port, and makes one where there is none. Refuses a file that other users can read or write. */
 export function readToken(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -17,7 +17,7 @@ export function readToken(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') {
-      // a full disk leaves an empty file, which would be in the way for ever
+      // a full disk leaves an empty file, on which every later start would fail
       if (code === 'ENOSPC' || code === 'EDQUOT') rmSync(path, { force: true });
       throw error;
     }

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 
-/** One message, as the herd wrote it: the bytes of a line without its newline, in the pieces in which they came. */
+/** One message of the herd: the bytes of a line without its newline, in the pieces in which they came. */
 export interface Message {
   chunks: readonly Buffer[];
   bytes: number;
@@ -9,41 +9,41 @@ export interface Message {
 const NEWLINE = 0x0a;
 
 /**
- * A connection of the socket without a socket. Its `stream` is given to whoever serves connections; what is said here
- * is read there, and what is written there is heard here, a message at a time and never copied.
+ * A connection to the socket server without a socket. The server gets `stream`: it reads there what `send` is given, and
+ * each message that it writes goes to `onMessage`, without being copied.
  */
 export class VirtualConnection {
   readonly stream: Duplex;
-  readonly #hear: (message: Message) => void;
+  readonly #onMessage: (message: Message) => void;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(hear: (message: Message) => void, closed: () => void) {
-    this.#hear = hear;
+  constructor(onMessage: (message: Message) => void, onClosed: () => void) {
+    this.#onMessage = onMessage;
     this.stream = new Duplex({
       read: () => undefined,
       write: (chunk: Buffer, _encoding, taken) => {
         try {
           this.#take(chunk);
         } catch (error) {
-          // a fault of whoever hears is not the writer's, who would go on as if it had been taken: it ends the connection
+          // a bug in `onMessage` ends the connection; the server, which only writes, would not notice it
           taken(error as Error);
           return;
         }
         taken();
       },
     });
-    this.stream.on('close', closed);
+    this.stream.on('close', onClosed);
   }
 
   /** One message without a newline in it. */
-  say(line: string | Buffer): void {
+  send(line: string | Buffer): void {
     if (this.stream.destroyed) return;
     this.stream.push(line);
     this.stream.push('\n');
   }
 
-  /** Nobody listens any more: whatever is in flight is cancelled. */
+  /** The server cancels everything that is in flight. */
   destroy(): void {
     this.stream.destroy();
   }
@@ -58,7 +58,7 @@ export class VirtualConnection {
       const message = { chunks: this.#chunks, bytes: this.#bytes };
       this.#chunks = [];
       this.#bytes = 0;
-      if (message.bytes > 0) this.#hear(message);
+      if (message.bytes > 0) this.#onMessage(message);
     }
     this.#hold(chunk.subarray(start));
   }

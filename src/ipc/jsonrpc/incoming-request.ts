@@ -1,68 +1,69 @@
 import { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { cancelled, toErrorObject } from './error-codes.js';
 import type { IdText } from './message.js';
-import { errorText, rawText } from './reply-text.js';
-import type { ErrorObject } from './rpc-error.js';
-import type { Text } from './write-queue.js';
+import type { Text } from './pending-texts.js';
+import { cancelled, type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
 
-/** What a method knows of the request it answers. */
+const CLOSE = Buffer.from('}');
+
+/** A request, for the method that answers it. */
 export interface RequestContext {
   /** The JSON text of its id; undefined for a notification. */
   readonly id: IdText | undefined;
-  /** Aborted when the request is cancelled or the connection closes. Costs more than a small call: see `onCancel`. */
+  /** Aborts when the request is cancelled or the connection closes. Costs more than a small call: see `onCancel`. */
   readonly signal: AbortSignal;
   readonly isCancelled: boolean;
-  /** False once it is answered, or nobody is left to be answered. */
+  /** False after the reply, or when the connection has closed. */
   readonly isOpen: boolean;
-  /** It stays open until it is cancelled: a client that has said its last word need not be waited for because of it. */
-  stand(): void;
-  /** Runs when the reply has been queued, or when there is nobody to reply to. */
+  /** It stays open until it is cancelled, and does not keep open a connection whose client has ended its side. */
+  markEndless(): void;
+  /** Runs after the reply was queued, or where none is sent. */
   afterReply(run: () => void): void;
-  /** Runs when `signal` would abort; for one who listens alone. */
+  /** Runs when `signal` would abort. It holds one function. */
   onCancel(run: () => void): void;
-  /** For a method that returned `LATER`: one of these, once. */
+  /** A method that returned `DEFERRED` calls one of these, once. */
   answer(result: unknown): void;
   answerJson(result: string): void;
   fail(error: unknown): void;
 }
 
-/** Called once, now or later, with the text of the reply; with none where no reply is wanted any more. */
+/** Called once with the text of the reply; undefined where the client wants none. */
 export type Reply = (text: Text | undefined) => void;
 
-/** What one connection's requests share. */
-export interface Register {
-  incoming: Map<IdText, IncomingRequest>;
-  notified: Set<IncomingRequest>;
-  standing: Set<IncomingRequest>;
-  /** Hears of errors that are not the other side's to know. */
+/** The requests of one connection. */
+export interface OpenRequests {
+  byId: Map<IdText, IncomingRequest>;
+  notifications: Set<IncomingRequest>;
+  /** Requests of `byId` that end only when they are cancelled. */
+  endless: Set<IncomingRequest>;
+  /** Called with errors that the other side must not see. */
   report: (error: unknown, method: string) => void;
 }
 
-/** One request of the other side, until it is answered. */
+/** One request of the other side, until the reply. */
 export class IncomingRequest implements RequestContext {
   readonly id: IdText | undefined;
-  readonly #register: Register;
+  readonly #open: OpenRequests;
   readonly #method: string;
   readonly #reply: Reply | undefined;
   #controller: AbortController | undefined;
   #onCancel: (() => void) | undefined;
   #afterReply: (() => void)[] | undefined;
   isCancelled = false;
-  /** Whoever asked has said that it does not wait for the reply. */
+  /** The client has cancelled it and expects no reply. */
   isUnwanted = false;
   isOpen = true;
   #isSettled = false;
 
-  /** Without an id it is a notification, and nobody is told. */
-  constructor(register: Register, method: string, id?: IdText, reply?: Reply) {
-    this.#register = register;
+  /** Without an id it is a notification, which gets no reply. */
+  constructor(open: OpenRequests, method: string, id?: IdText, reply?: Reply) {
+    this.#open = open;
     this.#method = method;
     this.id = id;
     this.#reply = reply;
   }
 
-  /** Made when it is asked for: most requests end before anybody would cancel them. */
+  /** Created on first use: most requests are never cancelled. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -83,8 +84,8 @@ export class IncomingRequest implements RequestContext {
     if (this.isCancelled) run();
   }
 
-  stand(): void {
-    if (!this.#isSettled) this.#register.standing.add(this);
+  markEndless(): void {
+    if (!this.#isSettled) this.#open.endless.add(this);
   }
 
   afterReply(run: () => void): void {
@@ -105,18 +106,18 @@ export class IncomingRequest implements RequestContext {
   fail(error: unknown): void {
     const { id } = this;
     if (this.#isSettled) return;
-    // of a notification that was cancelled nobody has to hear
+    // explained also for a notification, so that a bug is reported
     const explained = this.#explain(error);
     this.#settle(id === undefined ? undefined : errorText(id, explained));
   }
 
   #settle(text: Text | undefined): void {
     this.#isSettled = true;
-    const { incoming, notified, standing } = this.#register;
-    // first, so that the id is free when the client has its reply
-    if (this.id === undefined) notified.delete(this);
-    else incoming.delete(this.id);
-    if (standing.size > 0) standing.delete(this);
+    const { byId, notifications, endless } = this.#open;
+    // before the reply, so that the client may use the id again when it has it
+    if (this.id === undefined) notifications.delete(this);
+    else byId.delete(this.id);
+    if (endless.size > 0) endless.delete(this);
     if (this.isOpen) this.#reply?.(this.isUnwanted ? undefined : text);
     this.isOpen = false;
     this.#onCancel = undefined;
@@ -128,7 +129,7 @@ export class IncomingRequest implements RequestContext {
     try {
       return `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result ?? null) ?? 'null'}}`;
     } catch (error) {
-      this.#register.report(error, this.#method);
+      this.#open.report(error, this.#method);
       return errorText(id, {
         code: CODE.internal,
         message: `Internal error: the result of ${this.#method} cannot be written as JSON`,
@@ -140,7 +141,12 @@ export class IncomingRequest implements RequestContext {
     const known = toErrorObject(error);
     if (known !== undefined) return known;
     if (this.isCancelled && this.id !== undefined) return cancelled();
-    this.#register.report(error, this.#method);
+    this.#open.report(error, this.#method);
     return { code: CODE.internal, message: `Internal error in ${this.#method}; the log says why` };
   }
+}
+
+/** The bytes of the server's result, inside a reply. */
+function rawText(id: IdText, { pieces }: RawJson): Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`), ...pieces, CLOSE];
 }

@@ -1,42 +1,41 @@
+import { OverloadedError } from '../../shared/call-errors.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { toErrorObject } from './error-codes.js';
-import { IncomingRequest, type Register, type Reply, type RequestContext } from './incoming-request.js';
+import { IncomingRequest, type OpenRequests, type Reply, type RequestContext } from './incoming-request.js';
 import type { IdText, Incoming } from './message.js';
-import { errorText } from './reply-text.js';
-import type { ErrorObject } from './rpc-error.js';
+import { type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
 
-/** What a method returns that will answer through its context: the way of calls, which spares them the promises. */
-export const DEFERRED = Symbol('later');
+/** Returned by a method that replies later through its context. Calls do this, because it costs no promise. */
+export const DEFERRED = Symbol('deferred');
 
 export type Method = (params: unknown, context: RequestContext) => unknown;
 
 type Request = Extract<Incoming, { kind: 'request' }>;
 
-/** More at once on one connection than the herd itself lets wait. */
+/** More requests at once on one connection than the herd lets wait. */
 const MAX_RUNNING = 20_000;
-const FRESH_AFTER = 1024;
+const NEW_MAP_AFTER = 1024;
 
 /**
- * The requests of the other side that are being answered. Each gets exactly one reply: a result, or an error. After
- * `close` nobody is answered and everything is aborted.
+ * The open requests of the other side. Each gets exactly one reply: a result, or an error. `close` cancels them all, and
+ * none gets a reply after it.
  */
 export class IncomingRequests {
   readonly #find: (method: string) => Method | undefined;
-  readonly #register: Register;
-  /** How many requests the present Map of those that run has seen. */
-  #seen = 0;
+  readonly #open: OpenRequests;
+  /** How many requests were put into the present Map. */
+  #added = 0;
 
   constructor(
     find: (method: string) => Method | undefined,
     report: (error: unknown, method: string) => void,
   ) {
     this.#find = find;
-    this.#register = { incoming: new Map(), notified: new Set(), standing: new Set(), report };
+    this.#open = { byId: new Map(), notifications: new Set(), endless: new Set(), report };
   }
 
-  /** How many requests wait for their reply, without those that only stand open. */
+  /** How many requests wait for their reply, without the endless ones. */
   get size(): number {
-    return this.#register.incoming.size - this.#register.standing.size;
+    return this.#open.byId.size - this.#open.endless.size;
   }
 
   request({ id, method, params }: Request, reply: Reply): void {
@@ -50,62 +49,62 @@ export class IncomingRequests {
       reply(errorText(id, refusal));
       return;
     }
-    const incoming = new IncomingRequest(this.#register, method, id, reply);
+    const incoming = new IncomingRequest(this.#open, method, id, reply);
     this.#add(id, incoming);
     begin(run, params, incoming);
   }
 
-  /** A notification of a method that answers is run like a request whose reply nobody wants. */
+  /** Runs the method like a request, without a reply. */
   notification(method: string, params: unknown): void {
     const run = this.#find(method);
     if (run === undefined) return;
-    const incoming = new IncomingRequest(this.#register, method);
-    this.#register.notified.add(incoming);
+    const incoming = new IncomingRequest(this.#open, method);
+    this.#open.notifications.add(incoming);
     begin(run, params, incoming);
   }
 
   cancel(id: IdText, wantsReply = true): void {
-    const incoming = this.#register.incoming.get(id);
+    const incoming = this.#open.byId.get(id);
     if (incoming === undefined) return;
     incoming.isUnwanted = !wantsReply;
     incoming.cancel();
   }
 
   close(): void {
-    const { incoming, notified } = this.#register;
-    for (const one of [...incoming.values(), ...notified]) {
-      one.isOpen = false;
-      one.cancel();
+    const { byId, notifications } = this.#open;
+    for (const request of [...byId.values(), ...notifications]) {
+      request.isOpen = false;
+      request.cancel();
     }
   }
 
-  /** Now and then into a new Map: one whose entries come and go keeps what went alive (see `InFlight`). */
+  /** Now and then a new Map is made: one with a high churn keeps old entries alive (see `InFlight` of src/link). */
   #add(id: IdText, incoming: IncomingRequest): void {
-    const register = this.#register;
-    this.#seen += 1;
-    if (this.#seen > FRESH_AFTER + 4 * register.incoming.size) {
-      this.#seen = 0;
-      register.incoming = new Map(register.incoming);
+    const open = this.#open;
+    this.#added += 1;
+    if (this.#added > NEW_MAP_AFTER + 4 * open.byId.size) {
+      this.#added = 0;
+      open.byId = new Map(open.byId);
     }
-    register.incoming.set(id, incoming);
+    open.byId.set(id, incoming);
   }
 
   #refusal(id: IdText): ErrorObject | undefined {
-    const { incoming } = this.#register;
-    if (incoming.has(id)) {
+    const { byId } = this.#open;
+    if (byId.has(id)) {
       return {
         code: CODE.invalidRequest,
         message: `Invalid request: id ${id} is in use by a request in flight`,
       };
     }
-    if (incoming.size < MAX_RUNNING) return undefined;
+    if (byId.size < MAX_RUNNING) return undefined;
     const message = `${MAX_RUNNING} requests of this connection are waiting already`;
     const why = 'a connection may not hold more';
-    return toErrorObject({ type: 'OverloadedError', message, why, retryable: true });
+    return toErrorObject(new OverloadedError(message, { why, retryable: true }));
   }
 }
 
-/** Called at once, so that requests begin in the order in which they came; what it throws is an error like any other. */
+/** Calls the method at once, so that requests begin in their order. An exception is an error like a rejection. */
 function begin(run: Method, params: unknown, incoming: IncomingRequest): void {
   let result: unknown;
   try {

@@ -1,40 +1,37 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { elementSources, memberSource } from './json-source.js';
-import { isDeeperThan } from './nesting.js';
+import { elementSources, isDeeperThan, memberSource } from './json-source.js';
 import type { ErrorObject } from './rpc-error.js';
 
-/**
- * One line of JSON-RPC 2.0, read. An id is kept as its JSON text (`1`, `"1"`, `null`): so it goes back exactly as it
- * came, and 1 and "1" are two ids.
- */
+/** An id as its JSON text (`1`, `"1"`, `null`): the reply has it exactly as it came, and 1 and "1" are two ids. */
 export type IdText = string;
 
+/** One message of JSON-RPC 2.0. */
 export type Incoming =
   | { kind: 'request'; id: IdText; method: string; params: unknown }
   | { kind: 'notification'; method: string; params: unknown }
-  /** `wantsReply`: MCP has it that a cancelled request is not answered. */
+  /** `wantsReply`: a request that MCP's notification cancels gets no reply. */
   | { kind: 'cancel'; target: IdText; wantsReply: boolean }
   | { kind: 'reply'; id: IdText; result: unknown }
   | { kind: 'failure'; id: IdText; error: ErrorObject }
   | { kind: 'invalid'; id: IdText; error: ErrorObject };
 
-/** More than any sane message, less than what JSON.stringify can write (it gives up near 5,000). */
+/** More than any sane message has, and less than JSON.stringify can write (it fails near 5,000). */
 export const MAX_DEPTH = 1000;
 /** A line of 8 MiB can hold four million messages; the answers would take 400 MiB. */
 export const MAX_BATCH = 10_000;
 export const NO_ID: IdText = 'null';
-/** What takes a request back, and where it says which. */
+/** The notifications that cancel a request, and the param with its id. */
 const CANCELLED_ID: Readonly<Record<string, string>> = {
   '$/cancel': 'id',
   'notifications/cancelled': 'requestId',
 };
 
-/** A batch comes as an array. */
+/** Reads one line; a batch becomes an array. */
 export function readLine(bytes: Buffer, maxDepth = MAX_DEPTH): Incoming | Incoming[] {
   const text = bytes.toString('utf8');
-  // whatever is no UTF-8 has become this; it is found faster than all the rest is checked
+  // bytes that are not UTF-8 became U+FFFD; to search for it is faster than `isUtf8`
   if (text.includes('\ufffd') && !isUtf8(bytes)) return invalid(NO_ID, 'not UTF-8', CODE.parse);
   if (isDeeperThan(maxDepth, bytes)) return invalid(NO_ID, `nested deeper than ${maxDepth} levels`);
   let value: unknown;
@@ -89,7 +86,7 @@ function classifyReply(id: IdText, value: Record<string, unknown>): Incoming {
   return invalid(id, "'method' is missing, and it is no reply");
 }
 
-/** Undefined for what cannot be an id. */
+/** Undefined for a value that cannot be an id. */
 function idText(id: unknown, source: () => string | undefined): IdText | undefined {
   if (typeof id === 'number') return Number.isSafeInteger(id) ? String(id) : (source() ?? String(id));
   return typeof id === 'string' || id === null ? JSON.stringify(id) : undefined;

@@ -1,31 +1,23 @@
-import { setMaxListeners } from 'node:events';
+import { onAbort } from '../../shared/async.js';
+import { CancelledError } from '../../shared/call-errors.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { IdText } from './message.js';
 import { ConnectionLostError, RemoteError } from './remote-error.js';
 import type { ErrorObject } from './rpc-error.js';
 
-/** A request that was taken back before it was sent. */
-export class RequestCancelledError extends ToolherdError {
-  override readonly type: string = 'CancelledError';
-  readonly retryable: boolean = false;
-  readonly sent: boolean = false;
-}
-
-/** Of this process and no other. */
+/** Unique to this process. */
 const RUN = `${process.pid.toString(36)}-${Date.now().toString(36)}`;
+const NOT_WANTED = 'the answer is not wanted any more';
 
-interface Question {
+interface WaitingRequest {
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
 
-/**
- * Our requests to the other side that wait for their reply. An abort asks the other side to cancel and then waits for
- * what it says: only it knows how far the request went.
- */
+/** Our requests to the other side that wait for their reply. */
 export class OutgoingRequests {
   readonly #send: (text: string) => void;
-  readonly #waiting = new Map<IdText, Question>();
+  readonly #waiting = new Map<IdText, WaitingRequest>();
   #next = 1;
   #closedBy: string | undefined;
 
@@ -37,58 +29,31 @@ export class OutgoingRequests {
     return this.#waiting.size;
   }
 
-  async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
-    if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
-    if (signal?.aborted) throw new RequestCancelledError(`${method} was cancelled before it was sent`);
+  /**
+   * A request to a daemon. An abort asks the daemon to cancel it, and then waits for its reply: only the daemon knows
+   * how far the request came.
+   */
+  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     const id = this.#next++;
-    const text = encode({ jsonrpc: '2.0', id, method, params });
-    const cancel = () => this.#send(encode({ jsonrpc: '2.0', method: '$/cancel', params: { id } }));
-    if (signal !== undefined) {
-      // any number of calls may share one, and Node would warn of a leak
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', cancel, { once: true });
-    }
-    try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.set(String(id), { resolve, reject });
-        this.#send(text);
-      });
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
+    return this.#ask(id, method, params, signal, () => this.#notify('$/cancel', { id }));
   }
 
   /**
-   * A question to a client of MCP. One that is taken back is told so in MCP's words and does not answer. The id is one
-   * that no other daemon uses: a bridge may bring the answer to a question of the daemon before.
+   * A request to an MCP client. An abort sends MCP's cancellation and rejects at once, since the client does not reply
+   * to a cancelled request. No other daemon uses the same id: a bridge may bring the reply to a request of the daemon
+   * before this one.
    */
-  async askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
-    if (signal.aborted) throw new RequestCancelledError(`${method} was cancelled before it was sent`);
+  requestClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const id = `${RUN}-${this.#next++}`;
-    const key = JSON.stringify(id);
-    const text = encode({ jsonrpc: '2.0', id, method, params });
-    let cancel = () => {};
-    try {
-      return await new Promise((resolve, reject) => {
-        cancel = () => {
-          if (this.#take(key) === undefined) return;
-          const reason = 'the answer is not wanted any more';
-          this.#send(
-            encode({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }),
-          );
-          reject(new RequestCancelledError(`${method}: ${reason}`));
-        };
-        signal.addEventListener('abort', cancel, { once: true });
-        this.#waiting.set(key, { resolve, reject });
-        this.#send(text);
-      });
-    } finally {
-      signal.removeEventListener('abort', cancel);
-    }
+    return this.#ask(id, method, params, signal, () => {
+      const request = this.#take(JSON.stringify(id));
+      if (request === undefined) return;
+      this.#notify('notifications/cancelled', { requestId: id, reason: NOT_WANTED });
+      request.reject(new CancelledError(`${method}: ${NOT_WANTED}`));
+    });
   }
 
-  /** A reply to nothing is nobody's. */
+  /** A reply to no request of ours is ignored. */
   answered(id: IdText, result: unknown): void {
     this.#take(id)?.resolve(result);
   }
@@ -104,14 +69,39 @@ export class OutgoingRequests {
     for (const { reject } of lost) reject(new ConnectionLostError(reason, { sent: true }));
   }
 
-  #take(id: IdText): Question | undefined {
-    const question = this.#waiting.get(id);
+  async #ask(
+    id: number | string,
+    method: string,
+    params: unknown,
+    signal: AbortSignal | undefined,
+    cancel: () => void,
+  ): Promise<unknown> {
+    if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
+    if (signal?.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
+    const text = encode({ jsonrpc: '2.0', id, method, params });
+    const forget = onAbort(signal, cancel);
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.set(JSON.stringify(id), { resolve, reject });
+        this.#send(text);
+      });
+    } finally {
+      forget();
+    }
+  }
+
+  #notify(method: string, params: Record<string, unknown>): void {
+    this.#send(encode({ jsonrpc: '2.0', method, params }));
+  }
+
+  #take(id: IdText): WaitingRequest | undefined {
+    const request = this.#waiting.get(id);
     this.#waiting.delete(id);
-    return question;
+    return request;
   }
 }
 
-/** Throws a typed error for what JSON cannot hold: a BigInt, a circle, 5,000 levels of nesting. */
+/** Throws a typed error for values that JSON cannot hold: a BigInt, a circle, 5,000 levels of nesting. */
 export function encode(message: Record<string, unknown>): string {
   try {
     return JSON.stringify(message);

@@ -4,8 +4,8 @@ import { CODE } from '../../shared/rpc-codes.js';
 import { RpcError } from './rpc-error.js';
 
 /**
- * Reads the params of one request, field by field. Written by hand: a schema library would cost the daemon's clients
- * more than all the rest of this folder. What a method does not know is let pass, so that a newer client may say more.
+ * Reads the params of one request, field by field. Written by hand: a schema library would be larger than all the rest
+ * of this folder. Unknown fields are ignored, so that a newer client may send more.
  */
 export class Params {
   readonly #fields: Record<string, unknown>;
@@ -17,17 +17,17 @@ export class Params {
     this.#fields = params ?? {};
   }
 
-  /** A list of objects, each read by `read`; what is wrong with one says which. */
+  /** A list of objects, each read by `read`. An error names the entry. */
   list<T>(name: string, read: (params: Params) => T): T[] {
     const list = this.#fields[name];
     if (!Array.isArray(list)) throw wrong(`'${name}' must be a list of objects`);
     return list.map((entry, at) => {
-      const place = `${name}[${at}]`;
+      const path = `${name}[${at}]`;
       try {
-        return read(new Params(entry ?? {}, place));
+        return read(new Params(entry ?? {}, path));
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        throw new RpcError(CODE.invalidParams, `${error.message} (in '${place}')`);
+        throw new RpcError(CODE.invalidParams, `${error.message} (in '${path}')`);
       }
     });
   }
@@ -78,7 +78,7 @@ export class Params {
     return this.has(name) ? this.texts(name) : undefined;
   }
 
-  /** A list whose entries are among those known. */
+  /** A list of known values. */
   choices<T extends string>(name: string, known: readonly T[]): T[] {
     const list = this.texts(name);
     for (const [at, entry] of list.entries()) {
@@ -96,7 +96,7 @@ export class Params {
     return value;
   }
 
-  /** Zero counts only where `from` says so. */
+  /** `from`: whether 0 is allowed. */
   optionalMs(name: string, from: 0 | 1): number | undefined {
     if (!this.has(name)) return undefined;
     const value = this.#fields[name];
@@ -113,18 +113,18 @@ export class Params {
     return value;
   }
 
-  /** Everything that was said, except what is about the request itself. */
+  /** All fields except `_meta`. */
   rest(): Record<string, unknown> {
     const { _meta, ...rest } = this.#fields;
     return rest;
   }
 
-  /** One text of what is about the request itself. */
+  /** A string of `_meta`. */
   meta(name: string): string | undefined {
     return new Params(this.optionalRecord('_meta'), '_meta').optionalText(name);
   }
 
-  /** A moment, as ISO 8601 writes it. */
+  /** A time in ISO 8601. */
   optionalTime(name: string): string | undefined {
     const text = this.optionalText(name);
     if (text !== undefined && Number.isNaN(Date.parse(text)))
@@ -132,7 +132,7 @@ export class Params {
     return text;
   }
 
-  /** The caller's own token, which goes back to it with each progress. */
+  /** The token that each progress notification repeats to the caller. */
   progressToken(): string | number | undefined {
     const token = this.optionalRecord('_meta')?.progressToken;
     if (token === undefined || typeof token === 'string' || typeof token === 'number') return token;

@@ -6,28 +6,21 @@ import type { Reply } from './incoming-request.js';
 import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
 import { encode, OutgoingRequests } from './outgoing-requests.js';
-import { errorText } from './reply-text.js';
-import { DEFAULT_LIMITS, sizeOf, type Text, WriteQueue, type WriteQueueLimits } from './write-queue.js';
+import { sizeOf, type Text } from './pending-texts.js';
+import { errorText } from './rpc-error.js';
+import { DEFAULT_LIMITS, WriteQueue, type WriteQueueLimits } from './write-queue.js';
 
-/**
- * One end of a JSON-RPC 2.0 connection over any duplex stream; both ends may ask. `answers` holds what the other side
- * asked, `questions` what we asked, `outbox` what is on its way out.
- *
- * A client may close its writing half (`echo … | socat`) and still gets its replies; then the connection ends. To tell
- * it from a client that died, a space is written now and then: JSON allows it in front of a reply, and a dead client
- * answers it with EPIPE.
- */
 export interface PeerOptions {
   maxLineBytes?: number;
   /** How deep a line may be nested. */
   maxDepth?: number;
-  /** A line that cannot be read is answered with an error, or ends the connection: a client cannot know whose it was. */
+  /** A line that cannot be read gets an error, or ends the connection: a client cannot tell which reply it was. */
   badLines?: 'answered' | 'fatal';
   limits?: WriteQueueLimits;
-  /** Hears of each piece of a large text that the other side has taken. */
+  /** Called with each piece of a large text that the other side has taken. */
   spent?: ((piece: Buffer) => void) | undefined;
   clock?: Clock;
-  /** Hears of errors that are not the other side's to know. */
+  /** Called with errors that the other side must not see. */
   report?: (error: unknown, method: string) => void;
 }
 
@@ -36,8 +29,15 @@ export const MAX_LINE_BYTES = 8 * 2 ** 20;
 const PROBE_MS = 500;
 const NEWLINE = Buffer.from('\n');
 
+/**
+ * One end of a JSON-RPC 2.0 connection over any duplex stream. Both ends may send requests.
+ *
+ * A client may close its writing half (`echo … | socat`) and still gets its replies; then the connection ends. To tell
+ * such a client from one that died, a space is written now and then: JSON allows it in front of a reply, and a write to a
+ * dead client fails with EPIPE.
+ */
 export class Peer {
-  /** Settles with the reason when the connection is gone. */
+  /** Resolves with the reason when the connection has ended. */
   readonly closed: Promise<string>;
   readonly #stream: Duplex;
   readonly #clock: Clock;
@@ -81,31 +81,31 @@ export class Peer {
     stream.on('end', () => this.#inputEnd());
   }
 
-  /** Requests of the other side that are being answered. */
+  /** How many requests of the other side wait for their reply. */
   get running(): number {
     return this.#incoming.size;
   }
 
-  /** Bytes on their way out. */
+  /** Bytes that the other side has not taken. */
   get queued(): number {
     return this.#queue.queued;
   }
 
-  /** Says how a method is answered, or a notification heard. */
+  /** Registers what runs for a method, be it a request or a notification. */
   handle(method: string, run: Method): void {
     this.#methods.set(method, run);
   }
 
   request(method: string, params?: unknown, { signal }: { signal?: AbortSignal | undefined } = {}) {
-    return this.#outgoing.ask(method, params, signal);
+    return this.#outgoing.request(method, params, signal);
   }
 
-  /** The same to a client of MCP, which does not answer what was cancelled. */
-  askClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    return this.#outgoing.askClient(method, params, signal);
+  /** The same to an MCP client, which does not reply to a cancelled request. */
+  requestClient(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.#outgoing.requestClient(method, params, signal);
   }
 
-  /** Never throws, since it is called in the middle of other people's work: what JSON cannot hold is reported. */
+  /** Never throws, since callers are in the middle of other work: params that JSON cannot hold are reported. */
   notify(method: string, params?: unknown): void {
     try {
       this.#send(encode({ jsonrpc: '2.0', method, params }));
@@ -114,12 +114,12 @@ export class Peer {
     }
   }
 
-  /** Settles when the other side took everything that was sent, or the connection is gone. */
+  /** Resolves when the other side took everything that was sent, or the connection has ended. */
   flushed(): Promise<void> {
     return this.#queue.emptied();
   }
 
-  /** Ends the connection when everything sent so far was taken. */
+  /** Ends the connection after the other side took everything that was sent. */
   end(): void {
     void this.flushed().then(() => this.#stream.end(() => this.#stream.destroy()));
   }
@@ -130,7 +130,7 @@ export class Peer {
     this.#finish();
   }
 
-  /** Whether it was this side that gave up the other one. */
+  /** Whether this side ended the connection because of a limit. */
   get wasDropped(): boolean {
     return this.#wasDropped;
   }
@@ -178,16 +178,16 @@ export class Peer {
     }
   }
 
-  /** The replies of a batch go out together, when the last of them is there. */
+  /** The replies of a batch are sent together, after the last one. */
   #readBatch(messages: readonly Incoming[]): void {
     const texts: (Text | undefined)[] = [];
-    let missing = messages.filter(isAnswered).length;
+    let missing = messages.filter(getsReply).length;
     let held = 0;
-    let places = 0;
+    let replies = 0;
     for (const message of messages) {
-      const place = isAnswered(message) ? places++ : -1;
+      const index = getsReply(message) ? replies++ : -1;
       this.#readOne(message, (text) => {
-        texts[place] = text;
+        texts[index] = text;
         missing -= 1;
         held += text === undefined ? 0 : sizeOf(text);
         if (held > this.#limits.hardBytes) this.#drop(`the replies to a batch are over ${held} bytes`);
@@ -205,13 +205,13 @@ export class Peer {
     this.#inputEnded = true;
     this.#outgoing.close('the other side ended it');
     if (this.#incoming.size === 0) this.end();
-    else this.#probeForLife();
+    else this.#probeClient();
   }
 
-  #probeForLife(): void {
+  #probeClient(): void {
     if (this.#hasClosed || this.#incoming.size === 0) return;
     if (this.#queue.queued === 0) this.#queue.send(' ');
-    this.#probe = this.#clock.setTimeout(() => this.#probeForLife(), PROBE_MS);
+    this.#probe = this.#clock.setTimeout(() => this.#probeClient(), PROBE_MS);
   }
 
   #finish(): void {
@@ -235,6 +235,6 @@ function batchOf(texts: readonly (Text | undefined)[]): Text | undefined {
   return [...parts, Buffer.from(']')];
 }
 
-function isAnswered({ kind }: Incoming): boolean {
+function getsReply({ kind }: Incoming): boolean {
   return kind === 'request' || kind === 'invalid';
 }

@@ -3,7 +3,7 @@ import { type ErrorDetails, ToolherdError } from '../../shared/errors.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { ErrorObject } from './rpc-error.js';
 
-/** What JSON-RPC's own codes are called where errors are told apart by type. */
+/** The error types for JSON-RPC's own codes. */
 const TYPE_BY_CODE: Readonly<Record<number, string>> = {
   [CODE.parse]: 'ParseError',
   [CODE.invalidRequest]: 'InvalidRequestError',
@@ -12,15 +12,15 @@ const TYPE_BY_CODE: Readonly<Record<number, string>> = {
   [CODE.internal]: 'InternalError',
 };
 
-/** An error that came over the wire; `type` is its type there. */
+/** An error of the other side, with the `type` that it has there. */
 export class RemoteError extends ToolherdError {
   override readonly type: string;
   readonly code: number;
   readonly retryable: boolean;
   readonly sent: boolean;
-  /** As it came, whatever it is. */
+  /** As the other side sent it. */
   readonly data: unknown;
-  /** A server's own JSON-RPC error, where that is what went wrong. */
+  /** The JSON-RPC error of the MCP server, where the server answered with one. */
   readonly rpc: WireError['rpc'];
 
   constructor({ code, message, data }: ErrorObject) {
@@ -54,7 +54,7 @@ function isWireError(data: unknown): data is WireError {
 export class ConnectionLostError extends ToolherdError {
   override readonly type: string = 'ConnectionLostError';
   readonly retryable: boolean;
-  /** Whether the request had been written: it may have run. */
+  /** Whether the request was written: it may have run. */
   readonly sent: boolean;
 
   constructor(reason: string, { sent, ...details }: ErrorDetails & { sent: boolean }) {

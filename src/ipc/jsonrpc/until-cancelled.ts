@@ -1,19 +1,18 @@
-import { wasCancelled } from './error-codes.js';
+import { onAbort } from '../../shared/async.js';
+import { wasCancelled } from './rpc-error.js';
 
 /**
- * For work that perhaps cannot be cancelled itself: whoever waits for it need not. What can be has a moment for it,
- * since it alone knows how far it came.
+ * Rejects when the signal aborts, even if the work cannot be cancelled. Work that can be gets one turn of the event loop
+ * to reject first, because it knows whether its request was sent.
  */
 export function untilCancelled<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => setImmediate(() => reject(wasCancelled()));
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
+    const forget = onAbort(signal, () => setImmediate(() => reject(wasCancelled())));
     work
       .then(
         (result) => (signal.aborted ? undefined : resolve(result)),
         (error) => reject(signal.aborted ? wasCancelled(error) : error),
       )
-      .finally(() => signal.removeEventListener('abort', giveUp));
+      .finally(forget);
   });
 }

@@ -1,17 +1,13 @@
 import type { Writable } from 'node:stream';
 import { type Clock, systemClock } from '../../shared/clock.js';
-
-/** In one piece, or in those that a large result came in. */
-export type Text = string | readonly Buffer[];
+import { EARLY_WRITE_SIZE, encodingOf, TurnBatcher } from '../../shared/turn-batcher.js';
+import { PendingTexts, sizeOf, type Text } from './pending-texts.js';
 
 /**
- * What is waiting to be written to one connection. The texts of one tick become one write, but for one that is likely to
- * be alone; what came in pieces is written in them. Bytes leave in slices, the next one when the last was taken: so it is known when a client stops
- * reading, and how much of it is held here.
- *
- * A client that does not read is dropped when more than `softBytes` wait and it took nothing for `stallMs`, or when
- * more than `hardBytes` wait. Less may wait for ever: a client that is stopped in a debugger is no fault. A text that
- * alone is larger than `hardBytes` was asked for and allowed by its server's config: one such text does not count.
+ * A client that does not read is dropped when more than `softBytes` are queued and it took nothing for `stallMs`, or when
+ * more than `hardBytes` are queued. Less may stay queued for ever: a client that a debugger has stopped is not at fault.
+ * A text that alone is larger than `hardBytes` was requested, and its server's config allows it: one such text does not
+ * count.
  */
 export interface WriteQueueLimits {
   softBytes: number;
@@ -28,51 +24,43 @@ export const DEFAULT_LIMITS: WriteQueueLimits = {
 export interface WriteQueueOptions {
   clock?: Clock;
   limits?: WriteQueueLimits;
-  /** Hears of each piece that the other side has taken: nothing here looks at it again. */
+  /** Called with each piece that the other side has taken. The queue does not read it again. */
   spent?: ((piece: Buffer) => void) | undefined;
 }
 
 /** Small, so that a slow client is seen to take bytes; large enough that a slice costs nothing beside its bytes. */
 const SLICE_BYTES = 65_536;
-/** So much goes out at once: the client has begun with it while the rest of the turn is still worked on here. */
-const ENOUGH_BYTES = 4096;
-/** A client that reads as fast as it is written to would otherwise have a large text written in one turn of the loop. */
+/** Without this limit a large text to a fast client would be written in one turn of the event loop. */
 const TURN_BYTES = 4 * SLICE_BYTES;
 const NOTHING = Buffer.alloc(0);
+const endOfTurn = (end: () => void): void => void setImmediate(end);
 
+/**
+ * The texts that wait to be written to one connection. The texts of one turn become one write (see `TurnBatcher`). A
+ * large text is written in slices, each after the other side took the last one: so the queue sees when a client stops
+ * reading, and knows how many bytes it holds for it.
+ */
 export class WriteQueue {
   readonly #stream: Writable;
   readonly #drop: (reason: string) => void;
-  readonly #clock: Clock;
   readonly #limits: WriteQueueLimits;
   readonly #spent: ((piece: Buffer) => void) | undefined;
-  /** Most of what is ever sent: short texts of one tick with nothing before them, which go out as one string. */
-  #short = '';
-  #shortBytes = 0;
-  /** All else, behind which everything waits. */
-  #texts: (string | Buffer)[] = [];
-  /** How many of them are gone: to shift a long list costs its length. */
-  #gone = 0;
-  /** Encoded, and taken in part. */
+  readonly #pending = new PendingTexts();
+  readonly #turn = new TurnBatcher(endOfTurn, () => this.#endTurn());
+  readonly #stall: StallWatch;
+  #state: 'empty' | 'writing' | 'closed' = 'empty';
+  /** What is left of the text or piece that is written in slices. */
   #block: Buffer = NOTHING;
-  /** What it is a part of, where that came as a piece. */
+  /** The whole of it, if it is a piece. */
   #piece: Buffer = NOTHING;
+  /** Bytes that the other side has not taken. */
   #queued = 0;
-  /** Of these, what is written. */
+  /** Those of them that are written to the stream. */
   #untaken = 0;
-  #isTurnBegun = false;
-  #sentInTurn = 0;
-  /** The last turn had one text. So has the next, most likely: it is written at once, and waits for no others. */
-  #isAlone = true;
-  /** Written since others had their turn. */
-  #inTurn = 0;
-  /** The largest text since nothing was queued. */
+  /** Bytes that were taken since the event loop last served others. */
+  #takenInTurn = 0;
+  /** The size of the largest text since nothing was queued. */
   #largest = 0;
-  #state: 'empty' | 'writing' = 'empty';
-  #closed = false;
-  /** Known while it is watched: from when more than `softBytes` wait until it has taken them. */
-  #takenAt = 0;
-  #stallTimer: unknown;
   #emptied: (() => void)[] = [];
 
   constructor(
@@ -82,18 +70,22 @@ export class WriteQueue {
   ) {
     this.#stream = stream;
     this.#drop = drop;
-    this.#clock = clock;
     this.#limits = limits;
     this.#spent = spent;
+    this.#stall = new StallWatch(clock, limits.stallMs, {
+      isNeeded: () => this.#queued > limits.softBytes,
+      stalled: (forMs) =>
+        drop(`it left ${this.#queued} bytes unread and took none for ${Math.round(forMs)} ms`),
+    });
   }
 
-  /** Bytes that the other side has not taken yet. */
+  /** Bytes that the other side has not taken. */
   get queued(): number {
     return this.#queued;
   }
 
   send(text: Text): void {
-    if (this.#closed) return;
+    if (this.#state === 'closed') return;
     const bytes = sizeOf(text);
     this.#queued += bytes;
     this.#largest = Math.max(this.#largest, bytes);
@@ -102,174 +94,151 @@ export class WriteQueue {
       this.#drop(`it left ${this.#queued} bytes unread`);
       return;
     }
-    if (this.#queued > softBytes) this.#watchForStall();
-    this.#add(text, bytes);
-    this.#sentInTurn += 1;
+    if (this.#queued > softBytes) this.#stall.begin();
+    this.#pending.add(text, bytes);
+    this.#turn.countText();
     if (this.#hasEnough) this.#writeShort();
     if (this.#state === 'writing') return;
     this.#state = 'writing';
-    // ends after the promises of this tick: what they answer goes out together
-    this.#beginTurn();
-    if (this.#isAlone && this.#short !== '') this.#writeShort();
+    // the turn ends after the promises of this tick: their replies are written together
+    this.#turn.begin();
+    if (this.#turn.writesFirstAtOnce && this.#pending.shortBytes > 0) this.#writeShort();
   }
 
-  /** Settles when everything was taken, or never will be. */
+  /** Resolves when the other side took everything, or the queue was closed. */
   emptied(): Promise<void> {
-    if (this.#queued === 0 || this.#closed) return Promise.resolve();
+    if (this.#queued === 0 || this.#state === 'closed') return Promise.resolve();
     return new Promise((resolve) => this.#emptied.push(resolve));
   }
 
   close(): void {
-    this.#closed = true;
-    this.#forget();
-    this.#takeShort();
+    this.#state = 'closed';
+    this.#pending.clear();
     this.#block = NOTHING;
     this.#piece = NOTHING;
     this.#queued = 0;
-    this.#unwatch();
-    this.#tellEmptied();
-  }
-
-  #add(text: Text, bytes: number): void {
-    const isFirst = this.#texts.length === 0;
-    if (isFirst && typeof text === 'string' && this.#shortBytes + bytes <= SLICE_BYTES) {
-      this.#short += text;
-      this.#shortBytes += bytes;
-      return;
-    }
-    if (isFirst && this.#short !== '') this.#texts.push(this.#takeShort());
-    if (typeof text === 'string') this.#texts.push(text);
-    else for (const piece of text) this.#texts.push(piece);
+    this.#stall.end();
+    this.#resolveEmptied();
   }
 
   get #hasEnough(): boolean {
-    return this.#shortBytes >= ENOUGH_BYTES && this.#untaken < SLICE_BYTES && this.#block.length === 0;
+    return (
+      this.#pending.shortBytes >= EARLY_WRITE_SIZE && this.#untaken < SLICE_BYTES && this.#block.length === 0
+    );
   }
 
-  #takeShort(): string {
-    const text = this.#short;
-    this.#short = '';
-    this.#shortBytes = 0;
-    return text;
+  #endTurn(): void {
+    this.#takenInTurn = 0;
+    if (this.#untaken === 0) this.#writeNext();
   }
 
-  #beginTurn(): void {
-    this.#isTurnBegun = true;
-    setImmediate(this.#endTurn);
-  }
-
-  readonly #endTurn = (): void => {
-    this.#isTurnBegun = false;
-    this.#isAlone = this.#sentInTurn <= 1;
-    this.#sentInTurn = 0;
-    this.#inTurn = 0;
-    if (this.#untaken === 0) this.#goOn();
-  };
-
-  /** When all that was written is taken. */
-  #goOn(): void {
-    if (this.#closed) return;
+  /** Called when everything that was written has been taken. */
+  #writeNext(): void {
+    if (this.#state === 'closed') return;
     if (this.#queued === 0) {
       this.#state = 'empty';
-      this.#sentInTurn = 0;
+      this.#turn.forgetCount();
       this.#largest = 0;
-      // what comes next has its own time to be taken
-      if (this.#stallTimer !== undefined) this.#unwatch();
-      this.#tellEmptied();
-    } else if (this.#block.length === 0 && this.#short !== '') this.#writeShort();
+      // the next text has the whole `stallMs` again
+      this.#stall.end();
+      this.#resolveEmptied();
+    } else if (this.#block.length === 0 && this.#pending.shortBytes > 0) this.#writeShort();
     else this.#writeSlice();
   }
 
   #writeShort(): void {
-    const bytes = this.#shortBytes;
-    const text = this.#takeShort();
+    const bytes = this.#pending.shortBytes;
+    const text = this.#pending.takeShort();
     this.#untaken += bytes;
     this.#stream.write(text, encodingOf(text, bytes), () => this.#taken(bytes));
   }
 
   #writeSlice(): void {
-    if (this.#block.length === 0) this.#block = this.#nextBlock();
+    if (this.#block.length === 0) this.#beginBlock(this.#pending.takeNext());
     const slice = this.#block.subarray(0, SLICE_BYTES);
     this.#block = this.#block.subarray(slice.length);
     this.#untaken += slice.length;
     this.#stream.write(slice, () => this.#taken(slice.length));
   }
 
-  /** A piece as it is, or all the texts up to the next piece. */
-  #nextBlock(): Buffer {
-    const from = this.#gone;
-    const first = this.#texts[from];
-    let to = from + 1;
-    if (typeof first === 'string') while (typeof this.#texts[to] === 'string') to += 1;
-    this.#piece = typeof first === 'string' ? NOTHING : (first ?? NOTHING);
-    const block = typeof first === 'string' ? Buffer.from(this.#texts.slice(from, to).join('')) : this.#piece;
-    // what was written is not held here until the rest is
-    this.#texts.fill('', from, to);
-    this.#gone = to;
-    if (to === this.#texts.length) this.#forget();
-    return block;
+  #beginBlock(next: string | Buffer): void {
+    this.#piece = typeof next === 'string' ? NOTHING : next;
+    this.#block = typeof next === 'string' ? Buffer.from(next) : next;
   }
 
   #taken(bytes: number): void {
-    if (this.#closed) return;
+    if (this.#state === 'closed') return;
     this.#queued -= bytes;
     this.#untaken -= bytes;
-    if (this.#stallTimer !== undefined) this.#takenAt = this.#clock.now();
-    if (this.#piece !== NOTHING && this.#block.length === 0) this.#letGo();
-    if (this.#untaken > 0 || this.#isTurnBegun) return;
-    this.#inTurn += bytes;
-    if (this.#inTurn < TURN_BYTES) this.#goOn();
-    else this.#beginTurn();
+    this.#stall.taken();
+    if (this.#piece !== NOTHING && this.#block.length === 0) this.#releasePiece();
+    if (this.#untaken > 0 || this.#turn.isRunning) return;
+    this.#takenInTurn += bytes;
+    if (this.#takenInTurn < TURN_BYTES) this.#writeNext();
+    else this.#turn.begin();
   }
 
-  #letGo(): void {
+  #releasePiece(): void {
     this.#spent?.(this.#piece);
     this.#piece = NOTHING;
   }
 
-  #forget(): void {
-    if (this.#texts.length > 0) this.#texts = [];
-    this.#gone = 0;
-  }
-
-  #watchForStall(): void {
-    if (this.#stallTimer !== undefined) return;
-    this.#takenAt = this.#clock.now();
-    this.#lookAgainIn(this.#limits.stallMs);
-  }
-
-  #unwatch(): void {
-    this.#clock.clearTimeout(this.#stallTimer);
-    this.#stallTimer = undefined;
-  }
-
-  #lookAgainIn(ms: number): void {
-    this.#stallTimer = this.#clock.setTimeout(() => this.#lookForStall(), ms);
-  }
-
-  #lookForStall(): void {
-    this.#stallTimer = undefined;
-    if (this.#queued <= this.#limits.softBytes) return;
-    const { stallMs } = this.#limits;
-    const forMs = this.#clock.now() - this.#takenAt;
-    if (forMs < stallMs) this.#lookAgainIn(stallMs - forMs);
-    else this.#drop(`it left ${this.#queued} bytes unread and took none for ${Math.round(forMs)} ms`);
-  }
-
-  #tellEmptied(): void {
-    const told = this.#emptied;
+  #resolveEmptied(): void {
+    const waiting = this.#emptied;
     this.#emptied = [];
-    for (const tell of told) tell();
+    for (const resolve of waiting) resolve();
   }
 }
 
-/** Nearly everything is ASCII, and that is written faster as what it also is. */
-function encodingOf(text: string, bytes: number): BufferEncoding {
-  return bytes === text.length ? 'latin1' : 'utf8';
+interface StallWatchOptions {
+  /** Whether enough is queued to watch the other side. */
+  isNeeded(): boolean;
+  /** The other side took nothing for so long. */
+  stalled(forMs: number): void;
 }
 
-export function sizeOf(text: Text): number {
-  return typeof text === 'string'
-    ? Buffer.byteLength(text)
-    : text.reduce((sum, { length }) => sum + length, 0);
+/** Finds out when the other side has taken nothing for `stallMs`. */
+class StallWatch {
+  readonly #clock: Clock;
+  readonly #stallMs: number;
+  readonly #options: StallWatchOptions;
+  #takenAt = 0;
+  /** Undefined while nothing is watched. */
+  #timer: unknown;
+
+  constructor(clock: Clock, stallMs: number, options: StallWatchOptions) {
+    this.#clock = clock;
+    this.#stallMs = stallMs;
+    this.#options = options;
+  }
+
+  /** Does nothing where the watch has begun. */
+  begin(): void {
+    if (this.#timer !== undefined) return;
+    this.#takenAt = this.#clock.now();
+    this.#checkIn(this.#stallMs);
+  }
+
+  /** The other side took something. */
+  taken(): void {
+    if (this.#timer !== undefined) this.#takenAt = this.#clock.now();
+  }
+
+  end(): void {
+    if (this.#timer === undefined) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #checkIn(ms: number): void {
+    this.#timer = this.#clock.setTimeout(() => this.#check(), ms);
+  }
+
+  #check(): void {
+    this.#timer = undefined;
+    if (!this.#options.isNeeded()) return;
+    const forMs = this.#clock.now() - this.#takenAt;
+    if (forMs < this.#stallMs) this.#checkIn(this.#stallMs - forMs);
+    else this.#options.stalled(forMs);
+  }
 }

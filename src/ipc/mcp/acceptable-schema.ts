@@ -3,9 +3,9 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 const ANYTHING: JsonObject = { type: 'object' };
 
 /**
- * The schema of a tool's arguments as it came, if the official clients take it: they look at `type`, `properties` and
- * `required`, and throw away the whole list for one that they do not like. Such a one becomes a schema that lets
- * everything through; the server will say what is wrong. A property that is `true` or `false` is written as an object.
+ * The schema of a tool's arguments, if the official clients accept it. They check `type`, `properties` and `required`,
+ * and reject the whole list for one bad schema. So a bad one is replaced by a schema that allows everything, and the
+ * server checks the arguments. A property that is `true` or `false` is written as an object.
  */
 export function acceptableSchema(schema: unknown): JsonObject {
   if (!isObject(schema) || schema.type !== 'object') return ANYTHING;

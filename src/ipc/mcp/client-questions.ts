@@ -3,7 +3,7 @@ import { CODE } from '../../shared/rpc-codes.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { RpcError } from '../jsonrpc/rpc-error.js';
 
-/** What a client says in `initialize` that it can do. */
+/** The capabilities of a client, from `initialize` or from `_meta`. */
 export type ClientCapabilities = Readonly<Record<string, unknown>>;
 
 const CAPABILITY: Readonly<Record<string, string>> = {
@@ -11,21 +11,21 @@ const CAPABILITY: Readonly<Record<string, string>> = {
   'elicitation/create': 'elicitation',
 };
 
-/** How a server's questions reach the client whose call it works on; undefined where that client answers none. */
+/** Sends a server's questions to the client whose call it works on; undefined where that client answers none. */
 export function askClient(peer: Peer, capabilities: ClientCapabilities): OnRequest | undefined {
   if (!answersAnything(capabilities)) return undefined;
   return async (method, params, signal) => {
     checkOffered(capabilities, method, params);
-    return (await peer.askClient(method, params, signal)) as Record<string, unknown>;
+    return (await peer.requestClient(method, params, signal)) as Record<string, unknown>;
   };
 }
 
-/** Servers need not even be told that they might ask a client that answers nothing. */
+/** Whether the client answers any question. */
 export function answersAnything(capabilities: ClientCapabilities): boolean {
   return Object.values(CAPABILITY).some((name) => isOffered(capabilities[name]));
 }
 
-/** Throws what a server is told that asks for more than its client offers. */
+/** Throws the error for a server whose question the client cannot answer. */
 export function checkOffered(
   capabilities: ClientCapabilities,
   method: string,

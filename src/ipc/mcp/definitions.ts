@@ -4,8 +4,8 @@ import { acceptableSchema } from './acceptable-schema.js';
 type Definition = Record<string, unknown>;
 
 /**
- * What the herd offers, in MCP's words again. Clients refuse a whole list for one bad definition: of one that is known
- * to be bad the broken part is left out, so that the tool can be called and the others are seen.
+ * The entries of the herd's lists as definitions of MCP. Clients reject a whole list for one bad definition, so the
+ * broken part of a bad one is left out: the tool can still be called, and the others are listed.
  */
 export function toolDefinition(entry: ToolEntry, name: string): Definition {
   const { server: _, exposed_name: __, cached: ___, blocked: ____, ...own } = entry;

@@ -1,9 +1,8 @@
 import type { McpResult, WireError } from '../../fleet/fleet.js';
 import { CODE } from '../../shared/rpc-codes.js';
-import { toErrorObject } from '../jsonrpc/error-codes.js';
-import { RpcError } from '../jsonrpc/rpc-error.js';
+import { RpcError, toErrorObject } from '../jsonrpc/rpc-error.js';
 
-/** What a client of MCP is told with an error of JSON-RPC: the question was wrong, and asking again will not help. */
+/** Errors that an MCP client gets as JSON-RPC errors: the request was wrong, and to repeat it will not help. */
 const CODES: Readonly<Record<string, number>> = {
   ServerNotFoundError: CODE.invalidParams,
   MCPToolNotFoundError: CODE.invalidParams,
@@ -11,7 +10,7 @@ const CODES: Readonly<Record<string, number>> = {
   MCPResourceNotFoundError: -32002,
 };
 
-/** A request that failed, as the client is told: the server's own error unchanged, ours with why and fix. */
+/** The error of a failed request for the client: the server's own unchanged, ours with why and fix. */
 export function toRpcError(error: unknown): unknown {
   const { code, message, data } = toErrorObject(error) ?? {};
   if (code === undefined || error instanceof RpcError) return error;
@@ -23,16 +22,16 @@ export function toRpcError(error: unknown): unknown {
 }
 
 /**
- * The result of a call that the server could not answer, in words for a model: what happened, whether it may have run,
- * and when to try again. Throws what is no such thing.
+ * The result of a call that failed before the server answered, as text for a model: what happened, whether the tool may
+ * have run, and when to try again. Throws errors that are not of this kind.
  */
 export function toFailedResult(error: unknown): McpResult {
   const { data } = toErrorObject(error) ?? {};
-  const told = data as WireError | undefined;
-  if (error instanceof RpcError || told === undefined || told.rpc !== undefined || told.type in CODES) {
+  const wire = data as WireError | undefined;
+  if (error instanceof RpcError || wire === undefined || wire.rpc !== undefined || wire.type in CODES) {
     throw toRpcError(error);
   }
-  const { message, why, fix, sent, type } = told;
+  const { message, why, fix, sent, type } = wire;
   const lines = [
     quoted(`${type}: ${message}`),
     ...(why === undefined ? [] : [quoted(`Why: ${why}`)]),
@@ -40,13 +39,13 @@ export function toFailedResult(error: unknown): McpResult {
     sent
       ? 'The call had been sent and may have run. It was not repeated: check what it did before you call it again.'
       : 'The call was not sent: nothing has run.',
-    nextStep(told),
+    nextStep(wire),
     ...(fix === undefined ? [] : [`For the person in charge: ${fix}`]),
   ];
   return { content: [{ type: 'text', text: lines.join('\n') }], isError: true };
 }
 
-/** Lines after the first are words of a server: a model must not take them for ours. */
+/** Lines after the first are output of a server: a model must not take them for ours. */
 function quoted(text: string): string {
   return text.replaceAll('\n', '\n> ');
 }
@@ -55,5 +54,5 @@ function nextStep({ type, sent, retryable }: WireError): string {
   if (retryable) return 'It can be tried again in a few seconds.';
   if (type === 'ServerCrashedError') return 'The server is started again; new calls can be made at once.';
   if (sent) return 'New calls can be made at once.';
-  return 'Trying again will not help before somebody has mended it.';
+  return 'Trying again will not help until a person has fixed it.';
 }

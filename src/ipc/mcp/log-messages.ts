@@ -1,31 +1,31 @@
 import type { Fleet, LogEvent } from '../../fleet/fleet.js';
-import { isAtLeast, knownLevel, type McpLogLevel } from './log-levels.js';
+import { isMcpLevelAtLeast, knownMcpLevel, type McpLevel } from '../../shared/log-levels.js';
 
 export interface LogMessagesOptions {
   fleet: Pick<Fleet, 'subscribe'>;
-  /** Whose messages are wanted. */
+  /** Whether the client sees this server. */
   isShown(server: string): boolean;
-  /** One server is all there is to see: its loggers go by their own names. */
+  /** The client sees one server: its loggers keep their names. */
   isAlone(): boolean;
-  /** From which level on; undefined: none. */
-  level(): McpLogLevel | undefined;
+  /** The lowest level that is sent; undefined: nothing is sent. */
+  level(): McpLevel | undefined;
   notify(message: Record<string, unknown>): void;
 }
 
-/** Listens for what servers say by MCP's log. Answers with the way to end it. */
+/** Listens for MCP log messages of servers. Returns a function that ends it. */
 export function onLogMessages(options: LogMessagesOptions): () => void {
   const { fleet, isShown, isAlone, level: least, notify } = options;
-  const hear = ({ server, logger, message, data = message, mcp_level }: LogEvent) => {
+  const onLog = ({ server, logger, message, data = message, mcp_level }: LogEvent) => {
     const from = least();
-    // what came over stderr is for the log files
+    // lines of stderr are only for the log files
     if (mcp_level === undefined || from === undefined) return;
-    const level = knownLevel(mcp_level);
-    if (!isAtLeast(level, from)) return;
+    const level = knownMcpLevel(mcp_level);
+    if (!isMcpLevelAtLeast(level, from)) return;
     const own = logger === null ? {} : { logger };
     const named = { logger: logger === null ? server : `${server}/${logger}` };
     notify({ level, ...(isAlone() ? own : named), data });
   };
   return fleet.subscribe(['log'], (event) => {
-    if (event.topic === 'log' && isShown(event.server)) hear(event);
+    if (event.topic === 'log' && isShown(event.server)) onLog(event);
   });
 }

@@ -6,7 +6,7 @@ import { promptDefinition, resourceDefinition, templateDefinition, toolDefinitio
 import { pageOf } from './pages.js';
 import type { McpSession } from './session.js';
 
-/** `raw`: the params as they came, for what is passed on. */
+/** `raw`: the params as they came, for requests that are passed on. */
 export type McpMethod = (
   session: McpSession,
   params: Params,
@@ -73,12 +73,12 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   'logging/setLevel': (session, params) => session.setLevel(params),
 };
 
-/** An agent does not wait for a slow server: it hears `list_changed` when that arrives. Only the first page waits at all. */
+/** An agent does not wait for a slow server: it gets `list_changed` later. Only the first page waits at all. */
 function patienceOf(cursor: string | undefined): Patience {
   return cursor === undefined ? 'list_wait' : 'none';
 }
 
-/** Under its own name where one server is all there is to see. */
+/** The server's own name where the client sees one server, else the public name. */
 function shownName({ server }: McpSession): (entry: Named) => string {
   return ({ name, exposed_name }) => (server === undefined ? exposed_name : name);
 }
@@ -86,7 +86,7 @@ function shownName({ server }: McpSession): (entry: Named) => string {
 const uriOf = ({ uri }: { uri: string }) => uri;
 const templateOf = ({ uri_template }: { uri_template: string }) => uri_template;
 
-/** Where two servers offer the same, the first is the one that is read. */
+/** Where two servers offer the same URI, the first one is read. */
 function firstOfEach<T>(list: readonly T[], keyOf: (item: T) => string): T[] {
   const byKey = new Map<string, T>();
   for (const item of list) if (!byKey.has(keyOf(item))) byKey.set(keyOf(item), item);

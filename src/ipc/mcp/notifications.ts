@@ -1,24 +1,24 @@
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
+import type { McpLevel } from '../../shared/log-levels.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { onListChanges } from './list-changes.js';
-import type { McpLogLevel } from './log-levels.js';
 import { onLogMessages } from './log-messages.js';
 
 export interface McpNotificationsOptions {
   readonly fleet: Pick<Fleet, 'subscribe'>;
   readonly peer: Pick<Peer, 'notify'>;
   readonly clock: Clock;
-  /** Whose news this connection sees. */
+  /** Whether this connection sees the server. */
   isShown(server: string): boolean;
-  /** It sees one alone. */
+  /** It sees one server only. */
   isAlone(): boolean;
 }
 
-/** What an MCP client is told without having asked: lists that changed, and what servers log. */
+/** The notifications to an MCP client: changed lists, and log messages of servers. */
 export class McpNotifications {
   readonly #options: McpNotificationsOptions;
-  #level: McpLogLevel | undefined;
+  #level: McpLevel | undefined;
   #endLists: (() => void) | undefined;
   #endLog: (() => void) | undefined;
 
@@ -32,8 +32,8 @@ export class McpNotifications {
     this.#endLists ??= onListChanges({ fleet, clock, isShown, notify });
   }
 
-  /** From which level on log messages are wanted. */
-  beginLog(level: McpLogLevel): void {
+  /** Sends log messages from this level on. */
+  beginLog(level: McpLevel): void {
     this.#level = level;
     const { fleet, isShown, isAlone, peer } = this.#options;
     const notify = (message: Record<string, unknown>) => peer.notify('notifications/message', message);

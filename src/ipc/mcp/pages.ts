@@ -5,7 +5,7 @@ export const PAGE_SIZE = 500;
 interface Cursor {
   /** The key of the last entry that the client has. */
   after: string;
-  /** Where the next page began when this was said. */
+  /** The index after it, when the page was made. */
   at: number;
 }
 
@@ -15,11 +15,11 @@ export interface Page<T> {
 }
 
 /**
- * One page of a list. The cursor names the last entry that was given: when the list changes between two pages nothing
- * comes twice and nothing is left out that was there all the time. Is that entry gone, its old place counts.
+ * One page of a list. The cursor names the last entry of the page before. So, when the list changes between two pages, no
+ * entry comes twice, and none that stays is left out. Where that entry is gone, its old index counts.
  */
 export function pageOf<T>(list: readonly T[], keyOf: (item: T) => string, cursor: unknown): Page<T> {
-  const from = cursor === undefined || cursor === null ? 0 : placeAfter(list, keyOf, readCursor(cursor));
+  const from = cursor === undefined || cursor === null ? 0 : indexAfter(list, keyOf, readCursor(cursor));
   const items = list.slice(from, from + PAGE_SIZE);
   const at = from + items.length;
   const last = items.at(-1);
@@ -28,9 +28,9 @@ export function pageOf<T>(list: readonly T[], keyOf: (item: T) => string, cursor
     : { items };
 }
 
-function placeAfter<T>(list: readonly T[], keyOf: (item: T) => string, { after, at }: Cursor): number {
+function indexAfter<T>(list: readonly T[], keyOf: (item: T) => string, { after, at }: Cursor): number {
   const found = list.findIndex((item) => keyOf(item) === after);
-  // without the entry that is gone, all that followed it have moved up by one
+  // the entries after the one that is gone have moved up by one
   return found === -1 ? Math.max(0, at - 1) : found + 1;
 }
 
@@ -43,7 +43,7 @@ function readCursor(text: unknown): Cursor {
     const { after, at } = JSON.parse(Buffer.from(String(text), 'base64url').toString()) as Partial<Cursor>;
     if (typeof after === 'string' && Number.isSafeInteger(at)) return { after, at: at as number };
   } catch {
-    // said below
+    // the error is below
   }
-  throw wrong("'cursor' is none that was given out here; ask without one for the first page");
+  throw wrong("'cursor' is not one of this list; ask without one for the first page");
 }

@@ -1,9 +1,9 @@
 import type { Forwarded, ForwardSink } from '../../fleet/fleet.js';
-import { wasCancelled } from '../jsonrpc/error-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import { wasCancelled } from '../jsonrpc/rpc-error.js';
 import { toFailedResult } from './failures.js';
 
-/** Answers a call of MCP with what became of it. */
+/** Replies to a `tools/call` with the outcome of the call. */
 export class McpReplySink implements ForwardSink {
   readonly caller: string;
   readonly progress: ForwardSink['progress'];
@@ -28,15 +28,15 @@ export class McpReplySink implements ForwardSink {
       if (outcome.text === undefined) this.#context.answer(outcome.raw ?? outcome.result);
       else this.#context.answerJson(outcome.text);
     } else if (this.#context.isCancelled) this.#context.fail(wasCancelled(outcome.error));
-    else this.#tellFailure(outcome.error);
+    else this.#replyFailure(outcome.error);
   }
 
-  #tellFailure(error: unknown): void {
+  #replyFailure(error: unknown): void {
     let result: Record<string, unknown>;
     try {
       result = toFailedResult(error);
-    } catch (told) {
-      this.#context.fail(told);
+    } catch (rpcError) {
+      this.#context.fail(rpcError);
       return;
     }
     this.#context.answer(result);

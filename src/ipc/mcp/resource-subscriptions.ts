@@ -1,16 +1,16 @@
 import type { LocalFleet } from '../../fleet/fleet.js';
 
-/** The resources of which one connection wants to hear when they change. */
+/** The resource subscriptions of one connection. */
 export class ResourceSubscriptions {
   readonly #notify: (params: Record<string, unknown>) => void;
-  /** What is being asked for counts: it can be taken back before the server has answered. */
+  /** A subscription is here before the server has answered, so that the client can end it. */
   readonly #ends = new Map<string, Promise<() => void>>();
 
   constructor(notify: (params: Record<string, unknown>) => void) {
     this.#notify = notify;
   }
 
-  /** Once is enough, however often it is asked for. Rejects where nobody would tell. */
+  /** Subscribes once, however often it is called. Rejects where the server does not notify. */
   async begin(fleet: LocalFleet, uri: string, server: string | undefined): Promise<void> {
     const begun = this.#ends.get(uri) ?? fleet.watch({ uri, server }, this.#notify);
     this.#ends.set(uri, begun);

@@ -10,3 +10,11 @@ export const CAPABILITIES = {
   logging: {},
   completions: {},
 };
+
+/** The versions of MCP with a handshake that agents can speak, the newest first. */
+export const PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+/** The version of the client where it is known; else the newest, and the client decides whether it accepts that. */
+export function negotiate(wanted: unknown): string {
+  return PROTOCOL_VERSIONS.find((version) => version === wanted) ?? PROTOCOL_VERSIONS[0];
+}

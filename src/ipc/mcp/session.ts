@@ -1,45 +1,44 @@
 import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
+import { MCP_LEVELS } from '../../shared/log-levels.js';
+import { CODE } from '../../shared/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
-import { emptyIfUnsupported } from './completion.js';
 import { toRpcError } from './failures.js';
-import { LOG_LEVELS } from './log-levels.js';
-import type { SuspendableCall } from './mcp-2026/asking-call.js';
+import type { SuspendableCall } from './mcp-2026/suspendable-call.js';
 import { McpNotifications } from './notifications.js';
 import { McpReplySink } from './reply-sink.js';
 import { ResourceSubscriptions } from './resource-subscriptions.js';
-import { CAPABILITIES, SERVER_INFO } from './server-info.js';
+import { CAPABILITIES, negotiate, SERVER_INFO } from './server-info.js';
 import { SuspendedCalls } from './suspended-calls.js';
-import { negotiate } from './versions.js';
 
 export interface McpSessionOptions {
   fleet: LocalFleet;
   peer: Peer;
-  /** On whose behalf it calls: no other connection has this name. */
+  /** The name of the connection, which no other one has. */
   caller: string;
-  /** Takes down who the client says it is. */
+  /** Called with the name and version that the client gives. */
   introduce?: (client: unknown) => void;
   clock?: Clock;
-  /** Where calls wait that outlive the connection, as it is for one request alone. Default: they end with it. */
+  /** Holds suspended calls of a connection that serves one request. Default: they end with the connection. */
   suspended?: SuspendedCalls<SuspendableCall> | undefined;
 }
 
-/** What a server is told of a call that its client has taken back. */
+/** The reason that a server gets for a call that its client cancelled. */
 const ABORTED = 'This operation was aborted';
 
-/** One connection as a client of MCP: what it can do, what it sees, and what it wants to hear. */
+/** One connection as an MCP client: its capabilities, its scope and its subscriptions. */
 export class McpSession {
   readonly #options: McpSessionOptions;
   readonly #notifications: McpNotifications;
   readonly #resources: ResourceSubscriptions;
   readonly clock: Clock;
   readonly suspended: SuspendedCalls<SuspendableCall>;
-  readonly #asking = new Set<SuspendableCall>();
+  readonly #keptCalls = new Set<SuspendableCall>();
   #onRequest: CallContext['onRequest'];
   #server: string | undefined;
 
@@ -50,12 +49,12 @@ export class McpSession {
     this.suspended = suspended ?? new SuspendedCalls(clock);
     const { isShown, isAlone } = this;
     this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isAlone });
-    this.#resources = new ResourceSubscriptions((told) =>
-      peer.notify('notifications/resources/updated', told),
+    this.#resources = new ResourceSubscriptions((update) =>
+      peer.notify('notifications/resources/updated', update),
     );
   }
 
-  /** Whose news this connection sees. */
+  /** Whether this connection sees the server. */
   readonly isShown = (server: string) => this.#server === undefined || this.#server === server;
 
   readonly isAlone = () => this.#server !== undefined;
@@ -64,7 +63,7 @@ export class McpSession {
     this.#options.peer.notify(method, params);
   }
 
-  /** On whose behalf it calls. */
+  /** The name of the connection. */
   get caller(): string {
     return this.#options.caller;
   }
@@ -73,7 +72,7 @@ export class McpSession {
     return this.#options.fleet;
   }
 
-  /** The one server that is seen, with its own names; undefined: the whole herd. */
+  /** The one server that the client sees, under its own names; undefined: the whole herd. */
   get server(): string | undefined {
     return this.#server;
   }
@@ -82,12 +81,12 @@ export class McpSession {
     this.#server = server;
   }
 
-  /** The client says who it is. */
+  /** The client gives its name and version. */
   introduce(client: unknown): void {
     this.#options.introduce?.(client);
   }
 
-  /** May come again: a bridge says it anew to the next daemon. */
+  /** May come again: a bridge repeats it to the next daemon. */
   initialize(params: Params): McpResult {
     this.#onRequest = askClient(this.#options.peer, params.optionalRecord('capabilities') ?? {});
     return {
@@ -102,11 +101,11 @@ export class McpSession {
   }
 
   setLevel(params: Params): McpResult {
-    this.#notifications.beginLog(params.choice('level', LOG_LEVELS));
+    this.#notifications.beginLog(params.choice('level', MCP_LEVELS));
     return {};
   }
 
-  /** From now on it hears when this resource changes. */
+  /** From now on the client gets a notification when this resource changes. */
   async subscribe(uri: string): Promise<McpResult> {
     try {
       await this.#resources.begin(this.fleet, uri, this.#server);
@@ -121,27 +120,27 @@ export class McpSession {
     return {};
   }
 
-  /** A call that began here and may outlive the connection. */
+  /** Keeps a call that may outlive the connection. */
   keep(call: SuspendableCall): SuspendableCall {
-    this.#asking.add(call);
-    void call.whenOver().then(() => this.#asking.delete(call));
+    this.#keptCalls.add(call);
+    void call.whenOver().then(() => this.#keptCalls.delete(call));
     return call;
   }
 
-  /** The newest call that the client waits for and can be asked on behalf of. */
+  /** The newest call with an open request whose client answers questions. */
   get attended(): SuspendableCall | undefined {
-    return [...this.#asking].findLast(({ isAttended }) => isAttended);
+    return [...this.#keptCalls].findLast(({ isAttended }) => isAttended);
   }
 
-  /** Resolves when nothing of this connection is with a server any more. */
+  /** Resolves when no server works on a call of this connection. */
   async end(): Promise<void> {
     this.#notifications.end();
     this.#resources.endAll();
     if (this.#options.suspended === undefined) this.suspended.close();
-    await Promise.all([...this.#asking].map((call) => call.whenOver()));
+    await Promise.all([...this.#keptCalls].map((call) => call.whenOver()));
   }
 
-  /** A call of a tool. Only a wrong request is an error; what becomes of the call is a result. */
+  /** `tools/call`. Only a wrong request gets an error; a failed call gets a result. */
   call(raw: unknown, params: Params, context: RequestContext): typeof DEFERRED {
     const { fleet, caller } = this.#options;
     const request = { server: this.#server, method: 'tools/call', params: recordOf(raw) } as const;
@@ -187,7 +186,7 @@ export class McpSession {
       signal: context.signal,
       onProgress: this.#onProgress(params, context),
       onRequest: this.#onRequest,
-      // nothing here looks into a result
+      // results are passed on unread
       acceptsRaw: true,
     };
   }
@@ -197,7 +196,7 @@ export class McpSession {
     if (token === undefined) return undefined;
     const { peer } = this.#options;
     return (progress) => {
-      // a server may go on about a call that is answered
+      // a server may send progress after the reply
       if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
     };
   }
@@ -205,4 +204,14 @@ export class McpSession {
 
 function recordOf(raw: unknown): Record<string, unknown> {
   return (raw ?? {}) as Record<string, unknown>;
+}
+
+/** The result of `completion/complete`; an empty one where the server completes nothing. */
+export async function emptyIfUnsupported(completing: Promise<McpResult>): Promise<McpResult> {
+  try {
+    return await completing;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== CODE.methodNotFound) throw error;
+    return { completion: { values: [], total: 0, hasMore: false } };
+  }
 }

@@ -6,76 +6,75 @@ import { wrong } from '../jsonrpc/params.js';
 /** A call whose server waits for an answer of the client. */
 export interface SuspendedCall {
   readonly method: string;
-  /** What it was made with; the client repeats it. */
+  /** The client repeats them with the answer. */
   readonly params: Record<string, unknown>;
   cancel(reason: string): void;
 }
 
-interface Place<T> {
+interface Suspension<T> {
   call: T;
   timer: unknown;
 }
 
-/** Nobody thinks longer about a question; by default a call is given up then anyway. */
+/** Longer than a person thinks about a question, and the default timeout of a call. */
 export const SUSPENDED_MS = 10 * 60_000;
 const MOST = 1000;
 
 /**
- * Calls that wait until their client comes back with an answer. In this era it does so with a request of its own, which
- * only a token ties to the first: it cannot be guessed, is good once, and does not last. What nobody comes back for
- * is cancelled.
+ * Calls that wait for an answer of their client. In 2026-07-28 the answer comes with a second request, and a token ties
+ * it to the first one. The token cannot be guessed, is valid once, and expires; then the call is cancelled.
  */
 export class SuspendedCalls<T extends SuspendedCall = SuspendedCall> {
   readonly #clock: Clock;
-  readonly #places = new Map<string, Place<T>>();
+  readonly #suspensions = new Map<string, Suspension<T>>();
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
   }
 
   get size(): number {
-    return this.#places.size;
+    return this.#suspensions.size;
   }
 
-  /** Undefined where too many wait already. */
+  /** The token; undefined where too many calls wait. */
   suspend(call: T): string | undefined {
-    if (this.#places.size >= MOST) return undefined;
+    if (this.#suspensions.size >= MOST) return undefined;
     const token = randomBytes(24).toString('base64url');
     const timer = this.#clock.setTimeout(() => {
-      this.#places.delete(token);
-      call.cancel('nobody answered what the server asked');
+      this.#suspensions.delete(token);
+      call.cancel('the client did not answer the question of the server');
     }, SUSPENDED_MS);
-    this.#places.set(token, { call, timer });
+    this.#suspensions.set(token, { call, timer });
     return token;
   }
 
-  /** The one that waits for this request. A request that is another leaves it where it is. */
+  /** Removes the call that waits for this request. It stays where the request is another one. */
   take(token: string, method: string, params: Record<string, unknown>): T {
-    const place = this.#places.get(token);
-    if (place === undefined) {
+    const suspension = this.#suspensions.get(token);
+    if (suspension === undefined) {
       throw wrong(
-        "'requestState' is none that waits here: it was used, took too long, or is of another daemon; call anew",
+        "'requestState' is unknown: it was used, has expired, or is of another daemon; make the call again",
       );
     }
-    const { call, timer } = place;
+    const { call, timer } = suspension;
     if (call.method !== method || !isDeepStrictEqual(withoutMeta(call.params), withoutMeta(params))) {
       throw wrong("'requestState' belongs to another request; repeat the one that it was the answer to");
     }
-    this.#places.delete(token);
+    this.#suspensions.delete(token);
     this.#clock.clearTimeout(timer);
     return call;
   }
 
   close(): void {
-    for (const { call, timer } of this.#places.values()) {
+    for (const { call, timer } of this.#suspensions.values()) {
       this.#clock.clearTimeout(timer);
       call.cancel('the client left');
     }
-    this.#places.clear();
+    this.#suspensions.clear();
   }
 }
 
-/** A client says there what is new with each request. */
+/** `_meta` differs with each request. */
 function withoutMeta({ _meta: _, ...params }: Record<string, unknown>): Record<string, unknown> {
   return params;
 }

@@ -4,7 +4,7 @@ import type { AgentFiles, ConnectionView, FleetProvider } from './fleet-provider
 
 /**
  * The fleet of one connection. `fleet` stays the same object when the connection changes to the view of an agent's file,
- * or gets `per-agent` servers of its own: its methods ask for the present view each time, and subscriptions move along.
+ * or gets its own `per-agent` servers: its methods use the present view each time, and subscriptions move along.
  */
 export class ConnectionFleet {
   readonly fleet: LocalFleet;
@@ -21,7 +21,7 @@ export class ConnectionFleet {
     this.#provider = provider;
     this.#caller = caller;
     this.#agentFiles = agentFiles;
-    this.#view = provider.own(caller);
+    this.#view = provider.global(caller);
     this.#source = this.#view.looking();
     this.fleet = {
       ...fromVerbs((_, name) => {
@@ -44,8 +44,8 @@ export class ConnectionFleet {
     return this.#view.check(server);
   }
 
-  /** Changes to the view of an agent's file. Where that cannot be, or has no such server, the present view stays. */
-  async look(file: string, server?: string): Promise<void> {
+  /** Changes to the view of an agent's file. Rejects and keeps the present view where it cannot, or has no such server. */
+  async useAgentFile(file: string, server?: string): Promise<void> {
     const next = await this.#provider.ofAgent(this.#caller, file, this.#agentFiles);
     try {
       if (server !== undefined) await next.check(server);
@@ -68,7 +68,7 @@ export class ConnectionFleet {
     this.#view.close();
   }
 
-  /** The connection may just have got servers of its own: then their events are wanted. */
+  /** The call may give the connection its own `per-agent` servers. Then subscriptions move to them. */
   #acting(): LocalFleet {
     const fleet = this.#view.acting();
     if (fleet !== this.#source) this.#moveSubscriptions(fleet);

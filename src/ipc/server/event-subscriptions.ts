@@ -3,7 +3,7 @@ import type { Fleet, FleetEvent } from '../../fleet/fleet.js';
 export type Topic = FleetEvent['topic'];
 export const TOPICS: readonly Topic[] = ['state', 'log', 'catalog', 'call', 'notification'];
 
-/** What one connection wants to hear. A topic that is subscribed to again takes the new choice of servers. */
+/** The event subscriptions of one connection. A second subscription to a topic replaces its choice of servers. */
 export class EventSubscriptions {
   readonly #fleet: Pick<Fleet, 'subscribe'>;
   readonly #notify: (event: FleetEvent) => void;

@@ -8,12 +8,13 @@ import { type Params, wrong } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { McpSession } from '../mcp/session.js';
+import { readArguments } from '../verbs/read-params.js';
 import { type AnyVerb, VERB_NAMES, VERBS, type VerbName } from '../verbs/verbs.js';
 import type { ConnectionFleet } from './connection-fleet.js';
 import { type EventSubscriptions, TOPICS } from './event-subscriptions.js';
 import type { Lifecycle } from './lifecycle.js';
 
-/** Who answers: what `fleet/hello` says of the daemon. */
+/** What `fleet/hello` says of the daemon. */
 export interface Identity {
   version: string;
   pid: number;
@@ -23,25 +24,24 @@ export interface Identity {
 
 /** One client of the socket. */
 export interface Connection {
-  /** On whose behalf it calls: no other connection has this name. */
+  /** The name of the connection, which no other one has. */
   caller: string;
   fleet: LocalFleet;
-  /** Whose herd that is. */
-  connectionFleet: Pick<ConnectionFleet, 'agent' | 'check' | 'look'>;
+  connectionFleet: Pick<ConnectionFleet, 'agent' | 'check' | 'useAgentFile'>;
   peer: Peer;
   identity: Identity;
-  /** Takes down who the client says it is. */
+  /** Notes the name and version that the client gives. */
   introduce(client: unknown): void;
   subscriptions: EventSubscriptions;
-  /** The same connection as an MCP client's. */
+  /** The MCP session of the connection. */
   mcp: Pick<McpSession, 'show'>;
-  /** The daemon's. */
+  /** Of the daemon. */
   lifecycle: Pick<Lifecycle, 'why'>;
-  /** It wants to hear why the daemon ends; said at once where the daemon is ending already. */
-  hearClosing(): void;
-  /** The daemon begins to end. Tells the connections that want to hear why; answers with their number. */
+  /** Sends `fleet/closing` when the daemon ends; at once where it is ending already. */
+  notifyOfClosing(): void;
+  /** The daemon begins to end. Sends `fleet/closing`, and answers with the number of connections that got it. */
   closing(why: Closing): number;
-  /** Called when the herd has stopped and the client that asked for it knows. */
+  /** Called when the herd has stopped and the client has its report. */
   shutDown(): void;
 }
 
@@ -67,7 +67,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     if (!isEnding()) {
       try {
         // both reject where there is no such server
-        if (agent !== undefined) await untilCancelled(signal, connectionFleet.look(agent, server));
+        if (agent !== undefined) await untilCancelled(signal, connectionFleet.useAgentFile(agent, server));
         else if (server !== undefined) await untilCancelled(signal, connectionFleet.check(server));
       } catch (error) {
         // it may have begun to end while the file was read
@@ -75,7 +75,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
       }
     }
     mcp.show(server);
-    if (params.optionalFlag('closing_notice')) context.afterReply(connection.hearClosing);
+    if (params.optionalFlag('closing_notice')) context.afterReply(connection.notifyOfClosing);
     return {
       daemon: { ...identity, closing: lifecycle.why },
       api_version: API_VERSION,
@@ -110,9 +110,9 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
 
 /** Reads the params, asks the fleet of the connection, and puts the result into its field of the answer. */
 function methodOf(name: VerbName): FleetMethod {
-  const { readArgs, field, context } = VERBS[name] as unknown as AnyVerb;
+  const { field, context } = VERBS[name] as unknown as AnyVerb;
   return (connection, params, request) => {
-    const args = readArgs(params);
+    const args = readArguments(name, params);
     const ask = connection.fleet[name] as (...args: unknown[]) => Promise<unknown>;
     if (context === 'call') return ask(...args, callContext(connection, params, request));
     const answer =
@@ -123,26 +123,26 @@ function methodOf(name: VerbName): FleetMethod {
   };
 }
 
-/** Results that come one by one are told as progress. */
+/** Each result is also sent as progress. */
 function manyContext(connection: Connection, params: Params, context: RequestContext): ManyContext {
   const { caller, signal, onProgress } = callContext(connection, params, context);
-  let told = 0;
+  let arrived = 0;
   const onResult: ManyContext['onResult'] =
     onProgress &&
     ((index, result, total) => {
-      told += 1;
-      onProgress({ progress: told, total, index, result });
+      arrived += 1;
+      onProgress({ progress: arrived, total, index, result });
     });
   return { caller, signal, onResult };
 }
 
 function callContext({ peer, caller }: Connection, params: Params, context: RequestContext): CallContext {
   const token = params.progressToken();
-  const tellProgress = (progress: Record<string, unknown>) => {
-    // a server may go on about a call that is answered
+  const notifyProgress = (progress: Record<string, unknown>) => {
+    // a server may send progress after the reply
     if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
   };
-  const onProgress = token === undefined ? undefined : tellProgress;
-  // a result of MCP is only handed on; those of calls are converted before
+  const onProgress = token === undefined ? undefined : notifyProgress;
+  // results of MCP are passed on unread; results of calls were converted before
   return { caller, signal: context.signal, onProgress, acceptsRaw: true };
 }

@@ -10,11 +10,11 @@ export interface ConnectionView {
   acting(): LocalFleet;
   /** The fleet for looking and ordering. It creates nothing. */
   looking(): LocalFleet;
-  /** The agent's file; null: the global herd. */
+  /** The agent's file; null: the global view. */
   readonly agent: string | null;
-  /** Rejects where this view has no server of this name, even if other views have one. */
+  /** Rejects where this view has no server of this name, even if another view has one. */
   check(server: string): Promise<void>;
-  /** The connection has ended, or changes to another view. */
+  /** The connection has ended, or has changed to another view. */
   close(): void;
 }
 
@@ -24,11 +24,11 @@ export interface ConnectionView {
  */
 export type AgentFiles = 'trusted' | 'allowed';
 
-/** Gives every connection its herd. `caller`: its name, which no other connection has. */
+/** Gives every connection its view. `caller`: the name of the connection, which no other one has. */
 export interface FleetProvider {
-  /** The global herd. */
-  own(caller: string): ConnectionView;
-  /** What an agent's file makes of it. Rejects where that file is missing, wrong, or not allowed. */
+  /** The view of a connection that names no agent file. */
+  global(caller: string): ConnectionView;
+  /** The view of an agent's file. Rejects where that file is missing, wrong, or not allowed. */
   ofAgent(caller: string, file: string, files: AgentFiles): Promise<ConnectionView>;
 }
 
@@ -37,7 +37,7 @@ export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
   const check = async (server: string) => void (await fleet.status([server]));
   const view = { acting: () => fleet, looking: () => fleet, agent: null, check, close: () => undefined };
   return {
-    own: () => view,
-    ofAgent: () => Promise.reject(wrong("'agent' is not supported here: everybody sees the same herd")),
+    global: () => view,
+    ofAgent: () => Promise.reject(wrong("'agent' is not supported here: all clients see the same herd")),
   };
 }

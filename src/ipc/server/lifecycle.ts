@@ -2,12 +2,12 @@ import type { Closing } from '../../fleet/closing.js';
 
 /**
  * - `serving`: it takes connections and calls;
- * - `closing`: its servers are being stopped. It still takes connections, and tells them why it ends;
- * - `closed`: it ends its connections and takes no other. The socket goes when the last process of the herd has ended.
+ * - `closing`: it stops its servers. It still takes connections, and tells them why it ends;
+ * - `closed`: it ends its connections and takes no others. The socket is removed when the last process of the herd has ended.
  */
 export type LifecycleState = { name: 'serving' } | { name: 'closing' | 'closed'; why: Closing };
 
-/** The life of one daemon. It never goes back. */
+/** The state of one daemon. It only moves forward. */
 export class Lifecycle {
   #state: LifecycleState = { name: 'serving' };
 

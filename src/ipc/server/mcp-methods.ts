@@ -8,7 +8,7 @@ import { answerMcp2026, MCP_2026_METHODS } from '../mcp/mcp-2026/methods.js';
 import { MCP_METHODS } from '../mcp/methods.js';
 import type { McpSession } from '../mcp/session.js';
 
-/** MCP on a connection, in both eras: each request tells by itself which one it is of. */
+/** Handles MCP on a connection, in both eras: each request of 2026-07-28 has its version in `_meta`. */
 export function handleMcp(peer: Peer, session: McpSession): void {
   for (const method of new Set([...Object.keys(MCP_METHODS), ...Object.keys(MCP_2026_METHODS)])) {
     const run = Object.hasOwn(MCP_METHODS, method) ? MCP_METHODS[method] : undefined;

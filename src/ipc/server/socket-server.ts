@@ -8,7 +8,7 @@ import { VERSION } from '../../shared/version.js';
 import { Params } from '../jsonrpc/params.js';
 import { Peer } from '../jsonrpc/peer.js';
 import type { WriteQueueLimits } from '../jsonrpc/write-queue.js';
-import type { SuspendableCall } from '../mcp/mcp-2026/asking-call.js';
+import type { SuspendableCall } from '../mcp/mcp-2026/suspendable-call.js';
 import { McpSession } from '../mcp/session.js';
 import { SuspendedCalls } from '../mcp/suspended-calls.js';
 import { Callers, clientOf } from './callers.js';
@@ -19,7 +19,7 @@ import { type AgentFiles, type FleetProvider, singleFleetProvider } from './flee
 import { Lifecycle } from './lifecycle.js';
 import { handleMcp } from './mcp-methods.js';
 
-const giveBack = (piece: Buffer) => bufferPool.release(piece);
+const release = (piece: Buffer) => bufferPool.release(piece);
 
 export interface FleetServerOptions {
   identity?: Identity;
@@ -27,37 +27,37 @@ export interface FleetServerOptions {
   onClosing?: (why: Closing) => void;
   /** Called once, when the servers have stopped and the client that asked for it has its report: now the socket may go. */
   onShutdown?: () => void;
-  /** The daemon's, where others ask it too. */
+  /** Of the daemon, where other parts use it too. */
   lifecycle?: Lifecycle;
-  /** Hears of bugs: errors that no client is told in full. */
+  /** Called with bugs, whose text no client gets. */
   report?: (error: unknown, method: string) => void;
-  /** Hears of clients that were dropped: which connection, and why. */
+  /** Called when a connection was dropped because of a limit. */
   onDropped?: (caller: string, reason: string) => void;
   limits?: WriteQueueLimits;
   clock?: Clock;
-  /** Where the connections are written down, for whoever wants to know who called. */
+  /** Gets the client of every connection. */
   callers?: Callers;
 }
 
 export interface AcceptOptions {
-  /** It is for one request alone: what a client comes back for may come over another connection. */
+  /** The connection serves one request; the client may answer a question over another one. */
   isStateless?: boolean;
-  /** How its client came here. Default: over the socket. */
+  /** How the client reached the daemon. Default: over the socket. */
   via?: Caller['via'];
   /** Which agent files its client may name. Default: `trusted`. */
   agentFiles?: AgentFiles;
 }
 
-/** Offers a Fleet to the connections it is given. Where they come from is not its business. */
+/** Serves a Fleet to connections, whatever stream they use. */
 export interface FleetServer {
   readonly connections: ReadonlySet<Peer>;
-  /** A socket should be one with `allowHalfOpen`, so that `echo … | socat` gets its replies. */
+  /** A socket needs `allowHalfOpen`, so that `echo … | socat` gets its replies. */
   accept(stream: Duplex, options?: AcceptOptions): Peer;
-  /** Says to connections that want to hear it that the daemon begins to end, and why. */
+  /** Sends `fleet/closing` to the connections that asked for it: the daemon begins to end. */
   announce(why: Closing): void;
   /** The servers have stopped: the daemon goes from `closing` to `closed`. */
   shutDown(): void;
-  /** Ends every connection when it has what was sent to it, or after the grace. Who comes later is turned away. */
+  /** Ends every connection after it took what was sent to it, or after the grace. Later connections are refused. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -71,20 +71,20 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     lifecycle = new Lifecycle(),
   } = options;
   const identity = options.identity ?? describeProcess();
-  const views = 'own' in herd ? herd : singleFleetProvider(herd);
+  const provider = 'global' in herd ? herd : singleFleetProvider(herd);
   const connections = new Set<Peer>();
   const connectionFleets = new Map<string, ConnectionFleet>();
   const suspended = new SuspendedCalls<SuspendableCall>(clock);
-  /** Those that want to hear why the daemon ends. */
-  const hearers = new Set<Peer>();
+  /** Connections that asked for `fleet/closing`. */
+  const attached = new Set<Peer>();
   let accepted = 0;
 
   function announce(why: Closing): void {
-    if (lifecycle.beginClosing(why)) for (const peer of hearers) peer.notify(CLOSING, why);
+    if (lifecycle.beginClosing(why)) for (const peer of attached) peer.notify(CLOSING, why);
   }
 
-  function hearClosing(peer: Peer): void {
-    hearers.add(peer);
+  function notifyOfClosing(peer: Peer): void {
+    attached.add(peer);
     if (lifecycle.why !== null) peer.notify(CLOSING, lifecycle.why);
   }
 
@@ -92,8 +92,8 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     if (lifecycle.close()) onShutdown();
   }
 
-  /** What servers do for others than this agent is not its business; the global herd is everybody's. */
-  function isOf(caller: string | null, { agent }: ConnectionFleet): boolean {
+  /** A connection with an agent file sees the calls of this file only; one without sees all. */
+  function sees(caller: string | null, { agent }: ConnectionFleet): boolean {
     return agent === null || connectionFleets.get(caller ?? '')?.agent === agent;
   }
 
@@ -101,12 +101,12 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     stream: Duplex,
     { isStateless = false, via = 'socket', agentFiles }: AcceptOptions = {},
   ): Peer {
-    // a socket does not hold what it has taken; a stream of our own may
-    const spent = stream instanceof Socket ? giveBack : undefined;
+    // a socket has copied the bytes that it took; a virtual connection still holds them
+    const spent = stream instanceof Socket ? release : undefined;
     const peer = new Peer(stream, { clock, spent, ...(report && { report }), ...(limits && { limits }) });
     accepted += 1;
     const caller = `connection ${accepted}`;
-    const connectionFleet = new ConnectionFleet(views, caller, agentFiles);
+    const connectionFleet = new ConnectionFleet(provider, caller, agentFiles);
     connectionFleets.set(caller, connectionFleet);
     const { fleet } = connectionFleet;
     const who: Caller = {
@@ -117,11 +117,11 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
       },
     };
     callers.join(caller, who);
-    const introduce = (said: unknown) => {
-      who.client = clientOf(said) ?? who.client;
+    const introduce = (info: unknown) => {
+      who.client = clientOf(info) ?? who.client;
     };
     const subscriptions = new EventSubscriptions(fleet, (event) => {
-      if (event.topic !== 'call' || isOf(event.caller, connectionFleet)) peer.notify('fleet/event', event);
+      if (event.topic !== 'call' || sees(event.caller, connectionFleet)) peer.notify('fleet/event', event);
     });
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock },
@@ -130,11 +130,11 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     const connection: Connection = {
       ...{ caller, fleet, connectionFleet, peer, identity, introduce, subscriptions, mcp, lifecycle },
       shutDown,
-      hearClosing: () => hearClosing(peer),
+      notifyOfClosing: () => notifyOfClosing(peer),
       closing(why) {
         options.onClosing?.(why);
         announce(why);
-        return hearers.size;
+        return attached.size;
       },
     };
     for (const [name, method] of Object.entries(METHODS)) {
@@ -145,10 +145,10 @@ export function serveFleet(herd: LocalFleet | FleetProvider, options: FleetServe
     connections.add(peer);
     void peer.closed.then((reason) => {
       connections.delete(peer);
-      hearers.delete(peer);
+      attached.delete(peer);
       if (peer.wasDropped && lifecycle.state.name !== 'closed') options.onDropped?.(caller, reason);
       subscriptions.end();
-      // a call that waits for its client needs the servers of this view
+      // a suspended call still needs the servers of this view
       void mcp.end().then(() => {
         connectionFleets.delete(caller);
         callers.leave(caller);

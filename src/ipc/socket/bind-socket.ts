@@ -6,15 +6,15 @@ import { checkLength, checkSocketPath, isOurs, look } from './socket-path.js';
 
 export interface BoundSocket {
   server: Server;
-  /** Of our socket, whatever stands at its path by now. It cannot be given to another file while we listen. */
+  /** Of our socket, whatever file is at its path now. No other file gets this inode while we listen. */
   inode: Stats | undefined;
 }
 
 /**
- * Listens at a path, whose lock the caller holds. The socket is bound under another name and then gets its own: so it
- * serves from its first moment, and Node, which unlinks the bound name when a server closes, never unlinks what
- * another has put in our place. A stale socket is replaced in one step; where there should be nothing, whatever came
- * there in the meantime is left alone, and this fails with EEXIST.
+ * Listens at a path whose lock the caller holds. The socket is bound under a temporary name and then renamed. So it
+ * serves as soon as it is visible, and Node, which unlinks the bound name when a server closes, never unlinks a file that
+ * another program put at the path. A stale socket is replaced in one step. With `replace: 'nothing'` a file at the path
+ * is left alone, and this fails with EEXIST.
  */
 export async function bindSocket(
   path: string,
@@ -37,7 +37,7 @@ export async function bindSocket(
     try {
       const bound = look(name);
       if (replace === 'stale') renameSync(name, path);
-      else moveToFreePlace(name, path);
+      else renameIfFree(name, path);
       resolve(bound);
     } catch (error) {
       server.close();
@@ -49,12 +49,12 @@ export async function bindSocket(
 }
 
 /** Unlike rename, link never replaces anything. */
-function moveToFreePlace(name: string, path: string): void {
+function renameIfFree(name: string, path: string): void {
   linkSync(name, path);
   unlinkSync(name);
 }
 
-/** Whether somebody listens there. What is not a clear no counts as yes. */
+/** Whether a process listens there. Only a refused connection or a missing file counts as no. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

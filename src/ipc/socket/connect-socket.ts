@@ -5,7 +5,7 @@ import { isCode, ToolherdError } from '../../shared/errors.js';
 import { Peer } from '../jsonrpc/peer.js';
 import { checkSocketPath } from './socket-path.js';
 
-/** Nobody listens on the socket. */
+/** No process listens on the socket. */
 export class DaemonNotRunningError extends ToolherdError {
   override readonly type: string = 'DaemonNotRunningError';
   readonly path: string;
@@ -16,21 +16,21 @@ export class DaemonNotRunningError extends ToolherdError {
   }
 }
 
-/** There is a daemon, but no way to it. */
+/** There is a daemon, but it does not accept the connection or does not answer. */
 export class DaemonUnreachableError extends ToolherdError {
   override readonly type: string = 'DaemonUnreachableError';
 }
 
 export interface ConnectOptions {
   path: string;
-  /** For how long to try again: a daemon whose queue of connections is full, and one that is not there yet. */
+  /** How long to retry where the connection queue of the daemon is full, and where there is no daemon yet. */
   retry?: { busyMs?: number; absentMs?: number };
   clock?: Clock;
 }
 
-/** Replies may be as large as a server's config allows; more than this Node could not read. */
+/** A server's config sets how large replies may be. Node cannot read more than this. */
 const MAX_REPLY_BYTES = constants.MAX_STRING_LENGTH;
-/** And as deep as the daemon can write: a line that is refused would cost the connection, with all that waits on it. */
+/** As deep as the daemon can write: a refused line would end the connection and all its requests. */
 const MAX_REPLY_DEPTH = 100_000;
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 100;
@@ -42,7 +42,7 @@ export async function connectSocket(options: ConnectOptions): Promise<Peer> {
   return new Peer(socket, { ...limits, badLines: 'fatal', clock });
 }
 
-/** The bare connection. */
+/** The socket, without a `Peer`. */
 export async function openSocket({ path, retry = {}, clock = systemClock }: ConnectOptions): Promise<Socket> {
   const { busyMs = 5000, absentMs = 0 } = retry;
   const startedAt = clock.now();
@@ -51,7 +51,7 @@ export async function openSocket({ path, retry = {}, clock = systemClock }: Conn
       checkSocketPath(path);
       return await open(path);
     } catch (error) {
-      // reset: it went away while we stood in its queue
+      // ECONNRESET: the daemon ended while the connection was in its queue
       const isAbsent = isCode(error, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET');
       const patienceMs = isAbsent ? absentMs : isCode(error, 'EAGAIN') ? busyMs : 0;
       if (clock.now() - startedAt >= patienceMs) throw explain(path, error, isAbsent);
@@ -78,4 +78,51 @@ function explain(path: string, error: unknown, isAbsent: boolean): unknown {
     fix: isCode(error, 'EAGAIN') ? 'the daemon is busy with other connections; try again' : undefined,
     cause: error,
   });
+}
+
+/** A busy daemon answers late. A process that takes longer than this is stuck, or is not a daemon. */
+const FIRST_ANSWER_MS = 30_000;
+
+export interface FirstAnswerOptions {
+  /** The path of the socket. */
+  path: string;
+  withinMs?: number | undefined;
+  /** Ends the connection, and so every other request on it. */
+  giveUp(reason: string): void;
+  clock?: Clock;
+}
+
+/** Waits for the first answer on a connection. The kernel accepts connections even where no process reads them. */
+export async function firstAnswer<T>(
+  asked: Promise<T>,
+  { path, withinMs = FIRST_ANSWER_MS, giveUp, clock = systemClock }: FirstAnswerOptions,
+): Promise<T> {
+  let timer: unknown;
+  let isOver = false;
+  const late = new Promise<never>((_, reject) => {
+    const end = () => {
+      if (isOver) return;
+      const silence = silenceOf(path, withinMs);
+      reject(silence);
+      giveUp(`${silence.message}; ${silence.fix}`);
+    };
+    // first read an answer that came while this process was busy
+    timer = clock.setTimeout(() => setImmediate(end), withinMs);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    isOver = true;
+    clock.clearTimeout(timer);
+  }
+}
+
+function silenceOf(path: string, withinMs: number): DaemonUnreachableError {
+  return new DaemonUnreachableError(
+    `the process that listens on ${path} has not answered for ${withinMs / 1000} s`,
+    {
+      why: 'the daemon is stopped or stuck, or another program listens there',
+      fix: `end it (the pid of a daemon is in ${path}.lock), then start one with 'toolherd up'`,
+    },
+  );
 }

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 /**
- * Kept free of connections: starting a server takes eight descriptors for a moment, and logs, the ledger and a look at
- * the processes need some as well.
+ * Descriptors that connections may not use. To start a server takes eight for a moment; logs, the ledger and a look at
+ * the processes need some too.
  */
 const RESERVE = 16;
 
 /**
- * Whether the files that this process may open run out. A new descriptor has the lowest number that is free, so the
- * number of a fresh connection says how many are taken. Linux only: elsewhere nobody knows the limit, and the system
- * closes what is too much without a word.
+ * Whether this process runs out of file descriptors. A new descriptor has the lowest free number, so the number of a new
+ * connection tells how many are in use. Linux only: other systems do not tell the limit, and close further connections
+ * without an error.
  */
 export class Descriptors {
   readonly #readLimit: () => number;
@@ -20,17 +20,17 @@ export class Descriptors {
     this.#readLimit = readLimit;
   }
 
-  /** How many may be open; infinity where that is not known. */
+  /** How many may be open; infinity where the system does not tell. */
   get limit(): number {
     this.#limit ??= this.#readLimit();
     return this.#limit;
   }
 
-  /** True when this connection has one of the last. */
+  /** True where this connection has one of the last. */
   areShort(socket: Socket): boolean {
     const { fd = -1 } = (socket as unknown as { _handle?: { fd?: number } })._handle ?? {};
     if (fd < this.limit - reserveOf(this.limit)) return false;
-    // somebody may have raised it since
+    // the user may have raised the limit
     this.#limit = this.#readLimit();
     return fd >= this.limit - reserveOf(this.limit);
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Where a connection goes, once its first bytes have said what it is. */
+/** The servers of the two protocols. */
 export interface ProtocolServers {
   http(socket: Socket): void;
   lines(socket: Socket): void;
@@ -12,8 +12,9 @@ const HTTP_BEGINS = ['GET ', 'POST ', 'DELETE ', 'HEAD ', 'OPTIONS ', 'PUT ', 'P
 );
 
 /**
- * One socket, two ways to speak on it: what begins with a method of HTTP is HTTP, everything else is lines. Whoever
- * gets the connection reads it from its first byte. A client that says nothing waits here, and costs its descriptor.
+ * Tells the two protocols of the socket apart: a connection that begins with an HTTP method is HTTP, every other one is
+ * JSON lines. The server of the protocol reads it from its first byte. A client that sends nothing stays here, and costs
+ * a file descriptor.
  */
 export class ProtocolDetection {
   readonly #servers: ProtocolServers;
@@ -23,21 +24,21 @@ export class ProtocolDetection {
     this.#servers = servers;
   }
 
-  /** Connections of which nobody knows yet what they are. */
+  /** How many connections have not sent enough bytes to tell. */
   get undecided(): number {
     return this.#undecided.size;
   }
 
-  enter(socket: Socket): void {
+  accept(socket: Socket): void {
     let head: Buffer = NOTHING;
     const look = () => {
       for (let chunk = read(socket); chunk !== null; chunk = read(socket)) {
         head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-        const room = serverFor(head);
-        if (room === undefined) continue;
+        const protocol = protocolOf(head);
+        if (protocol === undefined) continue;
         leave();
         socket.unshift(head);
-        this.#servers[room](socket);
+        this.#servers[protocol](socket);
         return;
       }
     };
@@ -45,7 +46,7 @@ export class ProtocolDetection {
       this.#undecided.delete(socket);
       socket.off('readable', look).off('end', end).off('close', leave).off('error', leave);
     };
-    // less than a message came: there is nothing to answer
+    // no complete message came, so there is nothing to answer
     const end = () => void socket.end();
     this.#undecided.add(socket);
     socket.on('readable', look).on('end', end).on('close', leave).on('error', leave);
@@ -60,8 +61,8 @@ function read(socket: Socket): Buffer | null {
   return socket.read() as Buffer | null;
 }
 
-/** Undefined while it may still become either. */
-function serverFor(head: Buffer): keyof ProtocolServers | undefined {
+/** Undefined while both are possible. */
+function protocolOf(head: Buffer): keyof ProtocolServers | undefined {
   const fits = HTTP_BEGINS.filter((begin) => {
     const length = Math.min(begin.length, head.length);
     return head.subarray(0, length).equals(begin.subarray(0, length));

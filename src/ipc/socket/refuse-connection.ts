@@ -2,22 +2,18 @@ import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
 import { type IdText, type Incoming, readLine } from '../jsonrpc/message.js';
-import { errorText } from '../jsonrpc/reply-text.js';
-import type { ErrorObject } from '../jsonrpc/rpc-error.js';
+import { type ErrorObject, errorText } from '../jsonrpc/rpc-error.js';
 
-/** In which a client that has something to ask has asked it. */
+/** How long a refused client may take to send its request. */
 const PATIENCE_MS = 1000;
 const MOST_BYTES = 65_536;
 const HTTP = /^(GET|POST|DELETE|HEAD|OPTIONS|PUT|PATCH) /;
 
-/**
- * A connection that there is no room for: whatever it asks is answered with why, in the words that it speaks, and then
- * it is closed. `left`: it is gone.
- */
+/** Answers each request of a connection with an error, in its protocol, and closes it. `closed` runs when it has ended. */
 export function refuseConnection(
   socket: Socket,
   error: ErrorObject,
-  left: () => void,
+  closed: () => void,
   clock: Clock = systemClock,
 ): void {
   const timer = clock.setTimeout(() => socket.destroy(), PATIENCE_MS);
@@ -39,11 +35,11 @@ export function refuseConnection(
   socket.on('error', () => undefined);
   socket.on('close', () => {
     clock.clearTimeout(timer);
-    left();
+    closed();
   });
 }
 
-/** Undefined for what wants no answer. */
+/** Undefined for messages that get no reply. */
 function idOf(message: Incoming): IdText | undefined {
   return message.kind === 'request' || message.kind === 'invalid' ? message.id : undefined;
 }

@@ -17,7 +17,7 @@ import { isOurs, look, SocketPathError } from './socket-path.js';
 /** Another daemon owns the socket, or is about to. */
 export class AlreadyRunningError extends ToolherdError {
   override readonly type: string = 'AlreadyRunningError';
-  /** Of the owner; null where it cannot be told. */
+  /** Of the owner; null where it is unknown. */
   readonly pid: number | null;
 
   constructor(
@@ -33,11 +33,11 @@ export class AlreadyRunningError extends ToolherdError {
 }
 
 /**
- * A lock that the kernel takes back when its holder dies, however it dies. Node cannot lock a file, so a small program
- * locks the file description that it shares with us, and leaves. Pid files and "connect, then unlink" were tried: both
+ * A lock that the kernel releases when its holder dies, however it dies. Node cannot lock a file, so a small program
+ * locks the file description that it shares with us, and exits. Pid files and "connect, then unlink" were tried: both
  * ended with two daemons.
  *
- * macOS has no flock(1), but a perl. (Its open(2) knows O_EXLOCK, 0x20, which would need no program; not tried there.)
+ * macOS has no flock(1), but it has perl. (Its open(2) has O_EXLOCK, 0x20, which needs no program; not tried.)
  */
 const LOCKERS: readonly (readonly [string, ...string[]])[] = [
   ['flock', '-n', '3'],
@@ -51,7 +51,7 @@ export interface SocketLock {
   release(): void;
 }
 
-/** The lock file stays for ever: to remove it would let two processes hold two files of one name. */
+/** The lock file is never removed: otherwise two processes could hold two files of one name. */
 export function tryLock(path: string): SocketLock | undefined {
   for (;;) {
     const fd = openLockFile(path);
@@ -64,7 +64,7 @@ export function tryLock(path: string): SocketLock | undefined {
       closeSync(fd);
       throw error;
     }
-    // it may have been replaced between open and lock
+    // the file may have been replaced between open and lock
     if (isSameFile(fstatSync(fd), look(path))) return hold(fd, path);
     closeSync(fd);
   }
@@ -77,7 +77,7 @@ function hold(fd: number, path: string): SocketLock {
   return {
     isCurrent: () => isHeld && isSameFile(fstatSync(fd), look(path)),
     release() {
-      // the number may be another file's by now
+      // the descriptor may belong to another file by now
       if (!isHeld) return;
       isHeld = false;
       ftruncateSync(fd);
@@ -122,7 +122,7 @@ function lock(fd: number): boolean {
   });
 }
 
-/** The owner writes its pid just after it has the lock: an empty file, or a dead pid, is looked at again. */
+/** The owner writes its pid just after it has the lock, so an empty file or a dead pid is read again. */
 export async function readOwner(path: string): Promise<number | null> {
   for (let tries = 0; tries < 50; tries += 1) {
     const pid = readPid(path);

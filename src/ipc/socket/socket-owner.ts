@@ -4,32 +4,32 @@ import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { bindSocket, isAnswered } from './bind-socket.js';
 import { AlreadyRunningError, holderOf, readOwner, type SocketLock, tryLock } from './socket-lock.js';
-import { checkSocketPath, look, prepareSocketFolder, tightenPlace } from './socket-path.js';
+import { checkSocketPath, look, prepareSocketFolder, tightenModes } from './socket-path.js';
 
 /**
- * One daemon per socket. Whoever has the lock beside the socket owns it; only under the lock is a stale socket
- * replaced. First the claim, so that a second daemon ends before it touches anything; then `listen`, when there is a
- * herd to serve.
+ * One daemon per socket. The daemon that holds the lock beside the socket owns it, and only the holder replaces a stale
+ * socket. A daemon first claims the socket, so that a second daemon ends before it changes anything, and calls `listen`
+ * when it has a herd to serve.
  */
 export interface SocketClaim {
-  /** Gives the claim up if it fails. */
+  /** Releases the claim if it fails. */
   listen(options: ListenOptions): Promise<SocketOwner>;
-  /** Gives the claim up without having listened. */
+  /** Releases the claim without listening. */
   release(): void;
 }
 
 export interface ListenOptions {
   /** Sockets come with `allowHalfOpen`. */
   onConnection: (socket: Socket) => void;
-  onTrouble?: (trouble: SocketProblem) => void;
+  onProblem?: (problem: SocketProblem) => void;
   clock?: Clock;
 }
 
 /**
- * - `restored`: the socket was deleted, and is there again;
- * - `lost`: it was deleted and cannot be made again; it is tried again;
- * - `stolen`: another has taken its place, which is left alone; open connections are still served;
- * - `loosened`: somebody opened the socket or its folder to others; both are closed to them again;
+ * - `restored`: the socket was deleted, and this daemon made it again;
+ * - `lost`: it was deleted, and to make it again failed; the daemon keeps trying;
+ * - `stolen`: another file is at its path, which is left alone; open connections are still served;
+ * - `loosened`: the mode of the socket or its folder let other users in, and was set back;
  * - `refused`: a connection could not be accepted.
  */
 export interface SocketProblem {
@@ -81,8 +81,8 @@ export function claimUnder(lock: SocketLock, path: string): SocketClaim {
   };
 }
 
-/** Deletion and theft are noticed by watching the folder; where that fails, by looking. */
-const LOOK_MS = 2000;
+/** A watch on the folder notices changes at once; this check notices them where the watch fails. */
+const CHECK_MS = 2000;
 
 export class SocketOwner {
   readonly path: string;
@@ -108,24 +108,24 @@ export class SocketOwner {
     const before = this.#server;
     this.#server = server;
     this.#inode = inode;
-    if (this.#isClosed()) return this.#takeAway();
-    server.on('error', (error) => this.#tell('refused', `cannot accept a connection: ${error.message}`));
+    if (this.#isClosed()) return this.#remove();
+    server.on('error', (error) => this.#report('refused', `cannot accept a connection: ${error.message}`));
     before?.close();
     this.#state = 'ours';
     this.#watch();
   }
 
-  /** Takes the socket away if it is still ours, and gives up the lock. Open connections stay. */
+  /** Removes the socket if it is still ours, and releases the lock. Open connections stay. */
   close(): void {
     if (this.#isClosed()) return;
     this.#state = 'closed';
     this.#watcher?.close();
     this.#clock.clearTimeout(this.#timer);
-    this.#takeAway();
+    this.#remove();
     this.#lock.release();
   }
 
-  #takeAway(): void {
+  #remove(): void {
     if (this.#isOurs(look(this.path))) unlinkSync(this.path);
     this.#server?.close();
   }
@@ -133,43 +133,43 @@ export class SocketOwner {
   #watch(): void {
     this.#watcher?.close();
     try {
-      this.#watcher = watch(dirname(this.path), () => this.#look());
+      this.#watcher = watch(dirname(this.path), () => this.#check());
       this.#watcher.on('error', () => undefined);
     } catch {
       this.#watcher = undefined;
     }
-    this.#lookLater();
+    this.#checkLater();
   }
 
-  #lookLater(): void {
+  #checkLater(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(() => {
-      this.#lookLater();
-      this.#look();
-    }, LOOK_MS);
+      this.#checkLater();
+      this.#check();
+    }, CHECK_MS);
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#state === 'closed' || this.#state === 'opening') return;
     const there = look(this.path);
     if (this.#isOurs(there)) {
       this.#state = 'ours';
       this.#tighten();
     } else if (there === undefined) void this.#restore(this.#state);
-    else this.#become('stolen', `another has taken the place of this daemon's socket ${this.path}`);
+    else this.#become('stolen', `another program has replaced this daemon's socket ${this.path}`);
   }
 
-  /** Node cannot ask who connects, so these modes are all that keeps others out. */
+  /** Node cannot tell which user connects, so only these modes keep other users out. */
   #tighten(): void {
     try {
-      for (const path of tightenPlace(this.path)) {
-        this.#tell('loosened', `${path} had been opened to other users; it is closed to them again`);
+      for (const path of tightenModes(this.path)) {
+        this.#report('loosened', `${path} had been opened to other users; it is closed to them again`);
       }
       this.#cannotTighten = undefined;
     } catch (error) {
       const message = `${this.path} may be open to other users: ${(error as Error).message}`;
-      // told once, however often it is tried
-      if (message !== this.#cannotTighten) this.#tell('loosened', message);
+      // reported once, however often it fails
+      if (message !== this.#cannotTighten) this.#report('loosened', message);
       this.#cannotTighten = message;
     }
   }
@@ -180,7 +180,7 @@ export class SocketOwner {
       prepareSocketFolder(this.path);
       if (this.#renewLock()) {
         await this.open('nothing');
-        this.#tell('restored', `${this.path} was deleted; it is there again`);
+        this.#report('restored', `${this.path} was deleted; it is there again`);
       } else {
         this.#state = before;
         this.#become('stolen', `${this.path} was deleted, and another daemon has taken its lock`);
@@ -192,7 +192,7 @@ export class SocketOwner {
     }
   }
 
-  /** The lock file may be gone with the socket: then the new one of its name has to be locked too. */
+  /** The lock file may have been deleted with the socket. Then the new file of its name must be locked. */
   #renewLock(): boolean {
     if (this.#lock.isCurrent()) return true;
     const lock = tryLock(lockFileOf(this.path));
@@ -210,15 +210,15 @@ export class SocketOwner {
     return there !== undefined && there.ino === this.#inode?.ino && there.dev === this.#inode.dev;
   }
 
-  /** Told once, however often it is seen. */
+  /** Reported once, however often it is seen. */
   #become(state: 'stolen' | 'lost', message: string): void {
     if (this.#state === state) return;
     this.#state = state;
-    this.#tell(state, message);
+    this.#report(state, message);
   }
 
-  #tell(kind: SocketProblem['kind'], message: string): void {
-    this.#options.onTrouble?.({ kind, message });
+  #report(kind: SocketProblem['kind'], message: string): void {
+    this.#options.onProblem?.({ kind, message });
   }
 }
 
@@ -226,7 +226,7 @@ export function lockFileOf(path: string): string {
   return `${path}.lock`;
 }
 
-/** Its lock is held by the daemon that waits for the socket in order to replace the one that has it. */
+/** The daemon that waits to replace the owner of the socket holds the lock of this file. */
 export function successorFileOf(path: string): string {
   return `${path}.next`;
 }

@@ -3,8 +3,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type ErrorDetails, isCode, ToolherdError } from '../../shared/errors.js';
 
 /**
- * Where the socket is, and whether that place is safe. The socket gives full authority over the herd, so it must lie
- * in a folder that only its user can enter; and nothing at its path is touched that is not a socket of ours.
+ * The path of the socket is not safe. The socket gives full authority over the herd, so it must be in a folder that only
+ * its user can enter. A file at its path that is not a socket of ours is never touched.
  */
 export class SocketPathError extends ToolherdError {
   override readonly type: string = 'SocketPathError';
@@ -14,30 +14,30 @@ export class SocketPathError extends ToolherdError {
   }
 }
 
-export interface SocketPlaces {
+export interface SocketPathOptions {
   /** `--socket`. */
   flag?: string | undefined;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Where state is kept; the socket of a machine without XDG_RUNTIME_DIR is under it. */
+  /** The socket is below it where XDG_RUNTIME_DIR is not set. */
   stateFolder: string;
 }
 
-/** What every system can hold: macOS has room for 103 bytes and a NUL. Longer ones are cut without a word. */
+/** The limit of macOS: 103 bytes and a NUL. Longer paths are cut without an error. */
 export const MAX_PATH_BYTES = 103;
 const ELSEWHERE = 'set TOOLHERD_SOCKET (or --socket) to a path in a folder of your own, mode 0700';
 
-export function findSocketPath({ flag, environment, stateFolder }: SocketPlaces): string {
+export function findSocketPath({ flag, environment, stateFolder }: SocketPathOptions): string {
   const { TOOLHERD_SOCKET, TOOLHERD_HOME, XDG_RUNTIME_DIR } = environment;
   if (flag) return resolve(flag);
   if (TOOLHERD_SOCKET) return resolve(TOOLHERD_SOCKET);
   if (TOOLHERD_HOME) return join(resolve(TOOLHERD_HOME), 'run', 'toolherd.sock');
-  // the XDG specification has relative ones ignored
+  // the XDG specification says to ignore relative paths
   if (XDG_RUNTIME_DIR && isAbsolute(XDG_RUNTIME_DIR))
     return join(XDG_RUNTIME_DIR, 'toolherd', 'toolherd.sock');
   return join(stateFolder, 'run', 'toolherd.sock');
 }
 
-/** Makes the folder if need be, and refuses a place that is not safe. */
+/** Makes the folder if it is missing, and refuses one that is not safe. */
 export function prepareSocketFolder(path: string): void {
   checkLength(path);
   const folder = dirname(path);
@@ -51,7 +51,7 @@ export function prepareSocketFolder(path: string): void {
   checkSocketPath(path);
 }
 
-/** Step by step: Node's recursive mkdir never returns where a system has no room for new folders (/proc). */
+/** Folder by folder: Node's recursive mkdir never returns where folders cannot be made (/proc). */
 function makeFolder(folder: string): void {
   if (look(folder) !== undefined) return;
   makeFolder(dirname(folder));
@@ -63,19 +63,20 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Refuses a place that is not safe; a path or folder that is missing is not a fault. For clients as for the daemon. */
+/** Refuses a path that is not safe, for clients and daemon alike. A missing file or folder is not an error. */
 export function checkSocketPath(path: string): void {
   checkLength(path);
   const folder = dirname(path);
-  const place = look(folder);
-  if (place === undefined) return;
-  if (place.isSymbolicLink()) refuse(`the socket's folder ${folder} is a symbolic link`);
-  if (!place.isDirectory()) refuse(`${folder} is not a folder`);
-  if (!isOurs(place)) refuse(`the socket's folder ${folder} belongs to another user (uid ${place.uid})`);
-  const mode = place.mode & 0o777;
+  const folderStats = look(folder);
+  if (folderStats === undefined) return;
+  if (folderStats.isSymbolicLink()) refuse(`the socket's folder ${folder} is a symbolic link`);
+  if (!folderStats.isDirectory()) refuse(`${folder} is not a folder`);
+  if (!isOurs(folderStats))
+    refuse(`the socket's folder ${folder} belongs to another user (uid ${folderStats.uid})`);
+  const mode = folderStats.mode & 0o777;
   if (mode !== 0o700) {
     throw new SocketPathError(`the socket's folder ${folder} has mode 0${mode.toString(8)}, not 0700`, {
-      why: 'whoever reaches the socket commands the herd',
+      why: 'every process that can open the socket controls the herd',
       fix: `chmod 700 '${folder}', if it is there for toolherd alone; else ${ELSEWHERE}`,
     });
   }
@@ -86,21 +87,21 @@ export function checkSocketPath(path: string): void {
   if (!isOurs(there)) refuse(`${path} belongs to another user (uid ${there.uid})`);
 }
 
-/** Gives a socket of ours and its folder their modes back. Returns what had to be changed. */
-export function tightenPlace(path: string): string[] {
-  const places = [
-    { place: dirname(path), mode: 0o700 },
-    { place: path, mode: 0o600 },
+/** Sets the modes of our socket and its folder back. Returns the paths that were changed. */
+export function tightenModes(path: string): string[] {
+  const wanted = [
+    { file: dirname(path), mode: 0o700 },
+    { file: path, mode: 0o600 },
   ];
-  return places
-    .filter(({ place, mode }) => {
-      const there = look(place);
+  return wanted
+    .filter(({ file, mode }) => {
+      const there = look(file);
       if (there === undefined || there.isSymbolicLink() || !isOurs(there)) return false;
       if ((there.mode & 0o777) === mode) return false;
-      chmodSync(place, mode);
+      chmodSync(file, mode);
       return true;
     })
-    .map(({ place }) => place);
+    .map(({ file }) => file);
 }
 
 export function checkLength(path: string): void {

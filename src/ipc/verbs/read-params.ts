@@ -1,18 +1,58 @@
 import { isAbsolute } from 'node:path';
 import {
+  type AuthorizeParams,
   type BroadcastParams,
   type CallManyParams,
   type CallParams,
-  LOG_LEVELS,
   type LogParams,
   type PinParams,
   type PromptParams,
+  REQUESTS,
+  type RequestParams,
   type ResourceParams,
 } from '../../fleet/fleet.js';
+import { LOG_LEVELS } from '../../shared/log-levels.js';
 import { type Params, wrong } from '../jsonrpc/params.js';
+import type { VerbArguments, VerbName } from './verbs.js';
 
-/** What can be asked of a fleet, read and checked: from the socket, and from a script that has the herd in its process. */
-export function callParams(params: Params): CallParams {
+type Readers = { readonly [Name in VerbName]: (params: Params) => VerbArguments<Name> };
+
+const order: Readers['start'] = (params) => [params.selection(), params.optionalFlag('wait')];
+
+const list: Readers['tools'] = (params) => [params.optionalText('server'), params.optionalFlag('refresh')];
+
+/** Checks the params of each verb and makes the arguments of the method of `Fleet` from them. */
+const READERS: Readers = {
+  status: (params) => [params.optionalTexts('servers')],
+  start: order,
+  stop: order,
+  restart: order,
+  reset: order,
+  tools: list,
+  prompts: list,
+  resources: list,
+  prompt: (params) => [promptParams(params)],
+  resource: (params) => [resourceParams(params)],
+  request: (params) => [requestParams(params)],
+  call: (params) => [callParams(params)],
+  callMany: (params) => [manyParams(params)],
+  broadcast: (params) => [broadcastParams(params)],
+  inspect: (params) => [params.text('server')],
+  pins: (params) => [pinParams(params)],
+  authorize: (params) => [authorizeParams(params)],
+  logout: (params) => [params.text('server')],
+  reload: (params) => [params.optionalFlag('dry_run')],
+  logs: (params) => [logParams(params)],
+  register: registerArguments,
+  unregister: (params) => [params.text('name')],
+};
+
+/** The arguments of a verb, from the socket or from a script that has the herd in its process. */
+export function readArguments(name: VerbName, params: Params): unknown[] {
+  return READERS[name](params);
+}
+
+function callParams(params: Params): CallParams {
   return {
     server: params.text('server'),
     tool: params.text('tool'),
@@ -22,7 +62,7 @@ export function callParams(params: Params): CallParams {
   };
 }
 
-export function manyParams(params: Params): CallManyParams {
+function manyParams(params: Params): CallManyParams {
   const many = {
     calls: params.list('calls', callParams),
     concurrency: params.optionalWhole('concurrency'),
@@ -35,7 +75,7 @@ export function manyParams(params: Params): CallManyParams {
   return many;
 }
 
-export function broadcastParams(params: Params): BroadcastParams {
+function broadcastParams(params: Params): BroadcastParams {
   return {
     tool: params.text('tool'),
     arguments: params.optionalRecord('arguments'),
@@ -44,7 +84,7 @@ export function broadcastParams(params: Params): BroadcastParams {
   };
 }
 
-export function promptParams(params: Params): PromptParams {
+function promptParams(params: Params): PromptParams {
   return {
     server: params.text('server'),
     name: params.text('name'),
@@ -53,7 +93,7 @@ export function promptParams(params: Params): PromptParams {
   };
 }
 
-export function resourceParams(params: Params): ResourceParams {
+function resourceParams(params: Params): ResourceParams {
   return {
     server: params.text('server'),
     uri: params.text('uri'),
@@ -61,11 +101,25 @@ export function resourceParams(params: Params): ResourceParams {
   };
 }
 
-export function listParams(params: Params): { server: string | undefined; refresh: boolean | undefined } {
-  return { server: params.optionalText('server'), refresh: params.optionalFlag('refresh') };
+function requestParams(params: Params): RequestParams {
+  return {
+    server: params.optionalText('server'),
+    method: params.choice('method', REQUESTS),
+    params: params.optionalRecord('params') ?? {},
+    timeout_ms: params.optionalMs('timeout_ms', 1),
+  };
 }
 
-export function pinParams(params: Params): PinParams {
+function authorizeParams(params: Params): AuthorizeParams {
+  return {
+    server: params.text('server'),
+    wait: params.optionalFlag('wait'),
+    client_id: params.optionalText('client_id'),
+    client_secret: params.optionalText('client_secret'),
+  };
+}
+
+function pinParams(params: Params): PinParams {
   return {
     server: params.optionalText('server'),
     accept: params.optionalFlag('accept'),
@@ -73,7 +127,7 @@ export function pinParams(params: Params): PinParams {
   };
 }
 
-export function logParams(params: Params): LogParams {
+function logParams(params: Params): LogParams {
   return {
     server: params.optionalText('server'),
     tail: params.optionalWhole('tail'),
@@ -82,12 +136,9 @@ export function logParams(params: Params): LogParams {
   };
 }
 
-/** The document is all that was said; where its paths begin is said beside it. */
-export function registerParams(params: Params): {
-  document: Record<string, unknown>;
-  folder: string | undefined;
-} {
+/** The document is the params without `_meta`; `_meta.folder` is where its relative paths begin. */
+function registerArguments(params: Params): VerbArguments<'register'> {
   const folder = params.meta('folder');
   if (folder !== undefined && !isAbsolute(folder)) throw wrong("'_meta.folder' must be a full path");
-  return { document: params.rest(), folder };
+  return [params.rest(), folder];
 }

@@ -1,71 +1,55 @@
-import { type Fleet, REQUESTS } from '../../fleet/fleet.js';
-import type { Params } from '../jsonrpc/params.js';
-import {
-  broadcastParams,
-  callParams,
-  listParams,
-  logParams,
-  manyParams,
-  pinParams,
-  promptParams,
-  registerParams,
-  resourceParams,
-} from './read-params.js';
+import type { Fleet } from '../../fleet/fleet.js';
 
 /** The methods of `Fleet` that are requests on the socket. `subscribe` and `shutdown` concern the connection itself. */
 export type VerbName = Exclude<keyof Fleet, 'subscribe' | 'shutdown'>;
 
-/** One method of `Fleet` on the socket. The names of params and results are those of docs/PROTOCOL.md. */
+/**
+ * One method of `Fleet` on the socket. The names of params and results are those of docs/PROTOCOL.md. read-params.ts has
+ * the other direction, which a client does not load.
+ */
 interface Verb<Args extends readonly unknown[]> {
   method: `fleet/${string}`;
   /**
-   * It makes a connection an agent, which has `per-agent` servers of its own. A connection that only looks at the herd
-   * needs none.
+   * It makes a connection an agent, which gets its own instances of the `per-agent` servers. A connection that only looks
+   * at the herd needs none.
    */
   acts: boolean;
   toParams(...args: Args): object;
-  readArgs(params: Params): Args;
   /** The field of the answer that holds the result; absent: the answer is the result. */
   field?: string;
-  /** It takes a context behind its arguments: of one call, or of many. */
+  /** Its last argument is a context: of one call, or of many. */
   context?: 'call' | 'many';
 }
 
-type Arguments<Name extends VerbName> =
+export type VerbArguments<Name extends VerbName> =
   Parameters<Fleet[Name]> extends readonly [infer Params, context?: unknown]
     ? Name extends 'prompt' | 'resource' | 'request' | 'call' | 'callMany' | 'broadcast'
       ? [Params]
       : Parameters<Fleet[Name]>
     : Parameters<Fleet[Name]>;
 
-const order = (method: 'start' | 'stop' | 'restart' | 'reset'): Verb<Arguments<'start'>> => ({
+const order = (method: 'start' | 'stop' | 'restart' | 'reset'): Verb<VerbArguments<'start'>> => ({
   method: `fleet/${method}`,
   acts: false,
   toParams: (selection, wait) => ({ ...selection, wait }),
-  readArgs: (params) => [params.selection(), params.optionalFlag('wait')],
   field: 'servers',
 });
 
-const list = (method: 'tools' | 'prompts' | 'resources'): Verb<Arguments<'tools'>> => ({
+const list = (method: 'tools' | 'prompts' | 'resources'): Verb<VerbArguments<'tools'>> => ({
   method: `fleet/${method}`,
   acts: true,
   toParams: (server, refresh) => ({ server, refresh }),
-  readArgs: (params) => {
-    const { server, refresh } = listParams(params);
-    return [server, refresh];
-  },
 });
 
 /**
  * Every verb of the fleet. The methods of the socket, the client of the socket, the client in one process and the answer
  * to "does this make a connection an agent" are made from this table.
  */
-export const VERBS: { readonly [Name in VerbName]: Verb<Arguments<Name>> } = {
+export const VERBS: { readonly [Name in VerbName]: Verb<VerbArguments<Name>> } = {
   status: {
     method: 'fleet/status',
     acts: false,
     toParams: (servers) => ({ servers }),
-    readArgs: (params) => [params.optionalTexts('servers')],
   },
   start: order('start'),
   stop: order('stop'),
@@ -78,42 +62,30 @@ export const VERBS: { readonly [Name in VerbName]: Verb<Arguments<Name>> } = {
     method: 'fleet/prompt',
     acts: true,
     toParams: (params) => params,
-    readArgs: (params) => [promptParams(params)],
     context: 'call',
   },
   resource: {
     method: 'fleet/resource',
     acts: true,
     toParams: (params) => params,
-    readArgs: (params) => [resourceParams(params)],
     context: 'call',
   },
   request: {
     method: 'fleet/request',
     acts: true,
     toParams: (params) => params,
-    readArgs: (params) => [
-      {
-        server: params.optionalText('server'),
-        method: params.choice('method', REQUESTS),
-        params: params.optionalRecord('params') ?? {},
-        timeout_ms: params.optionalMs('timeout_ms', 1),
-      },
-    ],
     context: 'call',
   },
   call: {
     method: 'fleet/call',
     acts: true,
     toParams: (params) => params,
-    readArgs: (params) => [callParams(params)],
     context: 'call',
   },
   callMany: {
     method: 'fleet/call_many',
     acts: true,
     toParams: (params) => params,
-    readArgs: (params) => [manyParams(params)],
     field: 'results',
     context: 'many',
   },
@@ -121,7 +93,6 @@ export const VERBS: { readonly [Name in VerbName]: Verb<Arguments<Name>> } = {
     method: 'fleet/broadcast',
     acts: true,
     toParams: (params) => params,
-    readArgs: (params) => [broadcastParams(params)],
     field: 'results',
     context: 'many',
   },
@@ -129,68 +100,50 @@ export const VERBS: { readonly [Name in VerbName]: Verb<Arguments<Name>> } = {
     method: 'fleet/inspect',
     acts: false,
     toParams: (server) => ({ server }),
-    readArgs: (params) => [params.text('server')],
   },
   pins: {
     method: 'fleet/pins',
     acts: false,
     toParams: (params = {}) => params,
-    readArgs: (params) => [pinParams(params)],
   },
   authorize: {
     method: 'fleet/authorize',
     acts: false,
     toParams: (params) => params,
-    readArgs: (params) => [
-      {
-        server: params.text('server'),
-        wait: params.optionalFlag('wait'),
-        client_id: params.optionalText('client_id'),
-        client_secret: params.optionalText('client_secret'),
-      },
-    ],
   },
   logout: {
     method: 'fleet/logout',
     acts: false,
     toParams: (server) => ({ server }),
-    readArgs: (params) => [params.text('server')],
   },
   reload: {
     method: 'fleet/reload',
     acts: false,
     toParams: (dryRun) => ({ dry_run: dryRun }),
-    readArgs: (params) => [params.optionalFlag('dry_run')],
   },
   logs: {
     method: 'fleet/logs',
     acts: false,
     toParams: (params = {}) => params,
-    readArgs: (params) => [logParams(params)],
     field: 'entries',
   },
   register: {
     method: 'fleet/register',
     acts: false,
     toParams: (document, folder) => ({ ...document, _meta: folder && { folder } }),
-    readArgs: (params) => {
-      const { document, folder } = registerParams(params);
-      return [document, folder];
-    },
     field: 'servers',
   },
   unregister: {
     method: 'fleet/unregister',
     acts: false,
     toParams: (name) => ({ name }),
-    readArgs: (params) => [params.text('name')],
     field: 'servers',
   },
 };
 
 export const VERB_NAMES = Object.keys(VERBS) as VerbName[];
 
-/** A verb as code sees it that treats all of them alike. */
+/** A verb for code that treats all of them alike. */
 export type AnyVerb = Omit<Verb<unknown[]>, 'toParams'> & { toParams(...args: unknown[]): object };
 export type AnyFleetMethod = (...args: unknown[]) => Promise<unknown>;
 

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
+import { EARLY_WRITE_SIZE, encodingOf, TurnBatcher } from '../../shared/turn-batcher.js';
 import type { Encoding } from './encoding.js';
 
 /** The most that is queued for a server that does not read. */
 const CAP_BYTES = 2 ** 20;
-/** So much is written at once: the server begins with it during the rest of this turn. */
-const ENOUGH_CHARACTERS = 4096;
+const endOfTick = (end: () => void): void => process.nextTick(end);
 
 /**
  * The server's stdin. Calls are written only while it is `ready`, so at most one is queued here besides the contents of
@@ -15,12 +15,9 @@ export class StdinWriter {
   readonly #encoding: Encoding;
   readonly #drained: () => void;
   #open = true;
-  /** Lines of this turn of the event loop: they are written in few system calls. */
+  readonly #turn = new TurnBatcher(endOfTick, () => this.#endTurn());
+  /** Lines of this turn that are not written yet. */
   #lines = '';
-  /** How many lines this turn had. */
-  #linesInTurn = 0;
-  /** The last turn had one line. The next most likely has one too: it is written at once, and waits for no others. */
-  #isAlone = true;
 
   /** `broken` is called once when the server closed its end; an EPIPE is handled here. */
   constructor(stream: Writable, encoding: Encoding, on: { drained(): void; broken(error: Error): void }) {
@@ -45,11 +42,12 @@ export class StdinWriter {
     const stream = this.#stream;
     if (!this.#open || !stream.writable) return false;
     if (stream.writableLength + this.#lines.length > CAP_BYTES) return false;
-    const isFirst = this.#linesInTurn === 0;
-    this.#linesInTurn += 1;
+    const isFirst = !this.#turn.isRunning;
+    this.#turn.countText();
     this.#lines += `${line}\n`;
-    if (isFirst) process.nextTick(this.#endTurn);
-    if ((isFirst && this.#isAlone) || this.#lines.length >= ENOUGH_CHARACTERS) this.#flush();
+    if (isFirst) this.#turn.begin();
+    const isEarly = isFirst && this.#turn.writesFirstAtOnce;
+    if (isEarly || this.#lines.length >= EARLY_WRITE_SIZE) this.#flush();
     return true;
   }
 
@@ -60,13 +58,11 @@ export class StdinWriter {
     this.#stream.end();
   }
 
-  readonly #endTurn = (): void => {
-    this.#isAlone = this.#linesInTurn <= 1;
-    this.#linesInTurn = 0;
+  #endTurn(): void {
     this.#flush();
-    // if the write fills the stream, `drain` follows; if not, `ready` may have been false while the lines were held
+    // a full stream emits `drain` later; one with room left may have seemed full while the lines were held here
     if (this.ready) this.#drained();
-  };
+  }
 
   #flush(): void {
     const lines = this.#lines;
@@ -74,7 +70,6 @@ export class StdinWriter {
     if (lines === '' || !this.#open) return;
     const encoded = this.#encoding.encode(lines);
     if (typeof encoded !== 'string') this.#stream.write(encoded);
-    // ASCII text, which nearly all of it is, is written as latin1, which is faster
-    else this.#stream.write(encoded, Buffer.byteLength(encoded) === encoded.length ? 'latin1' : 'utf8');
+    else this.#stream.write(encoded, encodingOf(encoded, Buffer.byteLength(encoded)));
   }
 }

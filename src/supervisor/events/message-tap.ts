@@ -2,8 +2,10 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import type { LinkEvents, LinkLog } from '../../link/link.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
-import { type LogLevel, levelOf } from '../../shared/log-levels.js';
+
+import { levelOf, type ServerLogLevel } from '../../shared/log-levels.js';
 import { LIST_CHANGED } from '../../shared/mcp-names.js';
+
 import { TokenBucket } from '../../shared/token-bucket.js';
 import type { OpenLink } from '../server/link-actor.js';
 import type { EventBus } from './event-bus.js';
@@ -12,7 +14,7 @@ import type { EventBus } from './event-bus.js';
 export interface ServerLogMessage {
   key: string;
   incarnation: number;
-  level: LogLevel;
+  level: ServerLogLevel;
   /** Who in the server said it, or how it came: `stderr`, `toolherd`. */
   logger: string | null;
   text: string;

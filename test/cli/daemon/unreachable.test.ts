@@ -153,7 +153,7 @@ describe('what cannot be reached', () => {
     ]) {
       const { status, stderr } = await toolherd(args, { cwd: home.folder, env });
       expect([args, status]).toEqual([args, 69]);
-      expect(stderr).toContain(`whoever listens on ${home.socket} has not answered for 30 s`);
+      expect(stderr).toContain(`the process that listens on ${home.socket} has not answered for 30 s`);
       expect(stderr).toContain(`the pid of a daemon is in ${home.socket}.lock`);
     }
   });

@@ -27,7 +27,7 @@ describe('logs over the socket', () => {
     expect((await a.ask('none', 'fleet/logs', { server: 'other' })).error?.message).toMatch(/other/);
   });
 
-  it("of a per-agent server every connection is shown the lines of its own, also after another's is gone", async () => {
+  it('every connection sees the lines of its own per-agent server, also after another connection has ended', async () => {
     const world = await startWorld([shared('notes', 'logs.mjs', { sharing: 'per-agent' })]);
     const [a, b] = [world.agent(), world.agent()];
     await a.see();

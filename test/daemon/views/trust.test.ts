@@ -28,7 +28,7 @@ describe('an agent file on the socket', () => {
     measured('X3: nothing ran before it was allowed, and what would run was told');
   });
 
-  it('X3: that changed since is refused to whoever comes; who was there goes on with what was allowed', async () => {
+  it('X3: that changed since is refused to new connections; open ones keep what was allowed', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     await red.allow();
@@ -81,7 +81,7 @@ describe('an agent file on the socket', () => {
 });
 
 describe('the command in a project', () => {
-  it('calls what the nearest agent.yaml has, and shares it with whoever comes after', async () => {
+  it('calls what the nearest agent.yaml has, and shares it with later commands', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     const options = run(world.home, red.folder);

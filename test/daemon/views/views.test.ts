@@ -12,15 +12,15 @@ describe('two agents with different files', () => {
     const blue = world.project('blue', [shared('notes'), shared('blue')]);
     await red.allow();
     await blue.allow();
-    const [a, b, nobody] = [world.agent(), world.agent(), world.agent()];
+    const [a, b, global] = [world.agent(), world.agent(), world.agent()];
     await a.see(red.file);
     await b.see(blue.file);
-    await nobody.see();
+    await global.see();
     expect(names(await a.tools())).toEqual(['any', 'common', 'notes', 'red']);
     expect(names(await b.tools())).toEqual(['any', 'common', 'notes', 'blue']);
-    expect(names(await nobody.tools())).toEqual(['any', 'common']);
+    expect(names(await global.tools())).toEqual(['any', 'common']);
     expect(await a.pid('notes')).toBe(await b.pid('notes'));
-    expect(await a.pid('common')).toBe(await nobody.pid('common'));
+    expect(await a.pid('common')).toBe(await global.pid('common'));
     expect(await a.pid('red')).not.toBe(await b.pid('blue'));
     const foreign = await b.ask('foreign', 'tools/call', { name: 'red__pid', arguments: {} });
     expect(foreign.error?.message).toMatch(/red__pid/);
@@ -138,7 +138,7 @@ describe('a per-agent server', () => {
     ]);
   });
 
-  it('whoever only looks at the herd sees those of all and has none; an order of his is for all', async () => {
+  it('a connection that only looks sees the per-agent servers of all and has none; its orders are for all', async () => {
     const world = await startWorld([shared('own', 'good.mjs', { sharing: 'per-agent', start: 'eager' })]);
     const [a, b, operator] = [world.agent(), world.agent(), world.agent()];
     await a.see();

@@ -10,6 +10,7 @@ import { remoteFleet } from '../../../src/ipc/client/remote-fleet.js';
 import { Peer } from '../../../src/ipc/jsonrpc/peer.js';
 import { connectSocket } from '../../../src/ipc/socket/connect-socket.js';
 import { claimSocket } from '../../../src/ipc/socket/socket-owner.js';
+import { ToolherdError } from '../../../src/shared/errors.js';
 import { FakeFleet, resultOf, stateEvent } from '../fake-fleet.js';
 import { useOwnerProcesses } from '../socket/owner-bundle.js';
 import { later, serve, socketPlace } from '../support.js';
@@ -63,7 +64,7 @@ describe('a fleet at the other end of the socket', () => {
   it('fails with the type, why, fix, retryable and sent of the error', async () => {
     const { fleet, far } = await remote();
     const details = { type: 'ServerNotFoundError', why: 'w', fix: 'f', retryable: true, sent: false };
-    fleet.inspect = () => Promise.reject(Object.assign(new Error("no server 'x'"), details));
+    fleet.inspect = () => Promise.reject(Object.assign(new ToolherdError("no server 'x'"), details));
     await expect(far.inspect('x')).rejects.toMatchObject({
       ...details,
       name: 'ServerNotFoundError',

@@ -8,7 +8,7 @@ import { toolherd } from '../../support/command.js';
 import { makeFolder } from '../../support/folder.js';
 import { startHerd, until } from '../../support/herd.js';
 import { LineClient } from '../mcp/support.js';
-import { type Door, HttpClient, type Json } from './support.js';
+import { type Address, HttpClient, type Json } from './support.js';
 
 const MODERN = '2026-07-28';
 
@@ -20,8 +20,8 @@ async function start(security: Record<string, unknown> = {}) {
   const more = Object.entries(security).map(([key, value]) => `, ${key}: ${JSON.stringify(value)}`);
   const herd = await startHerd(text.replace(/^(security: .*)\}$/m, `$1${more.join('')}}`));
   const { url } = (await herd.fleet.status()).daemon.http ?? {};
-  const port: Door = { host: '127.0.0.1', port: Number(new URL(url ?? '').port) };
-  const socket: Door = { socketPath: herd.home.socket };
+  const port: Address = { host: '127.0.0.1', port: Number(new URL(url ?? '').port) };
+  const socket: Address = { socketPath: herd.home.socket };
   const allow = async (file: string) => {
     const { folder: cwd, environment: env } = herd.home;
     expect((await toolherd(['allow', file, '--yes'], { cwd, env })).status).toBe(0);
@@ -29,18 +29,19 @@ async function start(security: Record<string, unknown> = {}) {
   return { ...herd, port, socket, allow };
 }
 
-const at = (door: Door, agent: string) => new HttpClient(door, `/mcp?agent=${encodeURIComponent(agent)}`);
-const open = (door: Door, agent: string) => at(door, agent).initialize();
+const at = (address: Address, agent: string) =>
+  new HttpClient(address, `/mcp?agent=${encodeURIComponent(agent)}`);
+const open = (address: Address, agent: string) => at(address, agent).initialize();
 
 /** One request of 2026-07-28, which has no session. */
-const listOnce = (door: Door, agent: string) => {
+const listOnce = (address: Address, agent: string) => {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': MODERN,
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const headers = { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': 'tools/list' };
-  return at(door, agent).post(
+  return at(address, agent).post(
     { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } },
     headers,
   );
@@ -55,8 +56,8 @@ function markedAgent(mark: string): string {
 }
 
 /** Has a tool give back a text of the client's choice, which is kept in a file because it is long. */
-async function keepResult(door: Door, text: string): Promise<string> {
-  const client = new HttpClient(door);
+async function keepResult(address: Address, text: string): Promise<string> {
+  const client = new HttpClient(address);
   await client.initialize();
   const { result } = await client.request('tools/call', { name: 'good__echo', arguments: { value: text } });
   const link = result.content.find(({ type }: Json) => type === 'resource_link');
@@ -69,15 +70,15 @@ describe('the result of a tool, kept in a file', () => {
     const mark = join(makeFolder(), 'mark');
     const kept = await keepResult(port, markedAgent(mark));
     expect(dirname(kept)).toBe(join(home.folder, 'state', 'results'));
-    for (const door of [port, socket]) {
+    for (const address of [port, socket]) {
       for (const agent of [
         kept,
         join(home.folder, 'run', '..', 'state', 'results', kept.slice(dirname(kept).length)),
       ]) {
-        const { status, text } = await open(door, agent);
+        const { status, text } = await open(address, agent);
         expect(text).toContain('TrustRequiredError');
         expect(status).toBe(403);
-        expect((await listOnce(door, agent)).status).toBe(403);
+        expect((await listOnce(address, agent)).status).toBe(403);
       }
     }
     const lines = new LineClient(home.socket);

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { config, server } from '../../faults/config.js';
 import { startHerd, until } from '../../support/herd.js';
-import { ask, type Door, HttpClient, type Json } from './support.js';
+import { type Address, ask, HttpClient, type Json } from './support.js';
 
 async function start(...servers: Parameters<typeof config>[0]) {
   const herd = await startHerd(config(servers));
-  const door: Door = { socketPath: herd.home.socket };
-  return { ...herd, door };
+  const address: Address = { socketPath: herd.home.socket };
+  return { ...herd, address };
 }
 
 const textOf = (reply: Json): string => reply.result.content[0].text;
 
 describe('the herd over HTTP', () => {
   it('a session sees what its agent sees, and the same entry is one process', async () => {
-    const { home, door } = await start(server('good', 'good.mjs'));
+    const { home, address } = await start(server('good', 'good.mjs'));
     const file = (name: string) => join(home.folder, `${name}.yaml`);
     for (const name of ['red', 'blue']) {
       const entry = { ...server(name, 'good.mjs'), type: 'mcp' };
@@ -23,7 +23,7 @@ describe('the herd over HTTP', () => {
     }
     const open = async (agent?: string) => {
       const query = agent === undefined ? '' : `?agent=${encodeURIComponent(file(agent))}`;
-      const client = new HttpClient(door, `/mcp${query}`);
+      const client = new HttpClient(address, `/mcp${query}`);
       expect((await client.initialize()).status).toBe(200);
       const { result } = await client.request('tools/list');
       const servers = new Set(result.tools.map(({ name }: Json) => name.split('__')[0]));
@@ -33,14 +33,14 @@ describe('the herd over HTTP', () => {
     const [red, blue, none] = [await open('red'), await open('blue'), await open()];
     expect([red.servers, blue.servers, none.servers]).toEqual([['good', 'red'], ['blue', 'good'], ['good']]);
     expect(new Set([red.pid, blue.pid, none.pid]).size).toBe(1);
-    const missing = await new HttpClient(door, '/mcp?agent=/nowhere/agent.yaml').initialize();
+    const missing = await new HttpClient(address, '/mcp?agent=/nowhere/agent.yaml').initialize();
     expect(missing.status).toBe(400);
     expect(missing.json().error.message).toContain('/nowhere/agent.yaml');
   });
 
   it('many sessions with the same ids: nothing lost, nothing doubled, nothing crossed', async () => {
-    const { door } = await start(server('good', 'good.mjs'));
-    const clients = Array.from({ length: 20 }, () => new HttpClient(door, '/s/good/mcp'));
+    const { address } = await start(server('good', 'good.mjs'));
+    const clients = Array.from({ length: 20 }, () => new HttpClient(address, '/s/good/mcp'));
     await Promise.all(clients.map((client) => client.initialize()));
     const calls = clients.flatMap((client, one) =>
       Array.from({ length: 20 }, async (_, id) => {
@@ -53,8 +53,8 @@ describe('the herd over HTTP', () => {
   });
 
   it('a large result comes whole', async () => {
-    const { door } = await start(server('content', 'good.mjs'));
-    const client = new HttpClient(door, '/s/content/mcp');
+    const { address } = await start(server('content', 'good.mjs'));
+    const client = new HttpClient(address, '/s/content/mcp');
     await client.initialize();
     const value = 'ä"\\\n'.repeat(400_000);
     const reply = await client.request('tools/call', { name: 'echo', arguments: { value } });
@@ -62,8 +62,8 @@ describe('the herd over HTTP', () => {
   });
 
   it('when the daemon ends, streams end and nothing hangs', async () => {
-    const { door, daemon, status } = await start(server('good', 'good.mjs'));
-    const client = new HttpClient(door);
+    const { address, daemon, status } = await start(server('good', 'good.mjs'));
+    const client = new HttpClient(address);
     await client.initialize();
     const general = await client.listen();
     const call = client.stream('tools/call', { name: 'good__wait', arguments: {} });
@@ -72,7 +72,7 @@ describe('the herd over HTTP', () => {
     const [reply] = await Promise.allSettled([call.then((events) => events.ended), general.ended]);
     expect(reply.status).toBe('fulfilled');
     await until(() =>
-      ask(door, '/health').then(
+      ask(address, '/health').then(
         () => false,
         () => true,
       ),

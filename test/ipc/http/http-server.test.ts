@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../../../src/ipc/http/body.js';
+
+import { MAX_BODY_BYTES } from '../../../src/ipc/http/request-body.js';
 import { until } from '../../support/until.js';
+
 import { RawClient } from '../support.js';
 import { serveHttp } from './served.js';
 import { ask, BOTH, begin, Events, HttpClient, type Json } from './support.js';
@@ -43,7 +45,7 @@ describe('HTTP on the socket', () => {
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('whoever sends an Origin is a web page, and turned away', async () => {
+  it('a request with an Origin is from a web page, and is refused', async () => {
     const { at } = await serveHttp();
     const answer = await ask(at, '/health', { headers: { Origin: 'http://localhost' } });
     expect([answer.status, answer.json().error.message]).toEqual([403, expect.stringContaining('Origin')]);
@@ -63,10 +65,10 @@ describe('HTTP on the socket', () => {
     ['no taste for events', PING, { Accept: 'application/json' }, 406, -32000],
     ['no taste for JSON', PING, { Accept: 'text/event-stream' }, 406, -32000],
   ])('a POST with %s is refused', async (_, body, headers, status, code) => {
-    const { at, fleet, face } = await serveHttp();
+    const { at, fleet, httpServer } = await serveHttp();
     const answer = await new HttpClient(at).post(body, headers);
     expect([answer.status, answer.json().error.code]).toEqual([status, code]);
-    expect([fleet.heard, face.sessions]).toEqual([[], 0]);
+    expect([fleet.heard, httpServer.sessions]).toEqual([[], 0]);
   });
 
   it('a body over the cap is refused, whether it says so before or not, and the next request is served', async () => {
@@ -106,12 +108,12 @@ describe('HTTP on the socket', () => {
   });
 
   it('a client that is refused at its first word has no session', async () => {
-    const { at, face, server } = await serveHttp();
+    const { at, httpServer, server } = await serveHttp();
     const client = new HttpClient(at);
     const answer = await client.post({ ...PING, method: 'initialize', params: { protocolVersion: 7 } });
     expect(answer.json().error.code).toBe(-32602);
     expect(answer.headers['mcp-session-id']).toBeUndefined();
-    await until(() => face.sessions === 0 && server.connections.size === 0);
+    await until(() => httpServer.sessions === 0 && server.connections.size === 0);
   });
 
   it('a daemon that ends has no part of the herd for a new client: 503', async () => {
@@ -142,7 +144,7 @@ describe('HTTP on the socket', () => {
   ])('several messages at once are for clients of %s: %i', async (version, status) => {
     const { client } = await open(version);
     const batch = JSON.stringify([PING, { ...PING, id: 8 }, { jsonrpc: '2.0', method: 'notifications/x' }]);
-    const response = await begin(client.door, client.path, client.posting(batch));
+    const response = await begin(client.address, client.path, client.posting(batch));
     expect(response.statusCode).toBe(status);
     if (status !== 200) return;
     const events = new Events(response);
@@ -208,7 +210,7 @@ describe('HTTP on the socket', () => {
     expect([events.messages.at(-1).id, general.messages]).toEqual(['c', []]);
   });
 
-  it('what was said while nobody listened is told to the next who does', async () => {
+  it('messages without an open stream are sent on the next one', async () => {
     const { client, fleet } = await open();
     const at = new Date(0).toISOString();
     fleet.tell({
@@ -260,7 +262,7 @@ describe('HTTP on the socket', () => {
   });
 
   it('DELETE ends a session: its calls are cancelled, its streams end, and it is unknown', async () => {
-    const { client, fleet, face, server } = await open();
+    const { client, fleet, httpServer, server } = await open();
     const general = await client.listen();
     const call = client.stream('tools/call', CALL);
     await until(() => fleet.held.length === 1);
@@ -268,7 +270,7 @@ describe('HTTP on the socket', () => {
     expect(fleet.held[0]?.context.signal?.aborted).toBe(true);
     await Promise.all([general.ended, (await call).ended]);
     expect((await client.post(PING)).status).toBe(404);
-    expect([face.sessions, server.connections.size, fleet.listeners]).toEqual([0, 0, 0]);
+    expect([httpServer.sessions, server.connections.size, fleet.listeners]).toEqual([0, 0, 0]);
   });
 
   it('a cancelled request gets no reply, and its response ends', async () => {
@@ -311,7 +313,7 @@ describe('HTTP on the socket', () => {
   });
 
   it('a call whose client left before it could come back is cancelled', async () => {
-    const { path, client, fleet, face } = await open();
+    const { path, client, fleet, httpServer } = await open();
     const raw = await RawClient.open(path);
     const { headers = {}, body = '' } = client.posting({ ...PING, method: 'tools/call', params: CALL });
     const lines = Object.entries({ Host: 'x', ...headers, 'Content-Length': body.length });
@@ -321,11 +323,11 @@ describe('HTTP on the socket', () => {
     await until(() => fleet.held.length === 1);
     raw.socket.destroy();
     await until(() => fleet.held[0]?.context.signal?.aborted);
-    expect(face.sessions).toBe(1);
+    expect(httpServer.sessions).toBe(1);
   });
 
-  it('a slow reply becomes a stream that can be resumed, and is given up when nobody comes back', async () => {
-    const { at, fleet, face, clock } = await serveHttp();
+  it('a slow reply becomes a stream that can be resumed, and is cancelled when the client does not resume it', async () => {
+    const { at, fleet, httpServer, clock } = await serveHttp();
     const client = new HttpClient(at);
     await client.initialize();
     const call = client.stream('tools/call', CALL);
@@ -341,31 +343,31 @@ describe('HTTP on the socket', () => {
       await client.request('ping');
       return fleet.held[0]?.context.signal?.aborted;
     });
-    expect(face.sessions).toBe(1);
+    expect(httpServer.sessions).toBe(1);
   });
 
-  it('a session that nobody uses is forgotten, and one that somebody listens to is not', async () => {
-    const { at, face, server, clock } = await serveHttp();
+  it('an idle session is closed, and one with an open stream is not', async () => {
+    const { at, httpServer, server, clock } = await serveHttp();
     const [idle, listening] = [new HttpClient(at), new HttpClient(at)];
     await idle.initialize();
     await listening.initialize();
     await listening.listen();
     clock.advance(29 * 60_000);
-    expect(face.sessions).toBe(2);
+    expect(httpServer.sessions).toBe(2);
     clock.advance(3 * 60_000);
-    expect(face.sessions).toBe(1);
+    expect(httpServer.sessions).toBe(1);
     await until(() => server.connections.size === 1);
     expect((await idle.post(PING)).status).toBe(404);
     expect((await listening.post(PING)).status).toBe(200);
   });
 
   it('there are so many sessions and no more: the one that rested longest makes room', async () => {
-    const { at, face, server } = await serveHttp();
+    const { at, httpServer, server } = await serveHttp();
     const first = new HttpClient(at);
     await first.initialize();
     for (let count = 0; count < 256; count += 1)
       await new HttpClient(at).post({ ...PING, method: 'initialize' });
-    expect(face.sessions).toBe(256);
+    expect(httpServer.sessions).toBe(256);
     expect((await first.post(PING)).status).toBe(404);
     await until(() => server.connections.size === 256);
   });

@@ -37,7 +37,7 @@ describe('a POST of 2026-07-28', () => {
       -32602,
     ],
   ])('%s', async (_, change, headers, status, code) => {
-    const { at, fleet, server, face } = await serveHttp();
+    const { at, fleet, server, httpServer } = await serveHttp();
     const asked = new HttpClient(at).post(request('tools/call', { ...CALL, ...change }, 'x'), headers);
     if (status === 200) {
       await until(() => fleet.held.length === 1);
@@ -46,7 +46,7 @@ describe('a POST of 2026-07-28', () => {
     const answer = await asked;
     expect([answer.status, answer.json().id, answer.json().error?.code]).toEqual([status, 'x', code]);
     await until(() => server.connections.size === 0);
-    expect([face.sessions, fleet.held.length]).toEqual([0, status === 200 ? 1 : 0]);
+    expect([httpServer.sessions, fleet.held.length]).toEqual([0, status === 200 ? 1 : 0]);
   });
 
   it.each([
@@ -92,14 +92,14 @@ describe('a POST of 2026-07-28', () => {
     ['this era', request('tools/list', { _meta: META }, 'x'), headersOf('tools/list')],
     ['the other', request('initialize', {}, 'x'), {}],
   ])('a server that is not there is not found, in %s', async (_, message, headers) => {
-    const { at, server, face } = await serveHttp();
+    const { at, server, httpServer } = await serveHttp();
     const answer = await new HttpClient(at, '/s/nobody/mcp', headers).post(message);
     expect([answer.status, answer.json()]).toMatchObject([
       404,
       { id: 'x', error: { code: 1020, data: { type: 'ServerNotFoundError' } } },
     ]);
     await until(() => server.connections.size === 0);
-    expect(face.sessions).toBe(0);
+    expect(httpServer.sessions).toBe(0);
   });
 
   it('what belongs to it comes before its reply, on a stream that cannot be resumed', async () => {

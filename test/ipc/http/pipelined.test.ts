@@ -43,23 +43,23 @@ it('requests that come in one piece are answered in their order, each once', asy
   expect(heard().match(/"at":\d/g)).toEqual(['"at":0', '"at":1']);
 });
 
-it('S9: whoever leaves takes along every call of his, also those behind another one', async () => {
-  const { fleet, socket, call, face } = await open();
+it('S9: a client that leaves has every call cancelled, also pipelined ones', async () => {
+  const { fleet, socket, call, httpServer } = await open();
   socket.write(call(1) + call(2));
   await until(() => fleet.held.length > 0);
   socket.destroy();
   await until(() => fleet.held.every(({ context }) => context.signal?.aborted));
-  expect(face.sessions).toBe(1);
+  expect(httpServer.sessions).toBe(1);
 });
 
 it('a call behind a stream that stays open does not outlive its connection', async () => {
-  const { fleet, socket, request, call, clock, client, face } = await open();
+  const { fleet, socket, request, call, clock, client, httpServer } = await open();
   socket.write(request('GET') + call(1));
-  const other = new HttpClient(client.door);
+  const other = new HttpClient(client.address);
   await other.initialize();
   socket.destroy();
   await until(() => fleet.held.every(({ context }) => context.signal?.aborted));
   await other.end();
   clock.advance(40 * 60_000);
-  expect(face.sessions).toBe(0);
+  expect(httpServer.sessions).toBe(0);
 });

@@ -157,7 +157,7 @@ describe('the official client of both eras, over a port', () => {
     await until(async () => (await herd.status('good')).in_flight === 0);
   });
 
-  it('without the token nobody is served', async () => {
+  it('no client is served without the token', async () => {
     const { url } = await start();
     await expect(connect({ url, headers: {} }, 'legacy')).rejects.toThrow();
   });

@@ -4,9 +4,10 @@ import type { CallContext, McpResult, RequestParams } from '../../../src/fleet/f
 import { HttpServer } from '../../../src/ipc/http/http-server.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
 import { ProtocolDetection } from '../../../src/ipc/socket/protocol-detection.js';
+import { ToolherdError } from '../../../src/shared/errors.js';
 import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, later, socketPlace } from '../support.js';
-import type { Door } from './support.js';
+import type { Address } from './support.js';
 
 /** A call that is in flight until the test says how it ends. */
 export interface Held {
@@ -22,7 +23,7 @@ export class HoldingFleet extends FakeFleet {
   readonly held: Held[] = [];
 
   override async status(servers?: readonly string[]) {
-    if (servers?.includes('nobody')) throw Object.assign(new Error("no server 'nobody'"), NOT_FOUND);
+    if (servers?.includes('nobody')) throw Object.assign(new ToolherdError("no server 'nobody'"), NOT_FOUND);
     return super.status(servers);
   }
 
@@ -45,22 +46,22 @@ export async function serveHttp() {
   const clock = new FakeClock();
   const fleet = new HoldingFleet();
   const server = serveFleet(fleet);
-  const face = new HttpServer({ server, status: () => fleet.status(), clock });
-  const door = new ProtocolDetection({
-    http: (socket) => face.accept(socket),
+  const httpServer = new HttpServer({ server, status: () => fleet.status(), clock });
+  const detection = new ProtocolDetection({
+    http: (socket) => httpServer.accept(socket),
     lines: (socket) => void server.accept(socket),
   });
-  const listening = createServer({ allowHalfOpen: true }, (socket) => door.enter(socket));
+  const listening = createServer({ allowHalfOpen: true }, (socket) => detection.accept(socket));
   const path = socketPlace();
   await new Promise<void>((resolve) => listening.listen(path, resolve));
   onTestFinished(async () => {
     listening.close();
-    door.close();
-    const closed = face.close();
+    detection.close();
+    const closed = httpServer.close();
     clock.advance(1000);
     await closed;
     await server.close(0);
   });
-  const at: Door = { socketPath: path };
-  return { fleet, server, face, door, path, at, clock };
+  const at: Address = { socketPath: path };
+  return { fleet, server, httpServer, detection, path, at, clock };
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:ht
 import { onTestFinished } from 'vitest';
 
 /** Where HTTP is spoken: on a Unix socket, or on a port. */
-export type Door = { socketPath: string } | { host: string; port: number };
+export type Address = { socketPath: string } | { host: string; port: number };
 
 export interface Answer {
   status: number;
@@ -23,8 +23,8 @@ export interface Asked {
 export const BOTH = 'application/json, text/event-stream';
 
 /** One request, as curl would send it, and all of its answer. */
-export async function ask(door: Door, path: string, asked: Asked = {}): Promise<Answer> {
-  const response = await begin(door, path, asked);
+export async function ask(address: Address, path: string, asked: Asked = {}): Promise<Answer> {
+  const response = await begin(address, path, asked);
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk;
   const { statusCode: status = 0, headers } = response;
@@ -40,12 +40,12 @@ function lastMessage(text: string): string {
 
 /** The same, as soon as the headers of the answer are there. */
 export function begin(
-  door: Door,
+  address: Address,
   path: string,
   { method = 'GET', headers, body }: Asked = {},
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const sent = request({ ...door, path, method, headers: { ...headers }, agent: false }, resolve);
+    const sent = request({ ...address, path, method, headers: { ...headers }, agent: false }, resolve);
     sent.on('error', reject);
     onTestFinished(() => void sent.destroy());
     sent.end(body);
@@ -87,14 +87,14 @@ export class Events {
 
 /** A client of streamable HTTP that knows the headers and nothing else. */
 export class HttpClient {
-  readonly door: Door;
+  readonly address: Address;
   readonly path: string;
   readonly own: OutgoingHttpHeaders;
   session: string | undefined;
   #next = 1;
 
-  constructor(door: Door, path = '/mcp', own: OutgoingHttpHeaders = {}) {
-    this.door = door;
+  constructor(address: Address, path = '/mcp', own: OutgoingHttpHeaders = {}) {
+    this.address = address;
     this.path = path;
     this.own = own;
   }
@@ -109,7 +109,7 @@ export class HttpClient {
   }
 
   post(body: Json, headers?: OutgoingHttpHeaders): Promise<Answer> {
-    return ask(this.door, this.path, this.posting(body, headers));
+    return ask(this.address, this.path, this.posting(body, headers));
   }
 
   async initialize(protocolVersion = '2025-11-25', capabilities = {}): Promise<Answer> {
@@ -128,17 +128,17 @@ export class HttpClient {
   /** The stream of one request. */
   async stream(method: string, params: Json, id: Json = this.#next++): Promise<Events> {
     return new Events(
-      await begin(this.door, this.path, this.posting({ jsonrpc: '2.0', id, method, params })),
+      await begin(this.address, this.path, this.posting({ jsonrpc: '2.0', id, method, params })),
     );
   }
 
   async listen(lastEventId?: string): Promise<Events> {
     const headers = { Accept: 'text/event-stream', ...this.headers };
     const last = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
-    return new Events(await begin(this.door, this.path, { headers: { ...headers, ...last } }));
+    return new Events(await begin(this.address, this.path, { headers: { ...headers, ...last } }));
   }
 
   end(): Promise<Answer> {
-    return ask(this.door, this.path, { method: 'DELETE', headers: this.headers });
+    return ask(this.address, this.path, { method: 'DELETE', headers: this.headers });
   }
 }

@@ -6,7 +6,7 @@ import { connect } from '../../../src/client.js';
 import { config, server } from '../../faults/config.js';
 import { toolherd } from '../../support/command.js';
 import { makeHome, startHerd, until } from '../../support/herd.js';
-import { ask, type Door, HttpClient, type Json } from './support.js';
+import { type Address, ask, HttpClient, type Json } from './support.js';
 
 const ANY = '127.0.0.1:0';
 const TOKEN_FILE = ['state', 'http-token'];
@@ -16,27 +16,27 @@ async function start(http: Record<string, unknown>) {
   const status = async () => (await herd.fleet.status()).daemon.http;
   const url = (await status())?.url;
   const port = Number(new URL(url ?? 'http://x:1').port);
-  const door: Door = { host: '127.0.0.1', port };
+  const address: Address = { host: '127.0.0.1', port };
   const token = () => readFileSync(join(herd.home.folder, ...TOKEN_FILE), 'utf8').trim();
-  return { ...herd, status, url, port, door, token };
+  return { ...herd, status, url, port, address, token };
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe('HTTP on a port', () => {
   it('the token is in a file that only its user can read, made once, and in no log', async () => {
-    const { home, daemon, door, token, url } = await start({ listen: ANY });
+    const { home, daemon, address, token, url } = await start({ listen: ANY });
     expect(statSync(join(home.folder, ...TOKEN_FILE)).mode & 0o777).toBe(0o600);
     const before = token();
     expect(before).toMatch(/^[\w-]{43}$/);
-    expect((await ask(door, '/health', { headers: bearer(before) })).json().status).toBe('ok');
+    expect((await ask(address, '/health', { headers: bearer(before) })).json().status).toBe('ok');
     const log = readFileSync(join(home.folder, 'state', 'logs', 'daemon.log'), 'utf8');
     expect(log).toContain('http-token');
     expect(log).toContain(url);
     expect(log).not.toContain(before);
     daemon.kill('SIGTERM');
     await until(() =>
-      ask(door, '/health').then(
+      ask(address, '/health').then(
         () => false,
         () => true,
       ),
@@ -46,7 +46,7 @@ describe('HTTP on a port', () => {
   });
 
   it('who may come in: by Host, Origin and token', async () => {
-    const { door, port, token } = await start({ listen: ANY });
+    const { address, port, token } = await start({ listen: ANY });
     const good = token();
     const own = `127.0.0.1:${port}`;
     const table: [Record<string, string>, number][] = [
@@ -72,7 +72,7 @@ describe('HTTP on a port', () => {
     ];
     const seen: Json[] = [];
     for (const [headers] of table) {
-      const { status, json, headers: given } = await ask(door, '/health', { headers });
+      const { status, json, headers: given } = await ask(address, '/health', { headers });
       seen.push([headers, status]);
       if (status !== 200) expect(json().error.message).toMatch(/; send /);
       if (status === 401) expect(given['www-authenticate']).toContain('Bearer');
@@ -83,9 +83,9 @@ describe('HTTP on a port', () => {
   });
 
   it('without a token Host and Origin still count, and the whole of MCP is there', async () => {
-    const { door, port } = await start({ listen: ANY, token: 'none' });
-    expect((await ask(door, '/health', { headers: { Host: 'evil.example' } })).status).toBe(403);
-    expect((await ask(door, '/health', { headers: { Origin: 'http://evil.example' } })).status).toBe(403);
+    const { address, port } = await start({ listen: ANY, token: 'none' });
+    expect((await ask(address, '/health', { headers: { Host: 'evil.example' } })).status).toBe(403);
+    expect((await ask(address, '/health', { headers: { Origin: 'http://evil.example' } })).status).toBe(403);
     const client = new HttpClient({ host: 'localhost', port }, '/s/good/mcp');
     expect((await client.initialize()).status).toBe(200);
     const reply = await client.request('tools/call', { name: 'echo', arguments: { value: 'hi' } });
@@ -117,7 +117,7 @@ describe('HTTP on a port', () => {
   });
 
   it('a changed config opens, moves and closes it', async () => {
-    const { home, status, fleet, door, port } = await start({ listen: ANY, token: 'none' });
+    const { home, status, fleet, address, port } = await start({ listen: ANY, token: 'none' });
     const reload = async (http?: unknown) => {
       home.configure(config([server('good', 'good.mjs')], http === undefined ? {} : { http }));
       await fleet.reload();
@@ -129,7 +129,7 @@ describe('HTTP on a port', () => {
     });
     const moved = await reload({ listen: 'localhost:0', token: 'auto' });
     expect(moved?.url).toMatch(/^http:\/\/localhost:\d+$/);
-    await expect(ask(door, '/health')).rejects.toThrow('ECONNREFUSED');
+    await expect(ask(address, '/health')).rejects.toThrow('ECONNREFUSED');
     const answer = await ask({ host: 'localhost', port: Number(new URL(moved?.url ?? '').port) }, '/health');
     expect(answer.status).toBe(401);
     expect(await reload()).toBe(null);

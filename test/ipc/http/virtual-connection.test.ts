@@ -15,7 +15,7 @@ describe('a connection without a socket', () => {
     expect(heard).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
   });
 
-  it('ends where whoever hears it fails, and whoever writes goes on', async () => {
+  it('ends where `onMessage` throws, and the writer goes on', async () => {
     let closings = 0;
     const { stream } = new VirtualConnection(
       () => {

@@ -1,9 +1,8 @@
 // isolated: measures the memory of its process
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { elementSources, memberSource } from '../../../src/ipc/jsonrpc/json-source.js';
+import { elementSources, isDeeperThan, memberSource } from '../../../src/ipc/jsonrpc/json-source.js';
 import { MAX_BATCH, MAX_DEPTH, readLine } from '../../../src/ipc/jsonrpc/message.js';
-import { isDeeperThan } from '../../../src/ipc/jsonrpc/nesting.js';
 
 const read = (text: string) => readLine(Buffer.from(text));
 const spaced = (value: unknown) => JSON.stringify(value, null, '\t');

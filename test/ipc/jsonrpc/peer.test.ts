@@ -2,10 +2,9 @@
 import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ERROR_CODES } from '../../../src/ipc/jsonrpc/error-codes.js';
 import { OutgoingRequests } from '../../../src/ipc/jsonrpc/outgoing-requests.js';
 import { Peer, type PeerOptions } from '../../../src/ipc/jsonrpc/peer.js';
-import { RpcError } from '../../../src/ipc/jsonrpc/rpc-error.js';
+import { ERROR_CODES, RpcError } from '../../../src/ipc/jsonrpc/rpc-error.js';
 import { ToolherdError } from '../../../src/shared/errors.js';
 import { RawJson } from '../../../src/shared/framing/raw-json.js';
 import { FakeClock, type Json, later } from '../support.js';
@@ -148,7 +147,7 @@ describe('a request', () => {
   it('every type of error has its code, and comes back as the same type', async () => {
     const [near, far] = twoPeers();
     far.handle('fail', (params) => {
-      throw Object.assign(new Error('m'), { type: (params as Json).type, sent: true });
+      throw Object.assign(new ToolherdError('m'), { type: (params as Json).type, sent: true });
     });
     for (const [type, code] of Object.entries(ERROR_CODES)) {
       const error = await near.request('fail', { type }).catch((caught: unknown) => caught);
@@ -158,7 +157,7 @@ describe('a request', () => {
     expect(new Set(Object.values(ERROR_CODES)).size).toBe(Object.keys(ERROR_CODES).length);
   });
 
-  it('an error of ours that has no code of its own is 1000, and keeps its type', async () => {
+  it('a ToolherdError without a code in the table gets 1000, and keeps its type', async () => {
     const { peer, write, take, reported } = peerWithWire();
     class OddError extends ToolherdError {
       override readonly type = 'OddError';
@@ -348,7 +347,7 @@ describe('a bad line', () => {
 });
 
 describe('a closed connection', () => {
-  it('aborts what is in flight and answers nobody (S9)', async () => {
+  it('aborts requests in flight and sends no reply (S9)', async () => {
     const { peer, wire, write, lines } = peerWithWire();
     const aborted: number[] = [];
     const begun = later();
@@ -423,7 +422,7 @@ describe('a closed connection', () => {
     expect(peer.running).toBe(1);
   });
 
-  it('keeps nobody waiting for what it will never take', async () => {
+  it('resolves `flushed` although the other side will never take the rest', async () => {
     const { peer, wire } = peerWithWire();
     wire.pause();
     peer.notify('big', { text: 'x'.repeat(1_000_000) });
@@ -457,17 +456,17 @@ describe('both ends', () => {
     ]);
   });
 
-  it('a reply to nothing, or a second one, is nobody’s; nothing is kept of a question that is settled', async () => {
+  it('ignores a reply to no request, and a second reply; a settled request is not kept', async () => {
     const sent: string[] = [];
-    const questions = new OutgoingRequests((text) => sent.push(text));
-    const asked = [questions.ask('x', {}), questions.ask('y', {})];
-    questions.answered('9', 'nobody');
-    questions.answered('1', 'first');
-    questions.answered('1', 'second');
-    questions.failed('2', { code: 5, message: 'm' });
+    const requests = new OutgoingRequests((text) => sent.push(text));
+    const asked = [requests.request('x', {}), requests.request('y', {})];
+    requests.answered('9', 'no request');
+    requests.answered('1', 'first');
+    requests.answered('1', 'second');
+    requests.failed('2', { code: 5, message: 'm' });
     expect(await asked[0]).toBe('first');
     await expect(asked[1]).rejects.toMatchObject({ code: 5, type: 'RemoteError' });
-    expect(questions.size).toBe(0);
+    expect(requests.size).toBe(0);
     expect(sent).toHaveLength(2);
   });
 

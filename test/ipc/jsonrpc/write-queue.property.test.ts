@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Text, WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
+import type { Text } from '../../../src/ipc/jsonrpc/pending-texts.js';
+import { WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
 
 type When = 'now' | 'soon' | 'later';
 type Sent = { kind: 'text' | 'pieces'; sizes: readonly number[]; when: When };
@@ -51,14 +52,14 @@ function reader(pace: readonly When[], breaksAt: number) {
 async function send(texts: readonly Sent[], pace: readonly When[], breaksAt: number) {
   const { stream, heard } = reader(pace, breaksAt);
   const spent: Buffer[] = [];
-  const outbox = new WriteQueue(stream, (reason) => expect.fail(reason), {
+  const queue = new WriteQueue(stream, (reason) => expect.fail(reason), {
     spent: (piece) => {
       // another's bytes are in it from now on
       piece.fill('!');
       spent.push(piece);
     },
   });
-  stream.on('close', () => outbox.close());
+  stream.on('close', () => queue.close());
   const pieces: Buffer[] = [];
   let expected = '';
   for (const [at, { kind, sizes, when: next }] of texts.entries()) {
@@ -67,11 +68,11 @@ async function send(texts: readonly Sent[], pace: readonly When[], breaksAt: num
     const text: Text = kind === 'text' ? whole : parts;
     if (kind === 'pieces') pieces.push(...parts);
     expected += whole;
-    outbox.send(text);
+    queue.send(text);
     await new Promise<void>((resolve) => WHEN[next](resolve));
   }
-  await outbox.emptied();
-  return { outbox, heard: heard(), expected, spent, pieces };
+  await queue.emptied();
+  return { queue, heard: heard(), expected, spent, pieces };
 }
 
 it('whatever is sent is taken once and in order, and each piece is given back once, when it was taken (U8)', async () => {
@@ -80,9 +81,9 @@ it('whatever is sent is taken once and in order, and each piece is given back on
       fc.array(sent, { maxLength: 12 }),
       fc.array(when, { minLength: 1, maxLength: 5 }),
       async (texts, pace) => {
-        const { outbox, heard, expected, spent, pieces } = await send(texts, pace, Number.POSITIVE_INFINITY);
+        const { queue, heard, expected, spent, pieces } = await send(texts, pace, Number.POSITIVE_INFINITY);
         expect(heard === expected).toBe(true);
-        expect([outbox.queued, spent.length]).toEqual([0, pieces.length]);
+        expect([queue.queued, spent.length]).toEqual([0, pieces.length]);
         expect(spent.every((piece, at) => piece === pieces[at])).toBe(true);
       },
     ),
@@ -90,7 +91,7 @@ it('whatever is sent is taken once and in order, and each piece is given back on
   );
 });
 
-it('a client that breaks in the middle has taken what was meant for it, and holds up nobody (U8, S9)', async () => {
+it('a client that breaks in the middle has taken a prefix of its texts, and blocks no other work (U8, S9)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(sent, { minLength: 1, maxLength: 12 }),

@@ -17,11 +17,11 @@ function slowClient(spent?: (piece: Buffer) => void) {
   });
   const clock = new FakeClock();
   const drops: string[] = [];
-  const outbox = new WriteQueue(
+  const queue = new WriteQueue(
     stream,
     (reason) => {
       drops.push(reason);
-      outbox.close();
+      queue.close();
     },
     { clock, limits: LIMITS, spent },
   );
@@ -30,32 +30,32 @@ function slowClient(spent?: (piece: Buffer) => void) {
     take?.();
     await tick();
   };
-  return { outbox, writes, clock, drops, tick, takeOne };
+  return { queue, writes, clock, drops, tick, takeOne };
 }
 
-describe('the outbox', () => {
+describe('the queue', () => {
   it('makes one write of what is sent in one tick, promises included, where there was more than one before', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
+    const { queue, writes, tick, takeOne } = slowClient();
     const sendThree = () => {
-      outbox.send('a');
-      void Promise.resolve().then(() => outbox.send('b'));
-      process.nextTick(() => outbox.send('ä'));
+      queue.send('a');
+      void Promise.resolve().then(() => queue.send('b'));
+      process.nextTick(() => queue.send('ä'));
     };
     sendThree();
     await tick();
-    while (outbox.queued > 0) await takeOne();
+    while (queue.queued > 0) await takeOne();
     writes.length = 0;
     sendThree();
     await tick();
     expect(writes).toHaveLength(1);
     expect([...(writes[0] ?? '')].sort().join('')).toBe('abä');
-    expect(outbox.queued).toBe(4);
+    expect(queue.queued).toBe(4);
   });
 
   it('writes at once what is likely to be alone, and the rest of that turn in one piece behind it', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
+    const { queue, writes, tick, takeOne } = slowClient();
     for (const text of ['a', 'b', 'c']) {
-      outbox.send(text);
+      queue.send(text);
       expect(writes.join('')).toBe('a');
     }
     await tick();
@@ -64,52 +64,52 @@ describe('the outbox', () => {
     expect(writes).toEqual(['a', 'bc']);
     await takeOne();
     // now more than one is likely
-    outbox.send('d');
+    queue.send('d');
     expect(writes).toEqual(['a', 'bc']);
     await tick();
     await takeOne();
-    outbox.send('e');
+    queue.send('e');
     expect(writes).toEqual(['a', 'bc', 'd', 'e']);
   });
 
   it('does not count what waited for a slow client with what comes alone after it', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
+    const { queue, writes, tick, takeOne } = slowClient();
     for (const text of ['a', 'b']) {
-      outbox.send(text);
+      queue.send(text);
       await tick();
     }
-    while (outbox.queued > 0) await takeOne();
-    outbox.send('c');
+    while (queue.queued > 0) await takeOne();
+    queue.send('c');
     await tick();
-    while (outbox.queued > 0) await takeOne();
-    outbox.send('d');
+    while (queue.queued > 0) await takeOne();
+    queue.send('d');
     expect(writes).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('sends much of one turn before its end, and never more at once than a slow client is seen to take', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
-    for (const text of ['a', 'b']) outbox.send(text);
-    while (outbox.queued > 0) await takeOne();
+    const { queue, writes, tick, takeOne } = slowClient();
+    for (const text of ['a', 'b']) queue.send(text);
+    while (queue.queued > 0) await takeOne();
     writes.length = 0;
-    for (let at = 0; at < 40; at += 1) outbox.send('x'.repeat(500));
+    for (let at = 0; at < 40; at += 1) queue.send('x'.repeat(500));
     expect(writes[0]).toHaveLength(4500);
     await tick();
-    for (let at = 0; at < 400; at += 1) outbox.send('x'.repeat(500));
+    for (let at = 0; at < 400; at += 1) queue.send('x'.repeat(500));
     await tick();
     expect(writes).toHaveLength(1);
-    expect(outbox.queued).toBe(220_000);
+    expect(queue.queued).toBe(220_000);
   });
 
   it('keeps the order where short texts come while pieces are on their way', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
+    const { queue, writes, tick, takeOne } = slowClient();
     const expected: string[] = [];
     const send = (text: string, isPieces = false) => {
       expected.push(text);
-      outbox.send(isPieces ? [Buffer.from(text)] : text);
+      queue.send(isPieces ? [Buffer.from(text)] : text);
     };
     send('p'.repeat(600_000), true);
     await tick();
-    for (let round = 0; outbox.queued > 0; round += 1) {
+    for (let round = 0; queue.queued > 0; round += 1) {
       const taken = takeOne();
       // in the same turn, when what was written is taken and the rest of the piece is not written yet
       if (round < 20) for (let at = 0; at < 10; at += 1) send(`${round}.${at};`.repeat(100));
@@ -119,18 +119,18 @@ describe('the outbox', () => {
   });
 
   it('sends everything in its order, the next slice when the last was taken', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
+    const { queue, writes, tick, takeOne } = slowClient();
     const sent = Array.from({ length: 50 }, (_, at) => `${at}-`.repeat(2000));
     for (const text of sent) {
-      outbox.send(text);
+      queue.send(text);
       await tick();
     }
     expect(writes).toHaveLength(1);
     let isEmpty = false;
-    void outbox.emptied().then(() => {
+    void queue.emptied().then(() => {
       isEmpty = true;
     });
-    while (outbox.queued > 0) {
+    while (queue.queued > 0) {
       expect(isEmpty).toBe(false);
       await takeOne();
     }
@@ -139,21 +139,21 @@ describe('the outbox', () => {
   });
 
   it('drops a client with more than the soft cap unread that took nothing for five seconds (S7)', async () => {
-    const { outbox, clock, drops, tick } = slowClient();
-    outbox.send('x'.repeat(200_001));
+    const { queue, clock, drops, tick } = slowClient();
+    queue.send('x'.repeat(200_001));
     await tick();
     clock.advance(4999);
     expect(drops).toEqual([]);
     clock.advance(1);
     expect(drops).toHaveLength(1);
-    expect(outbox.queued).toBe(0);
+    expect(queue.queued).toBe(0);
     expect(clock.pending).toBe(0);
   });
 
   it('keeps a slow client that takes something every now and then (S7)', async () => {
-    const { outbox, clock, drops, tick, takeOne } = slowClient();
+    const { queue, clock, drops, tick, takeOne } = slowClient();
     for (let round = 0; round < 20; round += 1) {
-      outbox.send('x'.repeat(round === 0 ? 400_000 : 65_536));
+      queue.send('x'.repeat(round === 0 ? 400_000 : 65_536));
       await tick();
       clock.advance(4000);
       await takeOne();
@@ -164,43 +164,43 @@ describe('the outbox', () => {
   });
 
   it('keeps a client that leaves less than the soft cap unread, for ever (S7)', async () => {
-    const { outbox, clock, drops, tick } = slowClient();
-    outbox.send('x'.repeat(200_000));
+    const { queue, clock, drops, tick } = slowClient();
+    queue.send('x'.repeat(200_000));
     await tick();
     clock.advance(3_600_000);
     expect(drops).toEqual([]);
-    expect(outbox.queued).toBe(200_000);
+    expect(queue.queued).toBe(200_000);
   });
 
   it('keeps a client that came back under the soft cap (S7)', async () => {
-    const { outbox, clock, drops, tick, takeOne } = slowClient();
-    outbox.send('x'.repeat(200_001));
+    const { queue, clock, drops, tick, takeOne } = slowClient();
+    queue.send('x'.repeat(200_001));
     await tick();
     await takeOne();
-    expect(outbox.queued).toBeGreaterThan(0);
+    expect(queue.queued).toBeGreaterThan(0);
     clock.advance(60_000);
     expect(drops).toEqual([]);
   });
 
   it('drops a client at the hard cap at once (S7)', () => {
-    const { outbox, drops, clock } = slowClient();
-    for (let at = 0; at < 10; at += 1) outbox.send('x'.repeat(100_000));
+    const { queue, drops, clock } = slowClient();
+    for (let at = 0; at < 10; at += 1) queue.send('x'.repeat(100_000));
     expect(drops).toEqual([]);
-    outbox.send('x');
+    queue.send('x');
     expect(drops).toHaveLength(1);
     expect(clock.pending).toBe(0);
   });
 
   it('writes what comes in pieces as they are, in order with the rest', async () => {
-    const { outbox, writes, tick, takeOne } = slowClient();
+    const { queue, writes, tick, takeOne } = slowClient();
     const pieces = [Buffer.from('piece 1,'), Buffer.alloc(100_000, 'p'), Buffer.from(',piece 3\n')];
-    outbox.send('before\n');
-    outbox.send(pieces);
-    outbox.send('behind\n');
-    outbox.send('last\n');
-    expect(outbox.queued).toBe(Buffer.concat(pieces).length + 19);
+    queue.send('before\n');
+    queue.send(pieces);
+    queue.send('behind\n');
+    queue.send('last\n');
+    expect(queue.queued).toBe(Buffer.concat(pieces).length + 19);
     await tick();
-    while (outbox.queued > 0) await takeOne();
+    while (queue.queued > 0) await takeOne();
     expect(writes.join('')).toBe(`before\n${Buffer.concat(pieces)}behind\nlast\n`);
     expect(writes.at(-1)).toBe('behind\nlast\n');
   });
@@ -213,14 +213,14 @@ describe('the outbox', () => {
         done();
       },
     });
-    const outbox = new WriteQueue(stream, () => undefined);
+    const queue = new WriteQueue(stream, () => undefined);
     const bytes = 3_000_000;
-    outbox.send([Buffer.alloc(bytes, 'x')]);
+    queue.send([Buffer.alloc(bytes, 'x')]);
     const turns: number[] = [];
-    while (outbox.queued > 0) {
-      const before = outbox.queued;
+    while (queue.queued > 0) {
+      const before = queue.queued;
       await new Promise(setImmediate);
-      turns.push(before - outbox.queued);
+      turns.push(before - queue.queued);
     }
     expect(Math.max(...turns)).toBeLessThanOrEqual(2 ** 18);
     expect(turns.filter((taken) => taken > 0)).toHaveLength(Math.ceil(bytes / 2 ** 18));
@@ -229,11 +229,11 @@ describe('the outbox', () => {
 
   it('tells of each piece once, when all of it was taken, and of nothing that was not', async () => {
     const spent: Buffer[] = [];
-    const { outbox, tick, takeOne } = slowClient((piece) => spent.push(piece));
+    const { queue, tick, takeOne } = slowClient((piece) => spent.push(piece));
     const pieces = [Buffer.alloc(100_000, 'a'), Buffer.alloc(10, 'b'), Buffer.alloc(100, 'c')];
-    outbox.send('before\n');
-    outbox.send(pieces);
-    outbox.send('behind\n');
+    queue.send('before\n');
+    queue.send(pieces);
+    queue.send('behind\n');
     await tick();
     const told: number[] = [];
     for (let time = 0; time < 4; time += 1) {
@@ -242,37 +242,37 @@ describe('the outbox', () => {
     }
     // what is before it, the two slices of the first, the second
     expect(told).toEqual([0, 0, 1, 2]);
-    outbox.close();
+    queue.close();
     await takeOne();
     expect(spent).toEqual(pieces.slice(0, 2));
   });
 
   it('lets one text pass that alone is larger than the hard cap, to a client that reads (U3, S7)', async () => {
-    const { outbox, drops, tick, takeOne } = slowClient();
-    outbox.send([Buffer.alloc(1_500_000, 'x'), Buffer.from('\n')]);
-    outbox.send('x'.repeat(900_000));
+    const { queue, drops, tick, takeOne } = slowClient();
+    queue.send([Buffer.alloc(1_500_000, 'x'), Buffer.from('\n')]);
+    queue.send('x'.repeat(900_000));
     expect(drops).toEqual([]);
     await tick();
-    while (outbox.queued > 0) await takeOne();
+    while (queue.queued > 0) await takeOne();
     expect(drops).toEqual([]);
-    for (let at = 0; at < 10; at += 1) outbox.send('x'.repeat(100_000));
+    for (let at = 0; at < 10; at += 1) queue.send('x'.repeat(100_000));
     expect(drops).toEqual([]);
-    outbox.send('x');
+    queue.send('x');
     expect(drops).toHaveLength(1);
   });
 
   it('drops a client that leaves more than the hard cap unread beside such a text (S7)', () => {
-    const { outbox, drops } = slowClient();
-    outbox.send('x'.repeat(1_500_000));
-    outbox.send('x'.repeat(1_000_000));
+    const { queue, drops } = slowClient();
+    queue.send('x'.repeat(1_500_000));
+    queue.send('x'.repeat(1_000_000));
     expect(drops).toEqual([]);
-    outbox.send('x');
+    queue.send('x');
     expect(drops).toHaveLength(1);
   });
 
   it('drops a client that takes nothing of such a text for five seconds (S7)', async () => {
-    const { outbox, clock, drops, tick } = slowClient();
-    outbox.send('x'.repeat(1_500_000));
+    const { queue, clock, drops, tick } = slowClient();
+    queue.send('x'.repeat(1_500_000));
     await tick();
     clock.advance(4999);
     expect(drops).toEqual([]);
@@ -281,25 +281,25 @@ describe('the outbox', () => {
   });
 
   it('counts from the first byte that waits, not from the last that was taken', async () => {
-    const { outbox, clock, drops, tick, takeOne } = slowClient();
-    outbox.send('a');
+    const { queue, clock, drops, tick, takeOne } = slowClient();
+    queue.send('a');
     await tick();
     await takeOne();
     clock.advance(60_000);
-    outbox.send('x'.repeat(200_001));
+    queue.send('x'.repeat(200_001));
     await tick();
     clock.advance(4999);
     expect(drops).toEqual([]);
   });
 
   it('counts anew for a client that had taken everything since it was last watched', async () => {
-    const { outbox, clock, drops, tick, takeOne } = slowClient();
-    outbox.send('x'.repeat(200_001));
+    const { queue, clock, drops, tick, takeOne } = slowClient();
+    queue.send('x'.repeat(200_001));
     await tick();
-    while (outbox.queued > 0) await takeOne();
+    while (queue.queued > 0) await takeOne();
     // it is still being watched when the next ones come
     clock.advance(4990);
-    outbox.send('x'.repeat(200_001));
+    queue.send('x'.repeat(200_001));
     await tick();
     clock.advance(4999);
     expect(drops).toEqual([]);

@@ -25,7 +25,7 @@ describe('a page', () => {
     expect(pageOf([], self, nextCursor)).toEqual({ items: [] });
   });
 
-  it.each(['', 'x', 'bnVsbA', 'e30', 7])('is refused for the cursor %j that nobody gave', (cursor) => {
+  it.each(['', 'x', 'bnVsbA', 'e30', 7])('is refused for the unknown cursor %j', (cursor) => {
     expect(() => pageOf(list, self, cursor)).toThrow("'cursor'");
   });
 });

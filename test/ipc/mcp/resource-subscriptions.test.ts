@@ -28,7 +28,7 @@ async function start(text: string, name = 'watched') {
 }
 
 describe('a subscription to a resource', () => {
-  it('reaches those who asked and nobody else, unchanged', async () => {
+  it('reaches the clients that subscribed and no others, unchanged', async () => {
     const { client, touch } = await start(config([server('watched', 'watched.mjs')]));
     const [one, two, other, bare] = [client(), client(), client(), client()];
     for (const each of [one, two, other]) await each.hello();
@@ -144,7 +144,7 @@ describe('a subscription to a resource', () => {
     expect(updates(two)).toEqual([]);
   });
 
-  it('is refused, with the reason, where nobody would tell', async () => {
+  it('is refused, with the reason, where the server does not notify', async () => {
     const { client, fleet } = await startMcp(
       config([
         server('watched', 'watched.mjs'),

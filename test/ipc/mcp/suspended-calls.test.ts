@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallContext, McpResult } from '../../../src/fleet/fleet.js';
-import { SuspendableCall } from '../../../src/ipc/mcp/mcp-2026/asking-call.js';
+import { SuspendableCall } from '../../../src/ipc/mcp/mcp-2026/suspendable-call.js';
 import { SUSPENDED_MS, SuspendedCalls } from '../../../src/ipc/mcp/suspended-calls.js';
 import { FakeClock } from '../../link/fake-clock.js';
 
@@ -22,26 +22,26 @@ describe('a call that waits for its client', () => {
     expect(() => calls.take(token, 'prompts/get', same)).toThrow('another request');
     expect(() => calls.take(token, 'tools/call', { ...same, name: 'u' })).toThrow('another request');
     expect(calls.take(token, 'tools/call', same)).toBe(call);
-    expect(() => calls.take(token, 'tools/call', same)).toThrow('none that waits here');
+    expect(() => calls.take(token, 'tools/call', same)).toThrow("'requestState' is unknown");
     expect(clock.pending).toBe(0);
     expect(cancelled).toEqual([]);
   });
 
-  it('gets a token that nobody can guess and nobody else has', () => {
+  it('gets a token that cannot be guessed and is unique', () => {
     const { calls, call } = suspended();
     const tokens = Array.from({ length: 100 }, () => calls.suspend(call));
     expect(new Set(tokens).size).toBe(100);
     expect(tokens.every((token) => Buffer.from(token!, 'base64url').length >= 16)).toBe(true);
   });
 
-  it('is cancelled when nobody comes back for it, or when its client left', () => {
+  it('is cancelled when its client does not answer in time, or leaves', () => {
     const { clock, calls, call, cancelled } = suspended();
     const token = calls.suspend(call)!;
     clock.advance(SUSPENDED_MS - 1);
     expect(cancelled).toEqual([]);
     clock.advance(1);
-    expect(cancelled).toEqual(['nobody answered what the server asked']);
-    expect(() => calls.take(token, 'tools/call', PARAMS)).toThrow('none that waits here');
+    expect(cancelled).toEqual(['the client did not answer the question of the server']);
+    expect(() => calls.take(token, 'tools/call', PARAMS)).toThrow("'requestState' is unknown");
     calls.suspend(call);
     calls.close();
     expect(cancelled).toHaveLength(2);
@@ -123,7 +123,7 @@ describe('a call that asks', () => {
     expect(await run).toEqual({ content: [] });
   });
 
-  it('keeps its outcome for whoever comes back, and progress only for who is there', async () => {
+  it('keeps its outcome for the next request, and sends progress only to an open one', async () => {
     const { call, leg, ask, steps, context, finish } = asking();
     const run = call.run(leg());
     context().onProgress!({ progress: 1 });
@@ -140,9 +140,9 @@ describe('a call that asks', () => {
     const run = call.run(leg());
     const answer = ask('one');
     await run;
-    call.cancel('nobody answered');
-    await expect(answer).rejects.toThrow('nobody answered');
-    await expect(ask('two')).rejects.toThrow('nobody answered');
+    call.cancel('no answer came');
+    await expect(answer).rejects.toThrow('no answer came');
+    await expect(ask('two')).rejects.toThrow('no answer came');
   });
 
   it('is cancelled with the request that waits for it', async () => {
@@ -150,7 +150,7 @@ describe('a call that asks', () => {
     const request = new AbortController();
     const run = call.run({ ...leg(), signal: request.signal });
     request.abort();
-    await expect(run).rejects.toThrow('took it back');
+    await expect(run).rejects.toThrow('cancelled it');
     expect(context().signal!.aborted).toBe(true);
   });
 });

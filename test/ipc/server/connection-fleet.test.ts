@@ -19,7 +19,7 @@ function stage() {
   let seen = shared;
   const connection = new ConnectionFleet(
     {
-      own: () => ({
+      global: () => ({
         agent: null,
         acting() {
           if (hasPerAgent) seen = alone;
@@ -39,7 +39,7 @@ function stage() {
   return { herd, own, connection, watched, configure, isAlone: () => seen === alone };
 }
 
-it('whoever only listens gets no servers of his own', async () => {
+it('a connection that only listens gets no per-agent servers', async () => {
   const { herd, connection, isAlone } = stage();
   const heard: FleetEvent[] = [];
   connection.fleet.subscribe(['state'], (event) => heard.push(event));
@@ -48,7 +48,7 @@ it('whoever only listens gets no servers of his own', async () => {
   expect([heard.length, isAlone()]).toEqual([1, false]);
 });
 
-it('whoever gets servers of his own hears of those he already listens to, and of each once', async () => {
+it('a connection that gets per-agent servers also gets their events, each event once', async () => {
   const { herd, own, connection, configure } = stage();
   configure(false);
   const heard: string[] = [];
@@ -70,7 +70,7 @@ it('to watch a resource is to act: it is one of his own servers that tells', asy
   expect(watched).toEqual(['own']);
 });
 
-it('whoever asks for a server that the agent has not still sees what he saw, and holds nothing of the agent', async () => {
+it('a connection that asks for a server that the agent file lacks keeps its view, and holds nothing of the agent', async () => {
   const [herd, agents] = [new FakeFleet(), new FakeFleet()];
   const check = () => Promise.reject(new Error('no such server'));
   let closed = 0;
@@ -79,13 +79,13 @@ it('whoever asks for a server that the agent has not still sees what he saw, and
   };
   const connection = new ConnectionFleet(
     {
-      own: () => ({ agent: null, acting: () => herd, looking: () => herd, check, close: () => undefined }),
+      global: () => ({ agent: null, acting: () => herd, looking: () => herd, check, close: () => undefined }),
       ofAgent: async (_, agent) => ({ agent, acting: () => agents, looking: () => agents, check, close }),
     },
     'a',
   );
-  await expect(connection.look('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
+  await expect(connection.useAgentFile('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
   expect([connection.agent, closed]).toEqual([null, 1]);
-  await connection.look('/agent.yaml');
+  await connection.useAgentFile('/agent.yaml');
   expect([connection.agent, closed]).toEqual(['/agent.yaml', 1]);
 });

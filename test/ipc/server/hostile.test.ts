@@ -63,7 +63,7 @@ describe('a hostile client', () => {
 
   it('that dies in mid-call has it cancelled upstream, and nothing is left of it (S9)', async () => {
     const fleet = new FakeFleet();
-    // time stands still: nobody is asked whether he lives
+    // the clock stands still: no client is probed
     const { path, server } = await serve(fleet, { clock: new FakeClock() });
     const [begun, cancelled] = [later(), later()];
     fleet.onCall = (params, { signal }) => {
@@ -71,7 +71,7 @@ describe('a hostile client', () => {
       return new Promise((resolve) =>
         signal?.addEventListener('abort', () => {
           cancelled.resolve();
-          resolve(resultOf(params, 'nobody hears this'));
+          resolve(resultOf(params, 'no client gets this'));
         }),
       );
     };

@@ -11,7 +11,7 @@ async function whole(client: RawClient): Promise<string> {
   return client.lines.join('\n');
 }
 
-describe('the front door', () => {
+describe('the front detection', () => {
   it.each(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH'])('%s is HTTP', async (method) => {
     const { path } = await serveHttp();
     const client = await RawClient.open(path);
@@ -45,32 +45,32 @@ describe('the front door', () => {
   });
 
   it('a client that says nothing waits, and is heard when it speaks', async () => {
-    const { path, door, server } = await serveHttp();
+    const { path, detection, server } = await serveHttp();
     const client = await RawClient.open(path);
-    await until(() => door.undecided === 1);
+    await until(() => detection.undecided === 1);
     expect(server.connections.size).toBe(0);
     client.ask(1, 'fleet/status');
     expect(await client.next()).toMatchObject({ id: 1 });
-    expect([door.undecided, server.connections.size]).toEqual([0, 1]);
+    expect([detection.undecided, server.connections.size]).toEqual([0, 1]);
   });
 
   it('a client that closes its half has its replies, and one that never spoke is let go', async () => {
-    const { path, door, server } = await serveHttp();
+    const { path, detection, server } = await serveHttp();
     const client = await RawClient.open(path, { allowHalfOpen: true });
     client.socket.end(STATUS);
     expect(await client.next()).toMatchObject({ id: 1 });
     const silent = await RawClient.open(path, { allowHalfOpen: true });
     silent.socket.end('GE');
     await Promise.all([client.closed, silent.closed]);
-    await until(() => door.undecided === 0 && server.connections.size === 0);
+    await until(() => detection.undecided === 0 && server.connections.size === 0);
   });
 
   it('when the daemon ends, those that never spoke are let go too', async () => {
-    const { path, door } = await serveHttp();
+    const { path, detection } = await serveHttp();
     const client = await RawClient.open(path);
-    await until(() => door.undecided === 1);
-    door.close();
+    await until(() => detection.undecided === 1);
+    detection.close();
     await client.closed;
-    expect(door.undecided).toBe(0);
+    expect(detection.undecided).toBe(0);
   });
 });

@@ -24,7 +24,7 @@ import { useOwnerProcesses } from './owner-bundle.js';
 
 const startOwner = useOwnerProcesses();
 
-/** Leaves a socket behind on which nobody listens. */
+/** Leaves a stale socket behind. */
 async function leaveStale(path: string): Promise<void> {
   const server = await listenAt(`${path}-`);
   renameSync(`${path}-`, path);
@@ -52,7 +52,7 @@ async function own(path: string, clock?: FakeClock) {
   const claim = await claimSocket(path);
   const owner = await claim.listen({
     onConnection: (socket) => socket.on('data', () => socket.write('owner\n')),
-    onTrouble: (trouble) => {
+    onProblem: (trouble) => {
       troubles.push(trouble);
       heard.resolve(trouble);
       heard = later();
@@ -176,7 +176,7 @@ describe('the socket', () => {
     const folder = join(makeFolder(), 'run');
     // [0]: 1 ends the watcher; [1]: how many looks it has finished
     const shared = new Int32Array(new SharedArrayBuffer(8));
-    // looks as fast as it can, in a thread of its own
+    // looks as fast as it can, in another thread
     const watcher = new Worker(
       `const { readdirSync, lstatSync } = require('node:fs');
        const { workerData: { folder, shared }, parentPort } = require('node:worker_threads');

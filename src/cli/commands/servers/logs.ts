@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Fleet, LOG_LEVELS, type LogEntry, type LogEvent } from '../../../fleet/fleet.js';
-import { isAtLeast, readLog } from '../../../log/read-log.js';
+import type { Fleet, LogEntry, LogEvent } from '../../../fleet/fleet.js';
+import { readLog } from '../../../log/read-log.js';
 import { serverLogName } from '../../../log/server-log-name.js';
+import { isAtLeast, LOG_LEVELS } from '../../../shared/log-levels.js';
 import { didYouMean } from '../../../shared/near-miss.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { type Command, type CommandContext, type Flags, UsageError } from '../../core/command.js';

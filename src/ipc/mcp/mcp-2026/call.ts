@@ -3,11 +3,11 @@ import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { toFailedResult, toRpcError } from '../failures.js';
 import { onLogMessages } from '../log-messages.js';
-import { SuspendableCall } from './asking-call.js';
 import { withoutEnvelope } from './envelope.js';
 import type { Mcp2026Request } from './methods.js';
+import { SuspendableCall } from './suspendable-call.js';
 
-/** A request that goes through to a server, which may want to know something first. */
+/** A request for a server, which may ask questions before it answers. */
 export async function call(request: Mcp2026Request): Promise<McpResult> {
   try {
     return await follow(request);
@@ -27,7 +27,7 @@ async function follow(request: Mcp2026Request): Promise<McpResult> {
     return await asked.run({
       signal: context.signal,
       progress: (progress) => {
-        // a server may go on about a call that is answered
+        // a server may send progress after the reply
         if (token === undefined || !context.isOpen) return;
         session.notify('notifications/progress', { ...progress, progressToken: token });
       },
@@ -42,17 +42,17 @@ function begin(
   params: Record<string, unknown>,
 ) {
   const { suspended, fleet, caller, server } = session;
-  const asking = new SuspendableCall({
+  const begun = new SuspendableCall({
     ...{ method, params, suspended, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
     elsewhere: () => session.attended,
     begin: (context) =>
       fleet.request({ server, method: method as RequestParams['method'], params }, { caller, ...context }),
   });
-  return session.keep(asking);
+  return session.keep(begun);
 }
 
-/** The call that waits for what this request brings; undefined where it brings nothing. */
+/** The suspended call whose answers this request brings; undefined for a first request. */
 function resumed(
   { method, session, params: given }: Mcp2026Request,
   params: Record<string, unknown>,
@@ -66,7 +66,7 @@ function resumed(
   return asked;
 }
 
-/** What the server of this call logs while it is at it. */
+/** Sends the log messages of the server while it works on this call. */
 function listenToLog({ session, envelope }: Mcp2026Request, asked: SuspendableCall): () => void {
   const { logLevel } = envelope;
   if (logLevel === undefined) return () => undefined;

@@ -1,4 +1,5 @@
 import { isObject } from '../../../shared/json.js';
+import { MCP_LEVELS, type McpLevel } from '../../../shared/log-levels.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
@@ -10,20 +11,19 @@ import {
 import { CODE } from '../../../shared/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import type { ClientCapabilities } from '../client-questions.js';
-import { LOG_LEVELS, type McpLogLevel } from '../log-levels.js';
 
-/** What a request of this era says of its client, each anew: nothing is remembered from one to the next. */
+/** What a request of 2026-07-28 says of its client. Each request repeats it: nothing is remembered. */
 export interface Envelope {
   capabilities: ClientCapabilities;
-  /** From which level on log messages are wanted while it runs; undefined: none. */
-  logLevel: McpLogLevel | undefined;
-  /** Who it says it is. */
+  /** The lowest level of log messages that the client wants during the request; undefined: none. */
+  logLevel: McpLevel | undefined;
+  /** Name and version of the client. */
   client: unknown;
 }
 
 const ENVELOPE_KEYS = [PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY];
 
-/** Undefined where the request is of an older era: it is the version in `_meta` that tells. */
+/** Undefined for a request of an older version: only 2026-07-28 has the version in `_meta`. */
 export function readEnvelope(params: unknown): Envelope | undefined {
   const meta = metaOf(params);
   if (meta === undefined || !Object.hasOwn(meta, PROTOCOL_VERSION_KEY)) return undefined;
@@ -42,7 +42,7 @@ export function readEnvelope(params: unknown): Envelope | undefined {
   return { capabilities, logLevel: levelOf(meta[LOG_LEVEL_KEY]), client: info };
 }
 
-/** The params as the server is to get them: without what was said to us. */
+/** The params for the server: without the fields for us. */
 export function withoutEnvelope(params: unknown): Record<string, unknown> {
   if (!isObject(params)) return {};
   const { _meta: meta, inputResponses: _, requestState: __, ...rest } = params;
@@ -51,10 +51,10 @@ export function withoutEnvelope(params: unknown): Record<string, unknown> {
   return kept.length === 0 ? rest : { ...rest, _meta: Object.fromEntries(kept) };
 }
 
-function levelOf(level: unknown): McpLogLevel | undefined {
+function levelOf(level: unknown): McpLevel | undefined {
   if (level === undefined) return undefined;
-  const known = LOG_LEVELS.find((one) => one === level);
-  if (known === undefined) throw wrong(LOG_LEVEL_KEY, `must be one of: ${LOG_LEVELS.join(', ')}`);
+  const known = MCP_LEVELS.find((one) => one === level);
+  if (known === undefined) throw wrong(LOG_LEVEL_KEY, `must be one of: ${MCP_LEVELS.join(', ')}`);
   return known;
 }
 

@@ -1,4 +1,5 @@
 import type { McpResult } from '../../../fleet/fleet.js';
+import { onAbort } from '../../../shared/async.js';
 import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
@@ -12,8 +13,8 @@ const LISTS = {
 } as const;
 
 /**
- * Tells of what the client wants to hear until it cancels the request, or leaves. What it gets is said first; a resource
- * of which nobody tells is not in it.
+ * Sends the notifications that the client asked for until it cancels the request or leaves. The acknowledgement comes
+ * first and lists what the client will get; a resource whose server does not notify is not in it.
  */
 export async function listen(
   session: McpSession,
@@ -21,27 +22,27 @@ export async function listen(
   context: RequestContext,
 ): Promise<McpResult> {
   const filter = readFilter(params);
-  context.stand();
+  context.markEndless();
   const meta = { [SUBSCRIPTION_ID_KEY]: JSON.parse(context.id ?? 'null') as unknown };
-  const tell = (method: string, told: Record<string, unknown> = {}) =>
-    session.notify(method, { ...told, _meta: { ...(told._meta as object | undefined), ...meta } });
+  const notify = (method: string, params: Record<string, unknown> = {}) =>
+    session.notify(method, { ...params, _meta: { ...(params._meta as object | undefined), ...meta } });
   const ends: (() => void)[] = [];
-  // what changes before it is said what is told; of each resource the last word counts
+  // changes before the acknowledgement, the last one of each resource
   const early = new Map<unknown, Record<string, unknown>>();
-  let hear = (told: Record<string, unknown>): void => void early.set(told.uri, told);
+  let onUpdate = (update: Record<string, unknown>): void => void early.set(update.uri, update);
   try {
-    const uris = await watchAll(session, filter.uris, ends, (told) => hear(told));
+    const uris = await watchAll(session, filter.uris, ends, (update) => onUpdate(update));
     if (!context.signal.aborted) {
-      const honoured = {
+      const acknowledged = {
         ...Object.fromEntries(filter.lists.map((list) => [LISTS[list], true])),
         ...(uris.length > 0 && { resourceSubscriptions: uris }),
       };
-      tell('notifications/subscriptions/acknowledged', { notifications: honoured });
-      hear = (told) => tell('notifications/resources/updated', told);
-      for (const told of early.values()) hear(told);
-      if (Object.keys(honoured).length > 0) {
-        ends.push(beginLists(session, filter.lists, (list) => tell(`notifications/${list}/list_changed`)));
-        await whenAborted(context.signal);
+      notify('notifications/subscriptions/acknowledged', { notifications: acknowledged });
+      onUpdate = (update) => notify('notifications/resources/updated', update);
+      for (const update of early.values()) onUpdate(update);
+      if (Object.keys(acknowledged).length > 0) {
+        ends.push(beginLists(session, filter.lists, (list) => notify(`notifications/${list}/list_changed`)));
+        await new Promise<void>((resolve) => onAbort(context.signal, resolve));
       }
     }
   } finally {
@@ -52,7 +53,7 @@ export async function listen(
 
 function readFilter(params: Params): { lists: ListName[]; uris: string[] } {
   const filter = params.optionalRecord('notifications');
-  if (filter === undefined) throw wrong("'notifications' is missing: what is to be told");
+  if (filter === undefined) throw wrong("'notifications' is missing: what to notify of");
   const lists = (Object.keys(LISTS) as ListName[]).filter((list) => {
     const wanted = filter[LISTS[list]];
     if (wanted !== undefined && typeof wanted !== 'boolean')
@@ -66,15 +67,15 @@ function readFilter(params: Params): { lists: ListName[]; uris: string[] } {
   return { lists, uris: [...new Set<string>(uris)] };
 }
 
-/** Those that could be had. */
+/** Watches each resource. Answers with those whose server notifies. */
 async function watchAll(
   session: McpSession,
   uris: readonly string[],
   ends: (() => void)[],
-  tell: (told: Record<string, unknown>) => void,
+  onUpdate: (update: Record<string, unknown>) => void,
 ): Promise<string[]> {
   const { fleet, server } = session;
-  const begun = await Promise.allSettled(uris.map((uri) => fleet.watch({ uri, server }, tell)));
+  const begun = await Promise.allSettled(uris.map((uri) => fleet.watch({ uri, server }, onUpdate)));
   return uris.filter((_, at) => {
     const one = begun[at];
     if (one?.status === 'fulfilled') ends.push(one.value);
@@ -85,15 +86,8 @@ async function watchAll(
 function beginLists(
   session: McpSession,
   lists: readonly ListName[],
-  tell: (list: ListName) => void,
+  notify: (list: ListName) => void,
 ): () => void {
   const { fleet, clock, isShown } = session;
-  return onListChanges({ fleet, clock, isShown, notify: (list) => lists.includes(list) && tell(list) });
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  return onListChanges({ fleet, clock, isShown, notify: (list) => lists.includes(list) && notify(list) });
 }

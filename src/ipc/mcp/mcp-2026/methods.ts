@@ -5,16 +5,15 @@ import { CODE } from '../../../shared/rpc-codes.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
-import { emptyIfUnsupported } from '../completion.js';
 import { MCP_METHODS } from '../methods.js';
 import { CAPABILITIES } from '../server-info.js';
-import type { McpSession } from '../session.js';
+import { emptyIfUnsupported, type McpSession } from '../session.js';
 import { call } from './call.js';
 import type { Envelope } from './envelope.js';
 import { listen } from './listen.js';
 import { complete, mcp2026Error, withoutExecution } from './results.js';
 
-/** One request of this era: everything that is known of its client is in it. */
+/** One request of 2026-07-28, with everything that is known of its client. */
 export interface Mcp2026Request {
   method: string;
   session: McpSession;
@@ -24,16 +23,16 @@ export interface Mcp2026Request {
   raw: unknown;
 }
 
-type ModernMethod = (request: Mcp2026Request) => Promise<McpResult> | McpResult;
+type Mcp2026Method = (request: Mcp2026Request) => Promise<McpResult> | McpResult;
 
 /** 2026-07-28: no handshake, no session, and nothing that only made sense with one (`ping`, `logging/setLevel`, …). */
-export const MCP_2026_METHODS: Readonly<Record<string, ModernMethod>> = {
+export const MCP_2026_METHODS: Readonly<Record<string, Mcp2026Method>> = {
   'server/discover': () => ({ supportedVersions: [MCP_2026_VERSION], capabilities: CAPABILITIES }),
   'tools/list': async (request) => withoutExecution(await asBefore(request)),
   'prompts/list': asBefore,
   'resources/list': asBefore,
   'resources/templates/list': asBefore,
-  'completion/complete': (request) => emptyIfUnsupported(call(unasked(request))),
+  'completion/complete': (request) => emptyIfUnsupported(call(withoutQuestions(request))),
   'tools/call': call,
   'prompts/get': call,
   'resources/read': call,
@@ -55,8 +54,8 @@ export async function answerMcp2026(request: Mcp2026Request): Promise<McpResult>
   }
 }
 
-/** Servers ask nothing before they complete. */
-function unasked(request: Mcp2026Request): Mcp2026Request {
+/** A server may not ask questions for a completion. */
+function withoutQuestions(request: Mcp2026Request): Mcp2026Request {
   return { ...request, envelope: { ...request.envelope, capabilities: {} } };
 }
 

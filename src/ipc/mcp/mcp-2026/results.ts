@@ -5,7 +5,7 @@ import { CODE } from '../../../shared/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { SERVER_INFO } from '../server-info.js';
 
-/** Whose results say how long they hold. What a server itself said of that is kept; of the rest nobody knows. */
+/** Methods whose results say how long they may be cached. What the server says is kept; else they may not be. */
 const CACHEABLE: readonly string[] = [
   'server/discover',
   'tools/list',
@@ -15,10 +15,10 @@ const CACHEABLE: readonly string[] = [
   'resources/read',
 ];
 const UNKNOWN_FRESHNESS = { ttlMs: 0, cacheScope: 'private' };
-/** No such resource, in the words of 2025. */
+/** No such resource, up to 2025-11-25. */
 const NO_RESOURCE = -32002;
 
-/** A result with what this era asks of every one. Who made it may have said who it is; else it is we. */
+/** Adds the fields that 2026-07-28 asks of every result. `_meta` may name the server; else it names toolherd. */
 export function complete(method: string, result: McpResult): McpResult {
   const meta = isObject(result._meta) ? result._meta : {};
   return {
@@ -29,13 +29,13 @@ export function complete(method: string, result: McpResult): McpResult {
   };
 }
 
-/** `execution` is gone from this era. */
+/** 2026-07-28 has no `execution`. */
 export function withoutExecution({ tools, ...rest }: McpResult): McpResult {
   const listed = (tools as Record<string, unknown>[]).map(({ execution: _, ...tool }) => tool);
   return { ...rest, tools: listed };
 }
 
-/** There is one code less: a resource that nobody has is a wrong param. */
+/** 2026-07-28 has no code for a missing resource: it is an invalid param. */
 export function mcp2026Error(error: unknown, uri: unknown): unknown {
   if (!(error instanceof RpcError) || error.code !== NO_RESOURCE) return error;
   return new RpcError(CODE.invalidParams, error.message, typeof uri === 'string' ? { uri } : error.data);

@@ -215,7 +215,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(await status('questions')).toMatchObject({ in_flight: 1, calls: 1 });
     const more = { requestState: stateOf(asked), inputResponses: answers('question-1', 'Ada') };
 
-    // nobody else has it, and another request does not get it
+    // no other client has it, and another request does not get it
     expect((await other.ask(1, 'tools/call', { ...ask('Who?'), ...more })).error).toMatchObject({
       code: -32602,
     });
@@ -243,13 +243,13 @@ describe('a question of a server to a client of 2026-07-28', () => {
     const twice = await mine.ask(6, 'tools/call', { ...ask('Who?'), ...more, requestState: stateOf(again) });
     expect(twice.error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining('none that waits here'),
+      message: expect.stringContaining("'requestState' is unknown"),
     });
     expect(await status('questions')).toMatchObject({ in_flight: 0, calls: 1 });
     expect(mine.heard('elicitation/create')).toEqual([]);
   });
 
-  it('is told to whoever waits: a call that nobody comes back for holds up no other', async () => {
+  it('goes to a call with an open request: a suspended call blocks no other', async () => {
     const { client } = await startMcp(config([server('questions', 'questions.mjs')]));
     const mine = client();
     const first = await mine.ask(1, 'tools/call', ask('One?'));
@@ -268,7 +268,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(JSON.parse(textOf(last))).toMatchObject({ result: { content: { name: 'Bob' } } });
   });
 
-  it('comes from a server of its own era as well, all of its questions at once', async () => {
+  it('comes from a server of 2026-07-28 too, all of its questions at once', async () => {
     const { client } = await startMcp(config([server('modern', 'modern.mjs', { roots: ['.'] })]));
     const mine = client();
     const confirm = call('modern__confirm', { rounds: 2 }, CAN);
@@ -293,7 +293,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(textOf(reply)).toContain('does not offer elicitation/create');
   });
 
-  it('that nobody comes back for is over when its client leaves; one that dies is told', async () => {
+  it('is cancelled when its client leaves; a server that dies fails the call', async () => {
     const { client, status, fleet } = await startMcp(config([server('questions', 'questions.mjs')]));
     const [gone, mine] = [client(), client()];
     await gone.ask(1, 'tools/call', ask('Who?'));
@@ -308,7 +308,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
   });
 });
 
-describe('over HTTP, where each request is a connection of its own', () => {
+describe('over HTTP, where each request is a separate connection', () => {
   it.each(['shared', 'per-agent'])('a question is answered by the next request (%s)', async (sharing) => {
     const { home, status } = await startMcp(config([server('questions', 'questions.mjs', { sharing })]));
     const said = (more: object = {}) => ({
@@ -399,7 +399,7 @@ describe('subscriptions/listen', () => {
     const { client, say } = await startMcp(config([server('watched', 'watched.mjs'), silent]));
     const mine = client();
     await mine.ask('warm', 'fleet/resources', { server: 'watched' });
-    // whether anybody has the other one is not known before the silent one has had its time
+    // whether a server has the other one is not known before the silent one has had its time
     const uris = ['note://one', 'nobody://has'];
     mine.say({ id: 1, method: 'subscriptions/listen', params: listen({ resourceSubscriptions: uris }) });
     await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'told');

@@ -1,7 +1,7 @@
 import { onAbort } from '../shared/async.js';
 import { ToolherdError } from '../shared/errors.js';
 
-/** Who closed the fleet cannot use it any more. */
+/** The fleet was used after it was closed. */
 export class FleetClosedError extends ToolherdError {
   override readonly type: string = 'FleetClosedError';
 
@@ -10,15 +10,15 @@ export class FleetClosedError extends ToolherdError {
   }
 }
 
-/** In which whoever was asked to take a call back has done so. */
-const PATIENCE_MS = 2000;
+/** How long `cancelAll` waits for cancelled calls. */
+const CANCEL_MS = 2000;
 
-/** What one holder of a fleet has under way. The end takes it back. */
-export class InFlight {
-  readonly #works = new Map<AbortController, Promise<unknown>>();
+/** The calls of one fleet handle that have not ended. */
+export class OpenCalls {
+  readonly #running = new Map<AbortController, Promise<unknown>>();
   #state: 'open' | 'closed' = 'open';
 
-  /** Throws when it is too late. */
+  /** Throws after `cancelAll`. */
   check(): void {
     if (this.#state === 'closed') throw new FleetClosedError();
   }
@@ -28,25 +28,25 @@ export class InFlight {
     const controller = new AbortController();
     const forget = onAbort(signal, () => controller.abort(signal?.reason));
     const running = (async () => work(controller.signal))();
-    this.#works.set(controller, running);
+    this.#running.set(controller, running);
     try {
       return await running;
     } finally {
-      this.#works.delete(controller);
+      this.#running.delete(controller);
       forget();
     }
   }
 
-  /** Resolves when nobody waits any more, or has waited long enough. */
-  async end(): Promise<void> {
+  /** Cancels all calls and refuses new ones. Resolves when they have ended, or after `CANCEL_MS`. */
+  async cancelAll(): Promise<void> {
     this.#state = 'closed';
-    const works = [...this.#works.values()];
-    for (const controller of this.#works.keys()) controller.abort(new FleetClosedError());
+    const running = [...this.#running.values()];
+    for (const controller of this.#running.keys()) controller.abort(new FleetClosedError());
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS);
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CANCEL_MS);
     });
-    await Promise.race([Promise.allSettled(works), patience]);
+    await Promise.race([Promise.allSettled(running), timeout]);
     clearTimeout(timer);
   }
 }

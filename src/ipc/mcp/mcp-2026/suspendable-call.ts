@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallContext, McpResult, OnRequest } from '../../../fleet/fleet.js';
+import { onAbort } from '../../../shared/async.js';
 import { CODE } from '../../../shared/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { answersAnything, type ClientCapabilities, checkOffered } from '../client-questions.js';
@@ -12,7 +13,7 @@ interface Question {
   reject(error: Error): void;
 }
 
-/** One request of the client on behalf of this call: the first one, or one that brings answers. */
+/** One request of the client for this call: the first one, or a later one that brings answers. */
 export interface Leg {
   /** Aborted when the request is cancelled. */
   signal: AbortSignal;
@@ -25,19 +26,19 @@ export interface SuspendableCallOptions {
   capabilities: ClientCapabilities;
   suspended: SuspendedCalls<SuspendableCall>;
   wantsProgress: boolean;
-  /** Another call of the same client that somebody waits for. A server does not say which call its question is about. */
+  /** Another call of the client that has an open request. A server does not say to which call its question belongs. */
   elsewhere?(): SuspendableCall | undefined;
   begin(context: CallContext): Promise<McpResult>;
 }
 
 /**
- * A call of a client that no server can ask. What the server wants to know meanwhile becomes the result of the request
- * (`input_required`), and the call stays with the server until a second request brings the answers.
+ * A call of 2026-07-28, whose client gets no requests. A question of the server becomes the result of the client's request
+ * (`input_required`), and the call stays with the server until a second request brings the answer.
  */
 export class SuspendableCall implements SuspendedCall {
   readonly method: string;
   readonly params: Record<string, unknown>;
-  /** Whose it is; undefined until that is found out. */
+  /** The server that works on it; undefined until the router has found it. */
   server: string | undefined;
   readonly #options: SuspendableCallOptions;
   readonly #abort = new AbortController();
@@ -64,30 +65,28 @@ export class SuspendableCall implements SuspendedCall {
         this.server = server;
       },
     });
-    // it may come to its end while nobody is there
+    // it may fail while no request waits for it
     this.#outcome.catch(() => undefined);
   }
 
-  /** Somebody waits for it who can be asked. */
+  /** It has an open request, and its client answers questions. */
   get isAttended(): boolean {
     return this.#leg !== undefined && answersAnything(this.#options.capabilities);
   }
 
-  /** Until the server is done, or wants to know something. */
+  /** Resolves with the result of the server, or with its questions. */
   async run(leg: Leg): Promise<McpResult> {
-    const cancel = () => this.cancel('the client took it back');
-    if (leg.signal.aborted) cancel();
-    leg.signal.addEventListener('abort', cancel, { once: true });
+    const forget = onAbort(leg.signal, () => this.cancel('the client cancelled it'));
     this.#leg = leg;
     try {
       return await this.#next();
     } finally {
       this.#leg = undefined;
-      leg.signal.removeEventListener('abort', cancel);
+      forget();
     }
   }
 
-  /** What is left open is asked again. */
+  /** Questions without an answer are part of the next result again. */
   answer(responses: Record<string, Record<string, unknown>>): void {
     for (const [key, { resolve }] of [...this.#questions]) {
       const answer = Object.hasOwn(responses, key) ? responses[key] : undefined;
@@ -97,7 +96,7 @@ export class SuspendableCall implements SuspendedCall {
     }
   }
 
-  /** Resolves when the server has no more to do with it. */
+  /** Resolves when the server has finished. */
   async whenOver(): Promise<void> {
     await this.#outcome.catch(() => undefined);
   }
@@ -111,7 +110,7 @@ export class SuspendableCall implements SuspendedCall {
     for (;;) {
       const done = await Promise.race([this.#outcome, this.#whenAsked()]);
       if (done !== undefined) return done;
-      // who asks several things at once asks them one after the other
+      // a server that has several questions sends them one after the other
       await Promise.race([this.#outcome, nextTurn()]);
       if (this.#questions.size === 0) continue;
       const requestState = this.#options.suspended.suspend(this);
@@ -120,7 +119,7 @@ export class SuspendableCall implements SuspendedCall {
     }
   }
 
-  /** What was asked has no answer; whoever asked may go on without. */
+  /** Rejects all questions. The server may go on without the answers. */
   #refuse(reason: string): void {
     for (const { reject } of this.#questions.values()) reject(new RpcError(CODE.internal, reason));
     this.#questions.clear();
@@ -150,12 +149,10 @@ export class SuspendableCall implements SuspendedCall {
     const key = `question-${this.#asked}`;
     return new Promise((resolve, reject) => {
       this.#questions.set(key, { method, params, resolve, reject });
-      const takeBack = () => {
+      onAbort(signal, () => {
         this.#questions.delete(key);
         reject(new RpcError(CODE.internal, 'the answer is not wanted any more'));
-      };
-      if (signal.aborted) takeBack();
-      signal.addEventListener('abort', takeBack, { once: true });
+      });
       this.#wake();
     });
   }
