@@ -39,7 +39,12 @@ export function withTimeout(ms: number, work: Promise<unknown>, clock: Clock): P
   });
 }
 
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+interface Listening {
+  runs: Set<() => void>;
+  stop(): void;
+}
+
+const listening = new WeakMap<AbortSignal, Listening>();
 
 /**
  * Runs a function when the signal aborts, or at once if it has. Returns a function that cancels this. All functions of
@@ -51,20 +56,27 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
     run();
     return () => undefined;
   }
-  // a new function, so that the same one may be added twice
-  const entry = () => run();
-  const all = waiting.get(signal) ?? listen(signal);
-  all.add(entry);
-  return () => void all.delete(entry);
+  // a new function each time, so that one function may wait twice
+  const own = () => run();
+  const { runs, stop } = listening.get(signal) ?? listen(signal);
+  runs.add(own);
+  return () => {
+    if (runs.delete(own) && runs.size === 0) stop();
+  };
 }
 
-function listen(signal: AbortSignal): Set<() => void> {
-  const all = new Set<() => void>();
-  waiting.set(signal, all);
+function listen(signal: AbortSignal): Listening {
+  const runs = new Set<() => void>();
   const aborted = () => {
-    for (const run of all) run();
-    all.clear();
+    for (const run of runs) run();
+    runs.clear();
   };
+  const stop = () => {
+    signal.removeEventListener('abort', aborted);
+    listening.delete(signal);
+  };
+  const begun = { runs, stop };
+  listening.set(signal, begun);
   signal.addEventListener('abort', aborted, { once: true });
-  return all;
+  return begun;
 }

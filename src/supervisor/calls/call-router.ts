@@ -2,6 +2,7 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import type { RequestParams } from '../../fleet/fleet.js';
 import type { Ask, CallHandle, Outcome } from '../../link/session/call.js';
 import { cancelled } from '../../link/session/refusals.js';
+import { onAbort } from '../../shared/async.js';
 import { MCPError, type MCPProtocolError, type RpcError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
@@ -116,7 +117,8 @@ class RoutedCall implements RoutedSink, Search {
         (error: MCPError) => this.#refuse(error),
       );
     else if (target !== undefined) this.#send(target);
-    if (signal !== undefined && !this.#isSettled) this.#listen(signal);
+    if (signal !== undefined && !this.#isSettled)
+      this.#stopListening = onAbort(signal, () => this.cancel(reasonOf(signal)));
     return this;
   }
 
@@ -230,12 +232,6 @@ class RoutedCall implements RoutedSink, Search {
   #record(outcome: Outcome): void {
     const elapsedMs = this.#options.clock.now() - this.#begunMs;
     this.#server!.settled({ request: this.#request!, outcome, elapsedMs, incarnation: this.#incarnation });
-  }
-
-  #listen(signal: AbortSignal): void {
-    const abort = () => this.cancel(reasonOf(signal));
-    signal.addEventListener('abort', abort, { once: true });
-    this.#stopListening = () => signal.removeEventListener('abort', abort);
   }
 }
 
