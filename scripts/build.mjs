@@ -23,11 +23,11 @@ const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 
 const atHand = ['call', 'status'];
 /** As in src/ipc/socket/socket-path.ts. */
 const MAX_PATH_BYTES = 103;
-/** A command is a file of src/cli/commands/TOPIC that exports one; its private helpers stand beside it. */
+/** A file of src/cli/commands/TOPIC that exports one or more commands; their private helpers stand beside it. */
 const commands = readdirSync('src/cli/commands', { recursive: true })
   .filter((file) => /^[^/]+\/[^/]+\.ts$/.test(file))
   .map((file) => `src/cli/commands/${file}`)
-  .filter((file) => /^export const verb\b/m.test(readFileSync(file, 'utf8')));
+  .filter((file) => /^export const commands?\b/m.test(readFileSync(file, 'utf8')));
 
 /** One bundle a command: it loads what it needs and nothing else. CommonJS, because Node 20 loads that faster. */
 const command = {
@@ -69,10 +69,10 @@ await Promise.all([
     entryPoints: Object.fromEntries([
       ...commands.map((file) => [basename(file, '.ts'), file]).filter(([name]) => !atHand.includes(name)),
       ['command', 'src/cli/run.ts'],
-      ['failure', 'src/cli/core/report-error.ts'],
+      ['report-error', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],
-      ['start-or-find', 'src/cli/daemon/ensure-daemon.ts'],
+      ['start-daemon', 'src/cli/daemon/start.ts'],
       ['daemon', 'src/bin/daemon.ts'],
     ]),
   }),
@@ -121,7 +121,7 @@ async function keepVerb(file) {
   script
     .runInThisContext()
     .call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
-  await firstUse(module.exports.verb);
+  await firstUse(module.exports.command);
   writeFileSync(`${file}.${process.arch}.cache`, script.createCachedData());
 }
 
@@ -166,7 +166,7 @@ function wrap(source) {
   return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
 }
 
-async function firstUse(verb) {
+async function firstUse(command) {
   const cwd = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const entry = 'type: mcp, description: d, server: s';
   const stdio = `- {name: a, ${entry}, command: npx, args: [-y, "\${X:-y}"], env: {K: v}}`;
@@ -175,9 +175,10 @@ async function firstUse(verb) {
   writeFileSync(join(cwd, 'home', 'config.yaml'), 'version: "1.0"\nsecurity: {trust: ask}\n');
   writeFileSync(join(cwd, 'agent.yaml'), `tools:\n  ${stdio}\n  ${http}\n`);
   const silent = () => {};
-  const status = await verb.run({
-    args: [],
-    flags: { yes: true },
+  const status = await command.run({
+    args: { files: [] },
+    options: { yes: true },
+    globals: {},
     output: { isJson: false, isQuiet: true, print: silent, json: silent, note: silent, error: silent },
     paths: {
       configFile: join(cwd, 'home', 'config.yaml'),
@@ -190,5 +191,5 @@ async function firstUse(verb) {
     isInteractive: () => false,
   });
   rmSync(cwd, { recursive: true, force: true });
-  if (status !== 0) throw new Error(`the first use of a verb failed with ${status}`);
+  if (status !== 0) throw new Error(`the first use of a command failed with ${status}`);
 }

@@ -1,5 +1,5 @@
 import type { PinnedVersion, ToolPin } from '../../../fleet/fleet.js';
-import { escapeInvisible } from '../../ui/visible.js';
+import { escapeInvisible } from '../../ui/text.js';
 
 const CONTEXT = 2;
 /** What is cut off is no JSON that could be laid out, so it is broken into lines as it comes. */
