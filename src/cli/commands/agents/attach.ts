@@ -9,8 +9,8 @@ import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select
 export const command = defineCommand({
   name: 'attach',
   summary: "Writes one entry into a client's config, which connects it to the daemon.",
-  details: `The entry is called "toolherd" and runs "toolherd bridge". The rest of the file
-stays as it is. A backup is kept beside the file.
+  details: `The entry is called "toolherd" and runs "toolherd bridge".
+The rest of the file stays as it is. A backup is kept beside the file.
 In the user's file the entry has absolute paths, because graphical programs have
 another PATH than a shell. In a project's file, which others share, it is
 "toolherd bridge".

@@ -9,14 +9,17 @@ import { sayHello } from './bridge/hello.js';
 export const command = defineCommand({
   name: 'bridge',
   summary: 'Offers the whole herd to an agent as one MCP server on stdin and stdout.',
-  details: `An attached agent runs it; see "toolherd attach". It ends when stdin ends.
-A tool is called server__tool. With --server the agent sees one server, under its
-own tool names.
-It starts the daemon if need be. When the daemon restarts, the agent stays
-connected. After "toolherd down" calls get an error until a daemon runs again.
+  details: `An attached agent runs it; see "toolherd attach".
+It ends when stdin ends.
+A tool is called server__tool.
+With --server the agent sees one server, under its own tool names.
+It starts the daemon if need be.
+When the daemon restarts, the agent stays connected.
+After "toolherd down" calls get an error until a daemon runs again.
 With an agent.yaml (--agent, or the nearest one from here upward) the agent also
-sees its servers. The nearest one is left out until you allow it, see "toolherd
-allow". The one of --agent must be allowed.
+sees its servers. The nearest one is left out until you allow it; the one of
+--agent must be allowed. See "toolherd allow".
+
 In an agent's config:
   {"mcpServers": {"toolherd": {"command": "toolherd", "args": ["bridge"]}}}`,
   options: { server: { type: 'string', label: 'NAME', complete: 'server', about: 'this server alone' } },

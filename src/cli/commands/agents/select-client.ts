@@ -20,7 +20,7 @@ export const SCOPE_OPTION = {
   type: 'string',
   choices: ['user', 'project'],
   default: 'user',
-  about: "the user's config (default), or that of the project in this folder",
+  about: 'of the user (default), or of the project here',
 } as const;
 
 /** The one client that a command works on. */

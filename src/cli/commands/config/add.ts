@@ -13,12 +13,14 @@ import { entriesIn } from './installed.js';
 export const command = defineCommand({
   name: 'add',
   summary: 'Adds a server to the nearest agent.yaml, or with -g to the global config.',
-  details: `The server comes from the registry, or runs a command (-- COMMAND), or is reached
-at a URL (--url). If there is no agent.yaml, a new one is written here.
-Comments and order of the file stay as they are. A running daemon takes the
-server up at once.
+  details: `The server comes from the registry, or runs a command (-- COMMAND ARG…), or is
+reached at a URL (--url).
+If there is no agent.yaml, a new one is written here.
+Comments and order of the file stay as they are.
+A running daemon takes the server up at once.
 A variable that the server needs is written as \${NAME}: the daemon fills it in
-from its environment. --env writes another value, which may have variables too.
+from its environment.
+--env writes another value, which may have variables too.
 If another server of the registry has the same short name, use --name.`,
   args: {
     name: {

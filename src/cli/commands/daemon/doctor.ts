@@ -18,7 +18,7 @@ It starts and changes nothing.`,
   examples: [
     'toolherd doctor',
     ['toolherd doctor -q', 'only problems'],
-    `toolherd doctor --json | jq -r '.findings[] | select(.level == "error") | .fix'`,
+    `toolherd doctor --json | jq '.findings[] | select(.level == "error")'`,
   ],
   exits: { ok: 'no errors; there may be warnings', failed: 'there are errors' },
   async run(call) {

@@ -17,9 +17,10 @@ export const command = defineCommand({
   summary: 'Lets the system keep the daemon running, with systemd or launchd.',
   details: `The daemon starts when you log in, and again when it fails.
 The service has the PATH of this shell, so that the daemon finds the same
-programs. Put variables for servers, such as tokens, into the file service.env
-beside config.yaml, one NAME=value a line, readable by you alone. The service
-file itself has none.`,
+programs.
+Put variables for servers, such as tokens, into the file service.env beside
+config.yaml, one NAME=value a line, readable by you alone. The service file
+itself has none.`,
   args: { action: { choices: ['install', 'uninstall', 'status'] } },
   options: { 'dry-run': { type: 'boolean', about: 'show the file and the commands, change nothing' } },
   examples: ['toolherd service install --dry-run', 'toolherd service install', 'toolherd service status'],

@@ -14,13 +14,17 @@ export const command = defineCommand({
   summary: 'Starts the daemon in the background, and returns when its socket serves.',
   details: `If a daemon is ending, it waits for that, at most 60 s or --timeout, and then
 starts a new one.
-With --replace the new daemon has the environment of this command. Attached
-agents wait for it. If the config is bad, the old daemon goes on.
-With --foreground this process is the daemon. Ctrl-C, SIGTERM and the end of its
-terminal stop its servers and end it with status 0. A second signal, a second
-or more later, ends it at once with status 130; a watchdog kills its servers
-within seconds. SIGHUP reads the config again. If nobody reads its output, lines
-are dropped there; the log files have all of them.`,
+
+With --replace the new daemon has the environment of this command.
+Attached agents wait for it.
+If the config is bad, the old daemon goes on.
+
+With --foreground this process is the daemon.
+Ctrl-C, SIGTERM and the end of its terminal stop its servers and end it with
+status 0. SIGHUP reads the config again.
+A second signal, a second or more later, ends it at once with status 130; a
+watchdog kills its servers within seconds.
+Output that is not read is dropped; the log files have all lines.`,
   options: {
     foreground: { type: 'boolean', about: 'stay, and print the log; for service managers' },
     replace: { type: 'boolean', about: 'end the running daemon first' },

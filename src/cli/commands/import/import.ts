@@ -13,13 +13,13 @@ import { allowCommands, checkName, writeOne } from './write.js';
 export const command = defineCommand({
   name: 'import',
   summary: 'Copies the MCP servers in the configs of other programs into the global config.',
-  details: `It finds them, shows them, asks, and writes them. The programs keep theirs; see
-"toolherd attach".
+  details: `It finds them, shows them, asks, and writes them.
+The programs keep theirs; see "toolherd attach".
 Clients: vscode, claude-desktop, claude-code, cursor, codex, gemini, windsurf,
 zed, cline, opencode, holodeck.
-Variables stay variables. A secret is not copied: it becomes \${NAME}. import says
-which variable to set and where its value is. Until it is set, the server is
-written with 'enabled: false'.
+Variables stay variables.
+A secret is not copied: it becomes \${NAME}. import says which variable to set,
+and where its value is. Until it is set, the server has 'enabled: false'.
 import names the fields that toolherd does not have.
 A command other than npx, uvx and docker is added to security.allowed_commands,
 if you say yes or --allow-commands.`,

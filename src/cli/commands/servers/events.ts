@@ -8,7 +8,8 @@ const TOPICS: readonly FleetEvent['topic'][] = ['state', 'log', 'catalog', 'call
 export const command = defineCommand({
   name: 'events',
   summary: 'Shows states, logs, changed lists, calls and notifications as they happen.',
-  details: `It goes on until Ctrl-C. With --json each event is one line.
+  details: `It goes on until Ctrl-C.
+With --json each event is one line.
 An event of a call has the tool, the names and types of its arguments, the
 caller, the duration and the outcome. It never has what was asked or answered.
 Past calls are in the audit file, a line of JSON each: "toolherd doctor" says

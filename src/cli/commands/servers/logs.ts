@@ -27,7 +27,7 @@ With -f and --json each entry is one line.`,
       label: 'LEVEL',
       choices: LOG_LEVELS,
       default: 'trace',
-      about: `only this level and above: ${LOG_LEVELS.join(', ')}`,
+      about: `this and above: ${LOG_LEVELS.join(', ')}`,
     },
   },
   examples: [

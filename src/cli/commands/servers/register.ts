@@ -11,7 +11,8 @@ FILE is JSON or YAML. It has either an entry as under mcp_servers in the config,
 or a source document, which names a plugin folder or a remote server:
   {"name": "plugin", "source_type": "mcp", "url": "mcp://plugin",
    "mcp_plugin_dir": "./plugin"}
-Paths are relative to the file. Variables come from the daemon's environment.`,
+Paths are relative to the file.
+Variables come from the daemon's environment.`,
   args: { file: {} },
   options: { save: { type: 'boolean', about: 'write the entry to the global config instead' } },
   examples: ['toolherd register plugin.json', 'toolherd register plugin.json --save'],

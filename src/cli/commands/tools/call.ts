@@ -15,8 +15,9 @@ import { showStartProgress } from './start-progress.js';
 export const command = defineCommand({
   name: 'call',
   summary: 'Calls a tool and prints the text of its answer, and nothing else.',
-  details: `k=v is text, or a number or true/false if the tool's schema says so. k:=JSON is
-JSON. toolherd checks the arguments against that schema before it sends the call.
+  details: `k=v is text, or a number or true/false if the tool's schema says so.
+k:=JSON is JSON.
+toolherd checks the arguments against that schema before it sends the call.
 Images, sound and other binary content are saved to files; stderr says where.`,
   args: {
     target: { label: 'SERVER.TOOL', noun: 'tool', complete: 'tool' },

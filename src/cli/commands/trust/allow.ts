@@ -9,7 +9,8 @@ import { describeWouldRun, wouldRunJson } from '../../ui/trust-preview.js';
 export const command = defineCommand({
   name: 'allow',
   summary: "Lets a project's agent.yaml run what it says.",
-  details: `It shows what would run, and asks. toolherd remembers the file as it is now.
+  details: `It shows what would run, and asks.
+toolherd remembers the file as it is now.
 When the file, a manifest it names, or the names in its envFile change, you have
 to allow it again.`,
   args: { file: { optional: true } },

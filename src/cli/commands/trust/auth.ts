@@ -9,8 +9,9 @@ import { openBrowser } from '../../ui/open-browser.js';
 export const command = defineCommand({
   name: 'auth',
   summary: 'Authorises toolherd at a remote server that requires it (OAuth).',
-  details: `It prints the address that a person has to open. On a terminal it opens it in a
-browser. Then it waits, and starts the server.
+  details: `It prints the address that a person has to open.
+On a terminal it opens the address in a browser.
+Then it waits, and starts the server.
 Tokens are kept in auth.json in the state folder, which only you can read.
 toolherd renews them before they expire.`,
   args: { server: { complete: 'server' } },
@@ -19,7 +20,7 @@ toolherd renews them before they expire.`,
     'client-id': {
       type: 'string',
       label: 'ID',
-      about: 'a client that you registered, or the URL of its metadata',
+      about: 'a client you registered, or the URL of its metadata',
     },
     'client-secret-stdin': { type: 'boolean', about: 'read the secret of that client from stdin' },
     logout: { type: 'boolean', about: 'forget the tokens and the client' },

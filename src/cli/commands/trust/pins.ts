@@ -10,10 +10,10 @@ export const command = defineCommand({
   name: 'pins',
   summary: 'Shows tools whose definitions have changed since toolherd first read them.',
   details: `A definition is the name, title, description, schemas and annotations of a tool.
-toolherd pins it when it first reads it. With 'security.pin: enforce' a tool with
-another definition is blocked.
---accept pins exactly the definitions that were shown. On a terminal it asks
-first, unless --yes is given.
+toolherd pins it when it first reads it.
+With 'security.pin: enforce' a tool with another definition is blocked.
+--accept pins exactly the definitions that were shown.
+On a terminal it asks first, unless --yes is given.
 Invisible characters are shown by their numbers, as \\u{202e}.`,
   args: { server: { optional: true, complete: 'any server' } },
   options: {
