@@ -42,7 +42,9 @@ describe('the command and the daemon', () => {
     const { run } = makeCommand();
     for (const verb of ['status', 'down']) {
       const { status, stderr } = await run(verb);
-      expect(stderr).toMatch(/^error: no daemon is running on .*\n {2}fix: start it with 'toolherd up'\n$/);
+      expect(stderr).toMatch(
+        /^error: DaemonNotRunningError: no daemon is running on .*\n {2}fix: start it with 'toolherd up'\n$/,
+      );
       expect(status).toBe(3);
     }
   });

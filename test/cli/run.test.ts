@@ -30,13 +30,14 @@ describe('the command', () => {
     expect(await toolherd(['validte'], { cwd })).toEqual({
       status: 2,
       stdout: '',
-      stderr: "error: unknown command 'validte'\n  fix: did you mean 'validate'? See 'toolherd help'\n",
+      stderr:
+        "error: UsageError: unknown command 'validte'\n  fix: did you mean 'validate'? See 'toolherd help'\n",
     });
     expect(await toolherd(['validate', '--jsno'], { cwd })).toEqual({
       status: 2,
       stdout: '',
       stderr:
-        "error: unknown option '--jsno' for 'validate'\n  fix: did you mean '--json'? usage: toolherd validate [FILE…]\n",
+        "error: UsageError: unknown option '--jsno' for 'validate'\n  fix: did you mean '--json'? usage: toolherd validate [FILE…]\n",
     });
     expect((await toolherd(['version', 'extra'], { cwd })).stderr).toContain(
       "too many arguments for 'version'",

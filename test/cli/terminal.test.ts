@@ -181,7 +181,10 @@ describe('the output', () => {
 
   it('a folder that is gone is said as that', () => {
     const { status, stderr } = shell('d=$(mktemp -d); cd "$d"; rmdir "$d"; "$1" "$2" status');
-    expect([status, stderr]).toEqual([2, expect.stringMatching(/^error: the folder .* is gone\n {2}fix: /)]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: UsageError: the folder .* is gone\n {2}fix: /),
+    ]);
   });
 
   it('somebody who stops reading it is no fault', () => {

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../config/load.js';
 import { isMap } from '../../../config/parse/document.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, formatProblem, type Problem } from '../../../config/parse/problem.js';
+import { ConfigError, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
 import type { FleetStatus } from '../../../fleet/fleet.js';
@@ -10,6 +10,7 @@ import { type CommandContext, defineCommand } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/config-paths.js';
 import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { problemText } from '../../core/report-error.js';
 import { withTimeout } from '../../core/timeout.js';
 import { entryProblems } from '../servers/status-table.js';
 
@@ -168,8 +169,8 @@ function reportOf(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): File
 
 function show({ output }: CommandContext, report: FileReport): void {
   if (output.isJson) return;
-  for (const warning of report.warnings) output.note(formatProblem(warning, 'warning'));
-  for (const problem of report.problems) output.error(formatProblem(problem));
+  if (report.warnings.length > 0) output.note(problemText(report.warnings, 'warning'));
+  if (report.problems.length > 0) output.error(problemText(report.problems, 'error'));
   if (!report.ok) {
     const count = report.problems.length;
     output.print(`${report.file}: ${count} ${count === 1 ? 'problem' : 'problems'}`);

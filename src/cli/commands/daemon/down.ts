@@ -5,6 +5,7 @@ import { holderOf } from '../../../ipc/socket/socket-lock.js';
 import { lockFileOf, successorFileOf } from '../../../ipc/socket/socket-owner.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { printError } from '../../core/report-error.js';
 import { socketOf } from '../../daemon/connect.js';
 import { lookForDaemon } from '../../daemon/find-daemon.js';
 
@@ -36,18 +37,22 @@ runs: "toolherd up", "toolherd call" or a new agent starts one.`,
     output.json({ stopped, killed, attached, next_pid: next === daemon.pid ? null : (next ?? null) });
     if (next === daemon.pid) {
       printServers(call, report);
-      output.error(`error: the daemon (pid ${daemon.pid}) has stopped its servers, but still has the socket`);
-      output.error(
-        `  fix: its log says why: ${join(call.paths.logFolder, 'daemon.log')}; end it with: kill ${daemon.pid}`,
-      );
+      printError(output, {
+        type: 'AlreadyRunningError',
+        message: `the daemon (pid ${daemon.pid}) has stopped its servers, but still has the socket`,
+        fix: `its log says why: ${join(call.paths.logFolder, 'daemon.log')}; end it with: kill ${daemon.pid}`,
+      });
       return EXIT.failed;
     }
     if (report === undefined)
       output.print(`the daemon (pid ${daemon.pid}) was ending already, and has ended`);
     printServers(call, report);
     if (next !== undefined) {
-      output.error(`error: the daemon (pid ${daemon.pid}) has ended, but another one (pid ${next}) serves`);
-      output.error('  fix: another process started it; to end it too, run: toolherd down');
+      printError(output, {
+        type: 'AlreadyRunningError',
+        message: `the daemon (pid ${daemon.pid}) has ended, but another one (pid ${next}) serves`,
+        fix: 'another process started it; to end it too, run: toolherd down',
+      });
       return EXIT.failed;
     }
     if (attached > 0)

@@ -1,6 +1,7 @@
 import type { Fleet } from '../../../fleet/fleet.js';
 import type { CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 
 /** Goes on until the user interrupts it or the daemon ends. Without --agent it follows the global herd. */
 export async function follow(call: CommandContext, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
@@ -19,7 +20,7 @@ export async function follow(call: CommandContext, begin: (fleet: Fleet) => Prom
     viewMode: globals.agent === undefined ? 'herd' : 'agent',
     onLost: () => {
       if (state === 'ended') return;
-      output.error('error: the daemon has ended');
+      printError(output, DAEMON_ENDED);
       end(EXIT.notRunning);
     },
   });

@@ -1,6 +1,7 @@
 import type { Fleet } from '../../../fleet/fleet.js';
 import type { CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
 
@@ -46,7 +47,7 @@ export async function watch(call: CommandContext, names: readonly string[] | und
   output.draw(undefined);
   // the screen is restored: the last table stays visible
   if (isLive) output.print(last, paintStates);
-  if (status === EXIT.notRunning) output.error('error: the daemon has ended');
+  if (status === EXIT.notRunning) printError(output, DAEMON_ENDED);
   return status;
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ToolEntry, ToolResult } from '../../../fleet/fleet.js';
 import { type CommandContext, defineCommand, type UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { progressBar } from '../../ui/progress-bar.js';
-import { quoted } from '../../ui/text.js';
 import { isUnreachable } from '../servers/status-table.js';
 import { checkArguments } from './check-arguments.js';
 import { parseArguments } from './parse-arguments.js';
@@ -109,14 +109,9 @@ function show(call: CommandContext, result: ToolResult, { raw, out }: ShowOption
   const isSaved = !isWanted || save(call, result, out);
   if (result.error === null || output.isJson) return isSaved;
   const { type, message, why, fix, sent } = result.error;
-  if (type === 'MCPToolError') {
-    output.note('error: the tool said that it failed');
-    return isSaved;
-  }
-  output.error(`error: ${type}: ${quoted(message)}`);
-  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
-  output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
-  if (fix !== undefined) output.error(`  fix: ${fix}`);
+  if (type !== 'MCPToolError') errors().printError(output, { type, message, why, sent, fix });
+  // stdout has what the tool said about it
+  else if (!output.isQuiet) errors().printError(output, { type, message: 'the tool reported a failure' });
   return isSaved;
 }
 
@@ -125,23 +120,21 @@ function save(call: CommandContext, result: ToolResult, out: string | undefined)
     for (const line of saveContent(call, result, out)) call.output.note(line);
     return true;
   } catch (error) {
-    const { message, fix } = error as UsageError;
-    call.output.error(`error: ${message}\n  why: the tool has run, but its answer could not be saved`);
-    call.output.error(`  fix: ${fix}; --raw shows the answer as JSON`);
+    const { type, message, fix } = error as UsageError;
+    errors().printError(call.output, {
+      type,
+      message,
+      why: 'the tool has run, but its answer could not be saved',
+      fix: `${fix}; --raw shows the answer as JSON`,
+    });
     return false;
   }
 }
 
-const STATUS: Readonly<Record<string, number>> = {
-  MCPTimeoutError: EXIT.timeout,
-  ServerNotFoundError: EXIT.notFound,
-  MCPToolNotFoundError: EXIT.notFound,
-  AuthRequiredError: EXIT.notAllowed,
-  TrustRequiredError: EXIT.notAllowed,
-  MCPConnectionError: EXIT.cannotReach,
-  ConfigError: EXIT.badConfig,
-  MCPConfigError: EXIT.badConfig,
-};
+/** In a separate bundle, because most calls succeed. */
+function errors() {
+  return loadBundle<typeof import('../../core/report-error.js')>('report-error');
+}
 
 /** A server that failed a moment ago is not tried again at once: then the status is that of its last failure. */
 async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<number> {
@@ -152,5 +145,5 @@ async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<
       return EXIT.notAllowed;
     return servers.some(isUnreachable) ? EXIT.cannotReach : EXIT.failed;
   }
-  return STATUS[error.type] ?? EXIT.failed;
+  return errors().exitStatusOf(error.type);
 }

@@ -3,6 +3,7 @@ import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { formatDuration } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { printError } from '../../core/report-error.js';
 import { within } from '../../core/timeout.js';
 import { openBrowser } from '../../ui/open-browser.js';
 
@@ -90,11 +91,10 @@ async function untilDone(
   const report = await within(timeout, done, undefined);
   if (report === undefined) {
     const fix = `run "toolherd auth ${server}" again: it goes on with the same address`;
-    output.json({
-      ok: false,
-      error: { type: 'MCPTimeoutError', message: `${server}: not authorised yet`, fix },
-    });
-    output.error(`error: ${server}: nobody has authorised it in ${formatDuration(timeout)}\n  fix: ${fix}`);
+    const type = 'MCPTimeoutError';
+    output.json({ ok: false, error: { type, message: `${server}: not authorised yet`, fix } });
+    const message = `${server}: nobody has authorised it in ${formatDuration(timeout)}`;
+    printError(output, { type, message, fix });
   }
   return report;
 }

@@ -2,6 +2,7 @@ import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
 import { defineCommand } from '../../core/command.js';
 import { elapsedSince } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { printError } from '../../core/report-error.js';
 import { withTimeout } from '../../core/timeout.js';
 import { escapeInvisible, singleLine } from '../../ui/text.js';
 import { pinDiff } from './pin-diff.js';
@@ -62,9 +63,11 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
       output.print(escapeInvisible(`accepted: ${server}.${tool}`));
     const missed = waiting.flatMap(hashesOf).length - report.accepted.length;
     if (missed === 0) return EXIT.ok;
-    output.error(
-      `error: ${missed === 1 ? '1 tool' : `${missed} tools`} changed again before that was accepted\n  fix: look again: toolherd pins`,
-    );
+    printError(output, {
+      type: 'PinChangedError',
+      message: `${missed === 1 ? '1 tool' : `${missed} tools`} changed again before that was accepted`,
+      fix: 'look again: toolherd pins',
+    });
     return EXIT.failed;
   },
 });

@@ -38,7 +38,7 @@ describe('status --watch on a terminal', () => {
     await toolherd(['down'], options);
     expect(await second.status).toBe(3);
     for (const { screen } of [first, second]) expect(screen()).toContain(LEAVE);
-    expect(second.screen()).toContain('error: the daemon has ended');
+    expect(second.screen()).toContain('error: DaemonNotRunningError: the daemon has ended');
   });
 });
 

@@ -106,7 +106,7 @@ describe('what the herd offers, on the command line', () => {
     async (verb) => {
       const { stdout, status } = await toolherd([verb, '--help'], { cwd: process.cwd() });
       expect(stdout).toContain(`Examples:\n  toolherd ${verb}`);
-      expect(stdout).toMatch(/Exit status:\n  0 +ok\n/);
+      expect(stdout).toMatch(/Exit status:\n {2}0 +ok\n/);
       expect(status).toBe(0);
     },
   );
