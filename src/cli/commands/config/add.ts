@@ -1,7 +1,7 @@
 import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { lineDiff } from '../../ui/line-diff.js';
+import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson } from '../registry/format.js';
 import { type NewEntry, newEntry, TRANSPORTS } from './build-entry.js';
@@ -68,7 +68,7 @@ If another server of the registry has the same short name, use --name.`,
       { dryRun, tell: true },
     );
     warnings.push(...overrides(call, target, entry.name));
-    const diff = lineDiff(target.file, edited.before, edited.after);
+    const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
       name: entry.name,

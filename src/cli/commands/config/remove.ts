@@ -3,7 +3,7 @@ import { ToolherdError } from '../../../shared/errors.js';
 import { didYouMean } from '../../../shared/near-miss.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { lineDiff } from '../../ui/line-diff.js';
+import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { type ConfigFile, chosenFile, globalFile, localFile } from './config-file.js';
 import { editConfigFile } from './edit-config-file.js';
@@ -36,7 +36,7 @@ Comments and order of the file stay as they are.`,
       return removeEntry(text, target.key, removed.index);
     };
     const edited = await editConfigFile(call, target, cut, { dryRun, tell: true });
-    const diff = lineDiff(target.file, edited.before, edited.after);
+    const diff = fileDiff(target.file, edited.before, edited.after);
     const state = stateOf(call, { name: removed?.name, registryName: removed?.registryName });
     output.json({
       ok: true,
