@@ -1,5 +1,5 @@
 import { defineCommand } from '../../core/command.js';
-import { noteMisconfigured } from '../../core/daemon-variables.js';
+import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 
@@ -17,7 +17,7 @@ is reported and does not run.`,
     const isDryRun = options['dry-run'];
     const fleet = await call.fleet({ viewMode: 'herd' });
     const { misconfigured = [], ...report } = await withTimeout(call, fleet.reload(isDryRun));
-    output.json({ ...report, ...noteMisconfigured(call, misconfigured), dry_run: isDryRun });
+    output.json({ ...report, ...warnAboutMisconfigured(call, misconfigured), dry_run: isDryRun });
     for (const change of ['added', 'removed', 'changed', 'unchanged'] as const)
       if (report[change].length > 0) output.print(`${change}: ${report[change].join(', ')}`);
     if (isDryRun) output.note('nothing was changed');

@@ -1,7 +1,7 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { noteMisconfigured } from '../../core/daemon-variables.js';
+import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { isAbsence } from '../../daemon/connect.js';
@@ -67,7 +67,7 @@ async function misconfiguredIn(call: CommandContext): Promise<Pick<ReloadReport,
     throw error;
   });
   const found = servers.map((server) => ({ server: server.name, problems: entryProblems(server) }));
-  return noteMisconfigured(
+  return warnAboutMisconfigured(
     call,
     found.filter(({ problems }) => problems.length > 0),
   );

@@ -1,7 +1,7 @@
 import type { CallEvent, CatalogEvent, FleetEvent, Shape } from '../../../fleet/fleet.js';
 import { quoted, singleLine } from '../../ui/text.js';
 
-/** An event as a person reads it, in one line; the words of a server may take more. */
+/** An event for people, on one line; the text of a server may take more. */
 export function formatEvent(event: FleetEvent): string {
   return `${event.at} ${event.topic} ${singleLine(event.server)} ${about(event)}`;
 }
@@ -25,7 +25,7 @@ function about(event: FleetEvent): string {
   }
 }
 
-/** As a person would write down what a tool takes: `(path: string, tags: string[])`. */
+/** The types of the arguments: `(path: string, tags: string[])`. */
 function argumentsOf({ arguments: shape }: CallEvent): string {
   if (shape === null || typeof shape !== 'object' || Array.isArray(shape)) return '';
   return `(${membersOf(shape)})`;
