@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { procStat } from './identity.js';
+import { procStat } from '../../shared/process-identity.js';
 
 /**
  * Signals to a whole process group. A group id is the pid of its leader and cannot be given to another process while

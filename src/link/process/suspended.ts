@@ -1,4 +1,4 @@
-import { procStat } from './identity.js';
+import { procStat } from '../../shared/process-identity.js';
 
 /** Whether a process was stopped by a signal (SIGSTOP) or a debugger. Only Linux tells; elsewhere nothing is. */
 export function isSuspended(pid: number): boolean {

@@ -1,19 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
+import { startTimeOf } from '../../shared/process-identity.js';
+import type { Owned } from '../../shared/process-ledger.js';
 import { groupRuns, signalGroup } from './group.js';
-import { startTimeOf } from './identity.js';
 import { MarkedProcesses } from './marked-processes.js';
-
-/** A process that leads a group of its own and is ours to end. */
-export interface Owned {
-  /** Also the id of its group. */
-  readonly pid: number;
-  readonly name: string;
-  readonly cookie: string;
-  readonly startTime: string | null;
-  /** For a container's client: the program and options with which its container can be found and removed. */
-  readonly docker?: readonly string[] | undefined;
-}
 
 export interface TableObserver {
   added(owned: Owned): void;

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../shared/clock.js';
+import type { Owned } from '../../shared/process-ledger.js';
 import { spawnShortage } from './spawn-shortage.js';
-import type { Owned, ProcessTable } from './table.js';
+import type { ProcessTable } from './table.js';
 
 /**
  * The daemon may be killed with SIGKILL, and then nobody stops its servers. So a tiny shell waits at the end of a pipe

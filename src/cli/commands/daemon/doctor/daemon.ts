@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
 import { isAlive } from '../../../../shared/is-alive.js';
+import { cookieOf } from '../../../../shared/process-identity.js';
+import { readLedger } from '../../../../shared/process-ledger.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
 import { type Environment, problemLine, withCallerVariables } from '../../../core/daemon-variables.js';
@@ -93,31 +95,15 @@ function leftovers({ paths }: CommandContext, socket: string): Finding[] {
     holder > 0 && isDaemon(holder)
       ? [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)]
       : [];
-  const stale = stalePids(read(paths.ledgerFile));
+  const stale = stalePids(paths.ledgerFile);
   if (stale.length === 0) return stuck;
   const message = `servers of a daemon that died still run: ${stale.join(', ')}`;
   return [...stuck, warn('processes', message, 'toolherd up (it ends them first)')];
 }
 
-interface LedgerLine {
-  came?: { pid: number; cookie: string };
-  went?: number;
-}
-
-/** By their mark: a number alone may be another's by now. */
-function stalePids(ledger: string): number[] {
-  const owned = new Map<number, string>();
-  for (const text of ledger.split('\n')) {
-    try {
-      const { came, went } = JSON.parse(text) as LedgerLine;
-      if (came !== undefined) owned.set(came.pid, came.cookie);
-      if (went !== undefined) owned.delete(went);
-    } catch {
-      // the last line of a daemon that was killed may be half a line
-    }
-  }
-  const carries = ([pid, cookie]: [number, string]) => read(`/proc/${pid}/environ`).includes(cookie);
-  return [...owned].filter(carries).map(([pid]) => pid);
+/** Servers in the ledger that still run, by their cookie: another process may have the pid by now. */
+function stalePids(ledgerFile: string): number[] {
+  return readLedger(ledgerFile).left.flatMap(({ pid, cookie }) => (cookieOf(pid) === cookie ? [pid] : []));
 }
 
 function read(file: string): string {
