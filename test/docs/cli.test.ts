@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitLines, explain, optionHead, overview } from '../../src/cli/commands/help/help-text.js';
+import {
+  exitLines,
+  explain,
+  optionHead,
+  overview,
+  wrapLines,
+} from '../../src/cli/commands/help/help-text.js';
 import { GROUPS } from '../../src/cli/commands.js';
 import { type Command, GLOBAL_OPTIONS, type OptionDeclaration } from '../../src/cli/core/command.js';
 import { usageOf, visibleOptions } from '../../src/cli/core/usage.js';
@@ -41,7 +47,7 @@ function section(name: string): string {
     `### ${name}`,
     summary,
     fence(`toolherd ${usageOf(command)}`),
-    ...(details === undefined ? [] : [fence(details)]),
+    ...(details === undefined ? [] : [fence(wrapLines(details))]),
     ...optionTable(options),
     fence(lines.join('\n')),
     ...(exits.length === 0 ? [] : [markdownTable([['exit status', 'meaning'], ['---', '---'], ...exits])]),

@@ -11,8 +11,8 @@ export function describeWouldRun(file: string, list: readonly WouldRun[]): strin
     ...(variables === undefined ? [] : [`    takes        ${variables.join(', ')}`]),
     ...(envFile === undefined ? [] : [`    reads        ${envFile}`]),
   ]);
-  const shown = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
-  return [`${escapeInvisible(file)} would, each time it is used:`, ...shown].join('\n');
+  const safe = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
+  return [`${escapeInvisible(file)} would, each time it is used:`, ...safe].join('\n');
 }
 
 /** The stable form for scripts. */

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
-import { attachClient, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
+import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
+
+const ATTACHABLE = CLIENTS.filter(({ spell }) => spell !== undefined).map(({ name }) => name);
 
 export const command = defineCommand({
   name: 'attach',
@@ -14,8 +16,7 @@ The rest of the file stays as it is. A backup is kept beside the file.
 In the user's file the entry has absolute paths, because graphical programs have
 another PATH than a shell. In a project's file, which others share, it is
 "toolherd bridge".
-Clients: vscode, claude-desktop, claude-code, cursor, codex, gemini, windsurf,
-zed, cline, opencode.`,
+Clients: ${ATTACHABLE.join(', ')}.`,
   args: { client: CLIENT_ARGUMENT },
   options: {
     scope: SCOPE_OPTION,

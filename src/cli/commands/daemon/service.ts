@@ -67,7 +67,7 @@ async function install(call: CommandContext, service: Service, dryRun: boolean):
   const report = { manager, file, dry_run: dryRun, commands: steps };
   if (dryRun) {
     output.json({ ok: true, ...report, text });
-    output.print(`# ${file}\n${text}\n# then:\n${steps.map(shown).join('\n')}`);
+    output.print(`# ${file}\n${text}\n# then:\n${steps.map(commandLine).join('\n')}`);
     return EXIT.ok;
   }
   if (old !== text) await writeFileAtomically(file, text);
@@ -88,7 +88,9 @@ async function uninstall(call: CommandContext, service: Service, dryRun: boolean
   const isInstalled = textOf(file) !== undefined;
   if (!isInstalled) output.print(`not installed: ${file}`);
   else if (dryRun)
-    output.print([...service.uninstall.map(shown), `rm ${file}`, ...forget.map(shown)].join('\n'));
+    output.print(
+      [...service.uninstall.map(commandLine), `rm ${file}`, ...forget.map(commandLine)].join('\n'),
+    );
   else {
     for (const words of service.uninstall) await exec(words, environment);
     rmSync(file);
@@ -132,13 +134,13 @@ async function runAll(call: CommandContext, service: Service, steps: readonly Ar
       why:
         exitStatus === undefined
           ? `there is no ${program} here`
-          : `${shown(words)}: ${stderr || `exit status ${exitStatus}`}`,
-      fix: `${service.file} is written; run: ${steps.slice(index).map(shown).join(' && ')}; or without it: toolherd up`,
+          : `${commandLine(words)}: ${stderr || `exit status ${exitStatus}`}`,
+      fix: `${service.file} is written; run: ${steps.slice(index).map(commandLine).join(' && ')}; or without it: toolherd up`,
     });
   }
 }
 
-function shown(words: Argv): string {
+function commandLine(words: Argv): string {
   return words.join(' ');
 }
 

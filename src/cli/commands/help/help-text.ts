@@ -33,12 +33,20 @@ export function explain(command: Command): string {
   return [
     wrap(`Usage: toolherd ${usageOf(command)}`, '         '),
     summary,
-    ...(details === undefined ? [] : [details]),
+    ...(details === undefined ? [] : [wrapLines(details)]),
     ...(own.length === 0 ? [] : [`Options:\n${optionLines(own)}`]),
     `Examples:\n${columns(examples.map((example) => (typeof example === 'string' ? [example] : example)))}`,
     ...(exits.length === 0 ? [] : [`Exit status:\n${columns(exits)}`]),
     globalHelp(),
   ].join('\n\n');
+}
+
+/** Breaks the lines that are too long, such as a list of names that code made. */
+export function wrapLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line.length > COLUMNS ? wrap(line, '') : line))
+    .join('\n');
 }
 
 /** Each exit status that the command declares, with its meaning. */
@@ -62,7 +70,7 @@ function optionLines(options: readonly [key: string, option: OptionDeclaration][
   return columns(options.map((entry) => [optionHead(entry), entry[1].about]));
 }
 
-/** Two columns; a line that would be too long for the second is broken before it. */
+/** Two columns; a row without a second cell may be longer than the first column. */
 function columns(rows: readonly (readonly [string, string?])[]): string {
   const width = Math.max(...rows.flatMap(([first, second]) => (second === undefined ? [] : [first.length])));
   return rows
@@ -70,7 +78,7 @@ function columns(rows: readonly (readonly [string, string?])[]): string {
     .join('\n');
 }
 
-/** Breaks a usage line between words. */
+/** Breaks a line between words. */
 function wrap(text: string, indent: string): string {
   // a bracket with a blank in it is one word
   const words = text.match(/\[[^\]]*\]\S*|\S+/g) ?? [];

@@ -15,8 +15,7 @@ export const command = defineCommand({
   summary: 'Copies the MCP servers in the configs of other programs into the global config.',
   details: `It finds them, shows them, asks, and writes them.
 The programs keep theirs; see "toolherd attach".
-Clients: vscode, claude-desktop, claude-code, cursor, codex, gemini, windsurf,
-zed, cline, opencode, holodeck.
+Clients: ${CLIENT_NAMES.join(', ')}.
 Variables stay variables.
 A secret is not copied: it becomes \${NAME}. import says which variable to set,
 and where its value is. Until it is set, the server has 'enabled: false'.
@@ -141,7 +140,7 @@ async function chosen(
 ): Promise<readonly Planned[]> {
   if (yes) return plan;
   if (call.output.isJson || !call.isInteractive()) {
-    throw new UsageError('there is nobody to ask', 'add --yes, or look first with --dry-run');
+    throw new UsageError('there is no terminal to ask on', 'add --yes, or look first with --dry-run');
   }
   if (await call.confirm(plan.length === 1 ? 'Import it?' : `Import all ${plan.length}?`)) return plan;
   if (plan.length === 1) return [];

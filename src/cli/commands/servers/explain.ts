@@ -32,7 +32,7 @@ export function explainServer(
     `${server}${ownerOf(status)} ${stateOf(status)}, since ${elapsedSince(status.since, now)}.`,
     '',
     'What happened:',
-    ...(lines.length === 0 ? ['  nothing yet: nobody has called it'] : lines),
+    ...(lines.length === 0 ? ['  nothing yet: it has not been called'] : lines),
     '',
     ...reasonLines(status, now),
     ...listNotesOf(status, now).map((note) => `What is missing: ${note.replace(`${server}: `, '')}`),
@@ -103,7 +103,7 @@ function keeperDid({ from, to }: JournalEntry, cause: string): string | undefine
   if (after === 'waiting' && before === 'waiting') return undefined;
   if (after === 'waiting') return 'toolherd waits before it tries again';
   if (after === 'quarantined') return 'toolherd has given it up: starting it again does not help';
-  if (after === 'needs_auth') return 'toolherd waits until somebody authorises it';
+  if (after === 'needs_auth') return 'toolherd waits until you authorise it';
   if (after === 'idle') return 'toolherd lets it rest until it is called';
   return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
 }
@@ -144,7 +144,7 @@ function nextOf({ status, snapshot }: Inspection, now: number): string {
   if (detail === 'disabled') return 'nothing, until it is enabled in its config.';
   if (detail === 'not_allowed') return 'nothing, until its file is back and allowed.';
   if (detail === 'misconfigured') return 'nothing, until the config is read again without these problems.';
-  return 'nothing, until somebody acts.';
+  return 'nothing, until you act.';
 }
 
 function adviceOf(status: Inspection['status']): string {

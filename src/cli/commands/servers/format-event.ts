@@ -46,7 +46,7 @@ function typeName(shape: Shape): string {
 function whoCalled({ client, caller, via, agent }: CallEvent): string {
   const where = [client && caller, via, agent].filter(Boolean).join(', ');
   const who =
-    client === null ? (caller ?? 'nobody') : [client.name, client.version].filter(Boolean).join(' ');
+    client === null ? (caller ?? 'unknown') : [client.name, client.version].filter(Boolean).join(' ');
   return singleLine(`${who} (${where})`);
 }
 

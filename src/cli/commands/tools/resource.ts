@@ -5,8 +5,9 @@ import { singleLine } from '../../ui/text.js';
 export const command = defineCommand({
   name: 'resource',
   summary: 'Reads a resource and prints its content.',
-  details: `Text is printed as it is. Binary content goes to a pipe or a file byte for byte;
-a terminal shows only its size and type.`,
+  details: `Text is printed as it is.
+Binary content is written to a pipe or a file byte for byte; a terminal shows
+only its size and type.`,
   args: { server: { complete: 'server' }, uri: { noun: 'URI' } },
   examples: [
     'toolherd resource shop file:///readme.md',

@@ -36,7 +36,7 @@ toolherd renews them before they expire.`,
   exits: {
     ok: 'authorised',
     notAllowed: 'not authorised',
-    timeout: 'nobody authorised it in time (--timeout, at most 5m)',
+    timeout: 'not authorised in time (--timeout, at most 5m)',
   },
   async run(call) {
     const { args, options, output } = call;

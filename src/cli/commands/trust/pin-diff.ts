@@ -10,14 +10,14 @@ const LINE = /.{1,100}/gsu;
 export function pinDiff({ pinned, offered }: Pick<ToolPin, 'pinned' | 'offered'>): string[] {
   const [before, after] = [partsOf(pinned), partsOf(offered)];
   const names = [...new Set([...before.keys(), ...after.keys()])];
-  const shown = names.flatMap((name) => {
+  const lines = names.flatMap((name) => {
     const [old = [], now = []] = [before.get(name), after.get(name)];
-    return diffLines(old, now, CONTEXT).flatMap(({ lines }) => [
+    return diffLines(old, now, CONTEXT).flatMap((hunk) => [
       `@@ ${escapeInvisible(name)} @@`,
-      ...lines.map(({ mark, text }) => `${mark}${escapeInvisible(text)}`),
+      ...hunk.lines.map(({ mark, text }) => `${mark}${escapeInvisible(text)}`),
     ]);
   });
-  return shown.length > 0 ? shown : ['(they differ in what is not shown: a secret)'];
+  return lines.length > 0 ? lines : ['(they differ in what is not shown: a secret)'];
 }
 
 /** The fields of a definition as lines: text as it is, everything else as JSON. */

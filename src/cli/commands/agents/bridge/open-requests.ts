@@ -41,13 +41,13 @@ export class OpenRequests {
     for (const request of standing) this.asked.set(request.id, request);
   }
 
-  /** A line that goes to the daemon. */
+  /** A line to the daemon. */
   sent(line: Buffer): void {
     const read = readLine(line);
     for (const message of Array.isArray(read) ? read : [read]) this.#sent(message);
   }
 
-  /** A line that came from the daemon. */
+  /** A line from the daemon. */
   came(line: Buffer): void {
     const head = headOf(line);
     if (head?.kind === 'request') this.questions.add(head.id);
