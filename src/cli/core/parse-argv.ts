@@ -98,7 +98,7 @@ function explain(error: Error, command: Command, known: readonly string[]): Usag
 }
 
 function readArguments(
-  { name, args }: Command,
+  { name, args, options }: Command,
   positionals: readonly string[],
   values: Words['values'],
 ): Record<string, unknown> {
@@ -114,17 +114,18 @@ function readArguments(
     read[key] = argument.many ? given : given[0];
   }
   if (left.length > 0) throw new UsageError(`too many arguments for '${name}'`);
-  if (missing.length > 0) throw missingError(missing);
+  if (missing.length > 0) throw missingError(missing, options);
   return read;
 }
 
-function missingError(missing: readonly [key: string, argument: ArgumentDeclaration][]): UsageError {
+function missingError(
+  missing: readonly [key: string, argument: ArgumentDeclaration][],
+  options: Command['options'],
+): UsageError {
   const nouns = missing.map(([key, { noun = key }]) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`);
   const [, { unless, hint } = {}] = missing[0] ?? [];
-  return new UsageError(
-    `name ${nouns.join(' and ')}${unless === undefined ? '' : `, or say --${unless}`}`,
-    hint,
-  );
+  const instead = unless === undefined || options[unless]?.hidden ? '' : `, or say --${unless}`;
+  return new UsageError(`name ${nouns.join(' and ')}${instead}`, hint);
 }
 
 function readOptions(
@@ -144,7 +145,11 @@ function readOption(key: string, option: OptionDeclaration, value: Words['values
     return value ?? option.default;
   }
   if (typeof value !== 'string') return option.default;
-  if (option.type === 'duration') return parseDuration(value);
+  if (option.type === 'duration') {
+    const ms = parseDuration(value);
+    if (ms !== undefined) return ms;
+    throw new UsageError(`--${key}: '${value}' is no duration`, 'write for example 30s, 500ms or 2m');
+  }
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = option;
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;

@@ -74,8 +74,8 @@ describe('a declared command', () => {
     ['agent a --level loud', "unknown level 'loud'", 'one of: info, warn'],
     ['agent a -n 0', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
     ['agent a -n 1.5', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
-    ['agent a --since long', "'long' is no duration", 'write for example 30s, 500ms or 2m'],
-    ['agent a --timeout x', "'x' is no duration", 'write for example 30s, 500ms or 2m'],
+    ['agent a --since long', "--since: 'long' is no duration", 'write for example 30s, 500ms or 2m'],
+    ['agent a --timeout x', "--timeout: 'x' is no duration", 'write for example 30s, 500ms or 2m'],
   ])('refuses "%s"', (line, message, fix) => {
     expect(refusal(line)).toEqual([message, fix]);
   });

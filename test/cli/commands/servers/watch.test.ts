@@ -77,8 +77,8 @@ describe('status --watch elsewhere', () => {
     const child = spawn(process.execPath, [COMMAND, 'status', '--watch'], { ...options, stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
     const exited = once(child, 'exit');
-    for (const verb of [['status'], ['why', 'good']]) {
-      const { status, stderr } = await toolherd([...verb, '--timeout', '100ms'], options);
+    for (const command of [['status'], ['why', 'good']]) {
+      const { status, stderr } = await toolherd([...command, '--timeout', '100ms'], options);
       expect([status, stderr]).toEqual([124, expect.stringContaining('not done within 100ms')]);
     }
     child.kill('SIGINT');
