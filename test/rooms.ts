@@ -157,7 +157,7 @@ export const ROOMS: readonly Room[] = [
     name: 'cli',
     does: 'the command',
     imports: ['shared', 'fleet', 'machines', 'config', 'ipc', 'log', 'integrations', 'registry', 'bin'],
-    packages: ['node', 'execa'],
+    packages: ['node', 'execa', 'diff'],
     typePackages: ['xstate'],
     inside: [
       ['ui', 'output, tables, colours, prompts'],

@@ -22,11 +22,11 @@ const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 
 const preloaded = ['call', 'status'];
 /** As in src/ipc/socket/socket-path.ts. */
 const MAX_PATH_BYTES = 103;
-/** A command is a file of src/cli/commands/TOPIC that exports one; its private helpers stand beside it. */
+/** A file of src/cli/commands/TOPIC that exports one or more commands; their private helpers stand beside it. */
 const commands = readdirSync('src/cli/commands', { recursive: true, encoding: 'utf8' })
   .filter((file) => /^[^/]+\/[^/]+\.ts$/.test(file))
   .map((file) => `src/cli/commands/${file}`)
-  .filter((file) => /^export const verb\b/m.test(readFileSync(file, 'utf8')));
+  .filter((file) => /^export const commands?\b/m.test(readFileSync(file, 'utf8')));
 
 /** One bundle for each command, so that a command loads only what it needs. Node 20 loads CommonJS faster than ESM. */
 /** @type {import('esbuild').BuildOptions} */
@@ -70,10 +70,10 @@ await Promise.all([
     entryPoints: Object.fromEntries([
       ...commands.map((file) => [basename(file, '.ts'), file]).filter(([name]) => !preloaded.includes(name)),
       ['command', 'src/cli/run.ts'],
-      ['failure', 'src/cli/core/report-error.ts'],
+      ['report-error', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],
-      ['start-or-find', 'src/cli/daemon/ensure-daemon.ts'],
+      ['start-daemon', 'src/cli/daemon/start.ts'],
       ['daemon', 'src/bin/daemon.ts'],
     ]),
   }),
@@ -97,8 +97,8 @@ await recordCodeCaches();
 /** Another version of Node ignores them. See README.md in this folder. */
 async function recordCodeCaches() {
   const folder = resolve(out, 'bin');
-  await orWithout(recordVerbCache, join(folder, 'validate.cjs'));
-  await orWithout(recordVerbCache, join(folder, 'allow.cjs'));
+  await orWithout(recordBundleCache, join(folder, 'validate.cjs'));
+  await orWithout(recordBundleCache, join(folder, 'allow.cjs'));
   await orWithout(recordCommandCache, join(folder, 'command.cjs'));
   await orWithout(recordDaemonCache, join(folder, 'program.cjs'));
 }
@@ -116,9 +116,9 @@ async function orWithout(/** @type {(file: string) => Promise<void>} */ record, 
 }
 
 /** @param {string} file */
-async function recordVerbCache(file) {
+async function recordBundleCache(file) {
   const { script, run } = compileBundle(file);
-  await firstUse(run().verb);
+  await firstUse(run().command);
   writeFileSync(cacheOf(file), script.createCachedData());
 }
 
@@ -164,8 +164,8 @@ async function recordCommandCache(file) {
   }
 }
 
-/** @param {{ run(context: object): Promise<number> }} verb */
-async function firstUse(verb) {
+/** @param {{ run(context: object): Promise<number> }} command */
+async function firstUse(command) {
   const cwd = mkdtempSync(join(tmpdir(), 'toolherd-build-'));
   const entry = 'type: mcp, description: d, server: s';
   const stdio = `- {name: a, ${entry}, command: npx, args: [-y, "\${X:-y}"], env: {K: v}}`;
@@ -174,9 +174,10 @@ async function firstUse(verb) {
   writeFileSync(join(cwd, 'home', 'config.yaml'), 'version: "1.0"\nsecurity: {trust: ask}\n');
   writeFileSync(join(cwd, 'agent.yaml'), `tools:\n  ${stdio}\n  ${http}\n`);
   const silent = () => {};
-  const status = await verb.run({
-    args: [],
-    flags: { yes: true },
+  const status = await command.run({
+    args: { files: [] },
+    options: { yes: true },
+    globals: {},
     output: { isJson: false, isQuiet: true, print: silent, json: silent, note: silent, error: silent },
     paths: {
       configFile: join(cwd, 'home', 'config.yaml'),
@@ -189,5 +190,5 @@ async function firstUse(verb) {
     isInteractive: () => false,
   });
   rmSync(cwd, { recursive: true, force: true });
-  if (status !== 0) throw new Error(`the first use of a verb failed with ${status}`);
+  if (status !== 0) throw new Error(`the first use of a command failed with ${status}`);
 }

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import { loadBundle } from './load-bundle.js';
 
-/** Of SHA-1, which the build puts behind the machine code. It is there against a bad disk, not against bad people. */
+/** A SHA-1 digest, which the build appends to the machine code. It protects against a bad disk, not against an attacker. */
 const DIGEST_BYTES = 20;
 
 /**
- * V8 looks at the head of it, at the length of the source and at its own version without Node's patches, and at no
- * more: one wrong byte further on would end every start of the daemon, and of a source as long as this one it would run.
+ * The machine code, if its digest is right. V8 checks only the header, the length of the source and its own version without
+ * Node's patches. A wrong byte further on would crash every start of the daemon, and V8 would run the code of another source
+ * of the same length.
  */
-function whole(kept: Buffer, source: Buffer): Buffer | undefined {
+function checked(kept: Buffer, source: Buffer): Buffer | undefined {
   const code = kept.subarray(0, -DIGEST_BYTES);
   const digest = createHash('sha1').update(process.versions.v8).update(code).update(source).digest();
   return digest.equals(kept.subarray(-DIGEST_BYTES)) ? code : undefined;
 }
 
-/** All it does is to load the daemon's program: what is loaded like that comes compiled. */
-loadBundle('program', whole);
+/** This file only loads the daemon's bundle, so that the bundle comes with its machine code. */
+loadBundle('program', checked);

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { findPaths } from '../shared/paths.js';
 
 /**
- * Loads one bundle that stands beside the command, with the machine code that the build kept for it. Most of a short
- * command's time is compilation: from the cache a verb starts in half the time. V8 itself refuses a cache that was
- * made by another version, and then the bundle is loaded like any module. Which machine it is for V8 does not look at
- * in every version: that is in the name.
+ * Loads one bundle beside the command, with the machine code that the build recorded for it. A short command spends most of
+ * its time in compilation: with the cache it starts in half the time. V8 rejects a cache of another version; then the bundle
+ * is loaded like any module. Not every version of V8 checks the processor architecture, so that is in the file name.
  */
 export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   const file = join(__dirname, `${name}.cjs`);
@@ -15,7 +14,7 @@ export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   if (!existsSync(cache)) return require(file);
   const { Script } = require('node:vm') as typeof import('node:vm');
   const source = readFileSync(file);
-  const cachedData = check(readOrNothing(cache), source);
+  const cachedData = check(readOrEmpty(cache), source);
   const script = cachedData && new Script(wrap(source.toString()), { filename: file, cachedData });
   if (script === undefined || script.cachedDataRejected === true) {
     keepOwnCache();
@@ -26,11 +25,11 @@ export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   return module.exports as T;
 }
 
-/** The machine code in what was kept; undefined where it is not what was written for this source. */
+/** The machine code in a cache file; undefined if the file was not made for this source. */
 export type Check = (kept: Buffer, source: Buffer) => Buffer | undefined;
 
-/** V8 refuses nothing like any other cache that is none. */
-function readOrNothing(path: string): Buffer {
+/** V8 rejects an empty buffer like any invalid cache. */
+function readOrEmpty(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch {
@@ -39,8 +38,8 @@ function readOrNothing(path: string): Buffer {
 }
 
 /**
- * From 22.1 on Node can keep one of its own: in a folder of this user. By itself it takes one that all users share, and
- * what somebody puts there is run.
+ * From 22.1 on Node can keep its own cache. In a folder of this user, because the default folder is shared by all users, who
+ * could put code there that this user would run.
  */
 function keepOwnCache(): void {
   const { enableCompileCache } = require('node:module') as {
@@ -49,11 +48,11 @@ function keepOwnCache(): void {
   try {
     enableCompileCache?.(join(findPaths(process.env, homedir()).cacheFolder, 'compiled'));
   } catch {
-    // a user without a home has no cache
+    // a user without a home folder has no cache
   }
 }
 
-/** As Node wraps a CommonJS module. The build makes its caches from the same text. */
+/** Wraps the source as Node wraps a CommonJS module. The build records its caches from the same text. */
 export function wrap(source: string): string {
   return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
 }

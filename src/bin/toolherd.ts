@@ -1,4 +1,4 @@
 import { loadBundle } from './load-bundle.js';
 
-/** All it does is to load the command: what is loaded like that comes compiled. */
+/** This file only loads the command's bundle, so that the bundle comes with its machine code. */
 loadBundle('command');

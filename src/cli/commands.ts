@@ -1,44 +1,77 @@
-/** Every verb and a line about it. The verb itself is a file of verbs/, loaded when it is called. */
-export const COMMANDS: Readonly<Record<string, string>> = {
-  up: 'start the daemon',
-  down: 'stop every server and the daemon',
-  status: 'show the herd',
-  start: 'start servers',
-  stop: 'stop servers',
-  restart: 'restart servers',
-  reset: 'let quarantined servers try again',
-  reload: 'read the config again',
-  register: 'add a server that stands in no config',
-  unregister: 'take it away again',
-  search: 'find servers in the registry',
-  show: 'show a server of the registry',
-  add: 'add a server to the config',
-  remove: 'take a server out of the config',
-  list: 'list the servers of the config',
-  import: 'take over the servers of other programs',
-  attach: 'point a client at the herd',
-  detach: 'take that back',
-  auth: 'authorise toolherd at a remote server',
-  tools: 'list tools',
-  call: 'call a tool',
-  'call-many': 'call many tools at once',
-  prompts: 'list prompts',
-  prompt: 'fill in a prompt',
-  resources: 'list resources',
-  resource: 'read a resource',
-  bridge: 'offer the herd to an agent as one MCP server',
-  why: 'tell what happened to a server, and what to do',
-  inspect: 'show everything about a server',
-  logs: 'show what servers wrote and logged',
-  events: 'show what happens, as it happens',
-  validate: 'check config files without running anything',
-  schema: 'print the JSON Schema of the config files',
-  allow: "let a project's agent.yaml run what it says",
-  revoke: 'take that back',
-  pins: 'show tools that are not what they were, and accept them',
-  doctor: 'look for what is wrong, and say how to mend it',
-  completion: 'complete commands, servers and tools in your shell',
-  service: 'let the system keep the daemon running',
-  version: 'print the version',
-  help: 'explain a command',
+/**
+ * Every command, in the groups and the order of `toolherd --help`, with the line that stands there. A command itself is
+ * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 41.
+ */
+export const GROUPS = {
+  'Start here': {
+    up: 'start the daemon',
+    add: 'add a server to the config',
+    attach: 'point a client at the herd',
+    status: 'show the herd',
+    call: 'call a tool',
+  },
+  Servers: {
+    start: 'start servers',
+    stop: 'stop servers',
+    restart: 'restart servers',
+    reset: 'let quarantined servers try again',
+    why: 'tell what happened to a server, and what to do',
+    inspect: 'show everything about a server',
+    logs: 'show what servers wrote and logged',
+    events: 'show what happens, as it happens',
+    register: 'add a server to the daemon alone, not to a file',
+    unregister: 'remove a registered server',
+  },
+  'Tools, prompts and resources': {
+    tools: 'list tools',
+    'call-many': 'call many tools at once',
+    prompts: 'list prompts',
+    prompt: 'fill in a prompt',
+    resources: 'list resources',
+    resource: 'read a resource',
+  },
+  Config: {
+    list: 'list the servers of the config',
+    remove: 'remove a server from the config',
+    import: 'copy the servers of other programs into the config',
+    validate: 'check config files without running anything',
+    schema: 'print the JSON Schema of the config files',
+    reload: 'read the config again',
+  },
+  Registry: {
+    search: 'find servers in the registry',
+    show: 'show a server of the registry',
+  },
+  Agents: {
+    bridge: 'offer the herd to an agent as one MCP server',
+    detach: 'undo attach',
+  },
+  Trust: {
+    allow: "let a project's agent.yaml run what it says",
+    revoke: 'undo allow',
+    pins: 'show tools that have changed, and accept them',
+    auth: 'authorise toolherd at a remote server',
+  },
+  Daemon: {
+    down: 'stop every server and the daemon',
+    doctor: 'look for problems, and say how to fix them',
+    service: 'let the system keep the daemon running',
+  },
+  Help: {
+    completion: 'complete commands, servers and tools in your shell',
+    version: 'print the version',
+    help: 'explain a command',
+  },
+} as const;
+
+type NamesIn<G> = G extends unknown ? keyof G : never;
+export type CommandName = NamesIn<(typeof GROUPS)[keyof typeof GROUPS]>;
+
+/** Every command, with its line. */
+export const COMMANDS: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(GROUPS));
+
+/** The files of commands/ that declare several commands. Every other command has a file of its name. */
+export const SHARED_FILES: Readonly<Record<string, string>> = {
+  ...{ start: 'lifecycle', stop: 'lifecycle', restart: 'lifecycle', reset: 'lifecycle' },
+  ...{ tools: 'lists', prompts: 'lists', resources: 'lists' },
 };

@@ -2,14 +2,15 @@ import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
 import { didYouMean } from '../shared/near-miss.js';
 import { findPaths } from '../shared/paths.js';
-import { COMMANDS } from './commands.js';
-import { type Command, type CommandContext, UsageError } from './core/command.js';
+import { COMMANDS, SHARED_FILES } from './commands.js';
+import { type Command, type CommandContext, type Globals, UsageError } from './core/command.js';
 import { EXIT } from './core/exit-codes.js';
-import { findCommand, parseCommandLine, splitAtDashes } from './core/parse-argv.js';
+import { findCommand, readWords, sortWords, splitAtDashes } from './core/parse-argv.js';
+import { usageHint } from './core/usage.js';
 import type { OpenFleet } from './daemon/connect.js';
 import { createOutput, type Output } from './ui/output.js';
 
-/** Standard error is touched when there is something to say: it takes a millisecond. Nobody may be reading it. */
+/** Node opens standard error when it is first touched, which takes a millisecond. It may be closed: that is no error. */
 const streams = {
   stdout: process.stdout,
   get stderr() {
@@ -18,7 +19,7 @@ const streams = {
   },
 };
 
-/** Runs the command: finds the verb, loads it, and turns what went wrong into words and an exit status. */
+/** Finds the command, loads and runs it, and turns an error into a message and an exit status. */
 async function main(argv: readonly string[]): Promise<number> {
   const { name, rest } = findCommand(argv);
   const { words } = splitAtDashes(argv);
@@ -26,72 +27,83 @@ async function main(argv: readonly string[]): Promise<number> {
   const color = !words.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
   const output = createOutput(streams, { json: words.includes('--json'), quiet, color });
   try {
-    return await runVerb(name ?? (rest.includes('--version') ? 'version' : 'help'), rest, output);
+    const command = await loadCommand(name ?? (rest.includes('--version') ? 'version' : 'help'));
+    return await runCommand(command, rest, output).catch((error: unknown) => {
+      // by its type: a bundle has its own copy of the class
+      const { type, message, fix } = error as Partial<UsageError>;
+      throw type === 'UsageError' && fix === undefined ? new UsageError(message!, usageHint(command)) : error;
+    });
   } catch (error) {
-    const { reportError } = loadBundle<typeof import('./core/report-error.js')>('failure');
+    const { reportError } = loadBundle<typeof import('./core/report-error.js')>('report-error');
     return reportError(error, output, process.env);
   }
 }
 
-async function runVerb(name: string, rest: string[], output: Output): Promise<number> {
-  const verb = await loadVerb(name);
-  const { args, flags, command } = parseCommandLine(rest, name, verb);
-  if (flags.help === true && name !== 'help') {
-    return (await loadVerb('help')).run(callFor([name], {}, output, []));
+async function runCommand(command: Command, rest: string[], output: Output): Promise<number> {
+  const words = sortWords(rest, command);
+  if (words.values.help === true && command.name !== 'help') {
+    return runCommand(await loadCommand('help'), [command.name], output);
   }
+  const { args, options, globals } = readWords(command, words);
   const open: OpenFleet[] = [];
   try {
-    return await verb.run({ ...callFor(args, flags, output, open), command });
+    const context = contextOf(globals, output, open);
+    return await command.run({ ...context, args, options, passthrough: words.passthrough });
   } finally {
     for (const connection of open) connection.close();
   }
 }
 
-/** What is used most is in the same bundle, and set up when it is called: every further file costs a millisecond. */
-const AT_HAND: Readonly<Record<string, () => Promise<{ verb: Command }>>> = {
+interface Bundle {
+  command?: Command;
+  /** Of a file that declares several. */
+  commands?: readonly Command[];
+}
+
+/** The commands that are used most are in this bundle, and set up when called: every further file costs a millisecond. */
+const PRELOADED: Readonly<Record<string, () => Promise<Bundle>>> = {
   call: () => import('./commands/tools/call.js'),
   status: () => import('./commands/servers/status.js'),
 };
 
-async function loadVerb(name: string): Promise<Command> {
-  if (Object.hasOwn(AT_HAND, name)) return (await AT_HAND[name]!()).verb;
-  if (Object.hasOwn(COMMANDS, name)) return loadBundle<{ verb: Command }>(name).verb;
+async function loadCommand(name: string): Promise<Command> {
+  if (Object.hasOwn(COMMANDS, name)) {
+    const load = Object.hasOwn(PRELOADED, name) ? PRELOADED[name] : undefined;
+    const bundle = load === undefined ? loadBundle<Bundle>(SHARED_FILES[name] ?? name) : await load();
+    const command = bundle.command ?? bundle.commands?.find((one) => one.name === name);
+    if (command !== undefined) return command;
+  }
   const near = didYouMean(name, Object.keys(COMMANDS));
   const fix = near === '' ? "see 'toolherd help'" : `${near} See 'toolherd help'`;
   throw new UsageError(`unknown command '${name}'`, fix);
 }
 
-function callFor(
-  args: readonly string[],
-  flags: CommandContext['flags'],
-  output: Output,
-  open: OpenFleet[],
-): CommandContext {
+function contextOf(globals: Globals, output: Output, open: OpenFleet[]): CommandContext {
   const userHome = homedir();
-  const call: CommandContext = {
-    args,
-    flags,
+  const context: CommandContext = {
+    globals,
     output,
     paths: findPaths(process.env, userHome),
     environment: process.env,
     userHome,
-    cwd: whereWeAre(),
-    async fleet({ autostart = true, viewMode = 'agent', timeout, onLost } = {}) {
+    cwd: currentFolder(),
+    async fleet({ autostart = true, viewMode = 'agent', timeoutMs, onLost } = {}) {
       const { openFleet } = await import('./daemon/connect.js');
-      const patient = timeout === undefined ? call : { ...call, flags: { ...flags, timeout } };
-      const connection = await openFleet(patient, autostart, viewMode);
+      const limited =
+        timeoutMs === undefined ? context : { ...context, globals: { ...globals, timeout: timeoutMs } };
+      const connection = await openFleet(limited, autostart, viewMode);
       open.push(connection);
       if (onLost !== undefined) void connection.closed.then(onLost);
       return connection.fleet;
     },
-    loadVerb,
+    loadCommand,
     isInteractive: () => process.stdin.isTTY === true && process.stderr.isTTY === true,
     confirm: (question) => loadBundle<typeof import('./ui/confirm.js')>('confirm').confirm(question),
   };
-  return call;
+  return context;
 }
 
-function whereWeAre(): string {
+function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
@@ -99,10 +111,10 @@ function whereWeAre(): string {
   }
 }
 
-/** Where nothing is left to wait for and the verb is not done, that is no success. */
+/** The status when the event loop runs empty before the command is done: that is no success. */
 process.exitCode = EXIT.failed;
 
-/** Who stops reading (`| head`) has what it wanted; a file that takes no more is a failure. */
+/** A reader that stops (`| head`) has what it wanted. A file that takes no more is a failure. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
   streams.stderr.write(`error: the output could not be written: ${error.message}\n`);

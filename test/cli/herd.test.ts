@@ -38,11 +38,13 @@ function makeCommand(config = CONFIG) {
 }
 
 describe('the command and the daemon', () => {
-  it('verbs that only look do not start a daemon: exit 3', async () => {
+  it('commands that only look do not start a daemon: exit 3', async () => {
     const { run } = makeCommand();
-    for (const verb of ['status', 'down']) {
-      const { status, stderr } = await run(verb);
-      expect(stderr).toMatch(/^error: no daemon is running on .*\n {2}fix: start it with 'toolherd up'\n$/);
+    for (const command of ['status', 'down']) {
+      const { status, stderr } = await run(command);
+      expect(stderr).toMatch(
+        /^error: DaemonNotRunningError: no daemon is running on .*\n {2}fix: start it with 'toolherd up'\n$/,
+      );
       expect(status).toBe(3);
     }
   });
@@ -171,7 +173,7 @@ describe('the command and the daemon', () => {
     expect((await run('logs', 'nobody')).stderr).toBe("nothing was logged about 'nobody'.\n");
   });
 
-  it('a verb that needs the daemon starts it, unless told not to', async () => {
+  it('a command that needs the daemon starts it, unless told not to', async () => {
     const { run, json, home } = makeCommand();
     expect((await run('tools', '--no-autostart')).status).toBe(3);
     const { status, stderr } = await run('call', 'good.echo', 'value=hi');

@@ -19,14 +19,14 @@ function expectHarmless(screen: string): void {
 }
 
 describe('a server that says unsafe things, on a real terminal', () => {
-  it('X2: no verb lets any of it through, whichever way it came', async () => {
+  it('X2: no command lets any of it through, whichever way it came', async () => {
     const herd = await startHerd(config([server('bad', 'unsafe.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const following = [['events'], ['logs', 'bad', '-f'], ['status', '--watch']].map((args) =>
       onTerminal(args, options),
     );
     for (const { screen } of following) await until(() => /listening|ends it/.test(screen()));
-    const verbs = [
+    const commands = [
       ['call', 'bad.echo'],
       ['call', 'bad.echo', '--raw'],
       ['call', 'bad.echo', '--json'],
@@ -47,7 +47,7 @@ describe('a server that says unsafe things, on a real terminal', () => {
       ['logs', 'bad', '--json'],
       ['doctor'],
     ];
-    for (const args of verbs) {
+    for (const args of commands) {
       const terminal = onTerminal(args, options);
       await terminal.status;
       expect(terminal.screen().length).toBeGreaterThan(10);
@@ -60,6 +60,6 @@ describe('a server that says unsafe things, on a real terminal', () => {
       await status;
       expectHarmless(screen());
     }
-    measured(`X2: ${verbs.length + following.length} commands on a terminal, nothing came through`);
+    measured(`X2: ${commands.length + following.length} commands on a terminal, nothing came through`);
   }, 60_000);
 });

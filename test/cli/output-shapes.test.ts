@@ -29,7 +29,7 @@ const SOURCE = {
 const AGENT =
   'tools:\n  - {name: mine, type: mcp, description: Mine, server: m, command: npx, args: [-y, mine]}\n';
 
-/** The verbs in an order in which each has something to show. */
+/** The commands in an order in which each has something to show. */
 const STORY: readonly (readonly string[])[] = [
   ['up'],
   ['up'],
@@ -98,7 +98,7 @@ function stage() {
   return { home, run, normal };
 }
 
-describe('what the verbs print', () => {
+describe('what the commands print', () => {
   it('for people: as in golden/, numbers aside', async () => {
     const { run, normal } = stage();
     let text = '';
@@ -111,7 +111,7 @@ describe('what the verbs print', () => {
     await expect(text).toMatchFileSnapshot('golden/verbs.txt');
   }, 60_000);
 
-  it('for scripts: every verb by its schema, and a failure by that of failures', async () => {
+  it('for scripts: every command by its schema, and a failure by that of failures', async () => {
     const { run } = stage();
     const ajv = new Ajv2020({ allErrors: true });
     const seen = new Set<string>(['events']);
@@ -126,9 +126,9 @@ describe('what the verbs print', () => {
     expect([...seen].sort()).toEqual(Object.keys(SCHEMAS).sort());
   }, 60_000);
 
-  it('every verb has a schema, or tests of its own', () => {
+  it('every command has a schema, or tests of its own', () => {
     const known = [...Object.keys(SCHEMAS), ...ELSEWHERE];
-    expect(Object.keys(COMMANDS).filter((verb) => !known.includes(verb))).toEqual([]);
+    expect(Object.keys(COMMANDS).filter((command) => !known.includes(command))).toEqual([]);
   });
 
   it('what goes on and on is a line of JSON each: events and logs -f', async () => {

@@ -5,7 +5,7 @@ import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 
 describe('the command', () => {
-  it('without a verb it shows what there is', async () => {
+  it('without a command it shows what there is', async () => {
     const cwd = makeFolder();
     const bare = await toolherd([], { cwd });
     expect(bare.status).toBe(0);
@@ -14,9 +14,9 @@ describe('the command', () => {
     expect((await toolherd(['help'], { cwd })).stdout).toBe(bare.stdout);
   });
 
-  it('every verb explains itself with an example, the same way by help and by --help', async () => {
+  it('every command explains itself with an example, the same way by help and by --help', async () => {
     const cwd = makeFolder();
-    for (const name of Object.keys(COMMANDS).filter((verb) => verb !== 'help')) {
+    for (const name of Object.keys(COMMANDS).filter((command) => command !== 'help')) {
       const { stdout, status } = await toolherd(['help', name], { cwd });
       expect(stdout).toContain(`Usage: toolherd ${name}`);
       expect(stdout).toContain(`  toolherd ${name}`);
@@ -25,18 +25,19 @@ describe('the command', () => {
     }
   });
 
-  it('a misspelt verb or option is answered with the near miss: exit 2', async () => {
+  it('a misspelt command or option is answered with the near miss: exit 2', async () => {
     const cwd = makeFolder();
     expect(await toolherd(['validte'], { cwd })).toEqual({
       status: 2,
       stdout: '',
-      stderr: "error: unknown command 'validte'\n  fix: did you mean 'validate'? See 'toolherd help'\n",
+      stderr:
+        "error: UsageError: unknown command 'validte'\n  fix: did you mean 'validate'? See 'toolherd help'\n",
     });
     expect(await toolherd(['validate', '--jsno'], { cwd })).toEqual({
       status: 2,
       stdout: '',
       stderr:
-        "error: unknown option '--jsno' for 'validate'\n  fix: did you mean '--json'? usage: toolherd validate [FILE…]\n",
+        "error: UsageError: unknown option '--jsno' for 'validate'\n  fix: did you mean '--json'? usage: toolherd validate [FILE…]\n",
     });
     expect((await toolherd(['version', 'extra'], { cwd })).stderr).toContain(
       "too many arguments for 'version'",
@@ -52,7 +53,7 @@ describe('the command', () => {
     expect(status).toBe(2);
   });
 
-  it('flags may stand before the verb', async () => {
+  it('flags may stand before the command', async () => {
     const cwd = makeFolder({ 'other.yaml': 'version: "1.0"\n' });
     const { stdout } = await toolherd(['--config', 'other.yaml', '--json', 'validate'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, files: [{ kind: 'config' }] });

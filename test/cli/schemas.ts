@@ -1,5 +1,5 @@
 /**
- * The shape of what each verb prints with --json, as a JSON Schema: what scripts may rely on. A field more is no break
+ * The shape of what each command prints with --json, as a JSON Schema: what scripts may rely on. A field more is no break
  * of it, so objects are open; a field less, or of another type, is one.
  */
 type Schema = Record<string, unknown>;
@@ -226,10 +226,10 @@ const SHAPES: Record<string, Schema> = {
 const versioned = (shape: Schema): Schema => ({ allOf: [object({ api_version: { const: 1 } }), shape] });
 
 export const SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
-  Object.entries(SHAPES).map(([verb, shape]) => [verb, versioned(shape)]),
+  Object.entries(SHAPES).map(([command, shape]) => [command, versioned(shape)]),
 );
 
-/** Whatever the verb: it failed, and this is how. */
+/** Whatever the command: it failed, and this is how. */
 export const FAILURE = versioned(object({ ok: { const: false }, error }));
 
 /** Those whose shape is held by tests of their own, or that print none: the bridge speaks MCP. */

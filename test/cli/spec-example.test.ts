@@ -58,7 +58,7 @@ describe.each([
     expect(again).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining(`error: '${ALICE}' is there already as 'filesystem'\n`),
+      stderr: expect.stringContaining(`error: DuplicateError: '${ALICE}' is there already as 'filesystem'\n`),
     });
     expect(scene.read(fileOf(scene))).toBe(text);
   });
@@ -74,7 +74,7 @@ describe.each([
         `⚠️  Warning: Server 'filesystem' (${BOB}) has the same`,
         `    short name as existing server (${ALICE}).`,
         '    Consider using --name to specify a unique name.',
-        "error: the name 'filesystem' is taken",
+        "error: NameTakenError: the name 'filesystem' is taken",
         '',
       ].join('\n'),
     );
@@ -90,7 +90,7 @@ describe.each([
     const text = scene.read(fileOf(scene));
     expect(await scene.run(...byHand)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining("error: 'filesystem' is there already\n"),
+      stderr: expect.stringContaining("error: DuplicateError: 'filesystem' is there already\n"),
     });
     expect(scene.read(fileOf(scene))).toBe(text);
   });
@@ -232,7 +232,7 @@ describe('toolherd list and remove', () => {
     await run('add', 'memory', '--', 'npx', 'x');
     expect(await run('remove', 'memroy')).toMatchObject({
       status: 4,
-      stderr: `error: ${agentFile} has no server 'memroy'\n  fix: did you mean 'memory'?\n`,
+      stderr: `error: ServerNotFoundError: ${agentFile} has no server 'memroy'\n  fix: did you mean 'memory'?\n`,
     });
     const text = read(agentFile);
     const { stdout } = await run('remove', 'memory', '--dry-run');

@@ -181,7 +181,10 @@ describe('the output', () => {
 
   it('a folder that is gone is said as that', () => {
     const { status, stderr } = shell('d=$(mktemp -d); cd "$d"; rmdir "$d"; "$1" "$2" status');
-    expect([status, stderr]).toEqual([2, expect.stringMatching(/^error: the folder .* is gone\n {2}fix: /)]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: UsageError: the folder .* is gone\n {2}fix: /),
+    ]);
   });
 
   it('somebody who stops reading it is no fault', () => {
@@ -213,9 +216,9 @@ describe('what could not be had', () => {
     await home.start();
     const run = (...args: string[]) =>
       toolherd(args, { cwd: home.folder, env: { TOOLHERD_HOME: home.folder } });
-    for (const verb of ['tools', 'prompts', 'resources']) {
-      const { status, stdout, stderr } = await run(verb, 'away');
-      expect([status, stdout]).toEqual([69, `no ${verb}\n`]);
+    for (const command of ['tools', 'prompts', 'resources']) {
+      const { status, stdout, stderr } = await run(command, 'away');
+      expect([status, stdout]).toEqual([69, `no ${command}\n`]);
       expect(stderr).toMatch(/^warning: away: http:\/\/127\.0\.0\.1:1\/mcp cannot be reached/);
     }
     expect(await run('tools')).toMatchObject({

@@ -8,7 +8,7 @@ import { COMMAND } from '../support/command.js';
 import { startHerd } from '../support/herd.js';
 
 const SRC = join(import.meta.dirname, '..', '..', 'src');
-/** The modules of Node that take time to load and that neither verb needs. */
+/** The modules of Node that take time to load and that neither command needs. */
 const HEAVY = ['child_process', 'crypto', 'http', 'perf_hooks', 'readline', 'tls', 'timers/promises', 'zlib'];
 
 /** Notes at the end what was loaded: files by their names, Node's own modules by theirs. */

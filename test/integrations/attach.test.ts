@@ -226,10 +226,10 @@ describe('toolherd attach', () => {
     expect(await run('attach', 'curser')).toEqual({
       status: 2,
       stdout: '',
-      stderr: "error: unknown client 'curser'\n  fix: did you mean 'cursor'?\n",
+      stderr: "error: UsageError: unknown client 'curser'\n  fix: did you mean 'cursor'?\n",
     });
     expect((await run('detach', 'claude')).stderr).toBe(
-      "error: 'claude' is Claude Desktop or Claude Code\n  fix: toolherd detach claude-desktop, or toolherd detach claude-code\n",
+      "error: UsageError: 'claude' is Claude Desktop or Claude Code\n  fix: toolherd detach claude-desktop, or toolherd detach claude-code\n",
     );
     expect(await run('attach')).toMatchObject({ status: 2 });
     expect(await run('attach', 'windsurf', '--scope', 'project')).toMatchObject({ status: 2 });

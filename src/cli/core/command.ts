@@ -1,75 +1,193 @@
-import type { ParseArgsConfig } from 'node:util';
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Paths } from '../../shared/paths.js';
+import type { CommandName } from '../commands.js';
 import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
+import type { EXIT } from './exit-codes.js';
 
-/** The flags that every verb understands. */
+/** What the shell can complete: names that the running daemon knows, or fixed words. */
+export type Completion =
+  | 'command'
+  /** Servers that can be called from here. */
+  | 'server'
+  /** Also the servers that only other agents have. */
+  | 'any server'
+  | 'tool'
+  | 'tool argument'
+  | 'prompt'
+  | readonly string[];
+
+export interface ArgumentDeclaration {
+  /** How the usage line shows it. By default its choices, else its key in capitals. */
+  label?: string;
+  /** What a usage error calls it: "name a …". By default its key. */
+  noun?: string;
+  optional?: boolean;
+  /** It takes all arguments that are left, so it is the last one. */
+  many?: boolean;
+  /** An option that is given in its place: `SERVER…|--all`. */
+  unless?: string;
+  choices?: readonly string[];
+  complete?: Completion;
+  /** Where to find a value: the fix when it is missing. By default the usage line. */
+  hint?: string;
+}
+
+interface OptionBase {
+  short?: string;
+  /** One line of the help. */
+  about: string;
+  /** It is for programs, and no help shows it. */
+  hidden?: boolean;
+  /** How help shows its value. By default its choices, else by its type. */
+  label?: string;
+}
+
+interface FlagDeclaration extends OptionBase {
+  type: 'boolean';
+}
+
+interface TextDeclaration extends OptionBase {
+  type: 'string';
+  /** It may be given several times. */
+  many?: boolean;
+  choices?: readonly string[];
+  complete?: Completion;
+  default?: string;
+}
+
+/** A `duration` is written as 30s, 500ms or 2m, and read as milliseconds. */
+interface NumberDeclaration extends OptionBase {
+  type: 'integer' | 'duration';
+  min?: number;
+  max?: number;
+  default?: number;
+}
+
+export type OptionDeclaration = FlagDeclaration | TextDeclaration | NumberDeclaration;
+
+/** The options that every command has. */
 export const GLOBAL_OPTIONS = {
-  json: { type: 'boolean' },
-  config: { type: 'string' },
-  agent: { type: 'string' },
-  socket: { type: 'string' },
-  timeout: { type: 'string' },
-  quiet: { type: 'boolean', short: 'q' },
-  verbose: { type: 'boolean', short: 'v' },
-  'no-color': { type: 'boolean' },
-  'no-autostart': { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-} as const satisfies ParseArgsConfig['options'];
+  json: { type: 'boolean', about: 'stable output for scripts (api_version 1)' },
+  config: {
+    type: 'string',
+    label: 'FILE',
+    about: 'another global config than ~/.config/toolherd/config.yaml',
+  },
+  agent: { type: 'string', label: 'FILE', about: 'an agent.yaml; default: the nearest one upward of here' },
+  socket: { type: 'string', label: 'PATH', about: "another daemon's socket" },
+  timeout: { type: 'duration', about: 'give up after this time' },
+  quiet: { type: 'boolean', short: 'q', about: 'only data and errors' },
+  verbose: { type: 'boolean', short: 'v', about: 'say more' },
+  'no-color': { type: 'boolean', about: 'no colours (also: NO_COLOR)' },
+  'no-autostart': { type: 'boolean', about: 'do not start the daemon' },
+  help: { type: 'boolean', short: 'h', about: 'this help' },
+  version: { type: 'boolean', about: 'print the version', hidden: true },
+} as const satisfies Record<string, OptionDeclaration>;
 
-/** A flag that may be given several times is a list. */
-export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+type Arguments = Readonly<Record<string, ArgumentDeclaration>>;
+type Options = Readonly<Record<string, OptionDeclaration>>;
+type TextOf<D> = D extends { choices: readonly (infer Choice)[] } ? Choice : string;
+type Absent<D> = D extends { default: unknown } ? never : undefined;
+
+export type ArgumentValues<A> = {
+  readonly [K in keyof A]: A[K] extends { many: true }
+    ? readonly TextOf<A[K]>[]
+    : A[K] extends { optional: true } | { unless: string }
+      ? TextOf<A[K]> | undefined
+      : TextOf<A[K]>;
+};
+
+export type OptionValues<O> = {
+  readonly [K in keyof O]: O[K] extends { type: 'boolean' }
+    ? boolean
+    : O[K] extends { many: true }
+      ? readonly TextOf<O[K]>[]
+      : O[K] extends { type: 'integer' | 'duration' }
+        ? number | Absent<O[K]>
+        : TextOf<O[K]> | Absent<O[K]>;
+};
+
+/** The values of the options that every command has. */
+export type Globals = OptionValues<typeof GLOBAL_OPTIONS>;
 
 export interface FleetOptions {
   autostart?: boolean;
   viewMode?: ViewMode;
-  /** For how long the daemon may take to say hello, in place of --timeout. */
-  timeout?: string;
+  /** Maximum wait for the hello of the daemon, in place of --timeout. */
+  timeoutMs?: number;
   onLost?: () => void;
 }
 
-/** Everything a verb may use; it reads no process globals of its own. */
+/** Everything that a command may use: it reads no globals of the process. */
 export interface CommandContext {
-  args: readonly string[];
-  /** The words behind `--`, for a verb that takes a command. */
-  command?: readonly string[] | undefined;
-  flags: Flags;
+  globals: Globals;
   output: Output;
   paths: Paths;
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   cwd: string;
-  /** The herd. Starts the daemon where that is wanted and needed; closed when the verb is done. */
+  /** Connects to the daemon, and starts it where that is allowed and needed. Closed when the command is done. */
   fleet(options?: FleetOptions): Promise<Fleet>;
-  /** Throws a UsageError that names the near miss. */
-  loadVerb(name: string): Promise<Command>;
+  /** Throws a UsageError that suggests the nearest name. */
+  loadCommand(name: string): Promise<Command>;
   /** True when a person sits at the terminal and can be asked. Looking costs time, so it is asked when needed. */
   isInteractive(): boolean;
   /** Asks a yes-or-no question on the terminal. */
   confirm(question: string): Promise<boolean>;
 }
 
-/** One verb of the command: its help teaches by example. */
-export interface Command {
-  usage: string;
-  about: string;
-  help: string;
-  options: NonNullable<ParseArgsConfig['options']>;
-  /** How many arguments it takes at most. */
-  most: number;
-  /** What stands behind `--` is a command, not more arguments. */
-  takesCommand?: boolean;
-  /** Answers with the exit status. */
-  run(call: CommandContext): Promise<number>;
+/** The context of one command, with its own arguments and options. */
+export interface CommandCall<A = Record<string, unknown>, O = Record<string, unknown>>
+  extends CommandContext {
+  args: A;
+  options: O;
+  /** The words behind `--`, for a command that takes them; undefined where there is no `--`. */
+  passthrough: readonly string[] | undefined;
 }
 
-/** The command line makes no sense. */
+/**
+ * One command. The usage line, usage errors, help, completion, docs/CLI.md and the types of `args` and `options` follow
+ * from it.
+ */
+interface Declaration<A extends Arguments, O extends Options> {
+  name: CommandName;
+  /** What it does, in a sentence. */
+  summary: string;
+  /** What else a user needs to know, in lines of at most 80 columns. */
+  details?: string;
+  args?: A;
+  options?: O;
+  /** It takes the words behind `--`. */
+  passthrough?: { label: string; hidden?: boolean };
+  /** Command lines, each alone or with what it does. */
+  examples: readonly (string | readonly [line: string, about: string])[];
+  /** What each exit status means. */
+  exits?: { readonly [Status in keyof typeof EXIT]?: string };
+  /** Answers with the exit status. */
+  run(call: CommandCall<ArgumentValues<A>, OptionValues<O>>): Promise<number>;
+}
+
+/** A command whose own types are forgotten, for the places that work with any of them. */
+export interface Command extends Declaration<Arguments, Options> {
+  args: Arguments;
+  options: Options;
+  run(call: CommandCall): Promise<number>;
+}
+
+export function defineCommand<
+  const A extends Arguments = Record<never, never>,
+  const O extends Options = Record<never, never>,
+>(declaration: Declaration<A, O>): Command {
+  const { args = {}, options = {} } = declaration;
+  return { ...declaration, args, options } as Command;
+}
+
+/** The command line makes no sense. Without a `fix` the usage line of the command is the fix. */
 export class UsageError extends Error {
   readonly type = 'UsageError';
-  readonly fix: string;
-  constructor(message: string, fix: string) {
+  readonly fix: string | undefined;
+  constructor(message: string, fix?: string) {
     super(message);
     this.fix = fix;
   }

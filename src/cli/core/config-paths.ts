@@ -4,16 +4,16 @@ import { findAgentFile } from '../../shared/paths.js';
 import type { CommandContext } from './command.js';
 import { UsageError } from './command.js';
 
-/** The files a call means: flags first, then where files usually are. */
+/** The files that a command works with: those of the options, else those in the usual places. */
 export function loadOptions(
   call: CommandContext,
   agentFile: string | undefined = agentFileOf(call),
 ): LoadOptions {
-  const { flags, paths, cwd, environment, userHome } = call;
-  const config = flags.config;
+  const { globals, paths, cwd, environment, userHome } = call;
+  const { config } = globals;
   return {
-    configFile: typeof config === 'string' ? resolve(cwd, config) : paths.configFile,
-    configRequired: typeof config === 'string',
+    configFile: config === undefined ? paths.configFile : resolve(cwd, config),
+    configRequired: config !== undefined,
     agentFile,
     userFolder: dirname(paths.configFile),
     trustFile: paths.trustFile,
@@ -22,15 +22,13 @@ export function loadOptions(
   };
 }
 
-export function agentFileOf({ flags, cwd }: CommandContext): string | undefined {
-  const agent = flags.agent;
-  return typeof agent === 'string' ? resolve(cwd, agent) : findAgentFile(cwd);
+export function agentFileOf({ globals, cwd }: CommandContext): string | undefined {
+  return globals.agent === undefined ? findAgentFile(cwd) : resolve(cwd, globals.agent);
 }
 
-/** The one agent file that a verb works on: its argument, else as every verb finds it. */
-export function namedAgentFile(call: CommandContext): string {
-  const [argument] = call.args;
-  const file = argument === undefined ? agentFileOf(call) : resolve(call.cwd, argument);
+/** The one agent file that a command works on: the one it names, else the one that every command finds. */
+export function namedAgentFile(call: CommandContext, name: string | undefined): string {
+  const file = name === undefined ? agentFileOf(call) : resolve(call.cwd, name);
   if (file !== undefined) return file;
   throw new UsageError('there is no agent.yaml here or above', 'name the file');
 }

@@ -5,8 +5,8 @@ import type { CommandContext } from './command.js';
 export type Environment = CommandContext['environment'];
 
 /**
- * Problems of a config, seen from this command. A daemon keeps the environment of the command that started it, so a
- * variable may be set here and not there: such a problem says so, and what to do about it.
+ * Problems of a config, with the environment of this command in mind. A daemon keeps the environment of the command that
+ * started it, so a variable may be set here and not there: then the problem says so, with another fix.
  */
 export function withCallerVariables<P extends ConfigProblem>(
   problems: readonly P[],
@@ -21,7 +21,7 @@ export function withCallerVariables<P extends ConfigProblem>(
 
 export const NOT_IN_DAEMON = 'but not in the environment that the daemon was started with';
 
-/** `why` and `fix` for a variable that this command has and the daemon has not. */
+/** `why` and `fix` for a variable that is set for this command and not for the daemon. */
 export function onlyCallerHas(variable: string): { why: string; fix: string } {
   return {
     why: `${variable} is set in this shell, ${NOT_IN_DAEMON}`,
@@ -29,7 +29,7 @@ export function onlyCallerHas(variable: string): { why: string; fix: string } {
   };
 }
 
-/** What is wrong, where, and why where that is known. */
+/** What is wrong, where, and why if that is known. */
 export function problemLine({ message, file, line, column, why }: ConfigProblem): string {
   const where = `${message}, at ${file}:${line}:${column}`;
   return singleLine(why === undefined ? where : `${where}; ${why}`);
@@ -49,8 +49,8 @@ export function misconfiguredLine(
 
 type Misconfigured = NonNullable<ReloadReport['misconfigured']>;
 
-/** Warns of servers whose entry cannot be resolved, and gives them for the JSON. */
-export function noteMisconfigured(
+/** Warns about servers whose entry cannot be resolved. Answers with them, for the JSON. */
+export function warnAboutMisconfigured(
   { output, environment }: CommandContext,
   servers: Misconfigured,
 ): Pick<ReloadReport, 'misconfigured'> {

@@ -1,4 +1,4 @@
-/** What the command's exit status says; the numbers follow sysexits and the habits of shells. */
+/** The exit statuses of the command. The numbers follow sysexits.h and the conventions of shells. */
 export const EXIT = {
   ok: 0,
   failed: 1,

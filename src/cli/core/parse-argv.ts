@@ -1,13 +1,22 @@
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../shared/near-miss.js';
-import { type Command, type Flags, GLOBAL_OPTIONS, UsageError } from './command.js';
+import {
+  type ArgumentDeclaration,
+  type Command,
+  GLOBAL_OPTIONS,
+  type Globals,
+  type OptionDeclaration,
+  UsageError,
+} from './command.js';
+import { parseDuration } from './duration.js';
+import { usageHint } from './usage.js';
 
-/** The first word that is no flag is the verb. */
+/** The first word that is no option is the name of the command. */
 export function findCommand(argv: readonly string[]): { name: string | undefined; rest: string[] } {
-  if (hasNoFlags(argv)) return { name: argv[0], rest: argv.slice(1) };
+  if (hasNoOptions(argv)) return { name: argv[0], rest: argv.slice(1) };
   const { tokens } = parseArgs({
     args: [...argv],
-    options: GLOBAL_OPTIONS,
+    options: parserOptions(GLOBAL_OPTIONS),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -17,53 +26,146 @@ export function findCommand(argv: readonly string[]): { name: string | undefined
   return { name: first.value, rest: argv.filter((_, index) => index !== first.index) };
 }
 
-/** Flags and arguments of a verb; throws a UsageError that names the near miss. */
-export function parseCommandLine(
-  rest: readonly string[],
-  name: string,
-  verb: Command,
-): { args: string[]; flags: Flags; command: readonly string[] | undefined } {
-  const options = { ...GLOBAL_OPTIONS, ...verb.options };
-  const { words, command } =
-    verb.takesCommand === true ? splitAtDashes(rest) : { words: rest, command: undefined };
+/** The words of a command line, sorted into options and arguments, and not yet checked. */
+export interface Words {
+  values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  positionals: readonly string[];
+  passthrough: readonly string[] | undefined;
+}
+
+/** Throws a UsageError for an unknown option, with the nearest name. */
+export function sortWords(rest: readonly string[], command: Command): Words {
+  const { words, passthrough } =
+    command.passthrough === undefined ? { words: rest, passthrough: undefined } : splitAtDashes(rest);
+  if (hasNoOptions(words)) return { values: {}, positionals: words, passthrough };
+  const options = { ...GLOBAL_OPTIONS, ...command.options };
   try {
-    const { values, positionals } = hasNoFlags(words)
-      ? { values: {}, positionals: [...words] }
-      : parseArgs({ args: [...words], options, allowPositionals: true });
-    if (positionals.length > verb.most) {
-      throw new UsageError(`too many arguments for '${name}'`, `usage: toolherd ${verb.usage}`);
-    }
-    return { args: positionals, flags: values as Flags, command };
+    const args = [...words];
+    return { ...parseArgs({ args, options: parserOptions(options), allowPositionals: true }), passthrough };
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw explain(error as Error, name, verb, Object.keys(options));
+    throw explain(error as Error, command, Object.keys(options));
   }
 }
 
-/** Words alone need no parser: Node loads its own when it is first used, and a short command would feel it. */
-function hasNoFlags(words: readonly string[]): boolean {
+/** The values of a command's arguments and options, as it declares them. Throws a UsageError for any that does not fit. */
+export function readWords(command: Command, { values, positionals }: Words) {
+  return {
+    args: readArguments(command, positionals, values),
+    options: readOptions(command.options, values),
+    globals: readOptions(GLOBAL_OPTIONS, values) as Globals,
+  };
+}
+
+/** Node loads its parser when it is first used, which a short command would feel: words alone need none. */
+function hasNoOptions(words: readonly string[]): boolean {
   return words.every((word) => !word.startsWith('-'));
 }
 
 /** What is for us, and what stands behind `--`. */
 export function splitAtDashes(words: readonly string[]): {
   words: readonly string[];
-  command: readonly string[] | undefined;
+  passthrough: readonly string[] | undefined;
 } {
   const dashes = words.indexOf('--');
-  if (dashes === -1) return { words, command: undefined };
-  return { words: words.slice(0, dashes), command: words.slice(dashes + 1) };
+  if (dashes === -1) return { words, passthrough: undefined };
+  return { words: words.slice(0, dashes), passthrough: words.slice(dashes + 1) };
 }
 
-function explain(error: Error, name: string, verb: Command, known: readonly string[]): UsageError {
+function parserOptions(
+  options: Readonly<Record<string, OptionDeclaration>>,
+): NonNullable<ParseArgsConfig['options']> {
+  return Object.fromEntries(
+    Object.entries(options).map(([key, { type, short, ...more }]) => [
+      key,
+      {
+        type: type === 'boolean' ? ('boolean' as const) : ('string' as const),
+        ...(short === undefined ? {} : { short }),
+        multiple: 'many' in more && more.many === true,
+      },
+    ]),
+  );
+}
+
+/** Turns an error of Node's parser into one with a suggestion. */
+function explain(error: Error, command: Command, known: readonly string[]): UsageError {
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? '';
-  const near = didYouMean(option.replace(/^--/, ''), known).replace("'", "'--");
-  const usage = `usage: toolherd ${verb.usage}`;
   if ('code' in error && error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
-    return new UsageError(
-      `unknown option '${option}' for '${name}'`,
-      near === '' ? usage : `${near} ${usage}`,
-    );
+    const near = didYouMean(option.replace(/^--/, ''), known).replace("'", "'--");
+    const fix = near === '' ? undefined : `${near} ${usageHint(command)}`;
+    return new UsageError(`unknown option '${option}' for '${command.name}'`, fix);
   }
-  return new UsageError(error.message.split('. ')[0] ?? error.message, usage);
+  return new UsageError(error.message.split('. ')[0] ?? error.message);
+}
+
+function readArguments(
+  { name, args, options }: Command,
+  positionals: readonly string[],
+  values: Words['values'],
+): Record<string, unknown> {
+  const left = [...positionals];
+  const read: Record<string, unknown> = {};
+  const missing: [key: string, argument: ArgumentDeclaration][] = [];
+  for (const [key, argument] of Object.entries(args)) {
+    const given = left.splice(0, argument.many ? left.length : 1);
+    for (const word of given) checkChoice(word, argument.choices, argument.noun ?? key, undefined);
+    const isReplaced = argument.unless !== undefined && values[argument.unless] !== undefined;
+    if (isReplaced ? given.length > 0 : given.length === 0 && !argument.optional)
+      missing.push([key, argument]);
+    read[key] = argument.many ? given : given[0];
+  }
+  if (left.length > 0) throw new UsageError(`too many arguments for '${name}'`);
+  if (missing.length > 0) throw missingError(missing, options);
+  return read;
+}
+
+function missingError(
+  missing: readonly [key: string, argument: ArgumentDeclaration][],
+  options: Command['options'],
+): UsageError {
+  const nouns = missing.map(([key, { noun = key }]) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`);
+  const [, { unless, hint } = {}] = missing[0] ?? [];
+  const instead = unless === undefined || options[unless]?.hidden ? '' : `, or say --${unless}`;
+  return new UsageError(`name ${nouns.join(' and ')}${instead}`, hint);
+}
+
+function readOptions(
+  declared: Readonly<Record<string, OptionDeclaration>>,
+  values: Words['values'],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(declared).map(([key, option]) => [key, readOption(key, option, values[key])]),
+  );
+}
+
+function readOption(key: string, option: OptionDeclaration, value: Words['values'][string]): unknown {
+  if (option.type === 'boolean') return value === true;
+  if (option.type === 'string') {
+    if (option.many) return value ?? [];
+    if (typeof value === 'string') checkChoice(value, option.choices, key, `--${key}`);
+    return value ?? option.default;
+  }
+  if (typeof value !== 'string') return option.default;
+  if (option.type === 'duration') {
+    const ms = parseDuration(value);
+    if (ms !== undefined) return ms;
+    throw new UsageError(`--${key}: '${value}' is no duration`, 'write for example 30s, 500ms or 2m');
+  }
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = option;
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  const range = option.max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`;
+  throw new UsageError(`--${key} must be a whole number${range}`, `for example --${key} 20`);
+}
+
+function checkChoice(
+  word: string,
+  choices: readonly string[] | undefined,
+  noun: string,
+  option: string | undefined,
+): void {
+  if (choices === undefined || choices.includes(word)) return;
+  const near = didYouMean(word, choices);
+  // the usage line shows the choices of an argument
+  const all = option === undefined ? undefined : `one of: ${choices.join(', ')}`;
+  throw new UsageError(`unknown ${noun} '${word}'`, near === '' ? all : near);
 }

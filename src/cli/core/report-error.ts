@@ -7,7 +7,7 @@ import { describeWouldRun, wouldRunJson } from '../ui/trust-preview.js';
 import { type Environment, withCallerVariables } from './daemon-variables.js';
 import { EXIT } from './exit-codes.js';
 
-/** Says what happened, why, where and how to fix it, and answers with the exit status. */
+/** Prints what happened, why, where and how to fix it. Answers with the exit status. */
 export function reportError(error: unknown, output: Output, environment: Environment): number {
   const { type, message, why, fix, status, problems, ...more } = describe(error, environment);
   output.json({ ok: false, error: { type, message, why, fix, problems, ...more } });
@@ -16,13 +16,45 @@ export function reportError(error: unknown, output: Output, environment: Environ
     output.error(problemText(problems, 'error'));
     return status;
   }
-  output.error(`error: ${quoted(message)}`);
-  if (isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error)) {
-    output.error(describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error)));
-  }
-  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
-  if (fix !== undefined) output.error(`  fix: ${fix}`);
+  const isRefusedFile =
+    isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error);
+  const preview = isRefusedFile
+    ? describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error))
+    : undefined;
+  printError(output, { type, message, preview, why, fix });
   return status;
+}
+
+export interface ErrorText {
+  type: string;
+  message: string;
+  /** What the file that was refused would run. */
+  preview?: string | undefined;
+  why?: string | undefined;
+  /** Of a call: whether the request was written to the server. */
+  sent?: boolean;
+  fix?: string | undefined;
+}
+
+/** The one form of an error for people. */
+export function printError(output: Output, { type, message, preview, why, sent, fix }: ErrorText): void {
+  output.error(`error: ${type}: ${quoted(message)}`);
+  if (preview !== undefined) output.error(preview);
+  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
+  if (sent !== undefined)
+    output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
+  if (fix !== undefined) output.error(`  fix: ${fix}`);
+}
+
+/** For a command that follows the daemon. */
+export const DAEMON_ENDED: ErrorText = {
+  type: 'DaemonNotRunningError',
+  message: 'the daemon has ended',
+  fix: "start it with 'toolherd up'",
+};
+
+export function exitStatusOf(type: string): number {
+  return STATUS[type] ?? EXIT.failed;
 }
 
 /** Every problem with its place, what caused it and its fix. */
@@ -73,7 +105,7 @@ const STATUS: Readonly<Record<string, number>> = {
   RegistryNotFoundError: EXIT.notFound,
 };
 
-/** Errors are told apart by `type`: each bundle has its own copy of their classes. */
+/** By `type`, not by class: each bundle has its own copy of the classes. */
 function isOf<T extends Typed>(error: unknown, ...types: string[]): error is T {
   return error instanceof Error && 'type' in error && types.includes(String(error.type));
 }
@@ -90,7 +122,7 @@ function describe(error: unknown, environment: Environment): Description {
     };
   }
   const { type, message, why, fix } = error as Typed;
-  const known = { type, message, why, fix, status: STATUS[type] ?? EXIT.failed };
+  const known = { type, message, why, fix, status: exitStatusOf(type) };
   const problems = configProblems(error, environment);
   if (problems !== undefined) return { ...known, problems };
   if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
@@ -98,7 +130,7 @@ function describe(error: unknown, environment: Environment): Description {
   return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };
 }
 
-/** An error that came over the wire keeps there what it has beside its words. */
+/** An error that came from the daemon has its further fields in `data`. */
 interface FromDaemon {
   data?: {
     file: string;
@@ -107,7 +139,7 @@ interface FromDaemon {
   };
 }
 
-/** A file that waits to be allowed; of one that was revoked, or a blocked tool, there is nothing more to show. */
+/** The error is about a file that is not allowed yet. For a revoked file or a blocked tool there is no preview. */
 function isAboutFile({ data, wouldRun }: Partial<TrustRequiredError> & Partial<FromDaemon>): boolean {
   return data?.would_run !== undefined || wouldRun !== undefined;
 }

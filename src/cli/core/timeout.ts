@@ -1,22 +1,34 @@
-import type { CommandContext } from './command.js';
-import { parseDuration } from './duration.js';
+import type { Globals } from './command.js';
+import { formatDuration } from './duration.js';
 
-/** What --timeout allows was not enough. */
+/** The work took longer than --timeout allows. */
 class TimedOutError extends Error {
   readonly type = 'MCPTimeoutError';
   readonly why = 'this is how long --timeout lets the command wait; what was begun goes on';
   readonly fix = 'give it more time, or see "toolherd status"';
 }
 
-/** Waits as long as --timeout says. The work itself is not taken back. */
-export async function withTimeout<T>({ flags: { timeout } }: CommandContext, work: Promise<T>): Promise<T> {
-  if (typeof timeout !== 'string') return work;
-  const ms = parseDuration(timeout);
+/** What has a --timeout: the context of a command, or a limit of another origin. */
+export interface Limited {
+  globals: Pick<Globals, 'timeout'>;
+}
+
+/** Waits as long as --timeout says. The work itself goes on when the time is over. */
+export async function withTimeout<T>(limited: Limited, work: Promise<T>): Promise<T> {
+  const { timeout } = limited.globals;
+  if (timeout === undefined) return work;
+  const late = Symbol('late');
+  const result = await within(timeout, work, late);
+  if (result !== late) return result as T;
+  throw new TimedOutError(`not done within ${formatDuration(timeout)}`);
+}
+
+/** The result of the work, or `late` when the time is over first. How late work ends is of no interest. */
+export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimedOutError(`not done within ${timeout}`)), ms);
+  const over = new Promise<L>((resolve) => {
+    timer = setTimeout(() => resolve(late), ms);
   });
-  // when it is late, how it ends is nobody's business any more
   work.catch(() => undefined);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, over]).finally(() => clearTimeout(timer));
 }

@@ -23,23 +23,22 @@ export interface Hello {
 
 export interface OpenFleet {
   fleet: Fleet;
-  /** The connection has ended, whoever ended it. */
+  /** The connection has ended, from either side. */
   closed: Promise<unknown>;
   close(): void;
 }
 
-export function socketOf({ flags, environment, paths }: CommandContext): string {
-  const flag = typeof flags.socket === 'string' ? flags.socket : undefined;
-  return findSocketPath({ flag, environment, stateFolder: paths.stateFolder });
+export function socketOf({ globals, environment, paths }: CommandContext): string {
+  return findSocketPath({ flag: globals.socket, environment, stateFolder: paths.stateFolder });
 }
 
 /**
- * Which herd a verb is about: `agent`, that of the agent's file where there is one, which has to be allowed; `if
- * allowed`, the same without the file where that was only found and not named; `herd`, the global one.
+ * Which herd a command sees. `agent`: with the servers of the agent's file, if there is one; it must be allowed. `if
+ * allowed`: the same, but a file that was found, not named, and is not allowed is left out. `herd`: the global one.
  */
 export type ViewMode = 'agent' | 'if allowed' | 'herd';
 
-/** Connects to the daemon. Where it does not run, or is ending, and may be started, one is. */
+/** Connects to the daemon. Starts one if none runs, or the one that runs is ending, and `autostart` allows it. */
 export async function openFleet(
   call: CommandContext,
   autostart: boolean,
@@ -47,7 +46,7 @@ export async function openFleet(
 ): Promise<OpenFleet> {
   const agent = viewMode === 'herd' ? undefined : agentFileOf(call);
   const needsView = agent !== undefined && !isOptional(call, viewMode);
-  return orStart(call, { autostart, needsView }, async () => {
+  return startAndRetry(call, { autostart, needsView }, async () => {
     const { peer, first, ...opened } = await open(socketOf(call));
     const hello = (file: string | undefined) =>
       first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
@@ -62,7 +61,7 @@ export async function openFleet(
   });
 }
 
-/** A daemon goes on as it is when the command is updated: said once in each run. */
+/** An update of toolherd replaces the command, and the old daemon goes on: each run of the command says so once. */
 function noteVersion({ output }: CommandContext, version: string): void {
   if (compareVersions(version, VERSION) >= 0) return;
   output.note(
@@ -70,7 +69,7 @@ function noteVersion({ output }: CommandContext, version: string): void {
   );
 }
 
-/** Says hello with the file; without it, and with a word about it, where it was not asked for and may not be used. */
+/** Says hello with the agent's file. If the file may not be used and was not named, says so and leaves it out. */
 export async function helloWithFallback(
   call: CommandContext,
   agent: string | undefined,
@@ -88,8 +87,8 @@ export async function helloWithFallback(
 }
 
 /** Whether the command goes on without the agent's file where that cannot be used. */
-function isOptional({ flags }: CommandContext, viewMode: ViewMode): boolean {
-  return viewMode === 'if allowed' && flags.agent === undefined;
+function isOptional({ globals }: CommandContext, viewMode: ViewMode): boolean {
+  return viewMode === 'if allowed' && globals.agent === undefined;
 }
 
 /** Why an agent's file cannot be used; undefined for an error that is about something else. */
@@ -100,18 +99,19 @@ function refusalOf(
 ): string | undefined {
   const { type, message } = error as { type?: string; message: string };
   if (type === 'TrustRequiredError') return `warning: left out: ${message} (see 'toolherd allow')`;
-  const { configProblems, problemText } = loadBundle<typeof import('../core/report-error.js')>('failure');
+  const { configProblems, problemText } =
+    loadBundle<typeof import('../core/report-error.js')>('report-error');
   const problems = configProblems(error, environment);
   return problems && `${problemText(problems, 'warning')}\nwarning: left out: ${agent}`;
 }
 
-/** The same, and no more than the connection. `greet`: what a daemon that is just going does not answer any more. */
+/** The same, for a caller that speaks on the bare socket. `greet` says hello; a daemon that is ending does not answer it. */
 export async function openDaemon(
   call: CommandContext,
   wanted: Wanted,
   greet: (socket: Socket) => Promise<Hello>,
 ): Promise<Socket> {
-  return orStart(call, wanted, async () => {
+  return startAndRetry(call, wanted, async () => {
     const path = socketOf(call);
     const socket = await openSocket({ path });
     const close = () => void socket.destroy();
@@ -127,7 +127,7 @@ export async function openDaemon(
 
 interface Wanted {
   autostart: boolean;
-  /** The connection is of no use without the view of the agent's file, which a daemon that ends does not open. */
+  /** The connection is of no use without the view of the agent's file, which a daemon that is ending does not open. */
   needsView: boolean;
 }
 
@@ -137,12 +137,12 @@ interface Greeted<T> {
   hello: Hello;
 }
 
-async function orStart<T>(
+async function startAndRetry<T>(
   call: CommandContext,
   { autostart, needsView }: Wanted,
   connect: () => Promise<Greeted<T>>,
 ): Promise<T> {
-  const mayStart = autostart && call.flags['no-autostart'] !== true;
+  const mayStart = autostart && !call.globals['no-autostart'];
   try {
     const greeted = await connect();
     if (!greeted.hello.daemon.closing || !mayStart) return usable(greeted, needsView);
@@ -152,7 +152,7 @@ async function orStart<T>(
   }
   call.output.note('starting the daemon …');
   // in a separate bundle: starting a process needs modules that most calls do without
-  await loadBundle<typeof import('./ensure-daemon.js')>('start-or-find').ensureDaemon(call);
+  await loadBundle<typeof import('./start.js')>('start-daemon').ensureDaemon(call);
   return usable(await connect(), needsView);
 }
 
@@ -162,7 +162,7 @@ function usable<T>({ opened, close, hello }: Greeted<T>, needsView: boolean): T 
   throw shuttingDown();
 }
 
-/** Nobody is there, or whoever was has just gone. */
+/** No daemon listens, or the one that did has just ended. */
 export function isAbsence(error: unknown): boolean {
   const type = error instanceof Error && 'type' in error && error.type;
   return type === 'DaemonNotRunningError' || type === 'ConnectionLostError';
@@ -170,7 +170,7 @@ export function isAbsence(error: unknown): boolean {
 
 interface Opened extends OpenFleet {
   peer: Peer;
-  /** For the first question: a daemon that does not answer it is given up. */
+  /** For the first request: gives up a daemon that does not answer it. */
   first<T>(asked: Promise<T>): Promise<T>;
 }
 

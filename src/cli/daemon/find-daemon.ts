@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { CommandContext } from '../core/command.js';
-import { parseDuration } from '../core/duration.js';
 import { open, socketOf } from './connect.js';
 
 /** Maximum wait for a daemon to end: its servers get 10 s, or what `down --grace` says. */
@@ -52,9 +51,8 @@ export async function findDaemon(call: CommandContext): Promise<DaemonStatus | u
 
 /** Waits until a daemon has given its socket up, or another one serves there. At most as long as --timeout says. */
 export async function waitForDaemonExit(call: CommandContext, { pid }: DaemonStatus): Promise<void> {
-  const { flags, output } = call;
-  const timeoutMs = typeof flags.timeout === 'string' ? parseDuration(flags.timeout) : ENDING_MS;
-  const patienceMs = Math.min(timeoutMs, ENDING_MS);
+  const { globals, output } = call;
+  const patienceMs = Math.min(globals.timeout ?? ENDING_MS, ENDING_MS);
   const startedAt = Date.now();
   const waitedMs = () => Date.now() - startedAt;
   try {

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../core/command.js';
 
-/** What is allowed has changed: a daemon that runs is to look at once. */
+/** Tells a running daemon to read the config again at once, because a file or what is allowed has changed. */
 export async function notifyConfigChange(call: CommandContext): Promise<void> {
   try {
     const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });

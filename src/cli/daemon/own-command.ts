@@ -2,13 +2,13 @@ import { realpathSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import type { CommandContext } from '../core/command.js';
 
-/** The command's own program, beside which every verb lies. */
+/** The program of the command; the bundles of all commands are beside it. */
 const MAIN = 'main.cjs';
 
 /**
- * How others start this command, whatever their PATH: Node and the command by whole paths. Programs with windows have
- * another PATH than a shell, and with a version manager neither is on it. A name on our own PATH that leads to the
- * same file is the better path: it outlives an update.
+ * How another program starts this command, whatever its PATH: Node and the command by absolute paths. A graphical program
+ * has another PATH than a shell, and with a version manager neither is on it. A path on our own PATH that leads to the same
+ * file is preferred, because it stays valid after an update.
  */
 export function ownCommand({ environment }: Pick<CommandContext, 'environment'>): [string, string] {
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'));

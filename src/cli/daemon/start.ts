@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { DaemonStatus } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { CommandContext } from '../core/command.js';
 import { withTimeout } from '../core/timeout.js';
+import { socketOf } from './connect.js';
+import { isEnding, isServing, lookForDaemon, waitForDaemonExit } from './find-daemon.js';
 
 const TICK_MS = 1000;
 
-/** What the daemon says once, on a pipe, when it serves or when it cannot. */
+/** What the daemon writes to a pipe, once: that it serves, or why it cannot. */
 export type Readiness =
   | { ready: true; pid: number; servers: number }
   | {
@@ -29,9 +32,11 @@ export class DaemonStartError extends ToolherdError {
 export const DAEMON = 'daemon.cjs';
 
 /** The arguments with which the daemon finds the same files as this call. */
-export function daemonArguments({ flags }: CommandContext, { replace }: StartOptions = {}): string[] {
-  const pass = (name: 'config' | 'socket') =>
-    typeof flags[name] === 'string' ? [`--${name}`, flags[name]] : [];
+export function daemonArguments({ globals }: CommandContext, { replace }: StartOptions = {}): string[] {
+  const pass = (name: 'config' | 'socket') => {
+    const value = globals[name];
+    return value === undefined ? [] : [`--${name}`, value];
+  };
   return [join(__dirname, DAEMON), ...pass('config'), ...pass('socket'), ...(replace ? ['--replace'] : [])];
 }
 
@@ -40,7 +45,7 @@ export interface StartOptions {
   replace?: boolean;
 }
 
-/** Without the mark of another daemon's child: started from inside a server, it would be taken for one and killed. */
+/** Without TOOLHERD_COOKIE, which marks the processes of a server: their daemon would kill one that was started inside. */
 function daemonEnvironment({ environment }: CommandContext): Record<string, string | undefined> {
   const { TOOLHERD_COOKIE: _, ...rest } = environment;
   return rest;
@@ -51,7 +56,7 @@ export interface Started {
   servers: number;
 }
 
-/** The old daemon may take long to end: a person sees what is waited for, and --timeout ends the wait. */
+/** The old daemon may take long to end: the terminal shows that, and --timeout ends the wait. */
 async function whileReplacing(call: CommandContext, started: Promise<void>): Promise<void> {
   const startedAt = Date.now();
   const timer = setInterval(() => {
@@ -82,14 +87,14 @@ export async function startDaemon(call: CommandContext, options?: StartOptions):
   pipe.on('data', (chunk: string) => {
     text += chunk;
   });
-  const said = new Promise<void>((resolve, reject) => {
+  const reported = new Promise<void>((resolve, reject) => {
     pipe.once('close', () => resolve());
     child.once('error', reject);
   });
   try {
-    await (options?.replace ? whileReplacing(call, said) : said);
+    await (options?.replace ? whileReplacing(call, reported) : reported);
   } finally {
-    // where --timeout was over first, it goes on without this command
+    // when --timeout is over first, the daemon goes on without this command
     pipe.destroy();
     child.unref();
   }
@@ -102,4 +107,39 @@ export async function startDaemon(call: CommandContext, options?: StartOptions):
       fix: `see ${join(call.paths.logFolder, 'daemon.log')}, or run: toolherd up --foreground`,
     },
   );
+}
+
+/** How long to try while a daemon has the lock and neither serves nor is ending, and how long one look takes. */
+const PATIENCE_MS = 10_000;
+const LOOK_MS = 1000;
+
+/**
+ * Finds the daemon that serves, or starts one, after waiting for one that is ending. Both are tried in turn until one
+ * succeeds: a killed daemon holds the lock a little longer than it lives, another command may start one in the same
+ * moment, and a successor waits for the daemon that it replaces.
+ */
+export async function ensureDaemon(
+  call: CommandContext,
+): Promise<{ started: Started } | { found: DaemonStatus }> {
+  let absentMs = 0;
+  for (let deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+    const found = await lookForDaemon(call, absentMs);
+    if (isServing(found)) return { found };
+    if (isEnding(found)) {
+      await waitForDaemonExit(call, found);
+      deadline = Date.now() + PATIENCE_MS;
+      continue;
+    }
+    try {
+      return { started: await startDaemon(call) };
+    } catch (error) {
+      if ((error as Partial<DaemonStartError>).type !== 'AlreadyRunningError') throw error;
+    }
+    absentMs = LOOK_MS;
+  }
+  throw new DaemonStartError({
+    type: 'DaemonStartError',
+    message: `another daemon has the lock of ${socketOf(call)}, but does not serve`,
+    fix: `end it; its pid is in ${socketOf(call)}.lock`,
+  });
 }

@@ -1,4 +1,4 @@
-/** How well each word speaks of what it stands for. */
+/** Green for good, yellow for warnings, red for errors. */
 const COLOURS: Readonly<Record<string, string>> = {
   connected: '32',
   ok: '32',
@@ -7,7 +7,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   error: '1;31',
 };
 
-/** Colours the states of a table of the herd, which stand in its second column. */
+/** Colours the states in the second column of a status table. */
 export function paintStates(text: string): string {
   return text.replaceAll(
     /^(\S.*? {2,})(connected|connecting|error)(?= {2,})/gm,

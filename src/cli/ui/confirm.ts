@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks on the terminal. Anything but a plain yes is a no. */
+/** Asks on the terminal. Only `y` and `yes` mean yes. */
 export async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

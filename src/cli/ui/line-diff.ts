@@ -1,35 +1,66 @@
+import { structuredPatch } from 'diff';
 import { hideInFile } from '../../shared/hide-secrets.js';
 
-const CONTEXT = 3;
+const FILE_CONTEXT = 3;
+/** The search takes time by lines and changes. Texts that differ in more lines are shown whole. */
+const MAX_CHANGED_LINES = 2000;
 
-/** One change of a text as `diff -u` would show it, without the secrets in it. */
-export function lineDiff(file: string, before: string, after: string): string {
-  const [old, now] = [linesOf(before), linesOf(after)];
-  let start = 0;
-  while (start < old.length && start < now.length && old[start] === now[start]) start++;
-  let same = 0;
-  while (same < Math.min(old.length, now.length) - start && old.at(-1 - same) === now.at(-1 - same)) same++;
-  const first = Math.max(0, start - CONTEXT);
-  const below = Math.min(same, CONTEXT);
-  const lines = [
-    ...shown(old, first, start).map((line) => ` ${line}`),
-    ...shown(old, start, old.length - same).map((line) => `-${line}`),
-    ...shown(now, start, now.length - same).map((line) => `+${line}`),
-    ...shown(old, old.length - same, old.length - same + below).map((line) => ` ${line}`),
-  ];
-  const range = (count: number) => `${count === 0 ? 0 : first + 1},${count}`;
-  const length = (all: readonly string[]) => all.length - same + below - first;
+/** Lines that changed, with those around them. */
+export interface Hunk {
+  /** `-1,9 +1,3`, as `diff -u` writes it. */
+  range: string;
+  lines: { mark: ' ' | '-' | '+'; text: string }[];
+}
+
+/**
+ * How two texts differ. `shown`: the lines to print for those of each text, such as the lines without their secrets; a
+ * difference in a secret is still one.
+ */
+export function diffLines(
+  before: readonly string[],
+  after: readonly string[],
+  context: number,
+  shown: (lines: readonly string[]) => readonly string[] = (lines) => lines,
+): Hunk[] {
+  const [oldText, newText] = [before, after].map((lines) => lines.map((line) => `${line}\n`).join(''));
+  const options = { context, maxEditLength: MAX_CHANGED_LINES };
+  const patch = structuredPatch('', '', oldText!, newText!, undefined, undefined, options);
+  const all = {
+    ...{ oldStart: 1, oldLines: before.length, newStart: 1, newLines: after.length },
+    lines: [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)],
+  };
+  const [old, now] = [shown(before), shown(after)];
+  return (patch?.hunks ?? [all]).map(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    let [oldIndex, newIndex] = [oldStart - 1, newStart - 1];
+    return {
+      range: `-${rangeOf(oldStart, oldLines)} +${rangeOf(newStart, newLines)}`,
+      lines: lines.map((line) => {
+        const mark = line[0] as ' ' | '-' | '+';
+        const text = mark === '+' ? now[newIndex] : old[oldIndex];
+        if (mark !== '-') newIndex++;
+        if (mark !== '+') oldIndex++;
+        return { mark, text: text ?? '' };
+      }),
+    };
+  });
+}
+
+/** `diff -u` gives an empty range the line before it. */
+function rangeOf(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
+}
+
+/** The change of a file as `diff -u` shows it, without secrets. */
+export function fileDiff(file: string, before: string, after: string): string {
+  const hunks = diffLines(linesOf(before), linesOf(after), FILE_CONTEXT, hideInFile);
   return [
     `--- ${before === '' ? '/dev/null' : file}`,
     `+++ ${file}`,
-    `@@ -${range(length(old))} +${range(length(now))} @@`,
-    ...lines,
+    ...hunks.flatMap(({ range, lines }) => [
+      `@@ ${range} @@`,
+      ...lines.map(({ mark, text }) => `${mark}${text}`),
+    ]),
   ].join('\n');
-}
-
-/** What a line holds may depend on the one above. */
-function shown(lines: readonly string[], start: number, end: number): string[] {
-  return hideInFile(lines).slice(start, end);
 }
 
 function linesOf(text: string): string[] {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Opens an address where the desktop opens such things. Without a shell, which would read the address as well. */
+/** Opens an address in the browser of the desktop. Without a shell, which would interpret the address. */
 export function openBrowser(url: string, platform: NodeJS.Platform = process.platform): void {
   const { protocol } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return;
@@ -8,7 +8,7 @@ export function openBrowser(url: string, platform: NodeJS.Platform = process.pla
     detached: true,
     stdio: 'ignore',
   });
-  // the address is printed as well: where there is no browser a person can still take it to one
+  // no browser is no error: the address is printed too
   child.on('error', () => undefined);
   child.unref();
 }

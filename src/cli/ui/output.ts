@@ -1,36 +1,36 @@
 import { API_VERSION } from '../../shared/version.js';
 import { escaped, printable, singleLine, truncate } from './text.js';
 
-/** Data goes to stdout, everything else to stderr; nothing that a file or a server says reaches a terminal raw. */
+/** Data is written to stdout, everything else to stderr. Control characters of files and servers never reach a terminal. */
 export interface Output {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** How wide the terminal is that data goes to; undefined when it goes elsewhere. */
+  /** The width of the terminal on stdout; undefined if stdout is no terminal. */
   readonly columns: number | undefined;
-  /** One line or more of data for people. Nothing with --json. `paint`: its colours, where there are any. */
+  /** Data for people, in lines. Nothing with --json. `paint` adds colours on a terminal. */
   print(text: string, paint?: Paint): void;
-  /** What a tool said: to a pipe byte for byte, to a terminal without control characters and with an end of line. */
+  /** Text of a server: to a pipe byte for byte, to a terminal without control characters and with a newline. */
   printRaw(text: string): void;
-  /** Bytes that are no text: to a pipe as they are; a terminal gets the words for them. Nothing with --json. */
+  /** Binary data: to a pipe as it is; a terminal gets `words` instead. Nothing with --json. */
   printBytes(bytes: Uint8Array, words: string): void;
   /** The data for scripts. Nothing without --json. */
   json(value: Record<string, unknown>): void;
-  /** One of many pieces of data for scripts, in a line of its own. Nothing without --json. */
+  /** One of many items for scripts, on one line. Nothing without --json. */
   jsonLine(value: Record<string, unknown>): void;
-  /** Words beside the data: warnings, what is being done. Nothing with -q. */
+  /** Warnings and progress, on stderr. Nothing with -q. */
   note(text: string): void;
-  /** How far something is: one line that the next one replaces, and `undefined` takes away. On a terminal only. */
+  /** A progress line, which the next one replaces and `undefined` removes. On a terminal only. */
   progress(text: string | undefined): void;
-  /** What went wrong. Always said. */
+  /** For report-error.ts: the text of an error. Also with -q and --json. */
   error(text: string): void;
   /**
-   * A screen of its own: each text is drawn over the last one, without flicker. `undefined` gives the terminal back as
-   * it was. Only where data goes to a terminal (see `columns`).
+   * Draws on the alternate screen: each text over the last one, without flicker. `undefined` restores the terminal. Only if
+   * stdout is a terminal (see `columns`).
    */
   draw(text: string | undefined, paint?: Paint): void;
 }
 
-/** Puts colours into a text that is safe already. */
+/** Adds colours to a text without control characters. */
 export type Paint = (text: string) => string;
 
 interface Streams {
@@ -44,7 +44,7 @@ interface Streams {
 }
 
 const CLEAR_LINE = '\r\u001B[K';
-/** The other screen, without a cursor; and back. */
+/** Switches to the alternate screen and hides the cursor, and back. */
 const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
 
@@ -62,7 +62,7 @@ export function createOutput(
     isJson: flags.json,
     isQuiet: flags.quiet,
     get columns() {
-      // A terminal that does not know says 0.
+      // a terminal that does not know its width says 0
       return streams.stdout.isTTY ? streams.stdout.columns || undefined : undefined;
     },
     print: (text, paint) => void (flags.json || streams.stdout.write(`${painted(printable(text), paint)}\n`)),
@@ -82,7 +82,7 @@ export function createOutput(
     },
     note: (text) => void (flags.quiet || toError(text)),
     progress(text) {
-      // in this order: to look at standard error takes time, and most calls have no progress
+      // in this order: to open stderr takes time, and most commands have no progress
       if (flags.quiet || (text === undefined && !isInProgress) || !streams.stderr.isTTY) return;
       isInProgress = text !== undefined;
       const columns = (streams.stderr.columns ?? 80) - 1;
@@ -97,7 +97,7 @@ export function createOutput(
         return;
       }
       const { rows = 24, columns = 80 } = streams.stdout;
-      // every line is written over and its rest cleared: to clear the screen first is what flickers
+      // each line is overwritten and its rest cleared: to clear the screen first would flicker
       const lines = printable(text)
         .split('\n')
         .slice(0, rows)

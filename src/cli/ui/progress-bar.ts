@@ -1,6 +1,6 @@
 const LENGTH = 20;
 
-/** How far a call is, in a line: a bar where the server says of how much. */
+/** The progress of a call on one line, with a bar if the server sends the total. */
 export function progressBar({ progress, total, message }: Record<string, unknown>): string {
   const words = typeof message === 'string' ? ` ${message}` : '';
   if (typeof progress !== 'number') return words.trim();

@@ -1,6 +1,6 @@
 import { singleLine, truncate, widthOf } from './text.js';
 
-/** Columns that line up, as wide as their widest cell; the last one is not padded. A line that is longer than `columns` is cut. */
+/** Columns that line up, as wide as their widest cell; the last one is not padded. Cuts lines that are longer than `columns`. */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -18,18 +18,6 @@ export function table(
       .join('  ')
       .trimEnd();
   return lines.map((cells) => truncate(line(cells), columns)).join('\n');
-}
-
-export function ago(iso: string, now: number): string {
-  return duration(now - Date.parse(iso));
-}
-
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${seconds % 60}s`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m`;
-  return `${Math.floor(seconds / 86_400)}d${Math.floor((seconds % 86_400) / 3600)}h`;
 }
 
 export function bytes(count: number | null): string {

@@ -1,13 +1,22 @@
 export { escaped, printable } from '../../shared/control-characters.js';
 
-/** For a place that has one line: what a server calls itself must not look like a line of ours. */
+/** For a place that has one line: a server's text must not look like a line of ours. */
 export function singleLine(text: string): string {
   return text.replaceAll(/[\n\t]/g, '\uFFFD');
 }
 
-/** For words of somebody else in the middle of ours: every line of them is seen to belong to them. */
+/** For foreign text in the middle of ours: a mark on every further line shows where it ends. */
 export function quoted(text: string, indent = '    '): string {
   return text.trimEnd().replaceAll('\n', `\n${indent}| `);
+}
+
+/**
+ * Invisible characters as their numbers: controls, right-to-left marks, zero-width characters, tags that can spell a hidden
+ * sentence, fillers, and undefined characters. A model reads them, so a person who approves a text must see them.
+ */
+export function escapeInvisible(text: string): string {
+  const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+  return text.replaceAll(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** How many columns of a terminal a text takes. */
@@ -30,7 +39,15 @@ export function truncate(text: string, columns: number): string {
   return `${shown}…`;
 }
 
-/** The patterns are made where they are needed, as that takes a millisecond, and few texts need them. */
+const DESCRIPTION_COLUMNS = 80;
+
+/** As much of a description as fits into a table. */
+export function firstLine(text: string | null): string {
+  const line = (text ?? '').split('\n').find((part) => part.trim() !== '') ?? '';
+  return truncate(line, DESCRIPTION_COLUMNS);
+}
+
+/** The patterns are made here, not once for all: to make them takes a millisecond, and few texts need them. */
 function widthOfOne(character: string): number {
   if (character < '\u0300') return 1;
   if (/^[\p{Mn}\p{Me}\u200B-\u200D]$/u.test(character)) return 0;

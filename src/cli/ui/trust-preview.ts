@@ -1,7 +1,7 @@
 import type { WouldRun } from '../../config/trust.js';
-import { escapeInvisible } from './visible.js';
+import { escapeInvisible } from './text.js';
 
-/** What a person reads before saying yes, or after being told no. Nothing that the file says can look like our own words. */
+/** What a person reads before allowing a file, or when it is not allowed. No text of the file can look like ours. */
 export function describeWouldRun(file: string, list: readonly WouldRun[]): string {
   const lines = list.flatMap(({ name, transport, run, cwd, url, env, variables, envFile }) => [
     `  ${name} (${transport})`,
@@ -11,8 +11,8 @@ export function describeWouldRun(file: string, list: readonly WouldRun[]): strin
     ...(variables === undefined ? [] : [`    takes        ${variables.join(', ')}`]),
     ...(envFile === undefined ? [] : [`    reads        ${envFile}`]),
   ]);
-  const shown = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
-  return [`${escapeInvisible(file)} would, each time it is used:`, ...shown].join('\n');
+  const safe = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
+  return [`${escapeInvisible(file)} would, each time it is used:`, ...safe].join('\n');
 }
 
 /** The stable form for scripts. */

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Clock } from '../../shared/clock.js';
-import { isObject } from '../../shared/json.js';
+import { cookieOf, procStat, startTimeOf } from '../../shared/process-identity.js';
+import { type LedgerHeader, readLedger } from '../../shared/process-ledger.js';
 import { groupRuns, signalGroup } from './group.js';
-import { cookieOf, procStat, startTimeOf } from './identity.js';
-import type { LedgerHeader } from './ledger.js';
 import { kill, markedProcesses } from './marked-processes.js';
-import type { Owned } from './table.js';
 
 export interface CleanedUp {
   /** Names of servers with processes that had to be killed. */
@@ -27,7 +24,7 @@ const ROUND_MS = 20;
  * process can have the cookie. Nothing is killed while the writer of the ledger lives.
  */
 export async function cleanUpAfterDeadDaemon(path: string, clock: Clock): Promise<CleanedUp> {
-  const { header, left, unread } = read(path);
+  const { header, left, unread } = readLedger(path);
   const cleanedUp: CleanedUp = { names: [], pids: [], containers: [], unread };
   if (header === undefined || writerLives(header)) return cleanedUp;
   const names = new Map(left.map((owned) => [owned.cookie, owned.name]));
@@ -60,44 +57,6 @@ export async function cleanUpAfterDeadDaemon(path: string, clock: Clock): Promis
   return cleanedUp;
 }
 
-interface LedgerContent {
-  header: LedgerHeader | undefined;
-  left: Owned[];
-  unread: string | undefined;
-}
-
-/** The processes that a ledger lists as alive. An invalid line (incomplete, or of a later version) is skipped. */
-function read(path: string): LedgerContent {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return {
-      header: undefined,
-      left: [],
-      unread: code === 'ENOENT' ? undefined : `it cannot be opened (${code})`,
-    };
-  }
-  let header: LedgerHeader | undefined;
-  let invalid = 0;
-  const left = new Map<number, Owned>();
-  for (const line of text.split('\n')) {
-    const value = parse(line);
-    if (isHeader(value)) header ??= value;
-    else if (isCame(value)) left.set(value.came.pid, value.came);
-    else if (isWent(value)) left.delete(value.went);
-    else if (line !== '') invalid += 1;
-  }
-  return { header, left: [...left.values()], unread: describeUnread(header, invalid) };
-}
-
-function describeUnread(header: LedgerHeader | undefined, invalid: number): string | undefined {
-  if (header === undefined) return 'it does not say which daemon wrote it';
-  if (invalid === 0) return undefined;
-  return invalid === 1 ? 'a line of it makes no sense' : `${invalid} lines of it make no sense`;
-}
-
 function writerLives(header: LedgerHeader): boolean {
   return header.startTime !== null && startTimeOf(header.pid) === header.startTime;
 }
@@ -112,33 +71,4 @@ function ourselves(): Set<number> {
     pid = procStat(pid)?.parent ?? 0;
   }
   return spared;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function isHeader(value: unknown): value is LedgerHeader {
-  return isObject(value) && value.ledger === 1 && typeof value.daemonId === 'string' && isPid(value.pid);
-}
-
-function isCame(value: unknown): value is { came: Owned } {
-  if (!isObject(value) || !isObject(value.came)) return false;
-  const { pid, name, cookie, docker } = value.came;
-  if (docker !== undefined && !(Array.isArray(docker) && docker.every((word) => typeof word === 'string')))
-    return false;
-  return isPid(pid) && typeof name === 'string' && typeof cookie === 'string';
-}
-
-function isWent(value: unknown): value is { went: number } {
-  return isObject(value) && isPid(value.went);
-}
-
-/** 0, 1 and negative numbers would signal far more than one process. */
-function isPid(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 1;
 }

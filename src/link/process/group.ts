@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { procStat } from './identity.js';
+import { procStat } from '../../shared/process-identity.js';
 
 /**
  * Signals a whole process group. Its id is the pid of its leader, which the system does not reuse while a member is left,

@@ -1,7 +1,11 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { startTimeOf } from '../../shared/process-identity.js';
+import type { LedgerHeader, LedgerLine } from '../../shared/process-ledger.js';
 import { replaceFile } from '../../shared/replace-file.js';
-import { startTimeOf } from './identity.js';
-import type { Owned, ProcessTable } from './table.js';
+import type { ProcessTable } from './table.js';
+
+/** How many lines about dead processes the file may have before it is written anew. */
+const MOST_DEAD_LINES = 500;
 
 /**
  * A file that keeps the process table when the daemon and its watchdog are killed. One line of JSON for each event: first
@@ -10,18 +14,6 @@ import type { Owned, ProcessTable } from './table.js';
  *
  * A full disk stops nothing: the next change tries again and writes the whole file anew.
  */
-export interface LedgerHeader {
-  ledger: 1;
-  daemonId: string;
-  pid: number;
-  startTime: string | null;
-}
-
-export type LedgerLine = LedgerHeader | { came: Owned } | { went: number };
-
-/** How many lines about dead processes the file may have before it is written anew. */
-const MOST_DEAD_LINES = 500;
-
 export class Ledger {
   readonly #path: string;
   readonly #table: ProcessTable;

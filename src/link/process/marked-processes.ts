@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.js';
+import { cookieOf } from '../../shared/process-identity.js';
 import { pidsOfSystem } from './group.js';
-import { cookieOf } from './identity.js';
 
 export interface MarkedProcess {
   pid: number;

@@ -1,19 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
+import { startTimeOf } from '../../shared/process-identity.js';
+import type { Owned } from '../../shared/process-ledger.js';
 import { groupRuns, signalGroup } from './group.js';
-import { startTimeOf } from './identity.js';
 import { MarkedProcesses } from './marked-processes.js';
-
-/** A process group that the daemon has to end, by its leader. */
-export interface Owned {
-  /** Also the id of its group. */
-  readonly pid: number;
-  readonly name: string;
-  readonly cookie: string;
-  readonly startTime: string | null;
-  /** For the client of a container: the program and options that find and remove the container. */
-  readonly docker?: readonly string[] | undefined;
-}
 
 export interface TableObserver {
   added(owned: Owned): void;

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../shared/clock.js';
+import type { Owned } from '../../shared/process-ledger.js';
 import { spawnShortage } from './spawn-shortage.js';
-import type { Owned, ProcessTable } from './table.js';
+import type { ProcessTable } from './table.js';
 
 /**
  * A daemon that is killed with SIGKILL cannot stop its servers. So a small shell script reads from a pipe of the daemon

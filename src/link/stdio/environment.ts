@@ -1,7 +1,7 @@
 import { delimiter, dirname } from 'node:path';
 import type { StdioSpec } from '../../config/schema/spec.js';
+import { COOKIE_NAME } from '../../shared/process-identity.js';
 import { looksSecret } from '../../shared/secret-name.js';
-import { COOKIE_NAME } from '../process/identity.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

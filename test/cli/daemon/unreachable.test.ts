@@ -120,7 +120,7 @@ describe('what cannot be reached', () => {
     const outcome = await toolherd(['down'], options);
     expect([outcome.status, outcome.stdout]).toEqual([1, 'stopped: a\n']);
     expect(outcome.stderr).toMatch(
-      /^error: the daemon \(pid 1\) has ended, but another one \(pid 2\) serves\n {2}fix: /,
+      /^error: AlreadyRunningError: the daemon \(pid 1\) has ended, but another one \(pid 2\) serves\n {2}fix: /,
     );
     expect(heard.slice(heard.indexOf('fleet/shutdown'))).toEqual(['fleet/shutdown', 'fleet/status']);
     heard.length = 0;

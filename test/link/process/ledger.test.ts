@@ -13,10 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cleanUpAfterDeadDaemon } from '../../../src/link/process/clean-up.js';
-import { startTimeOf } from '../../../src/link/process/identity.js';
 import { Ledger } from '../../../src/link/process/ledger.js';
 import type { ProcessTable } from '../../../src/link/process/table.js';
 import { systemClock } from '../../../src/shared/clock.js';
+import { startTimeOf } from '../../../src/shared/process-identity.js';
 import { alive } from '../support.js';
 import { newTable, stubbornGroup } from './stand-in.js';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { COOKIE_NAME } from '../../../src/link/process/identity.js';
 import { ProcessTable } from '../../../src/link/process/table.js';
 import { systemClock } from '../../../src/shared/clock.js';
+import { COOKIE_NAME } from '../../../src/shared/process-identity.js';
 
 let count = 0;
 

@@ -2,10 +2,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { groupAlive, groupRuns } from '../../../src/link/process/group.js';
-import { cookieOf, procStat, startTimeOf } from '../../../src/link/process/identity.js';
 import { markedProcesses } from '../../../src/link/process/marked-processes.js';
 import { ProcessTable } from '../../../src/link/process/table.js';
 import { systemClock } from '../../../src/shared/clock.js';
+import { cookieOf, procStat, startTimeOf } from '../../../src/shared/process-identity.js';
 import { newTable, stubbornGroup } from './stand-in.js';
 
 const tables: ProcessTable[] = [];

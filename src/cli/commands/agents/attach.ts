@@ -1,41 +1,53 @@
 import { resolve } from 'node:path';
-import { attachClient, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
+import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import type { Command, CommandContext } from '../../core/command.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
-import { clientFile, namedClient, scopeOf } from './select-client.js';
+import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 
-export const verb: Command = {
-  usage: 'attach CLIENT [--scope user|project] [--server NAME] [--dry-run]',
-  about: `Writes the one entry into a client's config that points it at the herd: it runs 'toolherd bridge'. Everything
-else in the file stays as it is; a copy of it is kept beside it.`,
-  help: `Clients: vscode, claude-desktop, claude-code, cursor, codex, gemini, windsurf, zed, cline, opencode.
-In the user's file the entry has whole paths, since programs with windows have another PATH than a shell; in a project's
-file, which others share, it is 'toolherd bridge'.
+const ATTACHABLE = CLIENTS.filter(({ toClientEntry }) => toClientEntry !== undefined).map(({ name }) => name);
 
-Examples:
-  toolherd attach claude-desktop
-  toolherd attach vscode --scope project      into .vscode/mcp.json here
-  toolherd attach codex --dry-run             shows the entry, writes nothing
-  toolherd attach cursor --server github      one server, with its own names for its tools
-
-Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
-  options: { scope: { type: 'string' }, server: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  most: 1,
+export const command = defineCommand({
+  name: 'attach',
+  summary: "Writes one entry into a client's config, which connects it to the daemon.",
+  details: `The entry is called "toolherd" and runs "toolherd bridge".
+The rest of the file stays as it is. A backup is kept beside the file.
+In the user's file the entry has absolute paths, because graphical programs have
+another PATH than a shell. In a project's file, which others share, it is
+"toolherd bridge".
+Clients: ${ATTACHABLE.join(', ')}.`,
+  args: { client: CLIENT_ARGUMENT },
+  options: {
+    scope: SCOPE_OPTION,
+    server: {
+      type: 'string',
+      label: 'NAME',
+      complete: 'server',
+      about: 'one server, under its own tool names',
+    },
+    'dry-run': { type: 'boolean', about: 'show the entry, write nothing' },
+  },
+  examples: [
+    'toolherd attach claude-desktop',
+    ['toolherd attach vscode --scope project', '.vscode/mcp.json in this folder'],
+    'toolherd attach codex --dry-run',
+    'toolherd attach cursor --server github',
+  ],
+  exits: { ok: 'attached, now or before', failed: 'the file cannot be edited' },
   async run(call) {
-    const { flags, output } = call;
-    const client = namedClient(call, 'attach');
+    const { args, options, output } = call;
+    const client = namedClient(args.client, 'attach');
     if (client.toClientEntry === undefined) {
       throw new ToolherdError(`${client.title} cannot be attached`, {
         why: 'it runs npx, uvx and docker, and no other program',
         fix: `take over its servers: toolherd import --from ${client.name}`,
       });
     }
-    const scope = scopeOf(call);
+    const { scope } = options;
     const file = clientFile(call, client, scope);
-    const program = bridge(call, scope);
-    const dryRun = flags['dry-run'] === true;
+    const program = bridgeProgram(call, scope, options.server);
+    const dryRun = options['dry-run'];
     const { change, backup } = await attachClient(client, file, program, { dryRun });
     const entry = client.toClientEntry(program);
     output.json({
@@ -58,21 +70,21 @@ Exit status: 0 attached (or it was already), 1 the file cannot be edited.`,
     }
     return EXIT.ok;
   },
-};
+});
 
-/** What the client is to run. A file that others share says nothing of this machine. */
-function bridge(call: CommandContext, scope: Scope): Program {
-  const { flags, cwd, environment } = call;
+/** What the client is to run. A shared file has no paths of this machine. */
+function bridgeProgram(call: CommandContext, scope: Scope, serverName: string | undefined): Program {
+  const { globals, cwd, environment } = call;
   const isShared = scope === 'project';
-  const path = (name: string) => {
-    const value = flags[name];
-    return typeof value === 'string' ? [`--${name}`, isShared ? value : resolve(cwd, value)] : [];
+  const path = (name: 'agent' | 'config' | 'socket') => {
+    const value = globals[name];
+    return value === undefined ? [] : [`--${name}`, isShared ? value : resolve(cwd, value)];
   };
-  const server = typeof flags.server === 'string' ? ['--server', flags.server] : [];
+  const server = serverName === undefined ? [] : ['--server', serverName];
   const args = ['bridge', ...path('agent'), ...server, ...path('config'), ...path('socket')];
   if (isShared) return { command: 'toolherd', args, env: {} };
   const [node, main] = ownCommand(call);
-  // A herd in a place of its own is found again.
+  // so that the client finds a daemon with another home or socket
   const env = ['TOOLHERD_HOME', 'TOOLHERD_SOCKET'].flatMap((name): [string, string][] => {
     const value = environment[name];
     return value === undefined || value === '' ? [] : [[name, resolve(cwd, value)]];

@@ -1,34 +1,41 @@
 import { existsSync } from 'node:fs';
-import type { Command } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { agentFileOf } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { helloWithFallback, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
 
-export const verb: Command = {
-  usage: 'bridge [--agent FILE] [--server NAME]',
-  about: 'Offers the whole herd as one MCP server on stdin and stdout: what an agent runs to attach to it.',
-  help: `Tools are called server__tool. With --server there is one server to see, under its own names. The daemon is started if
-need be; when it restarts, the agent goes on as if nothing had been. After 'toolherd down' calls get an error until a daemon
-runs again. Ends when stdin ends.
-
-With an agent.yaml (--agent, or the nearest one from here upward) its servers are there too. The nearest one is left out
-until you allow it ('toolherd allow'); one that is named by --agent has to be allowed.
-
-Examples:
-  toolherd bridge
-  toolherd bridge --server github
-  toolherd bridge --agent ~/projects/shop/agent.yaml
+export const command = defineCommand({
+  name: 'bridge',
+  summary: 'Offers the whole herd to an agent as one MCP server on stdin and stdout.',
+  details: `An attached agent runs it; see "toolherd attach".
+It ends when stdin ends.
+A tool is called server__tool.
+With --server the agent sees one server, under its own tool names.
+It starts the daemon if need be.
+When the daemon restarts, the agent stays connected.
+After "toolherd down" calls get an error until a daemon runs again.
+With an agent.yaml (--agent, or the nearest one from here upward) the agent also
+sees its servers. The nearest one is left out until you allow it; the one of
+--agent must be allowed. See "toolherd allow".
 
 In an agent's config:
-  {"mcpServers": {"herd": {"command": "toolherd", "args": ["bridge"]}}}
-
-Exit status: 0 stdin has ended, 3 no daemon (with --no-autostart), 4 no such server, 77 the file\nnamed by --agent is not allowed.`,
-  options: { server: { type: 'string' } },
-  most: 0,
+  {"mcpServers": {"toolherd": {"command": "toolherd", "args": ["bridge"]}}}`,
+  options: { server: { type: 'string', label: 'NAME', complete: 'server', about: 'this server alone' } },
+  examples: [
+    'toolherd bridge',
+    'toolherd bridge --server github',
+    'toolherd bridge --agent ~/projects/shop/agent.yaml',
+  ],
+  exits: {
+    ok: 'stdin has ended',
+    notRunning: 'with --no-autostart: no daemon runs',
+    notFound: 'no such server',
+    notAllowed: 'the file of --agent is not allowed',
+  },
   async run(call) {
-    const server = call.flags.server as string | undefined;
+    const { server } = call.options;
     const agent = agentFileOf(call);
     const needsView = agent !== undefined;
     const open = (autostart: boolean) =>
@@ -45,4 +52,4 @@ Exit status: 0 stdin has ended, 3 no daemon (with --no-autostart), 4 no such ser
     await bridge.run(await open(true));
     return EXIT.ok;
   },
-};
+});

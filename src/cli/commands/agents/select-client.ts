@@ -8,37 +8,40 @@ export function machineOf({ environment, userHome }: CommandContext): Machine {
   return { platform: process.platform, home: userHome, environment };
 }
 
-export function scopeOf({ flags }: CommandContext): Scope {
-  const scope = flags.scope ?? 'user';
-  if (scope === 'user' || scope === 'project') return scope;
-  throw new UsageError(`unknown scope '${scope}'`, 'write --scope user or --scope project');
-}
+export const CLIENT_NAMES: readonly string[] = CLIENTS.map((client) => client.name);
 
-/** The one client that a verb works on. */
-export function namedClient(call: CommandContext, verb: string): Client {
-  const [name] = call.args;
-  if (name === undefined) throw new UsageError('name a client', `there are: ${names()}`);
+/** The argument of attach and detach. No choices: some clients have a second name. */
+export const CLIENT_ARGUMENT = {
+  complete: CLIENT_NAMES,
+  hint: `there are: ${CLIENT_NAMES.join(', ')}`,
+} as const;
+
+export const SCOPE_OPTION = {
+  type: 'string',
+  choices: ['user', 'project'],
+  default: 'user',
+  about: 'of the user (default), or of the project here',
+} as const;
+
+/** The one client that a command works on. */
+export function namedClient(name: string, command: string): Client {
   const [client, other] = clientsMeant(name);
   if (client === undefined) throw new Error('no client');
   if (other === undefined) return client;
   throw new UsageError(
     `'${name}' is ${client.title} or ${other.title}`,
-    `toolherd ${verb} ${client.name}, or toolherd ${verb} ${other.name}`,
+    `toolherd ${command} ${client.name}, or toolherd ${command} ${other.name}`,
   );
 }
 
-/** Throws a UsageError that names the near miss. */
+/** Throws a UsageError that suggests the nearest name. */
 export function clientsMeant(name: string): readonly Client[] {
   const clients = clientsNamed(name);
   if (clients.length > 0) return clients;
-  const near = didYouMean(
-    name,
-    CLIENTS.map((client) => client.name),
-  );
-  throw new UsageError(`unknown client '${name}'`, near === '' ? `there are: ${names()}` : near);
+  throw new UsageError(`unknown client '${name}'`, didYouMean(name, CLIENT_NAMES) || CLIENT_ARGUMENT.hint);
 }
 
-/** The file of a client that is meant: one that is there before one that could be. */
+/** The config file of a client: the one that `isMeant`, else one that exists, else the first. */
 export function clientFile(
   call: CommandContext,
   client: Client,
@@ -52,8 +55,4 @@ export function clientFile(
     throw new UsageError(`${client.title} has no config of a project`, 'leave out --scope project');
   }
   return files.find(isMeant) ?? files.find((file) => existsSync(file)) ?? first;
-}
-
-function names(): string {
-  return CLIENTS.map((client) => client.name).join(', ');
 }

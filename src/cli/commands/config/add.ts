@@ -1,49 +1,65 @@
 import { shellWord } from '../../../shared/shell-word.js';
-import type { Command, CommandContext } from '../../core/command.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { lineDiff } from '../../ui/line-diff.js';
+import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
-import { formatRequirement, requirementJson } from '../registry/requirements.js';
-import { type NewEntry, newEntry } from './build-entry.js';
+import { formatRequirement, requirementJson } from '../registry/format.js';
+import { type NewEntry, newEntry, TRANSPORTS } from './build-entry.js';
 import { type ConfigFile, chosenFile, globalFile } from './config-file.js';
 import { editConfigFile } from './edit-config-file.js';
 import { planInsert } from './entry-conflicts.js';
 import { entriesIn } from './installed.js';
 
-export const verb: Command = {
-  usage:
-    'add NAME[@VERSION] [-g] [--transport T] [--name N] [--env K=V]… [--dry-run] [-- COMMAND ARGS… | --url URL]',
-  about: `Adds a server to the nearest agent.yaml (made here where there is none), or with -g to the global config: one of the
-registry, a command of your own, or a url. Comments and order of the file stay as they are; a running daemon takes it up.`,
-  help: `Examples:
-  toolherd search filesystem
-  toolherd add io.github.upstash/context7
-  toolherd add io.github.upstash/context7 -g --dry-run       show the change, write nothing
-  toolherd add io.github.upstash/context7 --transport http   reach it instead of running it
-  toolherd add memory -- npx -y @modelcontextprotocol/server-memory
-  toolherd add docs --url https://example.com/mcp
-
-What a server needs is written as \${NAME} and filled in from the environment when it starts; --env gives it another value, which may
-hold variables itself. A short name that another server of the registry has already is not taken: use --name.
-
-Exit status: 0 ok, 1 refused (it is there already, the name is taken, or it cannot be run here), 4 the registry has no such
-server, 69 the registry cannot be reached, 78 something is wrong with the file or the entry.`,
-  options: {
-    global: { type: 'boolean', short: 'g' },
-    transport: { type: 'string' },
-    name: { type: 'string' },
-    env: { type: 'string', multiple: true },
-    url: { type: 'string' },
-    'dry-run': { type: 'boolean' },
+export const command = defineCommand({
+  name: 'add',
+  summary: 'Adds a server to the nearest agent.yaml, or with -g to the global config.',
+  details: `The server comes from the registry, or runs a command (-- COMMAND ARG…), or is
+reached at a URL (--url).
+If there is no agent.yaml, a new one is written here.
+Comments and order of the file stay as they are.
+A running daemon takes the server up at once.
+A variable that the server needs is written as \${NAME}: the daemon fills it in
+from its environment.
+--env writes another value, which may have variables too.
+If another server of the registry has the same short name, use --name.`,
+  args: {
+    name: {
+      label: 'NAME[@VERSION]',
+      noun: 'server',
+      hint: 'see "toolherd search", or "toolherd help add"',
+    },
   },
-  most: 1,
-  takesCommand: true,
+  options: {
+    global: { type: 'boolean', short: 'g', about: 'add it to the global config' },
+    url: { type: 'string', about: 'the address of a remote server' },
+    transport: { type: 'string', label: 'T', complete: TRANSPORTS, about: TRANSPORTS.join(', ') },
+    name: { type: 'string', label: 'N', about: 'another short name for a server of the registry' },
+    env: { type: 'string', label: 'K=V', many: true, about: 'a variable for the server' },
+    'dry-run': { type: 'boolean', about: 'show the change, write nothing' },
+  },
+  passthrough: { label: 'COMMAND ARG…' },
+  examples: [
+    'toolherd add io.github.upstash/context7',
+    'toolherd add io.github.upstash/context7 -g --dry-run',
+    'toolherd add io.github.upstash/context7 --transport http',
+    'toolherd add memory -- npx -y @modelcontextprotocol/server-memory',
+    'toolherd add docs --url https://example.com/mcp',
+  ],
+  exits: {
+    ok: 'ok',
+    failed: 'the server is there already, its name is taken, or it cannot run here',
+    notFound: 'the registry has no such server',
+    cannotReach: 'the registry cannot be reached',
+    badConfig: 'the file or the entry is wrong',
+  },
   async run(call) {
-    const { flags, output } = call;
-    const target = chosenFile(call);
-    const fresh = await newEntry(call, target);
+    const { args, options, output, passthrough } = call;
+    const target = chosenFile(call, options.global);
+    const { url, transport, env } = options;
+    const source = { name: args.name, command: passthrough, url, transport, env, shortName: options.name };
+    const fresh = await newEntry(call, target, source);
     const { entry, registryName, version, warnings } = fresh;
-    const dryRun = flags['dry-run'] === true;
+    const dryRun = options['dry-run'];
     const unset = unsetNeeds(call, fresh);
     const edited = await editConfigFile(
       call,
@@ -52,7 +68,7 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
       { dryRun, tell: true },
     );
     warnings.push(...overrides(call, target, entry.name));
-    const diff = lineDiff(target.file, edited.before, edited.after);
+    const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
       name: entry.name,
@@ -91,7 +107,7 @@ server, 69 the registry cannot be reached, 78 something is wrong with the file o
     output.note(dryRun ? 'nothing was written (--dry-run)' : `next: ${next}`);
     return EXIT.ok;
   },
-};
+});
 
 function unsetNeeds(call: CommandContext, fresh: NewEntry): NewEntry['needs'] {
   return fresh.needs.filter((need) => !need.isOptional && !isSet(call, fresh, need.name));
@@ -106,7 +122,7 @@ function isGiven({ entry }: NewEntry, name: string): boolean {
   return own !== undefined && !own.includes(`\${${name}`);
 }
 
-/** By the environment of this command; the daemon's may be another. Whose variable it is the name does not tell. */
+/** In the environment of this command; that of the daemon may differ. */
 function isTaken({ environment }: CommandContext, fresh: NewEntry, name: string): boolean {
   return !isGiven(fresh, name) && environment[name] !== undefined;
 }

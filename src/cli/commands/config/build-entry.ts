@@ -9,12 +9,24 @@ import {
 import { stripUrl } from '../../../shared/hide-secrets.js';
 import { looksSecret } from '../../../shared/secret-name.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { noteOffline, parseName, registryOf } from '../registry/lookup.js';
-import { findServer } from '../registry/registry-server.js';
+import { findServer, noteOffline, parseName, registryOf } from '../registry/lookup.js';
 import type { ConfigFile } from './config-file.js';
-import { dockerHostAccess } from './docker-host-access.js';
 
-/** An entry that is to be written, and what is to be said of it. */
+export const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket'] as const;
+
+/** The words of `add`. */
+export interface EntrySource {
+  name: string;
+  /** The words behind `--`. */
+  command: readonly string[] | undefined;
+  url: string | undefined;
+  transport: string | undefined;
+  /** `NAME=VALUE` */
+  env: readonly string[];
+  shortName: string | undefined;
+}
+
+/** An entry to be written, with what the user should know about it. */
 export interface NewEntry {
   entry: Record<string, unknown> & { name: string };
   registryName: string | undefined;
@@ -23,45 +35,46 @@ export interface NewEntry {
   warnings: string[];
 }
 
-/** What the words of `add` mean: a server of the registry, a command behind `--`, or a url. */
-export async function newEntry(call: CommandContext, target: ConfigFile): Promise<NewEntry> {
-  const [name] = call.args;
-  const { url } = call.flags;
-  if (name === undefined)
-    throw new UsageError('name a server', 'see "toolherd search", or "toolherd help add"');
-  const env = parseEnv(call.flags.env);
-  if (call.command === undefined && url === undefined) return fromRegistry(call, name, env);
-  if (call.command !== undefined && url !== undefined) {
+/** The entry that `add` means: a server of the registry, a command behind `--`, or a URL. */
+export async function newEntry(
+  call: CommandContext,
+  target: ConfigFile,
+  source: EntrySource,
+): Promise<NewEntry> {
+  const { name, command, url, transport } = source;
+  const env = parseEnv(source.env);
+  if (command === undefined && url === undefined) return fromRegistry(call, source, env);
+  if (command !== undefined && url !== undefined) {
     throw new UsageError('a server has a command or a url, not both', 'leave one of them out');
   }
-  if (call.flags.name !== undefined)
+  if (source.shortName !== undefined)
     throw new UsageError('--name is for servers of the registry', 'NAME is the name');
   const fields =
-    call.command === undefined
-      ? remoteFields(call, String(url))
-      : commandFields(call, call.command, dirname(target.file));
+    command === undefined
+      ? remoteFields(String(url), transport)
+      : commandFields(call, command, transport, dirname(target.file));
   const entry = { name, ...fields, ...(Object.keys(env).length === 0 ? {} : { env }) };
   return { entry, registryName: undefined, version: undefined, needs: [], warnings: [] };
 }
 
 async function fromRegistry(
   call: CommandContext,
-  given: string,
+  source: EntrySource,
   env: Record<string, string>,
 ): Promise<NewEntry> {
-  const { name, version } = parseName(given);
+  const { name, version } = parseName(source.name);
   const found = await findServer(registryOf(call), name, version);
   noteOffline(call, found);
   const { server } = found;
-  const short = typeof call.flags.name === 'string' ? call.flags.name : shortNameOf(server.name);
-  const option = chooseOption(server, short, parseTransport(call.flags.transport));
+  const short = source.shortName ?? shortNameOf(server.name);
+  const option = chooseOption(server, short, parseTransport(source.transport));
   const secrets = option.needs.filter((need) => need.isSecret && isPlain(env[need.name]));
   return {
     entry: { ...entryOf(server, option, short, env), name: short },
     registryName: server.name,
     version: server.version,
     needs: option.needs,
-    warnings: [...deprecation(server), ...reach(option.fields), ...secrets.map(inTheClear)],
+    warnings: [...deprecation(server), ...hostAccess(option.fields), ...secrets.map(inTheClear)],
   };
 }
 
@@ -70,8 +83,8 @@ function deprecation({ name, status, statusMessage }: RegistryServer): string[] 
   return [`${name} is deprecated${statusMessage === undefined ? '' : `: ${statusMessage}`}`];
 }
 
-/** What a stranger wants of this machine is not found out by reading the file afterwards. */
-function reach({ command, args = [] }: { command?: string; args?: string[] }): string[] {
+/** A user should know of such rights before the container runs, not from the file afterwards. */
+function hostAccess({ command, args = [] }: { command?: string; args?: string[] }): string[] {
   const words = command === 'docker' ? dockerHostAccess(args) : [];
   return words.length === 0 ? [] : [`its container gets at this machine: ${words.join(', ')}`];
 }
@@ -82,19 +95,19 @@ function inTheClear({ name }: Requirement): string {
   return `${name} is a secret, and would be safer outside of the file: --env '${name}=\${${name}}'`;
 }
 
-function parseTransport(value: unknown): 'stdio' | 'http' | 'sse' | undefined {
+function parseTransport(value: string | undefined): 'stdio' | 'http' | 'sse' | undefined {
   if (value === undefined || value === 'stdio' || value === 'http' || value === 'sse') return value;
   if (value === 'streamable-http' || value === 'streamable_http') return 'http';
   throw new UsageError(`the registry has no servers over '${value}'`, 'use --transport stdio, http or sse');
 }
 
-function parseEnv(values: unknown): Record<string, string> {
+function parseEnv(pairs: readonly string[]): Record<string, string> {
   const env: Record<string, string> = Object.create(null);
-  for (const pair of Array.isArray(values) ? values : []) {
-    const sign = String(pair).indexOf('=');
-    // what stands there may be a secret
+  for (const pair of pairs) {
+    const sign = pair.indexOf('=');
+    // the message does not repeat the pair, which may be a secret
     if (sign <= 0) throw new UsageError('--env needs a name and a value', 'write --env NAME=VALUE');
-    env[String(pair).slice(0, sign)] = String(pair).slice(sign + 1);
+    env[pair.slice(0, sign)] = pair.slice(sign + 1);
   }
   return { ...env };
 }
@@ -102,13 +115,14 @@ function parseEnv(values: unknown): Record<string, string> {
 function commandFields(
   call: CommandContext,
   [command, ...args]: readonly string[],
+  transport: string | undefined,
   folder: string,
 ): Record<string, unknown> {
   if (command === undefined) throw new UsageError('there is no command behind --', 'write -- COMMAND ARGS…');
-  if (![undefined, 'stdio'].includes(call.flags.transport as string | undefined)) {
+  if (![undefined, 'stdio'].includes(transport)) {
     throw new UsageError('a command is spoken to over stdio', 'leave --transport out');
   }
-  // The words were written for this folder, and are read in that of the file.
+  // relative paths are meant from this folder, and would be read from that of the file
   const isElsewhere = resolve(call.cwd) !== folder;
   const whole = (arg: string) => (isElsewhere && /^\.{1,2}\//.test(arg) ? resolve(call.cwd, arg) : arg);
   const server = serverAmong(args) ?? command;
@@ -121,11 +135,11 @@ function commandFields(
   };
 }
 
-/** Flags of docker with a word behind them that is not the image. */
+/** Options of docker with a value, which is not the image. */
 const TAKES_WORD =
   /^(-[evpuwlh]|--(env|env-file|volume|mount|publish|name|network|user|workdir|label|entrypoint|platform|add-host))$/;
 
-/** The package or program among the words. `list` shows it: what may hold a secret is passed over. */
+/** The package or program among the words. `list` shows it, so words that may hold a secret are skipped. */
 function serverAmong(args: readonly string[]): string | undefined {
   const word = args.find((arg, index) => {
     const before = args[index - 1] ?? '';
@@ -135,7 +149,7 @@ function serverAmong(args: readonly string[]): string | undefined {
   return word === undefined ? undefined : stripUrl(word);
 }
 
-function remoteFields({ flags: { transport } }: CommandContext, url: string): Record<string, unknown> {
+function remoteFields(url: string, transport: string | undefined): Record<string, unknown> {
   const isSocket = /^wss?:/i.test(url);
   const server = stripUrl(url);
   return {
@@ -144,4 +158,19 @@ function remoteFields({ flags: { transport } }: CommandContext, url: string): Re
     transport: transport ?? (isSocket ? 'websocket' : 'http'),
     url,
   };
+}
+
+const HOST = /^--(pid|ipc|uts|userns|net|network)=host$/;
+const POWER = /^--(privileged(=true)?$|(cap-add|device|security-opt)=)/;
+const MOUNT = /^(-v|--volume)=(\/|~|\$HOME|\.)|^--mount=(?=.*\bbind\b)(?=.*\b(source|src)=[/~])/;
+
+/** The words of a `docker run` that give the container access to the host. A folder that the user names does not count. */
+export function dockerHostAccess(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const isPair = !arg.includes('=') && args[index + 1] !== undefined;
+    const pair = isPair ? `${arg}=${args[index + 1]}` : arg;
+    if (/^-v[/~]/.test(arg) || POWER.test(arg)) return [arg];
+    if (![HOST, POWER, MOUNT].some((pattern) => pattern.test(pair))) return [];
+    return [isPair ? `${arg} ${args[index + 1]}` : arg];
+  });
 }

@@ -21,23 +21,23 @@ export function globalFile(call: CommandContext): ConfigFile {
   return { scope: 'global', file: loadOptions(call, undefined).configFile, key: 'mcp_servers' };
 }
 
-/** Undefined where there is none here or above. */
+/** Undefined if there is none here or above. */
 export function localFile(call: CommandContext): ConfigFile | undefined {
   const file = agentFileOf(call);
   return file === undefined ? undefined : { scope: 'local', file, key: 'tools' };
 }
 
-/** With -g the global config; else the agent.yaml, which is made in this folder where there is none. */
-export function chosenFile(call: CommandContext): ConfigFile {
-  if (call.flags.global !== true) {
+/** With -g the global config; else the nearest agent.yaml, or one to be made in this folder. */
+export function chosenFile(call: CommandContext, isGlobal: boolean): ConfigFile {
+  if (!isGlobal) {
     return localFile(call) ?? { scope: 'local', file: join(resolve(call.cwd), 'agent.yaml'), key: 'tools' };
   }
-  if (call.flags.agent !== undefined)
+  if (call.globals.agent !== undefined)
     throw new UsageError('-g and --agent name different files', 'use one of them');
   return globalFile(call);
 }
 
-/** The text of a file, empty where there is none. */
+/** The text of a file; empty if there is no such file. */
 export function textOf({ file }: ConfigFile): string {
   try {
     return readSmallFile(file);
@@ -48,7 +48,7 @@ export function textOf({ file }: ConfigFile): string {
   }
 }
 
-/** The entries of a file that are ours, nothing of them expanded. Throws a ConfigError with all that is wrong. */
+/** The MCP entries of a file, with their variables unexpanded. Throws a ConfigError with every problem. */
 export function entriesOf(
   { scope, file }: ConfigFile,
   text: string,
@@ -75,7 +75,7 @@ export function entriesOf(
   return entries;
 }
 
-/** The global config says what an agent.yaml may run. */
+/** The settings of the global config, which say what an agent.yaml may run. */
 export function settingsOf(call: CommandContext): Settings {
   const target = globalFile(call);
   const text = textOf(target);

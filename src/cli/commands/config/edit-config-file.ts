@@ -12,13 +12,13 @@ import { type ConfigFile, entriesOf, settingsOf } from './config-file.js';
 
 export interface ConfigEdit extends EditedFile {
   isNew: boolean;
-  /** False: it is a project's file, and the user has not said that it may run. */
+  /** False: it is the file of a project, and the user has not allowed it. */
   isAllowed: boolean;
 }
 
 /**
- * Changes one entry of a file. A file that is made here is allowed, an allowed one stays so, any other does not become
- * it. A daemon that runs is told; it would see the file by itself, but not before the next command.
+ * Changes one entry of a file. A file that this makes is allowed, an allowed file stays allowed, and any other file stays
+ * not allowed. With `tell` a running daemon reads the config at once: it watches the file, but the next command may be faster.
  */
 export async function editConfigFile(
   call: CommandContext,
@@ -32,10 +32,10 @@ export async function editConfigFile(
   const isUserOwned = scope === 'global' || isUserOwnedFile(dirname(call.paths.configFile), file);
   const check = (text: string) => void entriesOf(target, text, settings, isUserOwned, () => undefined);
   const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(call, file);
-  // A new file is to be allowed, for which the global config has to load: found out before anything is written.
+  // to allow a new file, the global config has to load: checked before anything is written
   if (allowed === '') await loadConfig({ ...lenient(call, file), agentFile: undefined });
   const edited = await editFile(file, edit, check, { dryRun });
-  // another program may have written the file since it was looked at
+  // another program may have written the file since it was read
   const isPinned = edited.before === allowed;
   const isTrusted = isPinned || isUserOwned || settings.security.trust === 'all';
   if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
@@ -57,20 +57,20 @@ async function allowedText(call: CommandContext, file: string): Promise<string |
     const verdict = await new TrustStore(call.paths.trustFile).verdict(file, agent.text, agent.planned);
     return verdict === 'allowed' ? agent.text : undefined;
   } catch (error) {
-    // What is wrong with it may be what the edit takes away; whether it can be edited is looked at there.
+    // the edit may remove what is wrong; whether the file can be edited is checked there
     if (error instanceof TrustRequiredError || error instanceof ConfigError) return undefined;
     throw error;
   }
 }
 
-/** Only what was written here is vouched for: not what another program has made of it since. */
+/** Allows only the text that this command wrote, not what another program has written since. */
 async function pin(call: CommandContext, file: string, text: string): Promise<void> {
   const { agent } = await loadConfig({ ...lenient(call, file), trustFile: undefined });
   if (agent?.text !== text) return;
   await new TrustStore(call.paths.trustFile).allow(file, await makePin(text, agent.planned));
 }
 
-/** Of a file that cannot be loaded only `otherwise` is known. */
+/** `otherwise`: the answer for a file that cannot be loaded. */
 async function mayRun(call: CommandContext, file: string, otherwise: boolean): Promise<boolean> {
   try {
     await loadConfig(lenient(call, file));

@@ -11,7 +11,7 @@ import type { NewEntry } from './build-entry.js';
 import type { ConfigFile } from './config-file.js';
 import { ourEntries } from './installed.js';
 
-/** The server is there already, or its name is taken: nothing is written. */
+/** The file has the server, or another one of its name: nothing is written. */
 class NameTakenError extends ToolherdError {
   override readonly type: string = 'NameTakenError';
 }
@@ -21,8 +21,8 @@ class DuplicateError extends NameTakenError {
 }
 
 /**
- * The change that adds an entry, by the rules for two of a name. `warn` hears when one of two will not be used, `note`
- * why a name is refused.
+ * The change that adds an entry, by the rules for two entries of one name. `warn` gets a warning if one of the two will not be
+ * used, `note` the reason why a name is refused.
  */
 export function planInsert(
   text: string,
@@ -56,7 +56,7 @@ export function planInsert(
   return addEntry(text, target.key, fields);
 }
 
-/** Entries of an agent.yaml say what they are, behind the description. */
+/** Entries of an agent.yaml have a type, behind the description. */
 function typed({ name, description, ...rest }: NewEntry['entry']): Record<string, unknown> {
   return { name, description, type: 'mcp', ...rest };
 }

@@ -5,14 +5,14 @@ import { type ConfigFile, globalFile, localFile, textOf } from './config-file.js
 
 export type InstallState = 'not_installed' | 'local' | 'global' | 'both';
 
-/** The entries of a text that are ours: in an agent.yaml others have theirs in the same list. */
+/** The MCP entries of a text. In an agent.yaml entries of other types are in the same list. */
 export function ourEntries(text: string, { key }: ConfigFile): FoundEntry[] {
   return findEntries(text, key).filter(
     ({ type }) => key === 'mcp_servers' || type === undefined || type === 'mcp',
   );
 }
 
-/** Where a server stands. A registry server is the same one whatever it is called; others go by their name. */
+/** Which files have a server. A server of the registry is compared by its registry name, any other by its name. */
 export function stateOf(call: CommandContext, server: EntryName): InstallState {
   const isIn = (target: ConfigFile | undefined) =>
     target !== undefined && entriesIn(target).some((entry) => isSame(entry, server));
@@ -29,7 +29,7 @@ export const STATE_WORDS: Readonly<Record<InstallState, string>> = {
   both: 'installed local and global',
 };
 
-/** None where the file cannot be read: it is not the one that is being worked on. */
+/** None if the file cannot be read: it is not the one that the command edits. */
 export function entriesIn(target: ConfigFile): FoundEntry[] {
   try {
     return ourEntries(textOf(target), target);

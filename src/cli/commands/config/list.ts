@@ -2,26 +2,25 @@ import { dirname } from 'node:path';
 import type { ParsedEntry } from '../../../config/entry/parsed-entry.js';
 import { formatProblem } from '../../../config/parse/problem.js';
 import { isUserOwnedFile } from '../../../config/trusted-path.js';
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
+import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
 import { type ConfigFile, entriesOf, globalFile, localFile, settingsOf, textOf } from './config-file.js';
 
-export const verb: Command = {
-  usage: 'list [-g | --all]',
-  about: `Lists the servers of the nearest agent.yaml; with -g those of the global config, with --all both. Nothing is started, and
-nothing needs to be allowed: what runs is shown by 'toolherd status'.`,
-  help: `Examples:
-  toolherd list
-  toolherd list --all
-  toolherd list -g --json | jq -r '.servers[].name'
-
-Exit status: 0 ok, 78 something is wrong with a file.`,
-  options: { global: { type: 'boolean', short: 'g' }, all: { type: 'boolean' } },
-  most: 0,
+export const command = defineCommand({
+  name: 'list',
+  summary: 'Lists the servers of the nearest agent.yaml, or with -g of the global config.',
+  details: `It starts nothing, and works for files that are not allowed.
+"toolherd status" shows what runs.`,
+  options: {
+    global: { type: 'boolean', short: 'g', about: 'the global config alone' },
+    all: { type: 'boolean', about: 'both files' },
+  },
+  examples: ['toolherd list', 'toolherd list --all', "toolherd list -g --json | jq -r '.servers[].name'"],
+  exits: { ok: 'ok', badConfig: 'a file is wrong' },
   async run(call) {
-    const { output } = call;
-    const rows = chosenFiles(call).flatMap((file) => rowsOf(call, file));
+    const { options, output } = call;
+    const rows = chosenFiles(call, options).flatMap((file) => rowsOf(call, file));
     const locals = new Set(rows.flatMap(({ scope, name }) => (scope === 'local' ? [name] : [])));
     const servers = rows.map((row) => ({
       ...row,
@@ -42,19 +41,18 @@ Exit status: 0 ok, 78 something is wrong with a file.`,
     );
     return EXIT.ok;
   },
-};
+});
 
-function chosenFiles(call: CommandContext): ConfigFile[] {
-  const { flags, output } = call;
-  if (flags.global === true && (flags.all === true || flags.agent !== undefined)) {
+function chosenFiles(call: CommandContext, { global, all }: { global: boolean; all: boolean }): ConfigFile[] {
+  if (global && (all || call.globals.agent !== undefined)) {
     throw new UsageError('-g is the global config alone', 'leave out -g, or the other flag');
   }
-  if (flags.global === true) return [globalFile(call)];
+  if (global) return [globalFile(call)];
   const local = localFile(call);
   if (local === undefined) {
-    output.note('there is no agent.yaml here or above; the global config: toolherd list -g');
+    call.output.note('there is no agent.yaml here or above; the global config: toolherd list -g');
   }
-  return [...(local === undefined ? [] : [local]), ...(flags.all === true ? [globalFile(call)] : [])];
+  return [...(local === undefined ? [] : [local]), ...(all ? [globalFile(call)] : [])];
 }
 
 function rowsOf(call: CommandContext, target: ConfigFile) {
@@ -67,7 +65,7 @@ function rowsOf(call: CommandContext, target: ConfigFile) {
   return entries.map((entry) => rowOf(entry, target));
 }
 
-/** No args and no url: a key may stand there. */
+/** Without `args` and `url`, which may hold a key. */
 function rowOf({ name, server, transport, fields }: ParsedEntry, { scope, file }: ConfigFile) {
   const registryName = typeof fields.registry_name === 'string' ? fields.registry_name : null;
   return {

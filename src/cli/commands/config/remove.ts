@@ -1,39 +1,42 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { didYouMean } from '../../../shared/near-miss.js';
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
-import { lineDiff } from '../../ui/line-diff.js';
+import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { type ConfigFile, chosenFile, globalFile, localFile } from './config-file.js';
 import { editConfigFile } from './edit-config-file.js';
 import { entriesIn, ourEntries, STATE_WORDS, stateOf } from './installed.js';
 
-export const verb: Command = {
-  usage: 'remove NAME [-g] [--dry-run]',
-  about: `Takes a server out of the nearest agent.yaml, or with -g out of the global config. NAME is what it is called there, or its
-name in the registry. Comments and order of the file stay as they are.`,
-  help: `Examples:
-  toolherd remove context7
-  toolherd remove io.github.upstash/context7 -g
-  toolherd remove memory --dry-run       show the change, write nothing
-
-Exit status: 0 ok, 4 no such server in that file, 78 something is wrong with the file.`,
-  options: { global: { type: 'boolean', short: 'g' }, 'dry-run': { type: 'boolean' } },
-  most: 1,
+export const command = defineCommand({
+  name: 'remove',
+  summary: 'Removes a server from the nearest agent.yaml, or with -g from the global config.',
+  details: `NAME is the name of the server in the file, or in the registry.
+Comments and order of the file stay as they are.`,
+  args: { name: { noun: 'server', hint: 'see "toolherd list --all"' } },
+  options: {
+    global: { type: 'boolean', short: 'g', about: 'remove it from the global config' },
+    'dry-run': { type: 'boolean', about: 'show the change, write nothing' },
+  },
+  examples: [
+    'toolherd remove context7',
+    'toolherd remove io.github.upstash/context7 -g',
+    'toolherd remove memory --dry-run',
+  ],
+  exits: { ok: 'ok', notFound: 'the file has no such server', badConfig: 'the file is wrong' },
   async run(call) {
-    const [name] = call.args;
-    const { flags, output } = call;
-    if (name === undefined) throw new UsageError('name a server', 'see "toolherd list --all"');
-    const target = chosenFile(call);
-    const dryRun = flags['dry-run'] === true;
+    const { args, options, output } = call;
+    const { name } = args;
+    const target = chosenFile(call, options.global);
+    const dryRun = options['dry-run'];
     let removed: FoundEntry | undefined;
     const cut = (text: string): TextEdit => {
       removed = findEntry(call, ourEntries(text, target), target, name);
       return removeEntry(text, target.key, removed.index);
     };
     const edited = await editConfigFile(call, target, cut, { dryRun, tell: true });
-    const diff = lineDiff(target.file, edited.before, edited.after);
+    const diff = fileDiff(target.file, edited.before, edited.after);
     const state = stateOf(call, { name: removed?.name, registryName: removed?.registryName });
     output.json({
       ok: true,
@@ -50,13 +53,13 @@ Exit status: 0 ok, 4 no such server in that file, 78 something is wrong with the
     output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_WORDS[state]}`);
     return EXIT.ok;
   },
-};
+});
 
 class NotInstalledError extends ToolherdError {
   override readonly type = 'ServerNotFoundError';
 }
 
-/** Of two with one name the one that is used is meant: the one written by hand. */
+/** If two entries have the name, the one written by hand: it is the one in use. */
 function findEntry(
   call: CommandContext,
   entries: FoundEntry[],

@@ -2,14 +2,15 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../config/load.js';
 import { isMap } from '../../../config/parse/document.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, fileProblem, formatProblem, type Problem } from '../../../config/parse/problem.js';
+import { ConfigError, fileProblem, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
 import type { FleetStatus } from '../../../fleet/fleet.js';
-import type { Command, CommandContext } from '../../core/command.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/config-paths.js';
 import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { problemText } from '../../core/report-error.js';
 import { withTimeout } from '../../core/timeout.js';
 import { entryProblems } from '../servers/status-table.js';
 
@@ -30,28 +31,25 @@ interface Variable {
   name: string;
   resolved: boolean;
   from: string | undefined;
-  /** False: the environment of this command has it, and that of the daemon that runs has not. */
+  /** False: it is set for this command, but not for the running daemon. */
   in_daemon?: false;
 }
 
-export const verb: Command = {
-  usage: 'validate [FILE…]',
-  about: `Checks config files without running anything. Says whether every variable resolves, shows no value, and
-needs no 'allow'. Without FILE: the global config and the nearest agent.yaml.`,
-  help: `Examples:
-  toolherd validate
-  toolherd validate agent.yaml
-  toolherd validate source.json --json
-
-Exit status: 0 good, 78 something is wrong.`,
-  options: {},
-  most: Number.POSITIVE_INFINITY,
+export const command = defineCommand({
+  name: 'validate',
+  summary: 'Checks config files without running anything.',
+  details: `Without FILE it checks the global config and the nearest agent.yaml.
+It says which variables are set, and shows no value.
+The files need not be allowed.`,
+  args: { files: { label: 'FILE', optional: true, many: true } },
+  examples: ['toolherd validate', 'toolherd validate agent.yaml', 'toolherd validate source.json --json'],
+  exits: { ok: 'the files are good', badConfig: 'a file is wrong' },
   async run(call) {
-    const named = call.args.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
+    const named = call.args.files.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
     const missing = await missingInDaemon(call);
     const reports: FileReport[] = [];
     for (const { file, kind } of named.length > 0 ? named : defaultFiles(call)) {
-      reports.push(compared(await check(call, file, kind), missing));
+      reports.push(markMissing(await check(call, file, kind), missing));
     }
     const ok = reports.every((report) => report.ok);
     call.output.json({ ok, files: reports });
@@ -60,29 +58,29 @@ Exit status: 0 good, 78 something is wrong.`,
       call.output.print('nothing to check: there is no config.yaml and no agent.yaml');
     return ok ? EXIT.ok : EXIT.badConfig;
   },
-};
+});
 
 /** Maximum wait for a daemon, from the connection to its answer. */
-const PATIENCE = '2s';
+const PATIENCE_MS = 2000;
 
-/** The variables that servers of a daemon that runs are misconfigured for the want of. */
+/** Variables that are not set in a running daemon, so that servers of it are misconfigured. */
 async function missingInDaemon(call: CommandContext): Promise<ReadonlySet<string>> {
   try {
-    const { servers } = await withTimeout({ ...call, flags: { timeout: PATIENCE } }, askDaemon(call));
+    const { servers } = await withTimeout({ globals: { timeout: PATIENCE_MS } }, askDaemon(call));
     return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
   } catch {
-    // whether a daemon runs and is well is for `doctor` to say
+    // `doctor` reports on the daemon
     return new Set();
   }
 }
 
 async function askDaemon(call: CommandContext): Promise<FleetStatus> {
-  // the same limit for its hello: a connection that nobody waits for would keep this process alive
-  const fleet = await call.fleet({ autostart: false, viewMode: 'herd', timeout: PATIENCE });
+  // the same limit for its hello: an open connection would keep this process alive
+  const fleet = await call.fleet({ autostart: false, viewMode: 'herd', timeoutMs: PATIENCE_MS });
   return fleet.status();
 }
 
-function compared(report: FileReport, missing: ReadonlySet<string>): FileReport {
+function markMissing(report: FileReport, missing: ReadonlySet<string>): FileReport {
   const variables = report.variables.map((variable): Variable => {
     const isMissing = variable.from === ENVIRONMENT && missing.has(variable.name);
     return isMissing ? { ...variable, in_daemon: false } : variable;
@@ -90,7 +88,7 @@ function compared(report: FileReport, missing: ReadonlySet<string>): FileReport 
   return { ...report, variables };
 }
 
-/** The files that a herd would be made of, those that exist. */
+/** The files that a daemon would read here, as far as they exist. */
 function defaultFiles(call: CommandContext): { file: string; kind: Kind }[] {
   const { configFile, configRequired } = loadOptions(call);
   const agent = agentFileOf(call);
@@ -114,7 +112,7 @@ async function check(call: CommandContext, file: string, known: Kind | undefined
   let kind = known ?? 'agent';
   try {
     kind = known ?? kindOf(file);
-    return good(file, kind, await load(call, file, kind));
+    return reportOf(file, kind, await load(call, file, kind));
   } catch (error) {
     const problems = problemsOf(error, file);
     return { file, kind, ok: false, servers: [], problems, warnings: [], variables: [] };
@@ -128,15 +126,15 @@ async function load(call: CommandContext, file: string, kind: Kind): Promise<Omi
     trustFile: undefined,
   };
   if (kind === 'config') return loadConfig({ ...options, configFile: file, configRequired: true });
-  if (kind === 'agent') return own(file, await loadConfig({ ...options, agentFile: file }));
+  if (kind === 'agent') return onlyOf(file, await loadConfig({ ...options, agentFile: file }));
   const { parseJson } = await import('../../../config/parse/parse-json.js');
   const { settings } = await loadConfig(options);
   const document = parseJson(file, readSmallFile(file));
   return { settings, ...(await loadEntry(document, dirname(file), settings, options)) };
 }
 
-/** An agent file is checked in the light of the global config, and reported for itself. */
-function own(file: string, loaded: Loaded): Loaded {
+/** An agent file is loaded with the global config, but the report is about the agent file alone. */
+function onlyOf(file: string, loaded: Loaded): Loaded {
   const servers = loaded.servers.filter(({ origin }) => origin.file === file);
   return { ...loaded, servers, warnings: loaded.warnings.filter((warning) => warning.file === file) };
 }
@@ -155,7 +153,7 @@ function problemsOf(error: unknown, file: string): readonly Problem[] {
   return [fileProblem(file, error.message, error.fix)];
 }
 
-function good(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileReport {
+function reportOf(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileReport {
   return {
     file,
     kind,
@@ -169,8 +167,8 @@ function good(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileRepo
 
 function show({ output }: CommandContext, report: FileReport): void {
   if (output.isJson) return;
-  for (const warning of report.warnings) output.note(formatProblem(warning, 'warning'));
-  for (const problem of report.problems) output.error(formatProblem(problem));
+  if (report.warnings.length > 0) output.note(problemText(report.warnings, 'warning'));
+  if (report.problems.length > 0) output.error(problemText(report.problems, 'error'));
   if (!report.ok) {
     const count = report.problems.length;
     output.print(`${report.file}: ${count} ${count === 1 ? 'problem' : 'problems'}`);

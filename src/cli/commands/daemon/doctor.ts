@@ -1,4 +1,4 @@
-import type { Command } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { socketOf } from '../../daemon/connect.js';
 import { paintLevels } from '../../ui/colors.js';
@@ -9,19 +9,18 @@ import type { Finding } from './doctor/finding.js';
 import { checkDisk, checkFolders, checkLogs, checkSocketPlace } from './doctor/folders.js';
 import { checkNode, checkPrograms } from './doctor/programs.js';
 
-export const verb: Command = {
-  usage: 'doctor',
-  about: `Looks at everything that toolherd needs: Node, PATH, npx, uvx and docker, the socket, folders and their
-permissions, the daemon, the config, trust, what was left behind. Each finding comes with its fix. It starts and
-changes nothing.`,
-  help: `Examples:
-  toolherd doctor
-  toolherd doctor -q              only what is not well
-  toolherd doctor --json | jq -r '.findings[] | select(.level == "error") | .fix'
-
-Exit status: 0 nothing is broken (there may be warnings), 1 something is.`,
-  options: {},
-  most: 0,
+export const command = defineCommand({
+  name: 'doctor',
+  summary: 'Checks everything that toolherd needs, and says how to fix what is wrong.',
+  details: `It checks Node, PATH, npx, uvx and docker, the socket, the folders and their
+permissions, the daemon, the config, trust, and processes of a dead daemon.
+It starts and changes nothing.`,
+  examples: [
+    'toolherd doctor',
+    ['toolherd doctor -q', 'only problems'],
+    `toolherd doctor --json | jq '.findings[] | select(.level == "error")'`,
+  ],
+  exits: { ok: 'no errors; there may be warnings', failed: 'there are errors' },
   async run(call) {
     const { output } = call;
     const socket = socketOf(call);
@@ -44,7 +43,7 @@ Exit status: 0 nothing is broken (there may be warnings), 1 something is.`,
     output.note(errors + warnings === 0 ? 'all is well' : `${errors} errors, ${warnings} warnings`);
     return errors === 0 ? EXIT.ok : EXIT.failed;
   },
-};
+});
 
 function lineOf({ about, level, message, why, fix }: Finding): string {
   return [

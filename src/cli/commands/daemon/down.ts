@@ -3,51 +3,56 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShutdownReport } from '../../../fleet/fleet.js';
 import { holderOf } from '../../../ipc/socket/socket-lock.js';
 import { lockFileOf, successorFileOf } from '../../../ipc/socket/socket-owner.js';
-import type { Command, CommandContext } from '../../core/command.js';
-import { parseDuration } from '../../core/duration.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { printError } from '../../core/report-error.js';
 import { socketOf } from '../../daemon/connect.js';
 import { lookForDaemon } from '../../daemon/find-daemon.js';
 
 const ENDING_MS = 10_000;
 const LOOK_MS = 10;
 
-export const verb: Command = {
-  usage: 'down [--grace 10s]',
-  about: 'Stops every server, then the daemon. What does not go within the grace is killed.',
-  help: `Attached agents do not start the daemon. Their calls fail until a daemon runs: 'toolherd up', 'toolherd call' or a new agent
-starts one.
-
-Examples:
-  toolherd down
-  toolherd down --grace 1s
-
-Exit status: 0 no daemon serves, 1 the daemon did not end or another one serves, 3 no daemon was running.`,
-  options: { grace: { type: 'string' } },
-  most: 0,
+export const command = defineCommand({
+  name: 'down',
+  summary: 'Stops every server, then the daemon.',
+  details: `Servers that do not exit within the grace period are killed, and listed.
+Attached agents do not start the daemon again. Their calls fail until a daemon
+runs: "toolherd up", "toolherd call" or a new agent starts one.`,
+  options: {
+    grace: { type: 'duration', label: '10s', about: 'how long servers may take to exit (default: 10s)' },
+  },
+  examples: ['toolherd down', 'toolherd down --grace 1s'],
+  exits: {
+    ok: 'no daemon serves',
+    failed: 'the daemon did not end, or another one serves',
+    notRunning: 'no daemon was running',
+  },
   async run(call) {
-    const { flags, output } = call;
-    const graceMs = typeof flags.grace === 'string' ? parseDuration(flags.grace) : undefined;
+    const { options, output } = call;
     const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
     const { daemon } = await fleet.status([]);
-    const report = await fleet.shutdown(graceMs).catch(ifEnded);
+    const report = await fleet.shutdown(options.grace).catch(ifEnded);
     const next = await nextOf(call, daemon.pid);
     const { stopped, killed, attached = 0 } = report ?? { stopped: [], killed: [] };
     output.json({ stopped, killed, attached, next_pid: next === daemon.pid ? null : (next ?? null) });
     if (next === daemon.pid) {
       printServers(call, report);
-      output.error(`error: the daemon (pid ${daemon.pid}) has stopped its servers, but still has the socket`);
-      output.error(
-        `  fix: its log says why: ${join(call.paths.logFolder, 'daemon.log')}; end it with: kill ${daemon.pid}`,
-      );
+      printError(output, {
+        type: 'AlreadyRunningError',
+        message: `the daemon (pid ${daemon.pid}) has stopped its servers, but still has the socket`,
+        fix: `its log says why: ${join(call.paths.logFolder, 'daemon.log')}; end it with: kill ${daemon.pid}`,
+      });
       return EXIT.failed;
     }
     if (report === undefined)
       output.print(`the daemon (pid ${daemon.pid}) was ending already, and has ended`);
     printServers(call, report);
     if (next !== undefined) {
-      output.error(`error: the daemon (pid ${daemon.pid}) has ended, but another one (pid ${next}) serves`);
-      output.error('  fix: another process started it; to end it too, run: toolherd down');
+      printError(output, {
+        type: 'AlreadyRunningError',
+        message: `the daemon (pid ${daemon.pid}) has ended, but another one (pid ${next}) serves`,
+        fix: 'another process started it; to end it too, run: toolherd down',
+      });
       return EXIT.failed;
     }
     if (attached > 0)
@@ -56,9 +61,9 @@ Exit status: 0 no daemon serves, 1 the daemon did not end or another one serves,
       );
     return EXIT.ok;
   },
-};
+});
 
-/** Another order ended the daemon first: its connection is gone, and the report with it. */
+/** The daemon was ending already, and closed the connection before its report. */
 function ifEnded(error: unknown): undefined {
   if ((error as { type?: unknown }).type !== 'ConnectionLostError') throw error;
 }
@@ -72,10 +77,9 @@ function printServers({ output }: CommandContext, report: ShutdownReport | undef
 }
 
 /**
- * The daemon that serves when this one has ended, or is about to; undefined where none is, and its own pid where it does
- * not end. It gives its report before it has let go of its processes, its files and, last of all, the socket. It asks
- * the socket, because the pid of a zombie stays alive. A successor (`up --replace`) needs a moment longer than that to
- * serve: it is waited for, for as long again.
+ * The pid of the daemon that serves, or is about to, after this one has ended. Undefined if there is none; its own pid if it
+ * does not end. The daemon reports before it has released its processes, its files and, last, the socket. This asks the
+ * socket, because the pid of a zombie stays alive. A successor (`up --replace`) gets as long again to serve.
  */
 async function nextOf(call: CommandContext, pid: number): Promise<number | undefined> {
   let next = pid;
@@ -94,7 +98,7 @@ async function nextOf(call: CommandContext, pid: number): Promise<number | undef
   return next;
 }
 
-/** Who is about to serve a socket: a successor has the second lock until it has the first. */
+/** The process that is about to serve a socket: a successor holds the second lock until it has the first. */
 function lockHolderOf(socket: string): number | undefined {
   return holderOf(successorFileOf(socket)) ?? holderOf(lockFileOf(socket));
 }

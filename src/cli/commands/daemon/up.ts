@@ -1,36 +1,44 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
-import { noteMisconfigured } from '../../core/daemon-variables.js';
+import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
+import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { isAbsence } from '../../daemon/connect.js';
-import { ensureDaemon } from '../../daemon/ensure-daemon.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
-import { daemonArguments, startDaemon } from '../../daemon/start.js';
+import { daemonArguments, ensureDaemon, startDaemon } from '../../daemon/start.js';
 import { entryProblems } from '../servers/status-table.js';
 
-export const verb: Command = {
-  usage: 'up [--foreground] [--replace]',
-  about: 'Starts the daemon in the background, and returns when its socket serves.',
-  help: `A daemon that is ending is waited for, at most 60 s or as long as --timeout says; then a new one starts.
+export const command = defineCommand({
+  name: 'up',
+  summary: 'Starts the daemon in the background, and returns when its socket serves.',
+  details: `If a daemon is ending, it waits for that, at most 60 s or --timeout, and then
+starts a new one.
 
-With --replace a new daemon starts with the environment of this command and asks the old one to end. Attached agents wait for
-the new daemon. If the config is bad, the old daemon goes on.
+With --replace the new daemon has the environment of this command.
+Attached agents wait for it.
+If the config is bad, the old daemon goes on.
 
-With --foreground this process is the daemon. It ends in order on Ctrl-C, SIGTERM and when its terminal is closed, with status 0.
-A second signal, a second or more after the first, ends the process at once with status 130; a watchdog kills its servers within
-seconds. SIGHUP reads the config again. Log lines that are not read are dropped; all of them are in the log files.
-
-Examples:
-  toolherd up
-  toolherd up --foreground        stays, and prints the log; for service managers
-  toolherd up --replace           stops the one that runs first`,
-  options: { foreground: { type: 'boolean' }, replace: { type: 'boolean' } },
-  most: 0,
+With --foreground this process is the daemon.
+Ctrl-C, SIGTERM and the end of its terminal stop its servers and end it with
+status 0. SIGHUP reads the config again.
+A second signal, a second or more later, ends it at once with status 130; a
+watchdog kills its servers within seconds.
+Output that is not read is dropped; the log files have all lines.`,
+  options: {
+    foreground: { type: 'boolean', about: 'stay, and print the log; for service managers' },
+    replace: { type: 'boolean', about: 'end the running daemon first' },
+  },
+  examples: ['toolherd up', 'toolherd up --foreground', 'toolherd up --replace'],
+  exits: {
+    ok: 'a daemon serves',
+    failed: 'the daemon could not start',
+    badConfig: 'the config is wrong',
+    timeout: '--timeout is over',
+  },
   async run(call) {
-    const replace = call.flags.replace === true;
-    if (call.flags.foreground === true) {
+    const { foreground, replace } = call.options;
+    if (foreground) {
       if (replace) checkOutsideServers(call);
       const running = replace ? undefined : await findDaemon(call);
       return running === undefined ? becomeDaemon(call, replace) : alreadyRunning(call, running);
@@ -43,7 +51,7 @@ Examples:
     call.output.print(`running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`);
     return EXIT.ok;
   },
-};
+});
 
 async function alreadyRunning(call: CommandContext, daemon: DaemonStatus): Promise<number> {
   const misconfigured = await misconfiguredIn(call);
@@ -52,14 +60,14 @@ async function alreadyRunning(call: CommandContext, daemon: DaemonStatus): Promi
   return EXIT.ok;
 }
 
-/** The herd runs without them: that is no failure of `up`. Nor is it that another `up --replace` ended the daemon since. */
+/** Misconfigured servers are no failure of `up`. Nor is a daemon that another `up --replace` has ended since. */
 async function misconfiguredIn(call: CommandContext): Promise<Pick<ReloadReport, 'misconfigured'>> {
   const servers = await serversOf(call).catch((error: unknown) => {
     if (isAbsence(error)) return [];
     throw error;
   });
   const found = servers.map((server) => ({ server: server.name, problems: entryProblems(server) }));
-  return noteMisconfigured(
+  return warnAboutMisconfigured(
     call,
     found.filter(({ problems }) => problems.length > 0),
   );
@@ -71,9 +79,9 @@ async function serversOf(call: CommandContext): Promise<ServerStatus[]> {
 }
 
 /**
- * The environment of a process cannot be changed for those who read it in /proc, and Node cannot replace its process:
- * so this one keeps the mark of the server that it runs in, by which the old daemon finds what it has to kill. A daemon
- * in the background is started without it.
+ * /proc shows the environment that a process was started with, and Node cannot replace its process. So this process keeps
+ * TOOLHERD_COOKIE, by which the old daemon finds the processes of a server to kill them. A daemon in the background is
+ * started without it.
  */
 function checkOutsideServers({ environment }: CommandContext): void {
   if (environment.TOOLHERD_COOKIE === undefined) return;
@@ -84,8 +92,8 @@ function checkOutsideServers({ environment }: CommandContext): void {
 }
 
 /**
- * This process becomes the daemon, with the arguments that a process in the background would have: so a signal reaches
- * the daemon once, and nothing of it is left when the command is killed. It ends the process when it has ended.
+ * This process becomes the daemon, with the arguments of a daemon in the background. So a signal reaches the daemon once,
+ * and no process is left when the command is killed. The daemon ends the process.
  */
 function becomeDaemon(call: CommandContext, replace: boolean): Promise<never> {
   const json = call.output.isJson ? ['--json'] : [];

@@ -1,61 +1,58 @@
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { within } from '../../core/timeout.js';
 import { openFleet } from '../../daemon/connect.js';
 import { candidates, type FindFleet } from './completion/candidates.js';
-import { SCRIPTS, SHELLS, type Shell } from './completion/scripts.js';
+import { SCRIPTS, SHELLS } from './completion/scripts.js';
 
-/** Somebody has pressed Tab and waits. */
+/** A person has pressed Tab and waits. */
 const PATIENCE_MS = 1000;
 
-export const verb: Command = {
-  usage: 'completion bash|zsh|fish',
-  about: `Prints a script that completes commands, options, and the names of servers, tools and their arguments, as the
-running herd knows them. Nothing is started for it.`,
-  help: `Examples:
-  source <(toolherd completion bash)            in ~/.bashrc
-  source <(toolherd completion zsh)             in ~/.zshrc, after compinit
-  toolherd completion fish | source             in ~/.config/fish/config.fish`,
-  options: { at: { type: 'string' } },
-  most: Number.POSITIVE_INFINITY,
+export const command = defineCommand({
+  name: 'completion',
+  summary: 'Prints a script that completes commands, options, servers and tools.',
+  details: `The names of servers, tools and their arguments come from the running daemon.
+Completion starts nothing.`,
+  args: { shell: { choices: SHELLS, unless: 'at' } },
+  options: {
+    at: { type: 'integer', hidden: true, about: 'complete the word of this number behind --' },
+  },
+  passthrough: { label: 'WORD…', hidden: true },
+  examples: [
+    ['source <(toolherd completion bash)', 'in ~/.bashrc'],
+    ['source <(toolherd completion zsh)', 'in ~/.zshrc, after compinit'],
+    ['toolherd completion fish | source', 'in ~/.config/fish/config.fish'],
+  ],
   async run(call) {
-    const { args, flags, output } = call;
-    if (typeof flags.at === 'string') return complete(call, Number(flags.at));
-    const [shell] = args;
-    const known = SHELLS.find((name) => name === shell);
-    if (known === undefined || args.length > 1) {
-      const what = shell === undefined ? 'name a shell' : `there is no completion for '${args.join(' ')}'`;
-      throw new UsageError(what, `usage: toolherd completion ${SHELLS.join('|')}`);
-    }
-    print(call, known);
-    output.json({ shell: known, script: SCRIPTS[known] });
+    const { args, options, output, passthrough } = call;
+    if (options.at !== undefined) return complete(call, passthrough ?? [], options.at);
+    const shell = args.shell!;
+    const script = SCRIPTS[shell];
+    if (!output.isJson) output.printRaw(script);
+    output.json({ shell, script });
     return EXIT.ok;
   },
-};
+});
 
-function print({ output }: CommandContext, shell: Shell): void {
-  if (!output.isJson) output.printRaw(SCRIPTS[shell]);
-}
-
-async function complete(call: CommandContext, at: number): Promise<number> {
+async function complete(call: CommandContext, words: readonly string[], at: number): Promise<number> {
   let close = () => {};
-  const findFleet: FindFleet = async (flags) => {
+  const findFleet: FindFleet = async (given) => {
     try {
-      const opened = await openFleet({ ...call, flags }, false, 'if allowed');
+      const opened = await openFleet(
+        { ...call, globals: { ...call.globals, ...given } },
+        false,
+        'if allowed',
+      );
       close = opened.close;
       return opened.fleet;
     } catch {
       return undefined;
     }
   };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string[]>((resolve) => {
-    timer = setTimeout(() => resolve([]), PATIENCE_MS);
-  });
-  const found = candidates(call.args, at, call.loadVerb, findFleet).catch(() => []);
-  const words = await Promise.race([found, late]);
-  clearTimeout(timer);
+  const found = candidates(words, at, call.loadCommand, findFleet).catch(() => []);
+  const fitting = await within(PATIENCE_MS, found, []);
   close();
-  call.output.json({ words });
-  if (words.length > 0) call.output.print(words.join('\n'));
+  call.output.json({ words: fitting });
+  if (fitting.length > 0) call.output.print(fitting.join('\n'));
   return EXIT.ok;
 }

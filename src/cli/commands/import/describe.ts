@@ -3,7 +3,7 @@ import { table } from '../../ui/table.js';
 import { singleLine } from '../../ui/text.js';
 import type { Planned } from './plan.js';
 
-/** What was found, a line a server. */
+/** One line for each server. */
 export function planTable(plan: readonly Planned[], columns: number | undefined): string {
   const rows = plan.map(({ found, entry, result }) => [
     found.client.name,
@@ -15,7 +15,7 @@ export function planTable(plan: readonly Planned[], columns: number | undefined)
   return table(['FROM', 'NAME', 'TRANSPORT', 'RESULT', 'RUNS'], rows, columns);
 }
 
-/** What a person should know of a server. */
+/** What the user should know about a server. */
 export function remarksOf(one: Planned): string[] {
   const { found, entry, result, why } = one;
   const lines = why === undefined ? remarksOfNew(one) : [`${result}: ${why}`];
@@ -65,7 +65,7 @@ function transportOf({ transport = 'stdio' }: Record<string, unknown>): string {
   return String(transport);
 }
 
-/** What it runs or reaches, as it would be written: secrets are names. */
+/** What it runs or connects to, as it would be written: without secrets. */
 function runs({ command, args, url }: Record<string, unknown>): string {
   if (url !== undefined) return String(url);
   return [command ?? '-', ...(Array.isArray(args) ? args : [])].map(String).join(' ');

@@ -1,53 +1,60 @@
 import { dirname } from 'node:path';
-import { CLIENTS, type Client, type Findings, findServers } from '../../../integrations/index.js';
+import { CLIENTS, type Client, type Findings, findServers, type Scope } from '../../../integrations/index.js';
 import { didYouMean } from '../../../shared/near-miss.js';
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
+import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { clientsMeant, machineOf, scopeOf } from '../agents/select-client.js';
+import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
 import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-file.js';
 import { brokenText, plannedJson, planTable, remarksOf } from './describe.js';
 import { type Planned, planImport } from './plan.js';
 import { allowCommands, checkName, writeOne } from './write.js';
 
-export const verb: Command = {
-  usage: 'import [NAME…] [--from CLIENT,…] [--scope user|project] [--dry-run] [--yes] [-g | --agent FILE]',
-  about: `Takes over the MCP servers that other programs have in their configs: finds them, shows them, asks, and writes them
-into the global config (or an agent.yaml). The programs keep theirs; see "toolherd attach".`,
-  help: `Clients: vscode, claude-desktop, claude-code, cursor, codex, gemini, windsurf, zed, cline, opencode, holodeck.
-Variables stay variables. A secret that stands in the clear is not copied: it becomes \${NAME}, and you are told which variable to
-set and where its value stands; until then the server is written with 'enabled: false'. A field that has no home here is named.
-A command besides npx, uvx and docker needs your yes (or --allow-commands): it is added to security.allowed_commands.
-
-Examples:
-  toolherd import --dry-run                     what is there
-  toolherd import --from cursor,codex
-  toolherd import github --from zed --name github-work
-  toolherd import --scope project --agent agent.yaml --yes    the files of the project in this folder
-
-Exit status: 0 ok, 1 something could not be read or written, 2 nobody to ask and no --yes.`,
+export const command = defineCommand({
+  name: 'import',
+  summary: 'Copies the MCP servers in the configs of other programs into the global config.',
+  details: `It finds them, shows them, asks, and writes them.
+The programs keep theirs; see "toolherd attach".
+Clients: ${CLIENT_NAMES.join(', ')}.
+Variables stay variables.
+A secret is not copied: it becomes \${NAME}. import says which variable to set,
+and where its value is. Until it is set, the server has 'enabled: false'.
+import names the fields that toolherd does not have.
+A command other than npx, uvx and docker is added to security.allowed_commands,
+if you say yes or --allow-commands.`,
+  args: { names: { label: 'NAME', optional: true, many: true } },
   options: {
-    from: { type: 'string' },
-    scope: { type: 'string' },
-    'dry-run': { type: 'boolean' },
-    yes: { type: 'boolean', short: 'y' },
-    'allow-commands': { type: 'boolean' },
-    global: { type: 'boolean', short: 'g' },
-    name: { type: 'string' },
+    from: { type: 'string', label: 'CLIENT,…', complete: CLIENT_NAMES, about: 'only from these programs' },
+    scope: SCOPE_OPTION,
+    'dry-run': { type: 'boolean', about: 'show what is there, write nothing' },
+    yes: { type: 'boolean', short: 'y', about: 'do not ask' },
+    'allow-commands': { type: 'boolean', about: 'allow the commands of the servers' },
+    global: { type: 'boolean', short: 'g', about: 'into the global config (the default)' },
+    name: { type: 'string', label: 'N', about: 'another name, for one server' },
   },
-  most: Number.POSITIVE_INFINITY,
+  examples: [
+    'toolherd import --dry-run',
+    'toolherd import --from cursor,codex',
+    'toolherd import github --from zed --name github-work',
+    'toolherd import --scope project --agent agent.yaml --yes',
+  ],
+  exits: {
+    ok: 'ok',
+    failed: 'a file could not be read or written',
+    usage: 'without a terminal and without --yes',
+  },
   async run(call) {
-    const { flags, output } = call;
-    const target = targetOf(call);
-    const findings = find(call, target);
+    const { args, options, output } = call;
+    const target = targetOf(call, options.global);
+    const findings = find(call, target, options);
     for (const broken of findings.broken) output.note(brokenText(broken));
-    const plan = planFor(call, findings);
+    const plan = planFor(call, findings, args.names, options.name);
     for (const one of plan.filter(isNew))
       await (one.command === undefined ? writeOne(call, target, one, true) : checkName(target, one));
-    const dryRun = flags['dry-run'] === true;
+    const dryRun = options['dry-run'];
     if (!output.isJson) show(call, plan, findings);
     if (!dryRun && plan.some(isNew)) {
-      await write(call, target, await chosen(call, plan.filter(isNew)));
+      await write(call, target, await chosen(call, plan.filter(isNew), options.yes), options);
       const added = plan.filter(({ result }) => result === 'added');
       if (added.some(({ unset }) => unset.length === 0)) await notifyConfigChange(call);
       for (const { entry, why } of plan.filter(({ result }) => result === 'failed'))
@@ -61,49 +68,51 @@ Exit status: 0 ok, 1 something could not be read or written, 2 nobody to ask and
     output.json({ ok: isWhole, dry_run: dryRun, file: target.file, servers: plan.map(plannedJson), broken });
     return isWhole ? EXIT.ok : EXIT.failed;
   },
-};
+});
 
 const isNew = ({ result }: Planned) => result === 'new';
 
-/** The global config, unless an agent file is named. */
-function targetOf(call: CommandContext): ConfigFile {
-  if (call.flags.agent === undefined) return globalFile(call);
-  if (call.flags.global === true)
-    throw new UsageError('-g and --agent name different files', 'use one of them');
+/** The global config, unless --agent names another file. */
+function targetOf(call: CommandContext, isGlobal: boolean): ConfigFile {
+  if (call.globals.agent === undefined) return globalFile(call);
+  if (isGlobal) throw new UsageError('-g and --agent name different files', 'use one of them');
   return localFile(call) ?? globalFile(call);
 }
 
-function find(call: CommandContext, target: ConfigFile): Findings {
+function find(
+  call: CommandContext,
+  target: ConfigFile,
+  { from, scope }: { from: string | undefined; scope: Scope },
+): Findings {
   return findServers({
-    clients: clientsFrom(call.flags.from),
-    scope: scopeOf(call),
+    clients: from === undefined ? CLIENTS : clientsIn(from),
+    scope,
     machine: machineOf(call),
     folder: call.cwd,
     targetFolder: dirname(target.file),
   });
 }
 
-function clientsFrom(from: unknown): readonly Client[] {
-  if (typeof from !== 'string') return CLIENTS;
-  const names = from.split(',').map((name) => name.trim());
+function clientsIn(list: string): readonly Client[] {
+  const names = list.split(',').map((name) => name.trim());
   return [...new Set(names.flatMap((name) => clientsMeant(name)))];
 }
 
-function planFor(call: CommandContext, { servers }: Findings): Planned[] {
-  const { args, flags, environment } = call;
-  for (const name of args) {
-    if (servers.some((server) => server.name === name)) continue;
-    const near = didYouMean(
-      name,
-      servers.map((server) => server.name),
-    );
+function planFor(
+  call: CommandContext,
+  { servers }: Findings,
+  names: readonly string[],
+  name: string | undefined,
+): Planned[] {
+  const known = servers.map((server) => server.name);
+  for (const unknown of names.filter((one) => !known.includes(one))) {
+    const near = didYouMean(unknown, known);
     throw new UsageError(
-      `no client has a server '${name}'`,
+      `no client has a server '${unknown}'`,
       near === '' ? 'see: toolherd import --dry-run' : near,
     );
   }
-  const wanted = args.length === 0 ? servers : servers.filter(({ name }) => args.includes(name));
-  const name = typeof flags.name === 'string' ? flags.name : undefined;
+  const wanted = names.length === 0 ? servers : servers.filter((server) => names.includes(server.name));
   if (name !== undefined && wanted.length !== 1) {
     throw new UsageError(
       '--name is for one server',
@@ -111,7 +120,7 @@ function planFor(call: CommandContext, { servers }: Findings): Planned[] {
     );
   }
   const { allowedCommands } = settingsOf(call).security;
-  return planImport(wanted, { allowedCommands, environment, name });
+  return planImport(wanted, { allowedCommands, environment: call.environment, name });
 }
 
 function show({ output }: CommandContext, plan: readonly Planned[], { files }: Findings): void {
@@ -123,11 +132,15 @@ function show({ output }: CommandContext, plan: readonly Planned[], { files }: F
   for (const line of plan.flatMap(remarksOf)) output.note(line);
 }
 
-/** All of them, or those that a person says yes to. */
-async function chosen(call: CommandContext, plan: readonly Planned[]): Promise<readonly Planned[]> {
-  if (call.flags.yes === true) return plan;
+/** All of them with --yes, else those that the user confirms. */
+async function chosen(
+  call: CommandContext,
+  plan: readonly Planned[],
+  yes: boolean,
+): Promise<readonly Planned[]> {
+  if (yes) return plan;
   if (call.output.isJson || !call.isInteractive()) {
-    throw new UsageError('there is nobody to ask', 'add --yes, or look first with --dry-run');
+    throw new UsageError('there is no terminal to ask on', 'add --yes, or look first with --dry-run');
   }
   if (await call.confirm(plan.length === 1 ? 'Import it?' : `Import all ${plan.length}?`)) return plan;
   if (plan.length === 1) return [];
@@ -136,9 +149,19 @@ async function chosen(call: CommandContext, plan: readonly Planned[]): Promise<r
   return wanted;
 }
 
-async function write(call: CommandContext, target: ConfigFile, plan: readonly Planned[]): Promise<void> {
-  const commands = [...new Set(plan.flatMap(({ command }) => command ?? []))];
-  const mayRun = commands.length === 0 || (await areAllowed(call, commands));
+interface Consent {
+  yes: boolean;
+  'allow-commands': boolean;
+}
+
+async function write(
+  call: CommandContext,
+  target: ConfigFile,
+  plan: readonly Planned[],
+  consent: Consent,
+): Promise<void> {
+  const commands = [...new Set(plan.flatMap((one) => one.command ?? []))];
+  const mayRun = commands.length === 0 || (await areAllowed(call, commands, consent));
   if (mayRun && commands.length > 0) await allowCommands(call, commands);
   for (const one of plan) {
     if (one.command === undefined || mayRun) await writeOne(call, target, one, false);
@@ -149,8 +172,12 @@ async function write(call: CommandContext, target: ConfigFile, plan: readonly Pl
   }
 }
 
-async function areAllowed(call: CommandContext, commands: readonly string[]): Promise<boolean> {
-  if (call.flags['allow-commands'] === true) return true;
-  if (call.flags.yes === true || call.output.isJson) return false;
+async function areAllowed(
+  call: CommandContext,
+  commands: readonly string[],
+  consent: Consent,
+): Promise<boolean> {
+  if (consent['allow-commands']) return true;
+  if (consent.yes || call.output.isJson) return false;
   return call.confirm(`Let the herd run ${commands.join(', ')} (security.allowed_commands)?`);
 }

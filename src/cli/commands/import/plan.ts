@@ -5,13 +5,13 @@ import { parseReferences } from '../../../config/variables/variables.js';
 import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
 
-/** A variable that is not set, and where its value stands if that is known. */
+/** A variable that is not set, and where its value is, if that is known. */
 export interface Unset {
   name: string;
   from: string | undefined;
 }
 
-/** One server that was found, and what becomes of it. */
+/** One server that was found, and what import does with it. */
 export interface Planned {
   found: FoundServer;
   entry: Record<string, unknown> & { name: string };
@@ -25,11 +25,11 @@ export interface Planned {
 interface Circumstances {
   allowedCommands: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
-  /** Another name, for the one server that is taken. */
+  /** Another name, if only one server is imported. */
   name: string | undefined;
 }
 
-/** What of the findings can be taken over. Of two with one name the first counts. */
+/** What import does with each server. Of two with the same name it takes the first. */
 export function planImport(
   servers: readonly FoundServer[],
   { allowedCommands, environment, name }: Circumstances,
@@ -46,7 +46,7 @@ export function planImport(
       entry: {
         ...found.entry,
         name: name ?? found.name,
-        // An agent.yaml with a variable that is not set cannot be loaded; in the global config its server cannot run.
+        // with a variable that is not set an agent.yaml cannot be loaded, and a server of the global config cannot run
         ...(unset.length === 0 ? {} : { enabled: false }),
       },
       unset,

@@ -7,7 +7,7 @@ import { editConfigFile } from '../config/edit-config-file.js';
 import { planInsert } from '../config/entry-conflicts.js';
 import type { Planned } from './plan.js';
 
-/** Writes one server, or with `dryRun` finds out whether it could be. */
+/** Writes one server, or with `dryRun` checks whether it could be written. */
 export async function writeOne(
   call: CommandContext,
   target: ConfigFile,
@@ -20,21 +20,21 @@ export async function writeOne(
   });
 }
 
-/** Of a server whose command is not allowed yet only the name can be looked at; nobody is asked to allow it in vain. */
+/** Before the user is asked to allow the command of a server: its name is all that can be checked. */
 export async function checkName(target: ConfigFile, one: Planned): Promise<void> {
   await attempt(one, async (claim) => void claim(textOf(target), target));
 }
 
 type Claim = (text: string, target: ConfigFile) => TextEdit;
 
-/** What is against a server is told, and the others go on. */
+/** Records why a server cannot be written, and lets the others go on. */
 async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Promise<void> {
   const { entry } = one;
-  // HoloDeck's come from the registry, and say so.
+  // servers of HoloDeck come from the registry, and have its name
   const registryName = typeof entry.registry_name === 'string' ? entry.registry_name : undefined;
   const fresh = { entry, registryName, version: undefined, needs: [], warnings: [] };
   const { remarks } = one.found;
-  // Looked at first and written then, it is the same warning.
+  // the check and the write give the same warning
   const warn = (words: string) => void (remarks.includes(words) || remarks.push(words));
   try {
     await work((text, target) => planInsert(text, target, fresh, warn));
@@ -46,7 +46,7 @@ async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Pro
   }
 }
 
-/** Lets the herd run more commands than before. The global config alone can say so. */
+/** Adds to security.allowed_commands, which only the global config has. */
 export async function allowCommands(call: CommandContext, commands: readonly string[]): Promise<void> {
   const { file } = globalFile(call);
   const before = textOf(globalFile(call));
@@ -54,7 +54,7 @@ export async function allowCommands(call: CommandContext, commands: readonly str
   await writeFileAtomically(file, after, { expected: before === '' ? undefined : Buffer.from(before) });
 }
 
-/** One line, without the place in a file that was not written. */
+/** One line, without a position in a file that was not written. */
 function reasonOf(error: ToolherdError): string {
   return error instanceof ConfigError
     ? [...new Set(error.problems.map(({ message }) => message))].join('; ')

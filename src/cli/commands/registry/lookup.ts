@@ -4,26 +4,35 @@ import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { configError } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { DEFAULT_REGISTRY, isRegistryUrl, readSettings } from '../../../config/schema/settings.js';
-import { type Found, openRegistry, type Registry } from '../../../registry/index.js';
+import {
+  type Found,
+  type FoundOne,
+  LATEST,
+  openRegistry,
+  type Registry,
+  RegistryNotFoundError,
+} from '../../../registry/index.js';
+import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
-import { parseDuration } from '../../core/duration.js';
 
 const TRY_MS = 10_000;
+const SUGGESTIONS = 5;
+const VERSIONS = 10;
 
-/** The registry that a call means: $TOOLHERD_REGISTRY, else daemon.registry, else the official one. */
+/** The registry of $TOOLHERD_REGISTRY, else of daemon.registry, else the official one. */
 export function registryOf(call: CommandContext): Registry {
-  const { timeout } = call.flags;
+  const { timeout } = call.globals;
   const http = {
     fetch,
     sleep: (ms: number, signal: AbortSignal | undefined) => sleep(ms, undefined, { signal }),
     random: Math.random,
     tryMs: TRY_MS,
-    signal: typeof timeout === 'string' ? AbortSignal.timeout(parseDuration(timeout)) : undefined,
+    signal: timeout === undefined ? undefined : AbortSignal.timeout(timeout),
   };
   const cacheFolder = join(call.paths.cacheFolder, 'registry');
   const base = baseOf(call);
-  // It would stand in errors and in the cache, and is not sent.
+  // errors and the cache would show them, and they are not sent
   if (URL.canParse(base) && `${new URL(base).username}${new URL(base).password}` !== '') {
     throw new UsageError('the url of the registry holds a user or a password', 'leave them out');
   }
@@ -40,7 +49,7 @@ function baseOf(call: CommandContext): string {
   );
 }
 
-/** A config that cannot be read may name a registry of one's own: then no other is asked. */
+/** A config that cannot be read may name a private registry: so no other one is asked. */
 function configured(call: CommandContext): string {
   const { configFile, configRequired } = loadOptions(call, undefined);
   try {
@@ -54,7 +63,7 @@ function configured(call: CommandContext): string {
   }
 }
 
-/** An answer from another day is said to be one. */
+/** Warns that an answer comes from the cache. */
 export function noteOffline(
   { output }: CommandContext,
   { cachedAt, offline }: Pick<Found, 'cachedAt' | 'offline'>,
@@ -63,10 +72,42 @@ export function noteOffline(
   output.note(`warning: ${offline.message}: ${offline.why}; this is what it said at ${cachedAt}`);
 }
 
-/** `NAME@VERSION`. A name may begin with an @. */
+/** Splits `NAME@VERSION`. A name may begin with an @. */
 export function parseName(text: string): { name: string; version: string | undefined } {
   const at = text.lastIndexOf('@');
   if (at <= 0) return { name: text, version: undefined };
   if (at === text.length - 1) throw new UsageError('there is no version behind the @', 'leave out the @');
   return { name: text.slice(0, at), version: text.slice(at + 1) };
+}
+
+/** One server of the registry. If there is none of this name, the error suggests others. */
+export async function findServer(
+  registry: Registry,
+  name: string,
+  version: string | undefined,
+): Promise<FoundOne> {
+  try {
+    return await registry.find(name, version ?? LATEST);
+  } catch (error) {
+    if (!(error instanceof RegistryNotFoundError)) throw error;
+    const fix = await suggest(registry, name, version).catch(() => undefined);
+    throw fix === undefined ? error : new RegistryNotFoundError(error.message, { fix });
+  }
+}
+
+async function suggest(
+  registry: Registry,
+  name: string,
+  version: string | undefined,
+): Promise<string | undefined> {
+  const versions = version === undefined ? [] : await registry.versions(name);
+  if (versions.length > 0) {
+    const more = versions.length > VERSIONS ? ', …' : '';
+    return `there are: ${versions.slice(0, VERSIONS).join(', ')}${more}`;
+  }
+  const word = name.slice(name.lastIndexOf('/') + 1);
+  const { servers } = await registry.search(word, SUGGESTIONS, undefined);
+  if (servers.length === 0) return undefined;
+  const names = servers.map((server) => server.name);
+  return `use the full name: ${names.map(shellWord).join(', ')}; or see "toolherd search ${shellWord(word)}"`;
 }

@@ -6,33 +6,39 @@ import {
   type UnsupportedOption,
 } from '../../../registry/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import { type Command, UsageError } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
-import { noteOffline, parseName, registryOf } from './lookup.js';
-import { findServer } from './registry-server.js';
-import { formatRequirement, requirementJson } from './requirements.js';
+import { formatRequirement, requirementJson, summaryJson } from './format.js';
+import { findServer, noteOffline, parseName, registryOf } from './lookup.js';
 
-export const verb: Command = {
-  usage: 'show NAME[@VERSION]',
-  about: 'Shows a server of the registry: what it is, how it would be run or reached, and what it needs.',
-  help: `Examples:
-  toolherd show io.github.upstash/context7
-  toolherd show io.github.upstash/context7@1.0.31 --json
-
-Exit status: 0 ok, 4 no such server or version, 69 the registry cannot be reached, 124 --timeout.`,
-  options: {},
-  most: 1,
+export const command = defineCommand({
+  name: 'show',
+  summary: 'Shows a server of the registry, how to run or reach it, and what it needs.',
+  args: { name: { label: 'NAME[@VERSION]', noun: 'server', hint: 'see "toolherd search"' } },
+  examples: [
+    'toolherd show io.github.upstash/context7',
+    'toolherd show io.github.upstash/context7@1.0.31 --json',
+  ],
+  exits: {
+    ok: 'ok',
+    notFound: 'no such server or version',
+    cannotReach: 'the registry cannot be reached',
+    timeout: '--timeout is over',
+  },
   async run(call) {
-    const [given] = call.args;
-    if (given === undefined) throw new UsageError('name a server', 'see "toolherd search"');
-    const { name, version } = parseName(given);
+    const { name, version } = parseName(call.args.name);
     const found = await findServer(registryOf(call), name, version);
     noteOffline(call, found);
     const { server, cachedAt } = found;
     const ways = installOptions(server);
     call.output.json({
-      server: { ...aboutJson(server), ways: ways.map(wayJson) },
+      server: {
+        ...summaryJson(server),
+        repository: server.repository ?? null,
+        website: server.website ?? null,
+        ways: ways.map(wayJson),
+      },
       cached_at: cachedAt ?? null,
     });
     call.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
@@ -43,7 +49,7 @@ Exit status: 0 ok, 4 no such server or version, 69 the registry cannot be reache
     }
     return EXIT.ok;
   },
-};
+});
 
 function aboutLines(server: RegistryServer): string[] {
   const { name, version, title, description, status, statusMessage, publishedAt, updatedAt } = server;
@@ -85,21 +91,6 @@ function wayLines(way: InstallOption | UnsupportedOption): string[] {
         `    ${(need.isOptional ? 'may have' : 'needs').padEnd(11)} ${singleLine(formatRequirement(need))}`,
     ),
   ];
-}
-
-function aboutJson(server: RegistryServer): Record<string, unknown> {
-  const { name, title, description, version, status, publishedAt, updatedAt, repository, website } = server;
-  return {
-    name,
-    title: title ?? null,
-    description,
-    version,
-    status,
-    published_at: publishedAt ?? null,
-    updated_at: updatedAt ?? null,
-    repository: repository ?? null,
-    website: website ?? null,
-  };
 }
 
 function wayJson(way: InstallOption | UnsupportedOption): Record<string, unknown> {

@@ -1,25 +1,25 @@
 import type { FleetEvent } from '../../../fleet/fleet.js';
-import type { Command } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { follow } from './follow.js';
 import { formatEvent } from './format-event.js';
 
 const TOPICS: readonly FleetEvent['topic'][] = ['state', 'log', 'catalog', 'call', 'notification'];
 
-export const verb: Command = {
-  usage: 'events [--agent FILE]',
-  about: 'Shows what happens in the herd, as it happens: states, logs, changed lists, calls, notifications.',
-  help: `Of a call it is told which tool, the names and types of its arguments, for whom, how long it took and how it ended;
-never what was asked or answered. With --json each event is one line. It goes on until Ctrl-C. The calls of the past
-are in the file that "toolherd doctor" names under audit, a line of JSON each.
-
-Examples:
-  toolherd events
-  toolherd events --json | jq -r 'select(.topic == "call" and .ok == false)'
-  toolherd events --agent ./agent.yaml       what this agent's servers do
-
-Exit status: 3 no daemon runs, or it has ended; 130 interrupted.`,
-  options: {},
-  most: 0,
+export const command = defineCommand({
+  name: 'events',
+  summary: 'Shows states, logs, changed lists, calls and notifications as they happen.',
+  details: `It goes on until Ctrl-C.
+With --json each event is one line.
+An event of a call has the tool, the names and types of its arguments, the
+caller, the duration and the outcome. It never has what was asked or answered.
+Past calls are in the audit file, a line of JSON each: "toolherd doctor" says
+where it is.`,
+  examples: [
+    'toolherd events',
+    `toolherd events --json | jq -r 'select(.topic == "call" and .ok == false)'`,
+    ['toolherd events --agent ./agent.yaml', "also this agent's servers"],
+  ],
+  exits: { notRunning: 'no daemon runs, or it has ended', interrupted: 'interrupted' },
   run: (call) =>
     follow(call, async (fleet) => {
       fleet.subscribe(TOPICS, (event) => {
@@ -27,4 +27,4 @@ Exit status: 3 no daemon runs, or it has ended; 130 interrupted.`,
         call.output.print(formatEvent(event));
       });
     }),
-};
+});

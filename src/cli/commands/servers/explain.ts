@@ -1,17 +1,17 @@
 import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
 import { type Environment, problemLine, withCallerVariables } from '../../core/daemon-variables.js';
-import { ago, duration } from '../../ui/table.js';
+import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
 
 /** The keeper's state in which a call does not wait for the next try, but makes it. */
 const CALLABLE = 'waiting.callable';
-/** The last few sentences are enough: the whole journal is in `inspect`. */
-const MOST = 10;
+/** `inspect` shows the whole journal. */
+const MAX_SENTENCES = 10;
 
 /**
- * The story of a server in words. `isVerbose`: every step of its charts, by the names they have there. `environment`: that
- * of this command.
+ * What happened to a server, in sentences. `isVerbose`: every step of its statecharts, with the names of their states.
+ * `environment`: that of this command.
  */
 export function explainServer(
   inspection: Inspection,
@@ -21,18 +21,18 @@ export function explainServer(
 ): string {
   const { server, status, journal } = inspection;
   const problems = withCallerVariables(entryProblems(status), environment);
-  const told = [
+  const sentences = [
     ...(isVerbose ? journal.map(stepOf) : journal.flatMap((step) => sentenceOf(step, inspection) ?? [])),
     ...problems.map((problem) => foundIn(problem, status)),
   ];
-  const lines = told.slice(isVerbose ? 0 : -MOST).map(({ at, text }) => {
-    return `  ${`${ago(at, now)} ago`.padEnd(11)} ${singleLine(text)}`;
+  const lines = sentences.slice(isVerbose ? 0 : -MAX_SENTENCES).map(({ at, text }) => {
+    return `  ${`${elapsedSince(at, now)} ago`.padEnd(11)} ${singleLine(text)}`;
   });
   return [
-    `${server}${ownerOf(status)} ${stateOf(status)}, since ${ago(status.since, now)}.`,
+    `${server}${ownerOf(status)} ${stateOf(status)}, since ${elapsedSince(status.since, now)}.`,
     '',
     'What happened:',
-    ...(lines.length === 0 ? ['  nothing yet: nobody has called it'] : lines),
+    ...(lines.length === 0 ? ['  nothing yet: it has not been called'] : lines),
     '',
     ...reasonLines(status, now),
     ...listNotesOf(status, now).map((note) => `What is missing: ${note.replace(`${server}: `, '')}`),
@@ -42,21 +42,21 @@ export function explainServer(
   ].join('\n');
 }
 
-/** Why it failed last, while that matters. */
+/** Why it failed last, while it is in trouble. */
 function reasonLines(status: Inspection['status'], now: number): string[] {
   const { last_error } = status;
   if (last_error?.why === undefined || !isInTrouble(status)) return [];
-  return [`Why it failed ${ago(last_error.at, now)} ago: ${quoted(last_error.why)}`, ''];
+  return [`Why it failed ${elapsedSince(last_error.at, now)} ago: ${quoted(last_error.why)}`, ''];
 }
 
-type Told = { at: string; text: string };
+type Sentence = { at: string; text: string };
 
-function stepOf({ at, chart, incarnation, from, to, cause }: JournalEntry): Told {
+function stepOf({ at, chart, incarnation, from, to, cause }: JournalEntry): Sentence {
   const who = chart === 'keeper' ? 'keeper' : `incarnation ${incarnation}`;
   return { at, text: `${who}: ${from === '' ? to : `${from} → ${to}`}, because: ${cause}` };
 }
 
-function foundIn(problem: ConfigProblem, { last_error }: Inspection['status']): Told {
+function foundIn(problem: ConfigProblem, { last_error }: Inspection['status']): Sentence {
   return { at: last_error!.at, text: `its entry could not be resolved: ${problemLine(problem)}` };
 }
 
@@ -65,8 +65,8 @@ function fixesOf(problems: readonly ConfigProblem[]): string {
   return `${[...fixes].join('; ')}; toolherd reads the config again when it changes, and with "toolherd reload".`;
 }
 
-/** Undefined for a step inside: nobody outside would notice it. */
-function sentenceOf(step: JournalEntry, { server, status }: Inspection): Told | undefined {
+/** Undefined for a step that changes nothing outside of the statechart. */
+function sentenceOf(step: JournalEntry, { server, status }: Inspection): Sentence | undefined {
   const cause = step.cause.replace(`${server}: `, '');
   const text = step.chart === 'keeper' ? keeperDid(step, cause) : serverDid(step, cause, status.transport);
   return text === undefined ? undefined : { at: step.at, text };
@@ -83,7 +83,7 @@ function serverDid(
     return transport === 'stdio' ? `${it} is started` : `${it} is opened`;
   }
   if (from.startsWith('connecting') && to === 'connected.discovering') return `${it} is ready: ${cause}`;
-  // what ends a start is told when it happens, not when the last of it is gone
+  // a start that fails is reported when it fails, not when its process has ended
   if (isEntering('connecting.aborting') && !cause.startsWith('told')) return `${it} failed: ${cause}`;
   if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
   if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
@@ -92,7 +92,7 @@ function serverDid(
   return to === 'disconnected' ? `${it} is gone: ${cause}` : undefined;
 }
 
-/** What toolherd itself did about it. */
+/** What toolherd did. */
 function keeperDid({ from, to }: JournalEntry, cause: string): string | undefined {
   const [before, after] = [from.split('.')[0], to.split('.')[0]];
   if (before === 'running' && after === 'running') {
@@ -103,7 +103,7 @@ function keeperDid({ from, to }: JournalEntry, cause: string): string | undefine
   if (after === 'waiting' && before === 'waiting') return undefined;
   if (after === 'waiting') return 'toolherd waits before it tries again';
   if (after === 'quarantined') return 'toolherd has given it up: starting it again does not help';
-  if (after === 'needs_auth') return 'toolherd waits until somebody authorises it';
+  if (after === 'needs_auth') return 'toolherd waits until you authorise it';
   if (after === 'idle') return 'toolherd lets it rest until it is called';
   return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
 }
@@ -134,7 +134,7 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
 function nextOf({ status, snapshot }: Inspection, now: number): string {
   const { detail, state, next_retry_at } = status;
   if (detail === 'waiting' && next_retry_at !== null) {
-    const next = `it is tried again in ${duration(Date.parse(next_retry_at) - now)}`;
+    const next = `it is tried again in ${elapsed(Date.parse(next_retry_at) - now)}`;
     return snapshot.keeper === CALLABLE ? `${next}, or by the next call.` : `${next}.`;
   }
   if (detail === 'running')
@@ -144,7 +144,7 @@ function nextOf({ status, snapshot }: Inspection, now: number): string {
   if (detail === 'disabled') return 'nothing, until it is enabled in its config.';
   if (detail === 'not_allowed') return 'nothing, until its file is back and allowed.';
   if (detail === 'misconfigured') return 'nothing, until the config is read again without these problems.';
-  return 'nothing, until somebody acts.';
+  return 'nothing, until you act.';
 }
 
 function adviceOf(status: Inspection['status']): string {

@@ -1,10 +1,11 @@
 import type { Fleet } from '../../../fleet/fleet.js';
 import type { CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 
-/** Goes on until the user or the daemon ends it. Without --agent it is about the global herd. */
+/** Goes on until the user interrupts it or the daemon ends. Without --agent it follows the global herd. */
 export async function follow(call: CommandContext, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
-  const { flags, output } = call;
+  const { globals, output } = call;
   let state: 'following' | 'ended' = 'following';
   let resolveEnd = (_status: number) => {};
   const ended = new Promise<number>((resolve) => {
@@ -16,16 +17,16 @@ export async function follow(call: CommandContext, begin: (fleet: Fleet) => Prom
   };
   const fleet = await call.fleet({
     autostart: false,
-    viewMode: flags.agent === undefined ? 'herd' : 'agent',
+    viewMode: globals.agent === undefined ? 'herd' : 'agent',
     onLost: () => {
       if (state === 'ended') return;
-      output.error('error: the daemon has ended');
+      printError(output, DAEMON_ENDED);
       end(EXIT.notRunning);
     },
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(EXIT.interrupted));
   await begin(fleet);
-  // requests are answered in their order: now the daemon knows what is wanted
+  // the daemon answers in order: with this answer it has read the subscription
   await fleet.status([]);
   output.note('listening; Ctrl-C ends it');
   return ended;

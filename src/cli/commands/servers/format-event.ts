@@ -1,7 +1,7 @@
 import type { CallEvent, CatalogEvent, FleetEvent, Shape } from '../../../fleet/fleet.js';
 import { quoted, singleLine } from '../../ui/text.js';
 
-/** An event as a person reads it, in one line; the words of a server may take more. */
+/** An event for people, on one line; the text of a server may take more. */
 export function formatEvent(event: FleetEvent): string {
   return `${event.at} ${event.topic} ${singleLine(event.server)} ${about(event)}`;
 }
@@ -25,7 +25,7 @@ function about(event: FleetEvent): string {
   }
 }
 
-/** As a person would write down what a tool takes: `(path: string, tags: string[])`. */
+/** The types of the arguments: `(path: string, tags: string[])`. */
 function argumentsOf({ arguments: shape }: CallEvent): string {
   if (shape === null || typeof shape !== 'object' || Array.isArray(shape)) return '';
   return `(${membersOf(shape)})`;
@@ -46,7 +46,7 @@ function typeName(shape: Shape): string {
 function whoCalled({ client, caller, via, agent }: CallEvent): string {
   const where = [client && caller, via, agent].filter(Boolean).join(', ');
   const who =
-    client === null ? (caller ?? 'nobody') : [client.name, client.version].filter(Boolean).join(' ');
+    client === null ? (caller ?? 'unknown') : [client.name, client.version].filter(Boolean).join(' ');
   return singleLine(`${who} (${where})`);
 }
 

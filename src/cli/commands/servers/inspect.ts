@@ -1,34 +1,50 @@
-import { type Command, UsageError } from '../../core/command.js';
+import type { StateValue } from 'xstate';
+import { defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 
-export const verb: Command = {
-  usage: 'inspect SERVER [--chart mermaid|svg]',
-  about: 'Shows everything about one server: its spec (secrets taken out), its states, its story.',
-  help: `Examples:
-  toolherd inspect memory
-  toolherd inspect memory --chart svg > memory.svg        the statechart, the present state marked
-  toolherd inspect memory --chart mermaid`,
-  options: { chart: { type: 'string' } },
-  most: 1,
+type ChartFormat = 'mermaid' | 'svg';
+
+export const command = defineCommand({
+  name: 'inspect',
+  summary: 'Shows everything about one server: its spec, its states and its journal.',
+  details: 'Secrets are left out.',
+  args: { server: { complete: 'any server' } },
+  options: {
+    chart: { type: 'string', choices: ['mermaid', 'svg'], about: 'the statechart, the present state marked' },
+  },
+  examples: [
+    'toolherd inspect memory',
+    'toolherd inspect memory --chart svg > memory.svg',
+    'toolherd inspect memory --chart mermaid',
+  ],
   async run(call) {
-    const { args, flags, output } = call;
-    const [name] = args;
-    if (name === undefined) throw new UsageError('name a server', 'usage: toolherd inspect SERVER');
-    const { chart } = flags;
-    if (chart !== undefined && chart !== 'mermaid' && chart !== 'svg') {
-      throw new UsageError(`there is no chart '${chart}'`, 'write --chart mermaid or --chart svg');
-    }
+    const { args, options, output } = call;
     const fleet = await call.fleet();
-    const inspection = await fleet.inspect(name);
-    if (chart !== undefined) {
-      const { drawServer } = await import('./chart.js');
-      const picture = drawServer(chart, inspection.snapshot.server);
-      output.json({ chart: picture });
-      if (!output.isJson) output.printRaw(`${picture}\n`);
+    const inspection = await fleet.inspect(args.server);
+    if (options.chart !== undefined) {
+      const chart = await drawServer(options.chart, inspection.snapshot.server);
+      output.json({ chart });
+      if (!output.isJson) output.printRaw(`${chart}\n`);
       return EXIT.ok;
     }
     output.json({ ...inspection });
     output.print(JSON.stringify(inspection, null, 2));
     return EXIT.ok;
   },
-};
+});
+
+/** The statechart of a server as text, with the present state (`connected.serving`) marked. */
+async function drawServer(format: ChartFormat, state: string): Promise<string> {
+  const present = toStateValue(state.split('.'));
+  if (format === 'svg') {
+    const { serverSvg } = await import('../../../machines/chart-svg.js');
+    return serverSvg(present);
+  }
+  const { mermaid } = await import('../../../machines/chart.js');
+  const { serverMachine } = await import('../../../machines/server.js');
+  return mermaid(serverMachine, present);
+}
+
+function toStateValue([first = '', ...rest]: string[]): StateValue {
+  return rest.length === 0 ? first : { [first]: toStateValue(rest) };
+}

@@ -1,20 +1,23 @@
-import { type Command, UsageError } from '../../core/command.js';
+import { type Command, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { isUnreachable, statusTable } from './status-table.js';
 
-const REACH = `SERVER is one of the nearest agent.yaml or the global config, else every one of that name that other agents have.
---all is every server of those two files, and of other agents every one that is not at rest.`;
-const TRIED = `With --wait the answer comes when it is decided how it went, and what the servers offer is known (or does not come
-within seconds). Exit status: 0 ok, 1 one of them does not run, 4 no such server, 69 one cannot be reached,
-77 one needs authorisation, 78 one that was named is misconfigured, 124 --timeout.`;
-const EXITS = {
-  start: TRIED,
-  restart: TRIED,
-  reset: TRIED,
-  stop: 'With --wait the answer comes when they are gone. Exit status: 0 ok, 4 no such server, 124 --timeout.',
-};
+const SELECTION = `SERVER is a server of the nearest agent.yaml or of the global config.
+If neither has one of that name, every server of that name of other agents is
+meant. --all means every server of those two files, and every server of other
+agents that is not idle.`;
+
+const STARTED_EXITS = {
+  ok: 'ok',
+  failed: 'with --wait: a server does not run',
+  notFound: 'no such server',
+  cannotReach: 'with --wait: a server cannot be reached',
+  notAllowed: 'with --wait: a server needs authorisation',
+  badConfig: 'a named server is misconfigured',
+  timeout: '--timeout is over',
+} as const;
 
 const FAILED: readonly string[] = ['quarantined', 'waiting', 'misconfigured'];
 const NOT_ENABLED: Readonly<Record<string, string>> = {
@@ -22,40 +25,72 @@ const NOT_ENABLED: Readonly<Record<string, string>> = {
   not_allowed: 'is not allowed to run any more',
 };
 
-/** start, stop, restart and reset are one verb in four words. */
-export function lifecycleCommand(
-  order: 'start' | 'stop' | 'restart' | 'reset',
-  about: string,
-  example: string,
+type Order = 'start' | 'stop' | 'restart' | 'reset';
+
+function lifecycleCommand(
+  name: Order,
+  {
+    summary,
+    wait,
+    example,
+    exits,
+  }: Record<'summary' | 'wait' | 'example', string> & Required<Pick<Command, 'exits'>>,
 ): Command {
-  return {
-    usage: `${order} SERVER…|--all [--wait]`,
-    about,
-    help: `Examples:\n  toolherd ${order} ${example}\n  toolherd ${order} --all --wait
-
-${REACH}
-
-${EXITS[order]}`,
-    options: { all: { type: 'boolean' }, wait: { type: 'boolean' } },
-    most: Number.POSITIVE_INFINITY,
+  return defineCommand({
+    name,
+    summary,
+    details: SELECTION,
+    args: { servers: { label: 'SERVER', noun: 'server', many: true, unless: 'all', complete: 'any server' } },
+    options: {
+      all: { type: 'boolean', about: 'all servers' },
+      wait: { type: 'boolean', about: wait },
+    },
+    examples: [`toolherd ${name} ${example}`, `toolherd ${name} --all --wait`],
+    exits,
     async run(call) {
-      const { args, flags, output } = call;
-      if (args.length > 0 === (flags.all === true)) {
-        throw new UsageError('name servers, or say --all', `usage: toolherd ${order} SERVER…|--all [--wait]`);
-      }
+      const { args, options, output } = call;
       const fleet = await call.fleet();
-      const selection = args.length > 0 ? { servers: [...args] } : { all: true as const };
-      const servers = await withTimeout(call, fleet[order](selection, flags.wait === true));
+      const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
+      const servers = await withTimeout(call, fleet[name](selection, options.wait));
       output.json({ servers });
       output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
-      const named = servers.filter(({ name }) => args.includes(name));
-      for (const { name, detail } of named)
+      const named = servers.filter((server) => args.servers.includes(server.name));
+      for (const { name: server, detail } of named)
         if (NOT_ENABLED[detail] !== undefined)
-          output.note(`warning: ${name} ${NOT_ENABLED[detail]}: nothing was done`);
-      if (flags.wait !== true) return EXIT.ok;
+          output.note(`warning: ${server} ${NOT_ENABLED[detail]}: nothing was done`);
+      if (!options.wait) return EXIT.ok;
       if (servers.some(({ detail }) => detail === 'needs_auth')) return EXIT.notAllowed;
       if (servers.some(isUnreachable)) return EXIT.cannotReach;
       return servers.some(({ detail }) => FAILED.includes(detail)) ? EXIT.failed : EXIT.ok;
     },
-  };
+  });
 }
+
+const WAIT_FOR_START = 'wait until they run and have listed their tools, or fail';
+
+export const commands: readonly Command[] = [
+  lifecycleCommand('start', {
+    summary: 'Starts servers now, also stopped, waiting and quarantined ones.',
+    wait: WAIT_FOR_START,
+    example: 'github',
+    exits: STARTED_EXITS,
+  }),
+  lifecycleCommand('stop', {
+    summary: 'Stops servers. They stay stopped, also when called, until you start them.',
+    wait: 'wait until they have ended',
+    example: 'github memory',
+    exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
+  }),
+  lifecycleCommand('restart', {
+    summary: 'Stops and starts servers.',
+    wait: WAIT_FOR_START,
+    example: 'github',
+    exits: STARTED_EXITS,
+  }),
+  lifecycleCommand('reset', {
+    summary: 'Forgets the failures of servers, and lets quarantined ones try again.',
+    wait: WAIT_FOR_START,
+    example: 'github',
+    exits: STARTED_EXITS,
+  }),
+];

@@ -6,71 +6,91 @@ import { serverLogName } from '../../../log/server-log-name.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/log-levels.js';
 import { didYouMean } from '../../../shared/near-miss.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import { type Command, type CommandContext, type Flags, UsageError } from '../../core/command.js';
-import { parseDuration } from '../../core/duration.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
-export const verb: Command = {
-  usage: 'logs [SERVER…] [-f] [-n N] [--since 10m] [--level warn]',
-  about: `Shows what servers wrote to stderr, and what toolherd noted about them. Without SERVER: the daemon's own log.
-The files are read as they are, also when no daemon runs.`,
-  help: `With -f it goes on as long as the daemon runs, with every line that a server logs from now on (without SERVER: of all
-servers). With --json and -f each entry is one line.
-
-Examples:
-  toolherd logs github
-  toolherd logs github memory -n 20
-  toolherd logs github --since 10m --level warn
-  toolherd logs github -f
-  toolherd logs                        the daemon itself
-
-Exit status: 0 ok; with -f 3 no daemon runs, or it has ended, 130 interrupted.`,
+export const command = defineCommand({
+  name: 'logs',
+  summary: 'Shows what servers wrote to stderr, and what toolherd logged about them.',
+  details: `Without SERVER it shows the log of the daemon; with -f, of all servers.
+It reads the log files, so it also works while no daemon runs.
+With -f it goes on with every new line until the daemon ends.
+With -f and --json each entry is one line.`,
+  args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {
-    lines: { type: 'string', short: 'n' },
-    follow: { type: 'boolean', short: 'f' },
-    since: { type: 'string' },
-    level: { type: 'string' },
+    follow: { type: 'boolean', short: 'f', about: 'go on with every new line' },
+    lines: { type: 'integer', short: 'n', min: 1, default: 50, about: 'how many entries (default: 50)' },
+    since: { type: 'duration', label: '10m', about: 'only entries that are not older' },
+    level: {
+      type: 'string',
+      label: 'LEVEL',
+      choices: LOG_LEVELS,
+      default: 'trace',
+      about: `this and above: ${LOG_LEVELS.join(', ')}`,
+    },
   },
-  most: Number.POSITIVE_INFINITY,
+  examples: [
+    'toolherd logs github',
+    'toolherd logs github memory -n 20',
+    'toolherd logs github --since 10m --level warn',
+    'toolherd logs github -f',
+    ['toolherd logs', 'the daemon itself'],
+  ],
+  exits: {
+    ok: 'ok',
+    notRunning: 'with -f: no daemon runs, or it has ended',
+    interrupted: 'with -f: interrupted',
+  },
   async run(call) {
-    const wanted = filterOf(call.flags);
-    if (call.flags.follow !== true) {
+    const { args, options } = call;
+    const wanted: Wanted = {
+      servers: args.servers,
+      follow: options.follow,
+      most: options.lines,
+      since: options.since === undefined ? Number.NEGATIVE_INFINITY : Date.now() - options.since,
+      level: options.level,
+    };
+    if (!options.follow) {
       const entries = await readEntries(call, wanted);
       call.output.json({ entries });
-      for (const entry of entries) print(call, entry);
+      for (const entry of entries) print(call, wanted, entry);
       return EXIT.ok;
     }
     return follow(call, async (fleet) => {
       const show = (entry: LogEntry) => {
         call.output.jsonLine({ ...entry });
-        print(call, entry);
+        print(call, wanted, entry);
       };
-      // it listens before it reads: what happens in between is kept
+      // it subscribes before it reads: entries in between are kept
       let early: LogEntry[] | undefined = [];
       fleet.subscribe(['log'], (event) => {
-        if (event.topic !== 'log' || !isNamed(call, event.server)) return;
+        if (event.topic !== 'log' || !isNamed(wanted, event.server)) return;
         const entry = entryOf(event);
         if (!isAtLeast(entry.level, wanted.level)) return;
         if (early === undefined) show(entry);
         else early.push(entry);
       });
-      await noteOthers(call, fleet);
+      await noteOthers(call, wanted, fleet);
       const entries = await readEntries(call, wanted);
       const last = entries.at(-1)?.time ?? '';
       for (const entry of [...entries, ...early.filter(({ time }) => time > last)]) show(entry);
       early = undefined;
     });
   },
-};
+});
 
-/** A connection hears what the servers of its view log, and no others. */
-async function noteOthers({ args, output }: CommandContext, fleet: Fleet): Promise<void> {
+/** A connection gets log events only from the servers of its view: warns about named servers of other agents. */
+async function noteOthers(
+  { output }: CommandContext,
+  { servers: named }: Wanted,
+  fleet: Fleet,
+): Promise<void> {
   const { servers } = await fleet.status();
   const own = new Set(servers.flatMap(({ name, other_view }) => (other_view === true ? [] : [name])));
   for (const { name, agent } of servers)
-    if (args.includes(name) && !own.has(name))
+    if (named.includes(name) && !own.has(name))
       output.note(
         singleLine(
           `warning: '${name}' is a server of ${agent}; to follow it add: --agent ${shellWord(agent ?? '')}`,
@@ -78,37 +98,30 @@ async function noteOthers({ args, output }: CommandContext, fleet: Fleet): Promi
       );
 }
 
-interface Filter {
+interface Wanted {
+  /** None: the daemon, or with `follow` all servers. */
+  servers: readonly string[];
+  follow: boolean;
   most: number;
   /** In milliseconds since 1970. */
   since: number;
   level: LogEntry['level'];
 }
 
-function filterOf({ lines, since, level = 'trace' }: Flags): Filter {
-  const most = lines === undefined ? 50 : Number(lines);
-  if (!Number.isInteger(most) || most < 1)
-    throw new UsageError('-n wants a whole number', 'for example -n 20');
-  const known = LOG_LEVELS.find((name) => name === level);
-  if (known === undefined)
-    throw new UsageError(`there is no level '${level}'`, `one of ${LOG_LEVELS.join(', ')}`);
-  const begin = typeof since === 'string' ? Date.now() - parseDuration(since) : Number.NEGATIVE_INFINITY;
-  return { most, since: begin, level: known };
-}
-
-/** The files are those of everybody: of a name that several agents use there is all in one. */
-async function readEntries(call: CommandContext, { most, since, level }: Filter): Promise<LogEntry[]> {
-  const { args, output } = call;
-  const servers = args.length > 0 ? args : call.flags.follow === true ? serversWithLogs(call) : [null];
+/** All agents share the files: one file has the entries of all servers of its name. */
+async function readEntries(call: CommandContext, wanted: Wanted): Promise<LogEntry[]> {
+  const { output } = call;
+  const { servers: named, most, since, level } = wanted;
+  const servers = named.length > 0 ? named : wanted.follow ? serversWithLogs(call) : [null];
   const found = (await Promise.all(servers.map((server) => read(call, server)))).flat();
-  const silent = args.filter((name) => !found.some(({ server }) => server === name));
+  const silent = named.filter((name) => !found.some(({ server }) => server === name));
   for (const name of silent)
     output.note(`nothing was logged about '${name}'. ${didYouMean(name, serversWithLogs(call))}`.trim());
   const entries = found
     .filter((entry) => Date.parse(entry.time) >= since && isAtLeast(entry.level, level))
     .sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1))
     .slice(-most);
-  if (args.length === 0 && entries.length === 0) output.note('nothing was logged');
+  if (named.length === 0 && entries.length === 0) output.note('nothing was logged');
   return entries;
 }
 
@@ -119,10 +132,11 @@ async function read({ paths }: CommandContext, server: string | null): Promise<L
 }
 
 function print(
-  { args, flags, output }: CommandContext,
+  { output }: CommandContext,
+  { servers, follow: isFollowing }: Wanted,
   { time, level, server, source, text }: LogEntry,
 ): void {
-  const isOne = args.length === 1 || (args.length === 0 && flags.follow !== true);
+  const isOne = servers.length === 1 || (servers.length === 0 && !isFollowing);
   const who = server === null || isOne ? '' : ` ${server}`;
   output.print(`${time} ${level}${who}${source === null ? '' : ` ${source}:`} ${quoted(text)}`);
 }
@@ -131,11 +145,10 @@ function entryOf({ at, level, server, logger, message }: LogEvent): LogEntry {
   return { time: at, level, server, source: logger, text: message };
 }
 
-function isNamed({ args }: CommandContext, server: string): boolean {
-  return args.length === 0 || args.includes(server);
+function isNamed({ servers }: Wanted, server: string): boolean {
+  return servers.length === 0 || servers.includes(server);
 }
 
-/** The files are all that is asked. */
 function serversWithLogs({ paths }: CommandContext): string[] {
   try {
     const files = readdirSync(join(paths.logFolder, 'servers'));
@@ -143,7 +156,7 @@ function serversWithLogs({ paths }: CommandContext): string[] {
       .filter((file) => file.endsWith('.log'))
       .map((file) => decodeURIComponent(file.slice(0, -'.log'.length)));
   } catch {
-    // no server has run here, or a file is none of ours
+    // no server has run here, or a file has another name than we give
     return [];
   }
 }

@@ -1,16 +1,17 @@
 import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
 import { type Environment, misconfiguredLine } from '../../core/daemon-variables.js';
-import { ago, bytes, table } from '../../ui/table.js';
+import { elapsedSince } from '../../core/duration.js';
+import { bytes, table } from '../../ui/table.js';
 import { quoted, singleLine, widthOf } from '../../ui/text.js';
 
 const HEADER = ['NAME', 'STATE', 'DETAIL', 'PID', 'SINCE', 'RESTARTS', 'CALLS', 'P50', 'MEMORY', 'TOOLS'];
 const AGENT_LENGTH = 32;
-/** What a narrow terminal does without, in this order. */
+/** The columns that a narrow terminal does without, in this order. */
 const DISPENSABLE = ['P50', 'MEMORY', 'RESTARTS', 'SINCE', 'PID', 'CALLS', 'TOOLS'];
 
 /**
- * The herd as a table, and under it what went wrong last. Where servers of other views are in it, a column says whose
+ * The servers as a table, and below it their problems. If servers of other agents are among them, a column says whose
  * each one is.
  */
 export function statusTable(
@@ -27,7 +28,7 @@ export function statusTable(
     server.state,
     server.detail,
     server.pids.join(',') || '-',
-    ago(server.since, now),
+    elapsedSince(server.since, now),
     String(server.restarts),
     server.failures === 0 ? String(server.calls) : `${server.calls} (${server.failures} failed)`,
     server.latency_ms.p50 === null ? '-' : `${server.latency_ms.p50}ms`,
@@ -46,7 +47,7 @@ export function statusTable(
   return [narrowed(header, rows, columns), ...notes].join('\n');
 }
 
-/** Why a server does not run, where no user asked for that. `environment`: that of this command. */
+/** Why a server does not run although no user stopped it. `environment`: that of this command. */
 export function noteOf(server: ServerStatus, environment: Environment = {}): string | undefined {
   const { name, last_error, detail, next_retry_at } = server;
   const problems = entryProblems(server);
@@ -63,20 +64,17 @@ export function entryProblems({ last_error }: ServerStatus): readonly ConfigProb
   return last_error?.problems ?? [];
 }
 
-/** A start that takes longer is shown: by default lists are answered without that server then. */
+/** A start that takes longer is shown: lists wait no longer than this by default, and then lack that server. */
 const LONG_START_MS = 2000;
 
-/**
- * Which lists of a server are missing from what agents see, or old, and why. Why a server does not run is in another note
- * (`noteOf`).
- */
+/** Which lists of a server agents do not see, or see as they once were, and why. `noteOf` says why a server does not run. */
 export function listNotesOf(server: ServerStatus, now: number): string[] {
   const { name, detail, since, lists = {} } = server;
   const missing = missingLists(server, now);
   if (detail !== 'running' || noteOf(server) !== undefined) {
     const isOld = missing.some(({ list }) => ['stale', 'cached'].includes(lists[list]?.freshness ?? ''));
     const note = `${name}: what it offers may be outdated; what it last listed is shown`;
-    // one that rests is asked at its next start
+    // an idle server is asked at its next start
     return isOld && isInTrouble(server) ? [note] : [];
   }
   const failed = missing.filter(({ list }) => server.lists?.[list]?.reason !== undefined);
@@ -86,19 +84,19 @@ export function listNotesOf(server: ServerStatus, now: number): string[] {
   return [...notes, `${name}: ${unknown.reason}; agents see what it offers when it has started`];
 }
 
-/** What led to it; the lines of the server's own output are marked as such. */
+/** What led to the problem. Lines of the server's output are marked. */
 export function reasonOf(server: ServerStatus): string | undefined {
   const why = isInTrouble(server) ? server.last_error?.why : undefined;
   return why === undefined ? undefined : `  ${quoted(why)}`;
 }
 
-/** It does not run, though nothing has stopped it; or its last start failed and the next call is the next try. */
+/** The server does not run although no user stopped it, or its last start failed and the next call tries again. */
 export function isInTrouble({ state, detail }: ServerStatus): boolean {
   if (detail === 'running') return state !== 'connected';
   return detail === 'not_allowed' || isFailing({ state, detail });
 }
 
-/** That tools are not what they were when they were pinned. */
+/** That the definitions of tools differ from the pinned ones. */
 export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefined {
   if (unaccepted === undefined) return undefined;
   const { tools, blocked } = unaccepted;
@@ -107,17 +105,17 @@ export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefine
   return singleLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
 }
 
-/** Behind the name of a server that only another view has. */
+/** Whose server it is, for one that only another agent has. */
 export function ownerOf({ agent, other_view }: ServerStatus): string {
   return other_view === true ? singleLine(` (of ${agent ?? 'the global config'})`) : '';
 }
 
-/** Nobody is at the other end of its address. */
+/** Nothing answers at its address. */
 export function isUnreachable({ transport, state, last_error }: ServerStatus): boolean {
   return transport !== 'stdio' && state !== 'connected' && last_error?.cause === 'lost';
 }
 
-/** The end of a path tells projects apart; `--json` has the whole. */
+/** The end of a path tells projects apart; `--json` has the whole path. */
 function shortened(agent: string): string {
   return agent.length > AGENT_LENGTH ? `…${agent.slice(1 - AGENT_LENGTH)}` : agent;
 }

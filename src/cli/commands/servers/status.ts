@@ -1,43 +1,70 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
-import type { ServerStatus } from '../../../fleet/fleet.js';
-import type { Command, CommandContext } from '../../core/command.js';
+import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
+import { defineCommand, UsageError } from '../../core/command.js';
 import { agentFileOf } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
 
-export const verb: Command = {
-  usage: 'status [SERVER…] [--watch] [--wait] [--exit-code]',
-  about: `Shows the herd: the state of every server, as it is at this moment; also of those that only other agents have, with
-the column AGENT, which says whose each one is.`,
-  help: `Examples:
-  toolherd status
-  toolherd status github --json
-  toolherd status --watch           stays, and shows every change; q or Ctrl-C ends it
-  toolherd status --watch --json    a line of JSON for every change
-  toolherd status --wait            waits until no server is starting
-  toolherd status --exit-code       exit 1 unless every enabled server is well
+export const command = defineCommand({
+  name: 'status',
+  summary: 'Shows the state of every server at this moment.',
+  details: `It also shows servers that only other agents have. The column AGENT says whose
+they are.
+In a project --wait and --exit-code are about the servers of its agent.yaml and
+of the global config, or about the named ones.
 
-In a project --wait and --exit-code are about its agent.yaml and the global config, or about the servers that are named.
+States (of the newest process):
+  created, connecting, connected, error, disconnected
 
-States: created, connecting, connected, error, disconnected (of the newest process).
-Details: idle (starts when called), running, waiting (for the next try), quarantined, stopped, disabled,
-needs_auth (see toolherd help auth), not_allowed (its agent.yaml was revoked or deleted), misconfigured (its entry cannot be
-resolved, for example because a variable is not set).`,
-  options: { watch: { type: 'boolean' }, wait: { type: 'boolean' }, 'exit-code': { type: 'boolean' } },
-  most: Number.POSITIVE_INFINITY,
+Details:
+  idle           it starts when it is called
+  running        it runs, or is being started
+  waiting        it failed, and waits for the next try
+  quarantined    it failed too often, and is not tried again
+  stopped        you stopped it
+  disabled       its config disables it
+  needs_auth     it needs authorisation: see "toolherd help auth"
+  not_allowed    its agent.yaml was revoked or deleted
+  misconfigured  its entry cannot be resolved: a variable is not set, say`,
+  args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
+  options: {
+    watch: { type: 'boolean', about: 'show every change until q or Ctrl-C' },
+    wait: { type: 'boolean', about: 'wait until no server is starting' },
+    'exit-code': { type: 'boolean', about: 'exit 1 unless every enabled server is well' },
+  },
+  examples: [
+    'toolherd status',
+    'toolherd status github --json',
+    ['toolherd status --watch --json', 'a line of JSON for every change'],
+    'toolherd status --wait --exit-code',
+  ],
+  exits: {
+    ok: 'ok',
+    failed: 'with --exit-code: a server is not well',
+    notRunning: 'no daemon runs',
+    notFound: 'no such server',
+    timeout: '--timeout is over',
+  },
   async run(call) {
-    const { args, flags, output } = call;
-    if (flags.watch === true) return loadBundle<typeof import('./watch.js')>('watch').watch(call);
+    const { args, options, output } = call;
+    const names = args.servers.length === 0 ? undefined : args.servers;
+    if (options.watch) {
+      if (options.wait)
+        throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
+      return loadBundle<typeof import('./watch.js')>('watch').watch(call, names);
+    }
+    // in a project, servers of other agents count only where they are named
+    const counts = ({ other_view }: ServerStatus) =>
+      other_view !== true || names !== undefined || agentFileOf(call) === undefined;
     let lose = () => {};
     const lost = new Promise<void>((resolve) => {
       lose = resolve;
     });
     const fleet = await call.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
-    const names = args.length === 0 ? undefined : [...args];
-    const look = async () => (await fleet.status(names)).servers.filter((row) => isMeant(call, row));
-    if (flags.wait === true) await withTimeout(call, untilSettled(fleet, look, lost));
+    const look = async () => (await fleet.status(names)).servers.filter(counts);
+    if (options.wait) await withTimeout(call, untilSettled(fleet, look, lost));
     const { servers, daemon } = await withTimeout(call, fleet.status(names));
     output.json({ servers, daemon });
     output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
@@ -45,22 +72,16 @@ resolved, for example because a variable is not set).`,
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);
-    const meant = servers.filter((row) => isMeant(call, row));
-    const isWell = meant.every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
-    return flags['exit-code'] === true && !isWell ? EXIT.failed : EXIT.ok;
+    const isWell = servers
+      .filter(counts)
+      .every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
+    return options['exit-code'] && !isWell ? EXIT.failed : EXIT.ok;
   },
-};
+});
 
 const TICK_MS = 500;
 
-type Fleet = Awaited<ReturnType<Parameters<Command['run']>[0]['fleet']>>;
-
-/** What --wait and --exit-code are about: in a project, the servers of other agents only where they are named. */
-function isMeant(call: CommandContext, { other_view }: ServerStatus): boolean {
-  return other_view !== true || call.args.length > 0 || agentFileOf(call) === undefined;
-}
-
-/** Resolves when no server of these is on its way up. */
+/** Resolves when none of these servers is starting. */
 async function untilSettled(
   fleet: Fleet,
   rows: () => Promise<ServerStatus[]>,
@@ -70,7 +91,7 @@ async function untilSettled(
     (await rows()).some(
       ({ state, detail }) => detail === 'running' && (state === 'connecting' || state === 'created'),
     );
-  // it listens before it looks: what happens in between is not missed
+  // it subscribes before it looks: a change in between is not missed
   await new Promise<void>((resolve, reject) => {
     const fail = (error: unknown) => {
       end();
@@ -83,14 +104,14 @@ async function untilSettled(
         resolve();
       }, fail);
     const unsubscribe = fleet.subscribe(['state'], look);
-    // no event tells of servers of other views
+    // servers of other agents send no events here
     const tick = setInterval(look, TICK_MS);
     const end = () => {
       unsubscribe();
       clearInterval(tick);
     };
     void look();
-    // a daemon that has gone tells of nothing more: to ask it is what says so
+    // a daemon that has ended sends no events: the next request to it fails, and says so
     void lost.then(look);
   });
 }

@@ -1,23 +1,21 @@
 import type { Fleet } from '../../../fleet/fleet.js';
-import { type CommandContext, UsageError } from '../../core/command.js';
+import type { CommandContext } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
 
-/** What no event tells of: how long, how many calls, how much memory, and what servers of other views do. */
+/** For changes without an event: durations, calls, memory, and the servers of other agents. */
 const TICK_MS = 2000;
-/** Events come in swarms; what a swarm comes to is one change. */
+/** Events come in bursts: a burst is shown as one change. */
 const PAUSE_MS = 50;
 
 /**
- * The herd as it changes, until the user or the daemon ends it: drawn over and over on a terminal; a line of JSON, or a
- * table, a change elsewhere.
+ * Shows every change until the user or the daemon ends it. A terminal is redrawn; any other output gets a table, or with
+ * --json a line, for each change.
  */
-export async function watch(call: CommandContext): Promise<number> {
-  const { args, flags, output } = call;
-  if (flags.wait === true)
-    throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
-  const names = args.length === 0 ? undefined : [...args];
+export async function watch(call: CommandContext, names: readonly string[] | undefined): Promise<number> {
+  const { output } = call;
   const isLive = output.columns !== undefined && !output.isJson;
   let end: (status: number) => void = () => {};
   const ended = new Promise<number>((resolve) => {
@@ -32,14 +30,14 @@ export async function watch(call: CommandContext): Promise<number> {
   const look = async () => {
     last = await show(call, fleet, names, isLive, last);
   };
-  // the first look says what cannot be shown at all: no such server
+  // the first look fails if there is no such server
   await look();
-  // not before: where the daemon does not answer, a signal ends the command as it ends any
+  // not earlier: while the daemon does not answer, a signal must end the command
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => end(EXIT.interrupted));
   const again = repeat(look, () => end(EXIT.notRunning));
   const unsubscribe = fleet.subscribe(['state'], again.soon);
-  // what changed before the daemon knew that somebody listens
+  // for changes before the daemon had read the subscription
   again.soon();
   const release = isLive ? readKeys(end, again.soon) : () => {};
   const status = await ended;
@@ -47,13 +45,13 @@ export async function watch(call: CommandContext): Promise<number> {
   unsubscribe();
   release();
   output.draw(undefined);
-  // the screen is gone; what it showed last stays
+  // the screen is restored: the last table stays visible
   if (isLive) output.print(last, paintStates);
-  if (status === EXIT.notRunning) output.error('error: the daemon has ended');
+  if (status === EXIT.notRunning) printError(output, DAEMON_ENDED);
   return status;
 }
 
-/** Shows what there is; elsewhere than on a terminal only when it has changed. Answers with what was shown. */
+/** Shows the table; outside a terminal only when it has changed. Answers with what was shown. */
 async function show(
   { output, environment }: CommandContext,
   fleet: Fleet,
@@ -76,7 +74,7 @@ async function show(
   return state;
 }
 
-/** Looks again when told to, soon and one at a time, and now and then. */
+/** Looks again after `soon`, one look at a time, and every TICK_MS. */
 function repeat(look: () => Promise<void>, failed: () => void) {
   let state: 'resting' | 'looking' | 'wanted' = 'resting';
   const run = async () => {
@@ -103,19 +101,19 @@ function repeat(look: () => Promise<void>, failed: () => void) {
   return { soon, stop };
 }
 
-/** `q` and Ctrl-C end it; a terminal of another size is drawn anew. Answers with the way back. */
+/** `q` and Ctrl-C end it; a terminal that changes its size is redrawn. Answers with a function that undoes this. */
 function readKeys(end: (status: number) => void, resized: () => void): () => void {
   const { stdin, stdout } = process;
-  const hear = (keys: Buffer) => {
+  const onKeys = (keys: Buffer) => {
     if (keys.includes('\u0003')) end(EXIT.interrupted);
     else if (keys.includes('q')) end(EXIT.ok);
   };
   stdout.on('resize', resized);
   if (stdin.isTTY) stdin.setRawMode(true);
-  stdin.on('data', hear);
+  stdin.on('data', onKeys);
   return () => {
     stdout.off('resize', resized);
-    stdin.off('data', hear);
+    stdin.off('data', onKeys);
     if (stdin.isTTY) stdin.setRawMode(false);
     stdin.pause();
   };

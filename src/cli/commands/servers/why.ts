@@ -1,25 +1,21 @@
-import { type Command, UsageError } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { explainServer } from './explain.js';
 
-export const verb: Command = {
-  usage: 'why SERVER [-v]',
-  about: 'Tells the story of a server: what happened, what toolherd did, what happens next, what you can do.',
-  help: `Examples:
-  toolherd why github
-  toolherd why github -v        every step that its statecharts took`,
-  options: {},
-  most: 1,
+export const command = defineCommand({
+  name: 'why',
+  summary: 'Tells what happened to a server, what happens next and what you can do.',
+  args: { server: { complete: 'any server' } },
+  examples: ['toolherd why github', ['toolherd why github -v', 'every step of its statecharts']],
+  exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
   async run(call) {
-    const [name] = call.args;
-    if (name === undefined) throw new UsageError('name a server', 'usage: toolherd why SERVER');
+    const { args, globals, output } = call;
     const fleet = await call.fleet();
-    const inspection = await withTimeout(call, fleet.inspect(name));
+    const inspection = await withTimeout(call, fleet.inspect(args.server));
     const { status, snapshot, journal } = inspection;
-    call.output.json({ server: name, status, snapshot, journal });
-    const isVerbose = call.flags.verbose === true;
-    call.output.print(explainServer(inspection, Date.now(), isVerbose, call.environment));
+    output.json({ server: args.server, status, snapshot, journal });
+    output.print(explainServer(inspection, Date.now(), globals.verbose, call.environment));
     return EXIT.ok;
   },
-};
+});

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ToolEntry, ToolResult } from '../../../fleet/fleet.js';
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
-import { parseDuration } from '../../core/duration.js';
+import { type CommandContext, defineCommand, type UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { withTimeout } from '../../core/timeout.js';
 import { progressBar } from '../../ui/progress-bar.js';
-import { quoted } from '../../ui/text.js';
 import { isUnreachable } from '../servers/status-table.js';
 import { checkArguments } from './check-arguments.js';
 import { parseArguments } from './parse-arguments.js';
@@ -13,46 +12,55 @@ import { findTarget } from './resolve-target.js';
 import { saveContent } from './save-content.js';
 import { showStartProgress } from './start-progress.js';
 
-export const verb: Command = {
-  usage: 'call SERVER.TOOL [k=v | k:=json]… [--args JSON|-] [--raw] [--out DIR]',
-  about: `Calls a tool and prints the text that it answers with, and nothing else. Images, sound and other bytes are saved
-to files, and where they are is said beside it.`,
-  help: `Examples:
-  toolherd call everything.echo message=hi
-  toolherd call everything.get-sum a=2 b=3              numbers, because the tool says so
-  toolherd call memory.create_entities --args '{"entities": []}'
-  cat request.json | toolherd call memory.create_entities --args -
-  toolherd call everything.echo message=hi --raw       the whole result as JSON
-  toolherd call everything.get-tiny-image --out .      saves the image here, not in a temporary folder
-
-What is missing or wrong by the tool's own schema is said before anything is sent.
-
-Exit status: 0 ok, 1 the tool or the server failed, 2 wrong arguments, 4 no such server or tool, 69 the server cannot be
-reached, 77 it needs authorisation, 78 its entry in the config cannot be resolved, 124 timeout.`,
-  options: { args: { type: 'string' }, raw: { type: 'boolean' }, out: { type: 'string' } },
-  most: Number.POSITIVE_INFINITY,
+export const command = defineCommand({
+  name: 'call',
+  summary: 'Calls a tool and prints the text of its answer, and nothing else.',
+  details: `k=v is text, or a number or true/false if the tool's schema says so.
+k:=JSON is JSON.
+toolherd checks the arguments against that schema before it sends the call.
+Images, sound and other binary content are saved to files; stderr says where.`,
+  args: {
+    target: { label: 'SERVER.TOOL', noun: 'tool', complete: 'tool' },
+    words: { label: 'k=v|k:=JSON', optional: true, many: true, complete: 'tool argument' },
+  },
+  options: {
+    args: { type: 'string', label: 'JSON|-', about: 'all arguments as one JSON object; - reads stdin' },
+    raw: { type: 'boolean', about: 'print the whole result as JSON' },
+    out: { type: 'string', label: 'DIR', about: 'save files here, not in a temporary folder' },
+  },
+  examples: [
+    'toolherd call everything.echo message=hi',
+    'toolherd call everything.get-sum a=2 b=3',
+    `toolherd call memory.create_entities --args '{"entities": []}'`,
+    'toolherd call memory.create_entities --args - < request.json',
+    'toolherd call everything.echo message=hi --raw',
+    'toolherd call everything.get-tiny-image --out .',
+  ],
+  exits: {
+    ok: 'ok',
+    failed: 'the tool or the server failed',
+    usage: 'wrong arguments',
+    notFound: 'no such server or tool',
+    cannotReach: 'the server cannot be reached',
+    notAllowed: 'the server needs authorisation',
+    badConfig: 'the entry of the server cannot be resolved',
+    timeout: '--timeout is over',
+  },
   async run(call) {
-    const [target, ...words] = call.args;
-    if (target === undefined) throw new UsageError('name a tool', 'usage: toolherd call SERVER.TOOL [k=v]…');
-    const whole = call.flags.args === '-' ? readFileSync(0, 'utf8') : (call.flags.args as string | undefined);
+    const { args, options, globals, output } = call;
+    const whole = options.args === '-' ? readFileSync(0, 'utf8') : options.args;
     const fleet = await call.fleet();
-    const { server, tool, schema } = await withTimeout(call, findTool(call, fleet, target));
-    const given = parseArguments(words, whole, schema);
-    for (const oddity of checkArguments(tool, schema, given)) call.output.note(`warning: ${oddity}`);
-    const timeout = call.flags.timeout as string | undefined;
-    const params = {
-      server,
-      tool,
-      arguments: given,
-      timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
-    };
-    const onProgress = (progress: Record<string, unknown>) => call.output.progress(progressBar(progress));
+    const { server, tool, schema } = await withTimeout(call, findTool(call, fleet, args.target));
+    const given = parseArguments(args.words, whole, schema);
+    for (const oddity of checkArguments(tool, schema, given)) output.note(`warning: ${oddity}`);
+    const params = { server, tool, arguments: given, timeout_ms: globals.timeout };
+    const onProgress = (progress: Record<string, unknown>) => output.progress(progressBar(progress));
     const result = await showStartProgress(call, fleet, server, fleet.call(params, { onProgress }));
-    const isShown = show(call, result);
+    const isShown = show(call, result, options);
     const status = await statusOf(result, fleet);
     return isShown || status !== EXIT.ok ? status : EXIT.failed;
   },
-};
+});
 
 interface Found {
   server: string;
@@ -60,7 +68,7 @@ interface Found {
   schema: unknown;
 }
 
-/** With one dot in it there is one way to read a name: then the herd need not be asked who is in it. */
+/** A name with one dot can be read in one way only: then no request for the names of all servers is needed. */
 async function findTool(call: CommandContext, fleet: Fleet, target: string): Promise<Found> {
   const toolsOf = async (name: string) =>
     (await showStartProgress(call, fleet, name, fleet.tools(name))).tools;
@@ -76,61 +84,59 @@ async function findTool(call: CommandContext, fleet: Fleet, target: string): Pro
   return schemaOf(found.isKnown ? await toolsOf(found.server) : [], found.server, found.name);
 }
 
-/** A tool whose definition is bad is called all the same, with whatever is given. */
+/** A tool with a bad definition can be called, with any arguments. */
 function schemaOf(known: readonly ToolEntry[], server: string, tool: string): Found {
   const found = known.find(({ name }) => name === tool) ?? known.find((entry) => entry.exposed_name === tool);
   const schema = found?.problem === undefined ? found?.input_schema : undefined;
   return { server, tool: found?.name ?? tool, schema };
 }
 
-/** False where a part of it could not be saved. By then the tool has run, and what it said is printed. */
-function show(call: CommandContext, result: ToolResult): boolean {
-  const { flags, output } = call;
+interface ShowOptions {
+  raw: boolean;
+  out: string | undefined;
+}
+
+/** False if a part of the result could not be saved. By then the tool has run, and its text is printed. */
+function show(call: CommandContext, result: ToolResult, { raw, out }: ShowOptions): boolean {
+  const { output } = call;
   output.json({ result });
-  if (flags.raw === true && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
+  if (raw && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
   else if (result.error === null || result.error.type === 'MCPToolError') {
     const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     if (texts.length > 0) output.printRaw(`${texts.join('\n')}\n`);
   }
-  const isWanted = typeof flags.out === 'string' || !(output.isJson || output.isQuiet || flags.raw === true);
-  const isSaved = !isWanted || save(call, result);
+  const isWanted = out !== undefined || !(output.isJson || output.isQuiet || raw);
+  const isSaved = !isWanted || save(call, result, out);
   if (result.error === null || output.isJson) return isSaved;
   const { type, message, why, fix, sent } = result.error;
-  if (type === 'MCPToolError') {
-    output.note('error: the tool said that it failed');
-    return isSaved;
-  }
-  output.error(`error: ${type}: ${quoted(message)}`);
-  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
-  output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
-  if (fix !== undefined) output.error(`  fix: ${fix}`);
+  if (type !== 'MCPToolError') errors().printError(output, { type, message, why, sent, fix });
+  // stdout has what the tool said about it
+  else if (!output.isQuiet) errors().printError(output, { type, message: 'the tool reported a failure' });
   return isSaved;
 }
 
-function save(call: CommandContext, result: ToolResult): boolean {
+function save(call: CommandContext, result: ToolResult, out: string | undefined): boolean {
   try {
-    for (const line of saveContent(call, result)) call.output.note(line);
+    for (const line of saveContent(call, result, out)) call.output.note(line);
     return true;
   } catch (error) {
-    const { message, fix } = error as UsageError;
-    call.output.error(`error: ${message}\n  why: the tool has run, but its answer could not be saved`);
-    call.output.error(`  fix: ${fix}; --raw shows the answer as JSON`);
+    const { type, message, fix } = error as UsageError;
+    errors().printError(call.output, {
+      type,
+      message,
+      why: 'the tool has run, but its answer could not be saved',
+      fix: `${fix}; --raw shows the answer as JSON`,
+    });
     return false;
   }
 }
 
-const STATUS: Readonly<Record<string, number>> = {
-  MCPTimeoutError: EXIT.timeout,
-  ServerNotFoundError: EXIT.notFound,
-  MCPToolNotFoundError: EXIT.notFound,
-  AuthRequiredError: EXIT.notAllowed,
-  TrustRequiredError: EXIT.notAllowed,
-  MCPConnectionError: EXIT.cannotReach,
-  ConfigError: EXIT.badConfig,
-  MCPConfigError: EXIT.badConfig,
-};
+/** In a separate bundle, because most calls succeed. */
+function errors() {
+  return loadBundle<typeof import('../../core/report-error.js')>('report-error');
+}
 
-/** A server that failed a moment ago is not tried again at once; why it failed then still counts. */
+/** A server that failed a moment ago is not tried again at once: then the status is that of its last failure. */
 async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<number> {
   if (error === null) return EXIT.ok;
   if (error.type === 'ServerUnavailableError') {
@@ -139,5 +145,5 @@ async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<
       return EXIT.notAllowed;
     return servers.some(isUnreachable) ? EXIT.cannotReach : EXIT.failed;
   }
-  return STATUS[error.type] ?? EXIT.failed;
+  return errors().exitStatusOf(error.type);
 }

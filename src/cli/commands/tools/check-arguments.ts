@@ -5,8 +5,8 @@ import { singleLine } from '../../ui/text.js';
 import { choicesOf, isOfType, propertiesOf, typesOf } from './schema-types.js';
 
 /**
- * Looks at the arguments before anything is sent: all that is missing or wrong is said at once, with what the tool
- * takes. Only what its schema says plainly is judged. Answers with what is odd and no fault.
+ * Checks the arguments before the call is sent. One UsageError names everything that is missing or wrong, and what the
+ * tool takes. Only the simple rules of a schema are checked. Answers with warnings.
  */
 export function checkArguments(tool: string, schema: unknown, given: Record<string, unknown>): string[] {
   if (!isObject(schema)) return [];
@@ -22,7 +22,7 @@ export function checkArguments(tool: string, schema: unknown, given: Record<stri
     return `${tool} has no argument '${name}'${near === '' ? '' : `; ${near}`}`;
   });
   const absent = missing(schema, given);
-  // a stranger's name that is near that of one who is missing was meant for it, and that is said already
+  // an unknown name that is near a missing one was meant for it: one message is enough
   const isMeant = (name: string) => unknown.some((stranger) => nearMiss(stranger, [name]) === name);
   const faults = Object.entries(given).flatMap(([name, value]) =>
     Object.hasOwn(properties, name) ? (wrong(name, value, properties[name]) ?? []) : [],
@@ -37,7 +37,7 @@ export function checkArguments(tool: string, schema: unknown, given: Record<stri
 function missing(schema: Record<string, unknown>, given: Record<string, unknown>): string[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const properties = propertiesOf(schema);
-  // some generators list what has a default as well: the tool may do without it
+  // some generators also list arguments with a default as required
   const hasDefault = (name: string) =>
     Object.hasOwn(properties, name) && properties[name]?.default !== undefined;
   return required.filter(
@@ -45,7 +45,7 @@ function missing(schema: Record<string, unknown>, given: Record<string, unknown>
   );
 }
 
-/** Names beside those in `properties` are welcome: said outright, or by patterns that are the server's to judge. */
+/** The schema allows other names than those in `properties`; whether they match its patterns the server decides. */
 function takesOthers({ additionalProperties, patternProperties }: Record<string, unknown>): boolean {
   return additionalProperties === true || isObject(additionalProperties) || isObject(patternProperties);
 }
@@ -82,7 +82,7 @@ function show(value: unknown): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
-/** `a=NUMBER b=NUMBER [loud=true|false]`, or that there is nothing to say. */
+/** `a=NUMBER b=NUMBER [loud=true|false]` */
 export function describeArguments(schema: unknown): string {
   const required = isObject(schema) && Array.isArray(schema.required) ? schema.required : [];
   const each = Object.entries(propertiesOf(schema)).map(([name, property]) => {

@@ -12,16 +12,13 @@ interface Marked {
   blocked?: string;
 }
 
-interface Listed {
+export interface Listed {
   entries: readonly Marked[];
   /** Absent in the answer of an older daemon. */
   missing: readonly MissingList[] | undefined;
 }
 
-/**
- * What has to be known of a list beside what is in it: bad definitions, and what was not asked for today. Of servers that
- * are `missing`, `noteMissing` says more.
- */
+/** Warns about bad definitions, blocked tools and cached lists. `warnAboutMissingLists` covers the `missing` ones. */
 export function warnAboutBadDefinitions(
   output: Output,
   { entries, missing = [] }: Listed,
@@ -41,26 +38,26 @@ export function warnAboutBadDefinitions(
 }
 
 /**
- * Servers whose lists are not known are named, with the reason. Answers with the exit status: 0 for the herd; who asked
- * for one server alone, and got nothing of it, was not served, nor was who asked with --refresh and got an old list.
+ * Names the servers whose lists are missing, with the reason. Answers with the exit status: 0 for all servers. For one
+ * server it is a failure to get no list, or with `refresh` an old one.
  */
 export async function warnAboutMissingLists(
-  { output, environment, flags }: Pick<CommandContext, 'output' | 'environment' | 'flags'>,
+  { output, environment }: Pick<CommandContext, 'output' | 'environment'>,
   fleet: Fleet,
   { entries, missing = [] }: Listed,
-  asked: string | undefined,
+  { server: asked, refresh }: { server: string | undefined; refresh: boolean },
 ): Promise<number> {
-  const heard = new Set(entries.map(({ server }) => server));
+  const listed = new Set(entries.map(({ server }) => server));
   const { servers } = await fleet.status(asked === undefined ? undefined : [asked]);
-  const silent = servers.filter(({ name, other_view }) => !heard.has(name) && other_view !== true);
+  const silent = servers.filter(({ name, other_view }) => !listed.has(name) && other_view !== true);
   const troubled = silent.filter((server) => noteOf(server) !== undefined);
   for (const server of troubled) output.note(`warning: ${noteOf(server, environment)}`);
-  const told = new Set(troubled.map(({ name }) => name));
-  const reasons = missing.filter(({ server }) => !told.has(server));
+  const explained = new Set(troubled.map(({ name }) => name));
+  const reasons = missing.filter(({ server }) => !explained.has(server));
   const notes = new Set(reasons.map(({ server, reason }) => singleLine(`missing: ${server}: ${reason}`)));
   for (const note of notes) output.note(note);
-  const isOld = flags.refresh === true && missing.length > 0;
-  if (asked === undefined || (heard.has(asked) && !isOld)) return EXIT.ok;
+  const isOld = refresh && missing.length > 0;
+  if (asked === undefined || (listed.has(asked) && !isOld)) return EXIT.ok;
   const unserved = servers.filter(({ other_view }) => other_view !== true);
   const resting = unserved.filter(({ detail }) => detail === 'stopped' || detail === 'disabled');
   if (reasons.length === 0) for (const { name, detail } of resting) output.note(`(${name} is ${detail})`);

@@ -1,9 +1,7 @@
 import { UsageError } from '../../core/command.js';
 import { choicesOf, propertiesOf, typesOf } from './schema-types.js';
 
-/**
- * Arguments of a tool from the command line: `k=v` is a text, or what the tool's schema says it is; `k:=json` is JSON.
- */
+/** Arguments of a tool from the command line: `k=v` is text, or of the type in the tool's schema; `k:=json` is JSON. */
 export function parseArguments(
   words: readonly string[],
   whole: string | undefined,
@@ -17,7 +15,7 @@ export function parseArguments(
     const [, name = '', sign, value = ''] = match;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const meant = sign === ':=' ? parseJson(name, value) : coerce(name, value, property);
-    // a plain assignment would take __proto__ for something else
+    // a plain assignment to __proto__ would change the prototype
     Object.defineProperty(parsed, name, {
       value: meant,
       enumerable: true,
@@ -44,7 +42,7 @@ function parseJson(name: string, text: string): unknown {
   }
 }
 
-/** `3` is a number where the tool wants one, and a text where it wants that or may have both. */
+/** `3` is a number if the tool takes numbers only, and text if it takes text. */
 function coerce(name: string, value: string, property: unknown): unknown {
   const choice = choicesOf(property)?.find((one) => String(one) === value);
   if (choice !== undefined) return choice;

@@ -1,43 +1,40 @@
 import type { McpResult } from '../../../fleet/fleet.js';
-import { type Command, type CommandContext, UsageError } from '../../core/command.js';
-import { parseDuration } from '../../core/duration.js';
+import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
 import { parseArguments } from './parse-arguments.js';
 import { findTarget } from './resolve-target.js';
 
-export const verb: Command = {
-  usage: 'prompt SERVER.NAME [k=v]…',
-  about: `Fills in a prompt and prints the text of its messages; where there are several, each under who is to say it.`,
-  help: `Examples:
-  toolherd prompt everything.simple-prompt
-  toolherd prompt everything.args-prompt city=Berlin state=Berlin
-  toolherd prompt everything.args-prompt city=Berlin --json      the whole result
-
-Exit status: 0 ok, 1 the server failed, 4 no such server or prompt, 124 timeout.`,
-  options: {},
-  most: Number.POSITIVE_INFINITY,
+export const command = defineCommand({
+  name: 'prompt',
+  summary: 'Fills in a prompt and prints the text of its messages.',
+  details: 'If there are several messages, each one is printed under its role.',
+  args: {
+    target: { label: 'SERVER.NAME', noun: 'prompt', complete: 'prompt' },
+    words: { label: 'k=v', optional: true, many: true },
+  },
+  examples: [
+    'toolherd prompt everything.simple-prompt',
+    'toolherd prompt everything.args-prompt city=Berlin state=Berlin',
+    ['toolherd prompt everything.simple-prompt --json', 'the whole result'],
+  ],
+  exits: {
+    ok: 'ok',
+    failed: 'the server failed',
+    notFound: 'no such server or prompt',
+    timeout: '--timeout is over',
+  },
   async run(call) {
-    const [target, ...words] = call.args;
-    if (target === undefined) {
-      throw new UsageError('name a prompt', 'usage: toolherd prompt SERVER.NAME [k=v]…');
-    }
-    const given = words.length === 0 ? undefined : parseArguments(words, undefined, undefined);
+    const { args, globals } = call;
+    const given = args.words.length === 0 ? undefined : parseArguments(args.words, undefined, undefined);
     const fleet = await call.fleet();
-    const { server, name } = await findTarget(fleet, target, 'prompt');
-    const timeout = call.flags.timeout as string | undefined;
-    const result = await fleet.prompt({
-      server,
-      name,
-      arguments: given,
-      timeout_ms: timeout === undefined ? undefined : parseDuration(timeout),
-    });
-    show(call, result);
+    const { server, name } = await findTarget(fleet, args.target, 'prompt');
+    show(call, await fleet.prompt({ server, name, arguments: given, timeout_ms: globals.timeout }));
     return EXIT.ok;
   },
-};
+});
 
-/** As the server made it: any part may be missing. */
+/** As the server sent it: any part may be missing. */
 interface Message {
   role?: unknown;
   content?: { type?: unknown; text?: unknown } | null;

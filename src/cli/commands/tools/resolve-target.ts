@@ -8,10 +8,7 @@ export interface Target {
   isKnown: boolean;
 }
 
-/**
- * Who is meant by SERVER.NAME: the longest name of a server in this view wins. The name that the whole herd knows it by
- * (`server__name`) will do as well.
- */
+/** Splits SERVER.NAME: the longest server name in this view wins. The public name (`server__name`) works as well. */
 export async function findTarget(fleet: Fleet, target: string, kind: 'tool' | 'prompt'): Promise<Target> {
   const { servers } = await fleet.status();
   const own = servers.filter(({ other_view }) => other_view !== true);

@@ -5,7 +5,7 @@ import type { ToolResult } from '../../../fleet/fleet.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
 
-/** The endings that are not the second half of the type. */
+/** File endings that differ from the second half of the MIME type. */
 const ENDINGS: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/x-wav': 'wav',
@@ -16,17 +16,20 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
 };
 
-/** A file's name may have 255 bytes. */
+/** File systems allow 255 bytes. */
 const LONGEST_NAME = 200;
 
 /**
- * What a tool answered beside text goes to files: into a new folder among the temporary ones, or where --out says.
- * A line about each. The names are ours: what a server calls it must not choose a place.
+ * Saves what a tool answered besides text: into the folder `out` (--out), else into a new temporary one. Answers with a line
+ * about each file. toolherd chooses the names of the files: a server must not choose where to write.
  */
-export function saveContent({ flags, cwd }: CommandContext, { content, metadata }: ToolResult): string[] {
+export function saveContent(
+  { cwd }: CommandContext,
+  { content, metadata }: ToolResult,
+  out: string | undefined,
+): string[] {
   let folder: string | undefined;
-  const place = () =>
-    (folder ??= makeFolder(typeof flags.out === 'string' ? resolve(cwd, flags.out) : undefined));
+  const place = () => (folder ??= makeFolder(out === undefined ? undefined : resolve(cwd, out)));
   return content.flatMap((block, index) => {
     if (block.type === 'text') return [];
     if (block.type === 'unknown') return [singleLine(`(${block.original_type} content; see --raw)`)];
@@ -49,7 +52,7 @@ function makeFolder(wanted: string | undefined): string {
   }
 }
 
-/** No file that is there is written over. */
+/** Never overwrites a file. */
 function write(folder: string, stem: string, end: string, bytes: Buffer): string {
   for (let copy = 1; ; copy += 1) {
     const file = join(folder, `${stem}${copy === 1 ? '' : `-${copy}`}.${end}`);

@@ -1,12 +1,13 @@
 import { isObject } from '../../../shared/json.js';
-/** What a tool's schema says about one argument, as far as the command looks: the rest is the server's to judge. */
+
+/** The parts of the schema of one argument that the command reads. The server checks the rest. */
 export interface Property {
   type?: unknown;
   enum?: unknown;
   const?: unknown;
   anyOf?: unknown;
   oneOf?: unknown;
-  /** Of OpenAPI: null will do as well. */
+  /** From OpenAPI: null is allowed too. */
   nullable?: unknown;
   default?: unknown;
 }
@@ -22,7 +23,7 @@ export function propertiesOf(schema: unknown): Record<string, Property> {
   return Object.fromEntries(each);
 }
 
-/** Written out where it refers to a definition in the same schema, as generators write lists of choices. One step deep. */
+/** With references to definitions in the same schema resolved, one step deep: generators write enums like that. */
 function followed(schema: Record<string, unknown>, property: unknown): unknown {
   if (!isObject(property)) return property;
   if (Array.isArray(property.anyOf))
@@ -37,7 +38,7 @@ function definitionOf(schema: Record<string, unknown>, property: unknown): unkno
   return isObject(all) && Object.hasOwn(all, name) ? all[name] : property;
 }
 
-/** The types that a value may have; undefined where the schema says it in words that are not understood here. */
+/** The types that a value may have; undefined if the schema uses other keywords than those read here. */
 export function typesOf(property: unknown): string[] | undefined {
   if (!isObject(property)) return undefined;
   const { type, anyOf, oneOf, nullable } = property as Property;
@@ -52,7 +53,7 @@ export function typesOf(property: unknown): string[] | undefined {
   return nullable === true ? [...types, 'null'] : types;
 }
 
-/** The values among which one has to be chosen. */
+/** The allowed values, if the schema lists them. */
 export function choicesOf(property: unknown): unknown[] | undefined {
   if (!isObject(property)) return undefined;
   if (Array.isArray(property.enum))
@@ -65,6 +66,6 @@ export function isOfType(value: unknown, type: string): boolean {
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isObject(value);
   if (type === 'integer') return Number.isInteger(value);
-  // the three that are left are called the same in both
+  // string, number and boolean have the same names in JavaScript
   return typeof value === type;
 }

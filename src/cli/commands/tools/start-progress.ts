@@ -3,7 +3,7 @@ import type { CommandContext } from '../../core/command.js';
 
 const TICK_MS = 1000;
 
-/** Where servers take their time to start, a person is told what is being waited for. Without a name: any of the herd. */
+/** While servers take long to start, shows on a terminal which one the work waits for. Without a name: any server. */
 export async function showStartProgress<T>(
   call: CommandContext,
   fleet: Fleet,

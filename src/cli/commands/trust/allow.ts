@@ -1,34 +1,34 @@
 import { loadConfig } from '../../../config/load.js';
 import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust.js';
-import type { Command } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { loadOptions, namedAgentFile } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { describeWouldRun, wouldRunJson } from '../../ui/trust-preview.js';
 
-export const verb: Command = {
-  usage: 'allow [FILE] [--yes]',
-  about: `Lets a project's agent.yaml run what it says. Shows what would run and asks. The file is remembered as it is
-now: when it, a manifest it names, or the names in its envFile change, it has to be allowed again.`,
-  help: `Examples:
-  toolherd allow                  the nearest agent.yaml
-  toolherd allow ./agent.yaml --yes
-
-Exit status: 0 allowed, 77 not allowed (no terminal and no --yes, or the answer was no).`,
-  options: { yes: { type: 'boolean', short: 'y' } },
-  most: 1,
+export const command = defineCommand({
+  name: 'allow',
+  summary: "Lets a project's agent.yaml run what it says.",
+  details: `It shows what would run, and asks.
+toolherd remembers the file as it is now.
+When the file, a manifest it names, or the names in its envFile change, you have
+to allow it again.`,
+  args: { file: { optional: true } },
+  options: { yes: { type: 'boolean', short: 'y', about: 'do not ask' } },
+  examples: [['toolherd allow', 'the nearest agent.yaml'], 'toolherd allow ./agent.yaml --yes'],
+  exits: { ok: 'allowed', notAllowed: 'you said no, or there is no terminal and no --yes' },
   async run(call) {
-    const { output } = call;
-    const file = namedAgentFile(call);
-    // Its variables need not be set yet: allowing is about what would run, not whether it can.
-    const options = { ...loadOptions(call, file), trustFile: undefined, variables: 'lenient' as const };
-    const { agent } = await loadConfig(options);
+    const { args, options, output } = call;
+    const file = namedAgentFile(call, args.file);
+    // its variables need not be set yet: this is about what would run, not whether it can
+    const lenient = { ...loadOptions(call, file), trustFile: undefined, variables: 'lenient' as const };
+    const { agent } = await loadConfig(lenient);
     if (agent === undefined) throw new Error(`${file} was not loaded`);
     const list = agent.planned.filter(({ entry }) => entry.fields.enabled !== false).map(wouldRun);
-    const said = call.flags.yes === true || (!output.isJson && call.isInteractive());
-    if (!said) throw new TrustRequiredError(file, 'never', list);
+    const canDecide = options.yes || (!output.isJson && call.isInteractive());
+    if (!canDecide) throw new TrustRequiredError(file, 'never', list);
     output.note(describeWouldRun(file, list));
-    const isAllowed = call.flags.yes === true || (await call.confirm('Allow this?'));
+    const isAllowed = options.yes || (await call.confirm('Allow this?'));
     if (isAllowed) {
       await new TrustStore(call.paths.trustFile).allow(file, await makePin(agent.text, agent.planned));
       await notifyConfigChange(call);
@@ -37,4 +37,4 @@ Exit status: 0 allowed, 77 not allowed (no terminal and no --yes, or the answer 
     output.json({ ok: isAllowed, file, would_run: wouldRunJson(list) });
     return isAllowed ? EXIT.ok : EXIT.notAllowed;
   },
-};
+});

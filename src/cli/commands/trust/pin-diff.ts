@@ -1,23 +1,26 @@
 import type { PinnedVersion, ToolPin } from '../../../fleet/fleet.js';
-import { escapeInvisible } from '../../ui/visible.js';
+import { diffLines } from '../../ui/line-diff.js';
+import { escapeInvisible } from '../../ui/text.js';
 
 const CONTEXT = 2;
-/** What is cut off is no JSON that could be laid out, so it is broken into lines as it comes. */
+/** A definition that was cut is no valid JSON, so it is broken into lines of equal length. */
 const LINE = /.{1,100}/gsu;
 
-/** How a tool differs from what was pinned, part by part, each line marked as `diff` marks it. */
+/** How a tool differs from the pinned definition, field by field, each line marked as by `diff`. */
 export function pinDiff({ pinned, offered }: Pick<ToolPin, 'pinned' | 'offered'>): string[] {
   const [before, after] = [partsOf(pinned), partsOf(offered)];
   const names = [...new Set([...before.keys(), ...after.keys()])];
-  const shown = names.flatMap((name) => {
+  const lines = names.flatMap((name) => {
     const [old = [], now = []] = [before.get(name), after.get(name)];
-    const lines = hunk(old, now);
-    return lines.length === 0 ? [] : [`@@ ${escapeInvisible(name)} @@`, ...lines];
+    return diffLines(old, now, CONTEXT).flatMap((hunk) => [
+      `@@ ${escapeInvisible(name)} @@`,
+      ...hunk.lines.map(({ mark, text }) => `${mark}${escapeInvisible(text)}`),
+    ]);
   });
-  return shown.length > 0 ? shown : ['(they differ in what is not shown: a secret)'];
+  return lines.length > 0 ? lines : ['(they differ in what is not shown: a secret)'];
 }
 
-/** The members of a definition as lines: text by its own lines, everything else as JSON. */
+/** The fields of a definition as lines: text as it is, everything else as JSON. */
 function partsOf(version: PinnedVersion | null): Map<string, string[]> {
   if (version === null) return new Map();
   const { definition, excerpt, hash } = version;
@@ -32,23 +35,4 @@ function partsOf(version: PinnedVersion | null): Map<string, string[]> {
       return [name, text.split('\n')];
     }),
   );
-}
-
-function hunk(old: readonly string[], now: readonly string[]): string[] {
-  let start = 0;
-  while (start < old.length && start < now.length && old[start] === now[start]) start++;
-  let same = 0;
-  while (same < Math.min(old.length, now.length) - start && old.at(-1 - same) === now.at(-1 - same)) same++;
-  if (start === old.length && start === now.length) return [];
-  const end = old.length - same;
-  return [
-    ...marked(' ', old.slice(Math.max(0, start - CONTEXT), start)),
-    ...marked('-', old.slice(start, end)),
-    ...marked('+', now.slice(start, now.length - same)),
-    ...marked(' ', old.slice(end, end + CONTEXT)),
-  ];
-}
-
-function marked(mark: string, lines: readonly string[]): string[] {
-  return lines.map((line) => `${mark}${escapeInvisible(line)}`);
 }

@@ -1,41 +1,50 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
-import type { Command } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
+import { elapsedSince } from '../../core/duration.js';
 import { EXIT } from '../../core/exit-codes.js';
+import { printError } from '../../core/report-error.js';
 import { withTimeout } from '../../core/timeout.js';
-import { ago } from '../../ui/table.js';
-import { singleLine } from '../../ui/text.js';
-import { escapeInvisible } from '../../ui/visible.js';
+import { escapeInvisible, singleLine } from '../../ui/text.js';
 import { pinDiff } from './pin-diff.js';
 
-export const verb: Command = {
-  usage: 'pins [SERVER] [--accept] [--yes]',
-  about: `Shows what tools are not what they were when toolherd first saw them, and how they differ. With 'security.pin:
-enforce' such a tool is blocked. --accept takes exactly what was shown for good; on a terminal it asks first.`,
-  help: `Examples:
-  toolherd pins                         every server
-  toolherd pins github                  one server, with the differences
-  toolherd pins github --accept         the same, and accepts them
-  toolherd pins --json | jq '.servers[].tools[] | select(.state != "pinned")'
-
-A definition is a tool's name, title, description, schemas and annotations. It is pinned when it is first read. What no
-eye sees is shown by its number, as \\u{202e}. Without a terminal --accept is consent enough; on one, --yes is.
-
-Exit status: 0 shown or accepted, 1 something changed again before it was accepted, 4 no such server,
-77 the answer was no.`,
-  options: { accept: { type: 'boolean' }, yes: { type: 'boolean', short: 'y' } },
-  most: 1,
+export const command = defineCommand({
+  name: 'pins',
+  summary: 'Shows tools whose definitions have changed since toolherd first read them.',
+  details: `A definition is the name, title, description, schemas and annotations of a tool.
+toolherd pins it when it first reads it.
+With 'security.pin: enforce' a tool with another definition is blocked.
+--accept pins exactly the definitions that were shown.
+On a terminal it asks first, unless --yes is given.
+Invisible characters are shown by their numbers, as \\u{202e}.`,
+  args: { server: { optional: true, complete: 'any server' } },
+  options: {
+    accept: { type: 'boolean', about: 'accept the changes' },
+    yes: { type: 'boolean', short: 'y', about: 'do not ask' },
+  },
+  examples: [
+    'toolherd pins',
+    'toolherd pins github',
+    'toolherd pins github --accept',
+    'toolherd pins --json | jq \'.servers[].tools[]|select(.state != "pinned")\'',
+  ],
+  exits: {
+    ok: 'shown or accepted',
+    failed: 'a definition changed again before it was accepted',
+    notFound: 'no such server',
+    notAllowed: 'you said no',
+  },
   async run(call) {
-    const { args, flags, output } = call;
+    const { args, options, output } = call;
     const fleet = await call.fleet();
-    const shown = await withTimeout(call, fleet.pins({ server: args[0] }));
+    const shown = await withTimeout(call, fleet.pins({ server: args.server }));
     const waiting = shown.servers.filter((server) => hashesOf(server).length > 0);
     output.print(describe(shown, Date.now()));
-    if (flags.accept !== true || waiting.length === 0) {
+    if (!options.accept || waiting.length === 0) {
       output.json({ ...shown });
-      if (flags.accept === true) output.note('there is nothing to accept');
+      if (options.accept) output.note('there is nothing to accept');
       return EXIT.ok;
     }
-    const isAsked = flags.yes !== true && !output.isJson && call.isInteractive();
+    const isAsked = !options.yes && !output.isJson && call.isInteractive();
     if (isAsked && !(await call.confirm('Accept this?'))) {
       output.print('nothing was accepted');
       return EXIT.notAllowed;
@@ -43,7 +52,7 @@ Exit status: 0 shown or accepted, 1 something changed again before it was accept
     const report = { ...shown, servers: [] as ServerPins[], accepted: [...shown.accepted] };
     const isWaiting = new Set(waiting.map(({ server }) => server));
     for (const server of shown.servers) {
-      // only what was shown: by its hash, and for each server by itself
+      // by their hashes, so that only the shown definitions are accepted
       const params = { server: server.server, accept: true, hashes: hashesOf(server) };
       const done = isWaiting.has(server.server) ? await withTimeout(call, fleet.pins(params)) : undefined;
       report.servers.push(...(done?.servers ?? [server]));
@@ -54,12 +63,14 @@ Exit status: 0 shown or accepted, 1 something changed again before it was accept
       output.print(escapeInvisible(`accepted: ${server}.${tool}`));
     const missed = waiting.flatMap(hashesOf).length - report.accepted.length;
     if (missed === 0) return EXIT.ok;
-    output.error(
-      `error: ${missed === 1 ? '1 tool' : `${missed} tools`} changed again before that was accepted\n  fix: look again: toolherd pins`,
-    );
+    printError(output, {
+      type: 'PinChangedError',
+      message: `${missed === 1 ? '1 tool' : `${missed} tools`} changed again before that was accepted`,
+      fix: 'look again: toolherd pins',
+    });
     return EXIT.failed;
   },
-};
+});
 
 function hashesOf({ tools }: ServerPins): string[] {
   return tools.flatMap(({ offered }) => offered?.hash ?? []);
@@ -85,7 +96,7 @@ function describeServer({ server, tools, problem }: ServerPins, now: number): st
 
 function describeTool(tool: ToolPin, now: number): string[] {
   const mark = tool.state === 'new' ? '+' : '~';
-  const since = tool.offered === null ? '' : `, ${ago(tool.offered.at, now)} ago`;
+  const since = tool.offered === null ? '' : `, ${elapsedSince(tool.offered.at, now)} ago`;
   const about = `${tool.state}${tool.blocked ? ' and blocked' : ''}${since}`;
   return [
     `  ${mark} ${escapeInvisible(tool.tool)} (${about})`,

@@ -186,7 +186,7 @@ describe('toolherd add', () => {
     [
       'com.example/deleted',
       1,
-      "error: 'com.example/deleted' was deleted from the registry\n  why: it was a fraud\n",
+      "error: RegistryRefusedError: 'com.example/deleted' was deleted from the registry\n  why: it was a fraud\n",
     ],
     [
       'com.example/only-nuget',
@@ -194,7 +194,7 @@ describe('toolherd add', () => {
       '  why: nuget example-nuget (there is no runner for nuget packages here)\n',
     ],
     ['com.example/only-mcpb', 1, '  why: mcpb example-mcpb (there is no runner for mcpb packages here)\n'],
-    ['com.example/none', 4, "error: the registry has no server 'com.example/none'\n"],
+    ['com.example/none', 4, "error: RegistryNotFoundError: the registry has no server 'com.example/none'\n"],
     ['com.example/deprecated', 0, 'warning: com.example/deprecated is deprecated: use another\n'],
   ])('%s: exit %i', async (name, status, words) => {
     const { run, agentFile, read } = await stage([

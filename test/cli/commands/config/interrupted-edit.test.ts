@@ -58,7 +58,7 @@ describe('C4: an edit that does not come to its end', () => {
       expect(status).toBe(1);
       expect(stderr).toBe(
         [
-          `error: ${scene.configFile} could not be written`,
+          `error: ToolherdError: ${scene.configFile} could not be written`,
           `  why: ENOSPC: no space left on device, ${step}. The file is as it was.`,
           '  fix: Free some space on the disk and run the command again.',
           '',

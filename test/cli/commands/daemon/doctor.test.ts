@@ -7,6 +7,7 @@ import { config, server } from '../../../faults/config.js';
 import { toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
 import { type Home, killDaemon, makeHome } from '../../../support/herd.js';
+import { silentSocket } from '../../../support/silent-socket.js';
 
 interface Finding {
   about: string;
@@ -143,6 +144,14 @@ describe('toolherd doctor', () => {
       { level: 'error', message: expect.stringContaining('ENOTDIR'), fix: expect.stringContaining('folder') },
     ]);
     if (process.platform === 'linux') expect(await findings('lock')).toEqual([]);
+  });
+
+  it('gives up a daemon that does not say hello, after --timeout', async () => {
+    const home = makeHome(config([]));
+    await silentSocket(home.socket);
+    const { stdout, status } = await inHome(home).run('--timeout', '300ms');
+    expect(stdout).toMatch(/^error {2}daemon +the daemon on .* does not answer\n +fix: end it$/m);
+    expect(status).toBe(1);
   });
 
   it('knows which Node is needed', () => {

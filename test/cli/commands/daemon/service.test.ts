@@ -149,14 +149,14 @@ systemctl --user enable --now toolherd.service
     expect(await failing.run('install')).toEqual({
       status: 1,
       stdout: '',
-      stderr: `error: systemd does not run the service yet
+      stderr: `error: ToolherdError: systemd does not run the service yet
   why: systemctl --user daemon-reload: no bus
   fix: $/.config/systemd/user/toolherd.service is written; run: systemctl --user daemon-reload && systemctl --user enable --now toolherd.service; or without it: toolherd up
 `,
     });
     expect(await failing.run('instal')).toMatchObject({
       status: 2,
-      stderr: "error: unknown action 'instal'\n  fix: did you mean 'install'?\n",
+      stderr: "error: UsageError: unknown action 'instal'\n  fix: did you mean 'install'?\n",
     });
     expect(await failing.run()).toMatchObject({ status: 2 });
   });

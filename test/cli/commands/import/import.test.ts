@@ -161,7 +161,7 @@ mcp_servers:
     expect(await run('--name', 'x', '--yes')).toMatchObject({ status: 2 });
     expect(await run('gihtub')).toMatchObject({
       status: 2,
-      stderr: "error: no client has a server 'gihtub'\n  fix: did you mean 'github'?\n",
+      stderr: "error: UsageError: no client has a server 'gihtub'\n  fix: did you mean 'github'?\n",
     });
   });
 
@@ -264,7 +264,7 @@ mcp_servers:
     expect(await run('--json')).toMatchObject({ status: 2 });
     expect(await run('--from', 'cursor,vscod')).toMatchObject({
       status: 2,
-      stderr: "error: unknown client 'vscod'\n  fix: did you mean 'vscode'?\n",
+      stderr: "error: UsageError: unknown client 'vscod'\n  fix: did you mean 'vscode'?\n",
     });
     expect(existsSync(file)).toBe(false);
   });

@@ -197,7 +197,7 @@ describe('toolherd show', () => {
       status: 4,
       stdout: '',
       stderr: [
-        "error: the registry has no server 'context7'",
+        "error: RegistryNotFoundError: the registry has no server 'context7'",
         '  fix: use the full name: io.github.upstash/context7; or see "toolherd search context7"',
         '',
       ].join('\n'),

@@ -40,7 +40,7 @@ describe('the story of a server', () => {
     [
       'quarantined',
       's does not run: it was given up (quarantined), since 1m0s.',
-      'nothing, until somebody acts.',
+      'nothing, until you act.',
       '"toolherd reset s".',
     ],
     ['stopped', 's is stopped, since 1m0s.', 'nothing, until it is started.', '"toolherd start s".'],
@@ -53,7 +53,7 @@ describe('the story of a server', () => {
     [
       'needs_auth',
       's does not run: it needs an authorisation, since 1m0s.',
-      'nothing, until somebody acts.',
+      'nothing, until you act.',
       'toolherd auth s.',
     ],
     [

@@ -74,7 +74,7 @@ describe('toolherd events', () => {
     const events = await begin({ home }, 'events');
     await toolherd(['down'], options);
     expect(await events.status).toBe(3);
-    expect(events.notes()).toContain('error: the daemon has ended');
+    expect(events.notes()).toContain('error: DaemonNotRunningError: the daemon has ended');
   });
 });
 

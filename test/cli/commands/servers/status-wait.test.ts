@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { verb } from '../../../../src/cli/commands/servers/status.js';
-import type { CommandContext } from '../../../../src/cli/core/command.js';
+import { command } from '../../../../src/cli/commands/servers/status.js';
+import type { CommandCall } from '../../../../src/cli/core/command.js';
 import { createOutput } from '../../../../src/cli/ui/output.js';
 
 it('status --wait misses no change, also not one that comes while it begins to listen', async () => {
@@ -24,12 +24,13 @@ it('status --wait misses no change, also not one that comes while it begins to l
   const said = { write: () => true };
   const output = createOutput({ stdout: said, stderr: said }, { json: true, quiet: false });
   const call = {
-    args: [],
-    flags: { wait: true },
+    args: { servers: [] },
+    options: { wait: true },
+    globals: {},
     output,
     fleet: async () => fleet,
-  } as unknown as CommandContext;
-  expect(await verb.run(call)).toBe(0);
+  } as unknown as CommandCall;
+  expect(await command.run(call)).toBe(0);
 });
 
 it('status --wait also ends where no event tells of the change: of servers of other views none does', async () => {
@@ -49,8 +50,14 @@ it('status --wait also ends where no event tells of the change: of servers of ot
   const said = { write: () => true };
   const output = createOutput({ stdout: said, stderr: said }, { json: true, quiet: false });
   const open = async () => fleet;
-  const call = { args: ['a'], flags: { wait: true }, output, fleet: open } as unknown as CommandContext;
-  expect(await verb.run(call)).toBe(0);
+  const call = {
+    args: { servers: ['a'] },
+    options: { wait: true },
+    globals: {},
+    output,
+    fleet: open,
+  } as unknown as CommandCall;
+  expect(await command.run(call)).toBe(0);
 });
 
 it('status --wait fails when the daemon goes meanwhile: it tells of no change any more', async () => {
@@ -72,6 +79,12 @@ it('status --wait fails when the daemon goes meanwhile: it tells of no change an
     }, 10);
     return fleet;
   };
-  const call = { args: [], flags: { wait: true }, output, fleet: open } as unknown as CommandContext;
-  await expect(verb.run(call)).rejects.toThrow('the connection is closed');
+  const call = {
+    args: { servers: [] },
+    options: { wait: true },
+    globals: {},
+    output,
+    fleet: open,
+  } as unknown as CommandCall;
+  await expect(command.run(call)).rejects.toThrow('the connection is closed');
 });

@@ -38,7 +38,7 @@ describe('status --watch on a terminal', () => {
     await toolherd(['down'], options);
     expect(await second.status).toBe(3);
     for (const { screen } of [first, second]) expect(screen()).toContain(LEAVE);
-    expect(second.screen()).toContain('error: the daemon has ended');
+    expect(second.screen()).toContain('error: DaemonNotRunningError: the daemon has ended');
   });
 });
 
@@ -77,8 +77,8 @@ describe('status --watch elsewhere', () => {
     const child = spawn(process.execPath, [COMMAND, 'status', '--watch'], { ...options, stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
     const exited = once(child, 'exit');
-    for (const verb of [['status'], ['why', 'good']]) {
-      const { status, stderr } = await toolherd([...verb, '--timeout', '100ms'], options);
+    for (const command of [['status'], ['why', 'good']]) {
+      const { status, stderr } = await toolherd([...command, '--timeout', '100ms'], options);
       expect([status, stderr]).toEqual([124, expect.stringContaining('not done within 100ms')]);
     }
     child.kill('SIGINT');

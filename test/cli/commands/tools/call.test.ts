@@ -123,7 +123,7 @@ describe('toolherd call', () => {
     expect(await run('typed.add', 'a=1')).toEqual({
       status: 2,
       stdout: '',
-      stderr: "error: 'b' is missing\n  fix: add takes a=NUMBER b=NUMBER [loud=true|false]\n",
+      stderr: "error: UsageError: 'b' is missing\n  fix: add takes a=NUMBER b=NUMBER [loud=true|false]\n",
     });
     expect((await run('typed.order', 'itm=x', 'count=many')).stderr).toContain(
       `order has no argument 'itm'; did you mean 'item'?; 'count' must be a whole number, not "many"`,
@@ -193,7 +193,7 @@ describe('toolherd call', () => {
     const args = ['call', 'content.everything', '--out', join(herd.home.configFile, 'here')];
     const told = await toolherd(args, options);
     expect(told).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
-    expect(told.stderr).toMatch(/^error: --out: .*\n {2}why: the tool has run/);
+    expect(told.stderr).toMatch(/^error: UsageError: --out: .*\n {2}why: the tool has run/);
     const json = await toolherd([...args, '--json'], options);
     expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
   });

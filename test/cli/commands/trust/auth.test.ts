@@ -174,8 +174,8 @@ describe('toolherd auth', () => {
     guarded.revoke();
     shown.push(await herd.say('guarded', 'echo'));
     await until(async () => (await herd.status('guarded')).detail === 'needs_auth');
-    for (const verb of ['status', 'why', 'inspect', 'logs']) {
-      const { stdout: out, stderr: err } = await run(verb, 'guarded', '--json');
+    for (const command of ['status', 'why', 'inspect', 'logs']) {
+      const { stdout: out, stderr: err } = await run(command, 'guarded', '--json');
       shown.push(out, err);
     }
     expect(shown.join('\n')).not.toContain(MARK);

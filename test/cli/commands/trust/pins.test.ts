@@ -37,7 +37,7 @@ function run(home: { folder: string; environment: Record<string, string> }, ...a
   return toolherd(args, { cwd: home.folder, env: home.environment });
 }
 
-it('a tool that changed is shown with its difference, nothing hidden in it, and told by every verb that looks', async () => {
+it('a tool that changed is shown with its difference, nothing hidden in it, and told by every command that looks', async () => {
   const { text, offers } = stage('warn');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);
@@ -55,9 +55,9 @@ it('a tool that changed is shown with its difference, nothing hidden in it, and 
     '',
   ]);
   const note = 'demo: 1 tool is not what was pinned; see "toolherd pins demo"';
-  for (const verb of ['status', 'doctor', 'why']) {
-    const { stdout: said } = await run(home, verb, ...(verb === 'why' ? ['demo'] : []));
-    expect(said, verb).toContain(note);
+  for (const command of ['status', 'doctor', 'why']) {
+    const { stdout: said } = await run(home, command, ...(command === 'why' ? ['demo'] : []));
+    expect(said, command).toContain(note);
   }
   const logged = (await run(home, 'logs', 'demo')).stdout;
   expect(logged).toContain('these tools are not what was pinned: add');

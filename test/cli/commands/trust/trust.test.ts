@@ -30,7 +30,7 @@ describe('toolherd allow and revoke', () => {
     const file = join(cwd, 'agent.yaml');
     expect(stderr).toBe(
       [
-        `error: ${file} was never allowed to run`,
+        `error: TrustRequiredError: ${file} was never allowed to run`,
         `${file} would, each time it is used:`,
         '  files (stdio)',
         '    runs         npx -y pkg ${UNSET_VARIABLE}',
@@ -134,7 +134,7 @@ describe('toolherd allow and revoke', () => {
   it('without any agent.yaml it says so: exit 2', async () => {
     const cwd = makeFolder();
     const { status, stderr } = await toolherd(['allow'], { cwd });
-    expect(stderr).toBe('error: there is no agent.yaml here or above\n  fix: name the file\n');
+    expect(stderr).toBe('error: UsageError: there is no agent.yaml here or above\n  fix: name the file\n');
     expect(status).toBe(2);
   });
 });

@@ -26,32 +26,32 @@ import { MAX_WAITING_BYTES, WaitingLines } from './waiting-lines.js';
 export interface BridgeOptions {
   input: Readable;
   output: Writable;
-  /** The way to a daemon that has heard hello. `start`: where none runs, one may be started. */
+  /** A connection to the daemon, after its hello. `start`: whether it may start a daemon. */
   open(start: boolean): Promise<Socket>;
-  /** Whether the socket's name is there. A daemon that ends in order removes it; one that crashes leaves it. */
+  /** Whether the socket file exists. A daemon removes it when it shuts down; a crash leaves it. */
   hasSocket(): boolean;
-  /** Beside the conversation, for people. */
+  /** A line for people, on stderr. */
   note(text: string): void;
 }
 
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
-/** Enough for what the daemon puts in front of a result; an id that is longer makes the line be joined. */
+/** Enough for everything in front of a result. If the id is longer, the pieces of the line are joined. */
 const HEAD_BYTES = 65_536;
-/** As much as `max_message_bytes` can allow, and what is around it. */
+/** The largest `max_message_bytes`, and the message around it. */
 const MAX_REPLY_BYTES = 2 ** 31 + HEAD_BYTES;
-/** Between two looks for a daemon that is gone. */
+/** Pause between two attempts to reach a daemon that has ended: it doubles. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
-/** The same for one that is being replaced, and for how long its successor is waited for. */
+/** The same for a daemon that is being replaced, and the longest wait for its successor. */
 const SUCCESSOR_WAIT_MS = 100;
 const SUCCESSOR_MS = 30_000;
-/** Ids of our own, for what the client must not hear the reply of. */
+/** Ids of the bridge's own requests: the client must not get their replies. */
 const OWN_ID = '"toolherd-bridge-';
-/** How a client of each era begins. */
-const FIRST_WORDS = ['initialize', 'server/discover'];
-/** What is said of a daemon that has ended, by how. */
-const WENT = { crashed: 'went away', replaced: 'was replaced', shutdown: 'was stopped' } as const;
+/** The first request of a client, in each version of the protocol. */
+const FIRST_METHODS = ['initialize', 'server/discover'];
+/** How the last daemon ended, for error messages. */
+const ENDED = { crashed: 'went away', replaced: 'was replaced', shutdown: 'was stopped' } as const;
 const STOPPED = "the toolherd daemon was stopped ('toolherd down', or a signal); start it with: toolherd up";
 
 const FULL = `requests of ${MAX_WAITING_BYTES / 2 ** 20} MiB wait for the next toolherd daemon already; try again later`;
@@ -62,22 +62,22 @@ interface Refusal {
 }
 const NOT_RUNNING: Refusal = { type: 'DaemonNotRunningError' };
 
-/** How the last daemon ended, or will: `crashed` until it says otherwise. */
+/** How the last daemon ended, or will: `crashed` until it sends a closing notice. */
 type DaemonEnd = { reason: 'crashed' } | Closing;
 
 /**
- * Lines from stdin to the daemon and back. Whole lines, so that a daemon which dies in the middle of one leaves no half
- * of it with the client. When the daemon is gone, what was in flight is answered with an error; the next daemon hears
- * what the client said at its beginning. Whether the next request starts a daemon depends on how the last one ended:
+ * Passes lines from stdin to the daemon and back. Only whole lines, so that a daemon that dies in the middle of one leaves
+ * no half line with the client. When the daemon ends, requests in flight get an error, and the bridge repeats the client's
+ * handshake for the next daemon. How the last daemon ended decides whether the next request starts a daemon:
  *
  * - crashed: yes;
- * - replaced: requests wait for the successor. One that dies, or takes too long, counts as crashed; one that refuses this
- *   bridge refuses its requests;
- * - shut down: no. Requests are refused until a daemon serves again, which the user, or another client, has to start.
+ * - replaced: requests wait for the successor. A successor that dies, or takes too long, counts as crashed; one that refuses
+ *   this bridge refuses its requests;
+ * - shut down: no. Requests are refused until the user, or another client, has started a daemon.
  */
 export class Bridge {
   readonly #options: BridgeOptions;
-  readonly #ledger = new OpenRequests();
+  readonly #requests = new OpenRequests();
   readonly #waiting = new WaitingLines();
   #socket: Socket | undefined;
   #state: 'open' | 'ending' = 'open';
@@ -98,13 +98,13 @@ export class Bridge {
     });
     const lines = new Framer(MAX_LINE_BYTES, {
       line: (line) => this.#fromClient(line),
-      // the daemon would refuse it in the same words
+      // the same error as from the daemon
       tooLong: () => this.#toClient(failureLine('null', `a line of more than ${MAX_LINE_BYTES} bytes`)),
     });
     this.#attach(socket);
     input.on('data', (chunk: Buffer) => lines.push(chunk));
     input.once('end', () => {
-      // the last line may have no newline
+      // the last line may lack its newline
       lines.push(Buffer.from('\n'));
       this.#end();
     });
@@ -131,22 +131,23 @@ export class Bridge {
     } else this.#toDaemon(socket, whole);
   }
 
-  /** For the next daemon. */
+  /** Keeps a line for the next daemon. */
   #keep(line: Buffer): void {
     if (!this.#waiting.add(line)) this.#refuse([line], FULL, { type: 'OverloadedError' });
   }
 
-  /** A daemon that ends still hears answers, and cancellations of what it was asked; requests are for the next one. */
+  /** A daemon that is ending still gets replies, and cancellations of its requests. New requests are for the next daemon. */
   #isForNext(line: Buffer): boolean {
     const read = readLine(line);
     return (Array.isArray(read) ? read : [read]).some(
       (message) =>
-        message.kind === 'request' || (message.kind === 'cancel' && !this.#ledger.asked.has(message.target)),
+        message.kind === 'request' ||
+        (message.kind === 'cancel' && !this.#requests.asked.has(message.target)),
     );
   }
 
   #toDaemon(socket: Socket, line: Buffer): void {
-    this.#ledger.sent(line);
+    this.#requests.sent(line);
     if (socket.write(line)) return;
     this.#options.input.pause();
     onceDrained(socket, () => this.#options.input.resume());
@@ -166,7 +167,7 @@ export class Bridge {
     });
     let isInLine = false;
     socket.on('data', (chunk: Buffer) => {
-      // how the daemon finds out whether anybody is left to be answered; never in the middle of a line
+      // the daemon writes a space, never inside a line, to find out whether the client still reads
       if (this.#state === 'ending' && !isInLine && isProbe(chunk)) this.#toClient(chunk);
       else {
         lines.push(chunk);
@@ -175,7 +176,7 @@ export class Bridge {
     });
     socket.once('close', () => this.#lost());
     socket.resume();
-    // it may have gone while nobody listened
+    // it may have closed before the listener was set
     if (socket.closed) {
       setImmediate(() => this.#lost());
       return;
@@ -185,7 +186,7 @@ export class Bridge {
     else this.#options.input.resume();
   }
 
-  /** A long line is passed on in the pieces it came in: only the head of it is read. */
+  /** Passes a long line on in the pieces it came in, and reads only its head. */
   #fromDaemon(socket: Socket, line: readonly Buffer[]): void {
     const pieces = withoutProbes(line);
     const begin = joined(cut(pieces, 0, HEAD_BYTES));
@@ -195,7 +196,7 @@ export class Bridge {
       return;
     }
     const known = headOf(begin) === undefined ? joined(pieces) : begin;
-    this.#ledger.came(known);
+    this.#requests.came(known);
     if (headOf(known)?.id.startsWith(OWN_ID)) return;
     for (const piece of pieces.slice(0, -1)) this.#toClient(piece);
     if (pieces.slice(-1).every((last) => this.#toClient(asLine(last)))) return;
@@ -205,36 +206,36 @@ export class Bridge {
 
   #lost(): void {
     this.#socket = undefined;
-    // a connection that breaks while we write to it loses the daemon's last words
+    // a connection that breaks during a write loses the daemon's closing notice
     if (this.#daemonEnd.reason === 'crashed' && !this.#options.hasSocket())
       this.#daemonEnd = { reason: 'shutdown' };
     this.#failOpen();
-    // it may have been held up by a socket that takes nothing any more
+    // the input may be paused because the lost socket was full
     if (this.#state === 'open' && this.#waiting.isEmpty) this.#options.input.resume();
     if (this.#state === 'ending' && this.#waiting.isEmpty) this.#finish();
     else void this.#reconnect();
   }
 
-  /** The first handshake is made with the next daemon instead; everything else may have run. */
+  /** Fails the requests in flight, which may have run. Only the first handshake is repeated with the next daemon. */
   #failOpen(): void {
-    const { asked, questions, standing } = this.#ledger;
+    const { asked, questions, standing } = this.#requests;
     for (const [id, request] of asked) {
       const { method } = request;
-      if (FIRST_WORDS.includes(method) && !this.#ledger.isInitialized && this.#state === 'open') {
+      if (FIRST_METHODS.includes(method) && !this.#requests.isInitialized && this.#state === 'open') {
         this.#waiting.putFirst(asLine(Buffer.from(requestText(request))));
-        this.#ledger.remembered.delete(method);
+        this.#requests.remembered.delete(method);
       } else if (!id.startsWith(OWN_ID) && !standing.includes(request)) {
         this.#toClient(
           failureLine(
             id,
-            `the toolherd daemon ${WENT[this.#daemonEnd.reason]} while ${method} was in flight; it may have run and was not repeated`,
+            `the toolherd daemon ${ENDED[this.#daemonEnd.reason]} while ${method} was in flight; it may have run and was not repeated`,
             { type: 'ConnectionLostError', retryable: false, sent: true },
           ),
         );
       }
     }
     for (const id of questions) this.#toClient(cancelLine(id));
-    this.#ledger.lost();
+    this.#requests.lost();
   }
 
   async #reconnect(): Promise<void> {
@@ -248,7 +249,7 @@ export class Bridge {
       } catch (error) {
         const isToCome = reason === 'replaced' && isAbsence(error);
         if (isWanted && !isToCome) this.#refuseWaiting(error as Error);
-        // what came during a look that was not to start anything deserves one that is
+        // a request came during an attempt that was not to start a daemon: try again
         else if (!this.#waiting.isEmpty && !isToCome) continue;
       }
       if (this.#state === 'ending' && this.#waiting.isEmpty) {
@@ -259,7 +260,7 @@ export class Bridge {
     }
   }
 
-  /** How the last daemon ended, by now: a successor that is gone, or took too long, is not waited for. */
+  /** How the last daemon ended. A successor that has died, or takes too long, counts as crashed. */
   #daemonEndBy(deadline: number): DaemonEnd {
     const end = this.#daemonEnd;
     const isOver = () => systemClock.now() > deadline;
@@ -270,18 +271,18 @@ export class Bridge {
 
   #resume(socket: Socket): void {
     this.#options.note('toolherd bridge: connected to the daemon again');
-    const { remembered, isInitialized, standing, subscribed } = this.#ledger;
+    const { remembered, isInitialized, standing, subscribed } = this.#requests;
     for (const { method, params } of remembered.values()) this.#say(socket, method, params);
     if (isInitialized) this.#say(socket, 'notifications/initialized');
     for (const request of standing) socket.write(`${requestText(request)}\n`);
     this.#attach(socket);
-    // the next daemon may have another config, and nobody knows what changed meanwhile
+    // the next daemon may have another config: the client should read all lists again
     if (isInitialized) for (const line of LIST_CHANGES) this.#toClient(line);
     for (const uri of subscribed) this.#toClient(updatedLine(uri));
     for (const request of standing) for (const line of missedLines(request)) this.#toClient(line);
   }
 
-  /** What the client said once, in its name; the reply is for nobody. */
+  /** Repeats a message of the client; the bridge drops the reply. */
   #say(socket: Socket, method: string, params?: unknown): void {
     const isRequest = !method.startsWith('notifications/');
     const id = isRequest ? `"id":${OWN_ID}${++this.#ownIds}",` : '';
@@ -303,15 +304,15 @@ export class Bridge {
   }
 
   #refuse(lines: readonly Buffer[], why: string, { type, retryable = true }: Refusal): void {
-    const ledger = new OpenRequests();
-    for (const line of lines) ledger.sent(line);
-    for (const [id, { method }] of ledger.asked) {
+    const refused = new OpenRequests();
+    for (const line of lines) refused.sent(line);
+    for (const [id, { method }] of refused.asked) {
       const message = `${method} was not sent, because ${why}`;
       this.#toClient(failureLine(id, message, { type, retryable, sent: false }));
     }
   }
 
-  /** Until it is time for the next look, or the client has something to say. */
+  /** Waits for the next attempt, or until the client sends something. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -327,7 +328,7 @@ function isProbe(chunk: Buffer): boolean {
   return chunk.length === 1 && chunk[0] === SPACE;
 }
 
-/** A probe may have come in one piece with the line behind it. */
+/** A probe may come in one chunk with the line behind it. */
 function withoutProbes(line: readonly Buffer[]): readonly Buffer[] {
   const [first] = line;
   if (first?.[0] !== SPACE) return line;
@@ -335,7 +336,7 @@ function withoutProbes(line: readonly Buffer[]): readonly Buffer[] {
   return start === -1 ? withoutProbes(line.slice(1)) : [first.subarray(start), ...line.slice(1)];
 }
 
-/** One listener, however many lines wait. */
+/** At most one listener, however many lines wait. */
 function onceDrained(stream: Writable, run: () => void): void {
   if (stream.listenerCount('drain') === 0) stream.once('drain', run);
 }

@@ -7,7 +7,7 @@ import type { Hello } from '../../../daemon/connect.js';
 const MAX_REPLY_BYTES = 2 ** 20;
 const NEWLINE = 0x0a;
 
-/** What a bridge shows of the herd. */
+/** The part of the herd that a bridge shows. */
 export interface BridgeView {
   server: string | undefined;
   /** The full path of an agent's file. */
@@ -15,35 +15,35 @@ export interface BridgeView {
 }
 
 /**
- * Says who is there and what it wants to see; rejects when the daemon does not have that. What the daemon says behind its
- * answer (see `fleet/closing`) is left for the next reader.
+ * Says hello with the view that the bridge wants. Rejects if the daemon refuses it. Bytes behind the reply (such as
+ * `fleet/closing`) stay in the socket for the next reader.
  */
-export function sayHello(socket: Socket, viewMode: BridgeView): Promise<Hello> {
-  const params = { client: { name: 'toolherd bridge', version: VERSION }, ...viewMode, closing_notice: true };
+export function sayHello(socket: Socket, view: BridgeView): Promise<Hello> {
+  const params = { client: { name: 'toolherd bridge', version: VERSION }, ...view, closing_notice: true };
   return new Promise((resolve, reject) => {
-    // paused, so that nothing is lost before the next one listens
-    const leave = () => void socket.off('data', hear).off('close', lost).pause();
+    // paused, so that no byte is lost before the next listener
+    const leave = () => void socket.off('data', onData).off('close', lost).pause();
     const lost = () => {
       leave();
       reject(new ConnectionLostError('before it had answered', { sent: false }));
     };
-    let heard = Buffer.alloc(0);
-    const hear = (chunk: Buffer) => {
-      heard = Buffer.concat([heard, chunk]);
-      const end = heard.indexOf(NEWLINE);
+    let received = Buffer.alloc(0);
+    const onData = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      const end = received.indexOf(NEWLINE);
       if (end === -1) {
-        if (heard.length > MAX_REPLY_BYTES) lost();
+        if (received.length > MAX_REPLY_BYTES) lost();
         return;
       }
       leave();
-      const reply = readLine(heard.subarray(0, end));
+      const reply = readLine(received.subarray(0, end));
       if (!Array.isArray(reply) && reply.kind === 'reply') resolve(reply.result as Hello);
       else if (!Array.isArray(reply) && 'error' in reply) reject(new RemoteError(reply.error));
       else lost();
-      if (heard.length > end + 1) socket.unshift(heard.subarray(end + 1));
+      if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
     };
     socket
-      .on('data', hear)
+      .on('data', onData)
       .once('close', lost)
       .on('error', () => undefined)
       .resume();

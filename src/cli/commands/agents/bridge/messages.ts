@@ -1,9 +1,9 @@
 import { CLOSING, type Closing } from '../../../../fleet/closing.js';
 
-/** The few things that a bridge says itself. Ids are JSON texts. */
+/** The messages that the bridge writes itself. Ids are JSON text. */
 const NEWLINE = Buffer.from('\n');
 const CLOSING_HEAD = Buffer.from(`{"jsonrpc":"2.0","method":"${CLOSING}",`);
-/** Of the range that JSON-RPC leaves to implementations. */
+/** From the range that JSON-RPC leaves to implementations. */
 const FAILED = -32000;
 
 export function asLine(line: Buffer): Buffer {
@@ -15,13 +15,13 @@ export function failureLine(id: string, message: string, data?: Record<string, u
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}\n`);
 }
 
-/** The notification with which a daemon says why it ends (`Closing`); undefined for any other line. */
+/** The closing notice of a daemon, which says why it ends; undefined for any other line. */
 export function closingIn(line: Buffer): Closing | undefined {
   if (!line.subarray(0, CLOSING_HEAD.length).equals(CLOSING_HEAD)) return undefined;
   return (JSON.parse(line.toString()) as { params: Closing }).params;
 }
 
-/** A question of a daemon that is gone. */
+/** Cancels a request of a daemon that has ended. */
 export function cancelLine(id: string): Buffer {
   const params = `{"requestId":${id},"reason":"the toolherd daemon went away"}`;
   return Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}\n`);
@@ -48,7 +48,7 @@ export function updatedLine(uri: string): Buffer {
   return notification('notifications/resources/updated', { uri });
 }
 
-/** Everything of which a `subscriptions/listen` wants to hear. */
+/** A change notification for everything that a `subscriptions/listen` subscribes to. */
 export function missedLines({ id, params }: Request): Buffer[] {
   const { notifications = {} } = (params ?? {}) as { notifications?: Record<string, unknown> };
   const { resourceSubscriptions: uris } = notifications;

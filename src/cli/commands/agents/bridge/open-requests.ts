@@ -6,33 +6,33 @@ const UNSUBSCRIBE = 'resources/unsubscribe';
 
 type Request = Incoming & { kind: 'request' };
 
-/** What the client said that the next daemon has to hear again. */
+/** Requests that are repeated for the next daemon. */
 const REMEMBERED: readonly string[] = ['initialize', 'logging/setLevel', SUBSCRIBE];
-/** A request that stays open for as long as its client likes: the next daemon gets it as it is. */
+/** A request that stays open as long as the client likes: the next daemon gets it unchanged. */
 const LISTEN = 'subscriptions/listen';
 
-/** What of a conversation is open, and what must be said again when it begins anew. Ids are kept as their JSON text. */
+/** The open requests of both sides, and the requests to repeat for the next daemon. Ids are JSON text. */
 export class OpenRequests {
   /** Requests of the client without a reply, by id. */
   readonly asked = new Map<string, Request>();
   /** Requests of the daemon that the client has not answered. */
   readonly questions = new Set<string>();
-  /** In the order in which it was said. */
+  /** In the order of the client. */
   readonly remembered = new Map<string, Request>();
   isInitialized = false;
 
-  /** Requests that a daemon takes over from the one before. */
+  /** Requests that the next daemon takes over. */
   get standing(): Request[] {
     return [...this.asked.values()].filter(({ method }) => method === LISTEN);
   }
 
-  /** Resources of which the client wants to hear when they change. */
+  /** Resources whose changes the client has subscribed to. */
   get subscribed(): string[] {
-    const said = [...this.remembered.values()].filter(({ method }) => method === SUBSCRIBE);
-    return said.map(uriOf).filter((uri) => uri !== undefined);
+    const subscriptions = [...this.remembered.values()].filter(({ method }) => method === SUBSCRIBE);
+    return subscriptions.map(uriOf).filter((uri) => uri !== undefined);
   }
 
-  /** A daemon is gone, and what was asked of it will not be answered by it. */
+  /** The daemon has ended, and will not answer its open requests. */
   lost(): void {
     const standing = this.standing;
     for (const request of this.asked.values()) this.#forget(request);
@@ -41,13 +41,13 @@ export class OpenRequests {
     for (const request of standing) this.asked.set(request.id, request);
   }
 
-  /** A line that goes to the daemon. */
+  /** A line to the daemon. */
   sent(line: Buffer): void {
     const read = readLine(line);
     for (const message of Array.isArray(read) ? read : [read]) this.#sent(message);
   }
 
-  /** A line that came from the daemon. */
+  /** A line from the daemon. */
   came(line: Buffer): void {
     const head = headOf(line);
     if (head?.kind === 'request') this.questions.add(head.id);
@@ -61,7 +61,7 @@ export class OpenRequests {
     if (kind === 'failure' && request !== undefined) this.#forget(request);
   }
 
-  /** A client that was told that it has not subscribed does not expect to have done so with the next daemon. */
+  /** A subscription that failed is not repeated for the next daemon. */
   #forget(request: Request): void {
     if (request.method === SUBSCRIBE) this.remembered.delete(keyOf(request));
   }
@@ -77,7 +77,7 @@ export class OpenRequests {
         if (message.method === 'notifications/initialized') this.isInitialized = true;
         break;
       case 'cancel':
-        // MCP's are not answered
+        // in MCP a cancelled request gets no reply
         if (!message.wantsReply) this.asked.delete(message.target);
         break;
       case 'reply':
@@ -94,7 +94,7 @@ export class OpenRequests {
   }
 }
 
-/** Each is remembered in its last form; of subscriptions each one. */
+/** The last request of a method counts; of subscriptions, of each resource. */
 function keyOf(request: Request): string {
   return request.method === SUBSCRIBE ? `${SUBSCRIBE} ${uriOf(request)}` : request.method;
 }

@@ -1,4 +1,4 @@
-/** A client that writes on while no daemon reads must not fill the memory of its bridge. */
+/** A client that goes on writing while no daemon reads must not fill the memory of the bridge. */
 export const MAX_WAITING_BYTES = 64 * 2 ** 20;
 
 /** Lines that wait for the next daemon. */
@@ -10,7 +10,7 @@ export class WaitingLines {
     return this.#lines.length === 0;
   }
 
-  /** False where there is no room for it. */
+  /** False if there is no room. */
   add(line: Buffer): boolean {
     if (this.#bytes + line.length > MAX_WAITING_BYTES) return false;
     this.#bytes += line.length;
@@ -18,7 +18,7 @@ export class WaitingLines {
     return true;
   }
 
-  /** In front of all others, also where there is no room: it was taken before. */
+  /** In front of all others, even without room: it was accepted before. */
   putFirst(line: Buffer): void {
     this.#bytes += line.length;
     this.#lines.unshift(line);

@@ -2,7 +2,7 @@ import { loadConfig } from '../../../../config/load.js';
 import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
 import type { CommandContext } from '../../../core/command.js';
 import { agentFileOf, loadOptions } from '../../../core/config-paths.js';
-import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+import { error, type Finding, ok, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
 export async function checkConfig(
@@ -36,21 +36,21 @@ async function load(
     const count = `${ours.length} ${ours.length === 1 ? 'server' : 'servers'}`;
     const findings = odd.map(({ message, line, fix }) => warn(about, `${file}:${line}: ${message}`, fix));
     const broken = ours.flatMap(({ unusable }) =>
-      unusable?.detail === 'misconfigured' ? unusable.problems.map((problem) => faultOf(about, problem)) : [],
+      unusable?.detail === 'misconfigured' ? unusable.problems.map((problem) => errorOf(about, problem)) : [],
     );
     return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands };
-  } catch (error) {
-    return { findings: problemsOf(about, file, error), commands: [] };
+  } catch (failure) {
+    return { findings: problemsOf(about, file, failure), commands: [] };
   }
 }
 
-function faultOf(about: string, { message, file, line, fix }: Problem): Finding {
-  return fault(about, `${file}:${line}: ${message}`, fix);
+function errorOf(about: string, { message, file, line, fix }: Problem): Finding {
+  return error(about, `${file}:${line}: ${message}`, fix);
 }
 
-function problemsOf(about: string, file: string, error: unknown): Finding[] {
-  if (error instanceof ConfigError) return error.problems.map((problem) => faultOf(about, problem));
-  const { message, fix } = wordsOf(error);
-  const isRefusal = (error as { type?: string }).type === 'TrustRequiredError';
-  return [isRefusal ? warn('trust', message, `toolherd allow ${file}`) : fault(about, message, fix)];
+function problemsOf(about: string, file: string, failure: unknown): Finding[] {
+  if (failure instanceof ConfigError) return failure.problems.map((problem) => errorOf(about, problem));
+  const { message, fix, type } = wordsOf(failure);
+  const isRefusal = type === 'TrustRequiredError';
+  return [isRefusal ? warn('trust', message, `toolherd allow ${file}`) : error(about, message, fix)];
 }

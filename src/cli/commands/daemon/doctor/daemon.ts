@@ -2,40 +2,43 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
 import { isAlive } from '../../../../shared/is-alive.js';
+import { cookieOf } from '../../../../shared/process-identity.js';
+import { readLedger } from '../../../../shared/process-ledger.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
 import { type Environment, problemLine, withCallerVariables } from '../../../core/daemon-variables.js';
 import { withTimeout } from '../../../core/timeout.js';
 import { DAEMON } from '../../../daemon/start.js';
 import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
-import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+import { error, type Finding, ok, warn, wordsOf } from './finding.js';
 
 const MORE_MEMORY =
   'raise daemon.max_rss, or give the hungriest server a max_rss (see MEMORY in "toolherd status")';
 
-/** In which a daemon that is well answers, however busy it is. */
-const PATIENCE = '10s';
+/** A daemon that is well says hello, and answers, within this time, even if it is busy. */
+const PATIENCE_MS = 10_000;
 
-/** The daemon that runs, its version, and the servers that are in trouble; or what one that died has left. */
+/** The running daemon, its version and its servers in trouble; or what a dead daemon has left. */
 export async function checkDaemon(call: CommandContext, socket: string): Promise<Finding[]> {
   try {
-    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
-    const patience = { ...call, flags: { timeout: PATIENCE, ...call.flags } };
-    return describe(await withTimeout(patience, fleet.status()), call.environment);
-  } catch (error) {
-    const { message, fix } = wordsOf(error);
-    if ((error as { type?: string }).type === 'MCPTimeoutError') return [mute(socket)];
-    if ((error as { type?: string }).type !== 'DaemonNotRunningError') return [fault('daemon', message, fix)];
+    const timeoutMs = call.globals.timeout ?? PATIENCE_MS;
+    const fleet = await call.fleet({ autostart: false, viewMode: 'herd', timeoutMs });
+    const status = await withTimeout({ globals: { timeout: timeoutMs } }, fleet.status());
+    return describe(status, call.environment);
+  } catch (failure) {
+    const { message, fix, type } = wordsOf(failure);
+    if (type === 'MCPTimeoutError') return [unresponsive(socket)];
+    if (type !== 'DaemonNotRunningError') return [error('daemon', message, fix)];
     return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(call, socket)];
   }
 }
 
-function mute(socket: string): Finding {
+function unresponsive(socket: string): Finding {
   const pid = Number(read(`${socket}.lock`));
   const fix = isDaemon(pid)
     ? `kill -9 ${pid}; its servers are ended, and the next call starts another`
     : 'end it';
-  return fault('daemon', `the daemon on ${socket} does not answer`, fix);
+  return error('daemon', `the daemon on ${socket} does not answer`, fix);
 }
 
 function describe({ daemon, servers }: FleetStatus, environment: Environment): Finding[] {
@@ -47,8 +50,8 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
       : warn('daemon', `${about}, but this command is ${VERSION}`, 'toolherd up --replace'),
     ...(config_error === null
       ? []
-      : [fault('daemon', `the changed config was not applied: ${config_error}`, 'toolherd validate')]),
-    ...(http?.error ? [fault('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
+      : [error('daemon', `the changed config was not applied: ${config_error}`, 'toolherd validate')]),
+    ...(http?.error ? [error('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
     ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
     ...auditOf(daemon),
     ...servers.flatMap((server) => serverFindings(server, environment)),
@@ -85,38 +88,22 @@ function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
   return [warn('audit', `${lost} calls could not be written down in ${file}`, fix)];
 }
 
-/** A lock that is held while nobody serves, and servers of a daemon that was killed. */
+/** A lock that is held while no daemon serves, and servers of a daemon that was killed. */
 function leftovers({ paths }: CommandContext, socket: string): Finding[] {
   const holder = Number(read(`${socket}.lock`));
   const stuck =
     holder > 0 && isDaemon(holder)
       ? [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)]
       : [];
-  const stale = stalePids(read(paths.ledgerFile));
+  const stale = stalePids(paths.ledgerFile);
   if (stale.length === 0) return stuck;
   const message = `servers of a daemon that died still run: ${stale.join(', ')}`;
   return [...stuck, warn('processes', message, 'toolherd up (it ends them first)')];
 }
 
-interface LedgerLine {
-  came?: { pid: number; cookie: string };
-  went?: number;
-}
-
-/** By their mark: a number alone may be another's by now. */
-function stalePids(ledger: string): number[] {
-  const owned = new Map<number, string>();
-  for (const text of ledger.split('\n')) {
-    try {
-      const { came, went } = JSON.parse(text) as LedgerLine;
-      if (came !== undefined) owned.set(came.pid, came.cookie);
-      if (went !== undefined) owned.delete(went);
-    } catch {
-      // the last line of a daemon that was killed may be half a line
-    }
-  }
-  const carries = ([pid, cookie]: [number, string]) => read(`/proc/${pid}/environ`).includes(cookie);
-  return [...owned].filter(carries).map(([pid]) => pid);
+/** Servers in the ledger that still run, by their cookie: another process may have the pid by now. */
+function stalePids(ledgerFile: string): number[] {
+  return readLedger(ledgerFile).left.flatMap(({ pid, cookie }) => (cookieOf(pid) === cookie ? [pid] : []));
 }
 
 function read(file: string): string {
@@ -127,7 +114,7 @@ function read(file: string): string {
   }
 }
 
-/** The file keeps the number of a daemon that is gone, and by now that may be somebody else's: nobody kills that. */
+/** The lock file keeps the pid of a daemon that has ended, which another process may have by now: that must not be killed. */
 function isDaemon(pid: number): boolean {
   if (process.platform === 'linux') {
     const words = read(`/proc/${pid}/cmdline`).split('\0');

@@ -1,10 +1,10 @@
-/** One thing that was looked at. Whatever is not ok says what to do about it. */
+/** The result of one check. If it is not ok, it says how to fix that. */
 export interface Finding {
-  /** What was looked at, in one word. */
+  /** What was checked, in one word. */
   about: string;
   level: 'ok' | 'warn' | 'error';
   message: string;
-  /** What led to it; lines after the first are words of a server. */
+  /** What led to it. Lines after the first are output of a server. */
   why?: string;
   fix?: string;
 }
@@ -16,14 +16,14 @@ export const warn = (about: string, message: string, fix: string): Finding => ({
   message,
   fix,
 });
-export const fault = (about: string, message: string, fix: string): Finding => ({
+export const error = (about: string, message: string, fix: string): Finding => ({
   about,
   level: 'error',
   message,
   fix,
 });
 
-export function wordsOf(error: unknown): { message: string; fix: string } {
-  const { message, fix } = error as { message: string; fix?: string };
-  return { message, fix: fix ?? 'see "toolherd validate"' };
+export function wordsOf(failure: unknown): { message: string; fix: string; type: string | undefined } {
+  const { message, fix, type } = failure as { message: string; fix?: string; type?: string };
+  return { message, fix: fix ?? 'see "toolherd validate"', type };
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { checkSocketPath, look } from '../../../../ipc/socket/socket-path.js';
 import type { CommandContext } from '../../../core/command.js';
 import { bytes } from '../../../ui/table.js';
-import { type Finding, fault, ok, warn, wordsOf } from './finding.js';
+import { error, type Finding, ok, warn, wordsOf } from './finding.js';
 
 const LITTLE_BYTES = 100 * 2 ** 20;
 const MUCH_LOG_BYTES = 2 ** 30;
@@ -12,13 +12,13 @@ export function checkSocketPlace(socket: string): Finding {
   try {
     checkSocketPath(socket);
     return ok('socket', socket);
-  } catch (error) {
-    const { message, fix } = wordsOf(error);
-    return fault('socket', message, fix);
+  } catch (failure) {
+    const { message, fix } = wordsOf(failure);
+    return error('socket', message, fix);
   }
 }
 
-/** Folders that have to be written to; one that is missing is made when it is needed. */
+/** Folders that toolherd writes to. A missing one is made when it is needed. */
 export function checkFolders({ paths }: CommandContext): Finding[] {
   return [
     ['state', paths.stateFolder],
@@ -28,11 +28,11 @@ export function checkFolders({ paths }: CommandContext): Finding[] {
     try {
       accessSync(there, constants.W_OK | constants.X_OK);
     } catch {
-      return fault(about, `${there} cannot be written to`, `chmod u+rwx '${there}', or make it yours`);
+      return error(about, `${there} cannot be written to`, `chmod u+rwx '${there}', or make it yours`);
     }
     const mode = look(folder)?.mode ?? 0o700;
     if (about === 'state' && (mode & 0o022) !== 0) {
-      return fault(about, `others can write to ${folder}`, `chmod 700 '${folder}'`);
+      return error(about, `others can write to ${folder}`, `chmod 700 '${folder}'`);
     }
     return ok(about, there === folder ? folder : `${folder} (not there yet)`);
   });
@@ -49,9 +49,9 @@ export function checkLogs({ paths }: CommandContext): Finding {
   let size = 0;
   try {
     size = [paths.logFolder, join(paths.logFolder, 'servers')].reduce((sum, it) => sum + sizeOf(it), 0);
-  } catch (error) {
+  } catch (failure) {
     const fix = `make ${paths.logFolder} a folder of your own, or move it away`;
-    return fault('logs', `the logs cannot be looked at: ${(error as Error).message}`, fix);
+    return error('logs', `the logs cannot be looked at: ${(failure as Error).message}`, fix);
   }
   if (size < MUCH_LOG_BYTES) return ok('logs', `${bytes(size)} in ${paths.logFolder}`);
   const fix = 'lower daemon.log_max_bytes, or remove files of servers that are gone';
@@ -61,7 +61,7 @@ export function checkLogs({ paths }: CommandContext): Finding {
 function sizeOf(folder: string): number {
   if (!existsSync(folder)) return 0;
   const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  // a file may go while the folder is read: logs are rotated
+  // a file may vanish while the folder is read: logs are rotated
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return files.reduce((sum, { name }) => sum + size(join(folder, name)), 0);
 }

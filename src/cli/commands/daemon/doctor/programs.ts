@@ -1,12 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { CommandContext } from '../../../core/command.js';
-import { type Finding, fault, ok, warn } from './finding.js';
+import { error, type Finding, ok, warn } from './finding.js';
 
-/** As engines in package.json; a test compares them. */
+/** The same as `engines` in package.json: a test compares them. */
 export const NODE_NEEDED: readonly [number, number] = [20, 19];
 
-/** What servers are usually started with, and how to come by it. */
+/** The programs that usually start servers, and how to install them. */
 const RUNNERS: Readonly<Record<string, string>> = {
   npx: 'install Node with npm (it brings npx), if a server of yours runs with npx',
   uvx: 'install uv (it brings uvx), if a server of yours runs with uvx',
@@ -17,15 +17,15 @@ export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number);
   const [needed, least] = NODE_NEEDED;
   if (major > needed || (major === needed && minor >= least)) return ok('node', `Node ${version}`);
-  return fault('node', `Node ${version} is too old`, `install Node ${needed}.${least} or later`);
+  return error('node', `Node ${version} is too old`, `install Node ${needed}.${least} or later`);
 }
 
-/** `needed`: what the config's servers are started with. One that nobody needs may be missing. */
+/** `needed`: the programs of the servers in the config. A missing one that no server needs is only a warning. */
 export function checkPrograms({ environment }: CommandContext, needed: ReadonlySet<string>): Finding[] {
   const path = environment.PATH ?? '';
-  if (path === '') return [fault('path', 'PATH is empty', 'set PATH; servers are found by it')];
+  if (path === '') return [error('path', 'PATH is empty', 'set PATH; servers are found by it')];
   const folders = path.split(delimiter).filter((folder) => folder !== '');
-  // the daemon looks there too, after all of PATH
+  // the daemon searches the folder of Node too, after PATH
   const places = [...folders, dirname(process.execPath)];
   const relative = folders.filter((folder) => !isAbsolute(folder));
   const oddity =
@@ -43,7 +43,7 @@ function checkProgram(name: string, folders: readonly string[], isNeeded: boolea
   const about = isAbsolute(name) ? 'command' : name;
   if (place !== undefined) return ok(about, `${name} is ${place}`);
   const fix = RUNNERS[name] ?? `install ${name}, or correct 'command' in the config`;
-  if (isNeeded) return fault(about, `${name} was not found in PATH, and a server needs it`, fix);
+  if (isNeeded) return error(about, `${name} was not found in PATH, and a server needs it`, fix);
   return warn(about, `${name} was not found in PATH`, fix);
 }
 

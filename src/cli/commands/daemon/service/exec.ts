@@ -4,8 +4,7 @@ import type { Argv } from './unit.js';
 export interface ExecResult {
   /** Undefined: there is no such program. */
   status: number | undefined;
-  /** What it wrote to stderr. */
-  said: string;
+  stderr: string;
 }
 
 /** Runs a program of the system to its end. */
@@ -14,5 +13,5 @@ export async function exec([program, ...args]: Argv, environment: NodeJS.Process
     ...{ env: environment, extendEnv: false, reject: false },
     ...{ stdin: 'ignore', stdout: 'ignore' },
   });
-  return { status: exitCode ?? (isTerminated ? 1 : undefined), said: stderr.trim() };
+  return { status: exitCode ?? (isTerminated ? 1 : undefined), stderr: stderr.trim() };
 }

@@ -3,7 +3,7 @@ import type { Argv, Service, ServiceContext } from './unit.js';
 
 const LABEL = 'toolherd.daemon';
 
-/** An agent of the user's own launchd. */
+/** An agent of the user's launchd. */
 export function launchdService(setting: ServiceContext): Service {
   const { home, uid } = setting;
   const file = join(home, 'Library', 'LaunchAgents', `${LABEL}.plist`);
@@ -25,8 +25,8 @@ export function launchdService(setting: ServiceContext): Service {
 }
 
 /**
- * launchd reads no file of variables: a shell does, and becomes the daemon. As with systemd a value is taken as it is,
- * without the quotes around it; nothing in it is expanded or run.
+ * launchd reads no file of variables, so a shell reads it and then becomes the daemon. As with systemd, quotes around a value
+ * are removed, and nothing in it is expanded or run.
  */
 const START = [
   'if [ -f "$0" ]; then while IFS= read -r line || [ -n "$line" ]; do',

@@ -4,7 +4,7 @@ import type { Argv, Service, ServiceContext } from './unit.js';
 const UNIT = 'toolherd.service';
 const control = (...words: string[]): Argv => ['systemctl', '--user', ...words];
 
-/** A unit of the user's own systemd. */
+/** A unit of the user's systemd. */
 export function systemdService(setting: ServiceContext): Service {
   return {
     manager: 'systemd',
@@ -21,8 +21,8 @@ export function systemdService(setting: ServiceContext): Service {
 }
 
 /**
- * `--replace`: a daemon that an agent started meanwhile is taken over. Only the daemon is told to stop, since it ends
- * its servers itself; what is left after that is killed.
+ * `--replace` takes over from a daemon that an agent has started meanwhile. systemd sends the stop signal only to the daemon,
+ * which ends its servers, and then kills the processes that are left.
  */
 function unitText({ command, environment, environmentFile }: ServiceContext): string {
   const words = [...command, 'up', '--foreground', '--replace'];
@@ -46,7 +46,7 @@ WantedBy=default.target
 `;
 }
 
-/** systemd reads backslashes, quotes and `%` in its values. */
+/** In values of systemd backslashes, quotes and `%` have a meaning. */
 function quoted(text: string): string {
   const safe = text
     .replaceAll('\\', '\\\\')

@@ -1,38 +1,38 @@
-/** A file that tells the system to keep the daemon running, and the words that put it to use. */
+/** A file that makes the system keep the daemon running, and the commands that install it. */
 export interface Service {
   manager: 'systemd' | 'launchd';
-  /** The name under which the system knows it. */
+  /** Its name in the system. */
   unit: string;
   file: string;
   text: string;
   install: readonly Argv[];
-  /** In the place of `install`, where an older one runs. */
+  /** In place of `install`, if another version of the file is installed. */
   update: readonly Argv[];
-  /** What was never started cannot be stopped: these may fail. */
+  /** They may fail: a service that was never started cannot be stopped. */
   uninstall: readonly Argv[];
-  /** After the file is gone. */
+  /** After the file is deleted. */
   forget: readonly Argv[];
-  /** Answers with 0 when it runs. */
+  /** Its exit status is 0 when the service runs. */
   isActive: Argv;
-  /** What a person may want to know once it is installed. */
+  /** Shown after the installation. */
   hints: readonly string[];
 }
 
 /** A program and its arguments. */
 export type Argv = readonly [string, ...string[]];
 
-/** What a service is made of. */
+/** What the service file is made from. */
 export interface ServiceContext {
   home: string;
   uid: number;
-  /** Where the user's units stand, on Linux. */
+  /** The folder of the user's units, on Linux. */
   xdgConfigFolder: string;
   logFolder: string;
   /** Node and the command. */
   command: readonly string[];
-  /** Goes into the file: the daemon finds the same programs and folders as this shell. Never a secret. */
+  /** Written into the file, so that the daemon finds the same programs and folders as this shell. Never a secret. */
   environment: Readonly<Record<string, string>>;
-  /** Variables of the user's, read when it starts; it need not be there. */
+  /** A file with the user's variables, read at the start. It may be missing. */
   environmentFile: string;
 }
 
@@ -45,7 +45,7 @@ const KEPT = [
   'XDG_CACHE_HOME',
 ];
 
-/** What of an environment a service needs to find what the shell finds. */
+/** The variables that a service needs to find the same programs and folders as the shell. */
 export function keptEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

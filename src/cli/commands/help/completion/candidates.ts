@@ -1,30 +1,40 @@
 import type { Fleet, ServerStatus } from '../../../../fleet/fleet.js';
 import { COMMANDS } from '../../../commands.js';
-import { type Command, type CommandContext, GLOBAL_OPTIONS } from '../../../core/command.js';
+import {
+  type ArgumentDeclaration,
+  type Command,
+  type CommandContext,
+  type Completion,
+  GLOBAL_OPTIONS,
+  type Globals,
+  type OptionDeclaration,
+} from '../../../core/command.js';
+import { visibleOptions } from '../../../core/usage.js';
 import { propertiesOf } from '../../tools/schema-types.js';
-import { SHELLS } from './scripts.js';
 
-/** The herd, if one runs; it is not started for a word. */
-export type FindFleet = (flags: CommandContext['flags']) => Promise<Fleet | undefined>;
+/** Connects to the running daemon, if there is one. Completion starts none. */
+export type FindFleet = (globals: Partial<Globals>) => Promise<Fleet | undefined>;
 
+type LoadCommand = CommandContext['loadCommand'];
+type Options = Readonly<Record<string, OptionDeclaration>>;
+
+/** The word that is being written. */
 interface Place {
-  verb: Command;
-  name: string;
-  /** The arguments before the one that is being written. */
-  args: readonly string[];
   current: string;
+  /** The arguments before it. */
+  args: readonly string[];
   fleet(): Promise<Fleet | undefined>;
 }
 
-/** What can stand at the place that is being written. `words` begins with the command itself. */
+/** The words that fit at the place that is being written. `words` begins with `toolherd`. */
 export async function candidates(
   words: readonly string[],
   at: number,
-  loadVerb: CommandContext['loadVerb'],
+  loadCommand: LoadCommand,
   findFleet: FindFleet,
 ): Promise<string[]> {
   const [before, current, typed] = joined(words.slice(0, at + 1), at);
-  const found = await atPlace(before.slice(1), current, loadVerb, findFleet);
+  const found = await atPlace(before.slice(1), current, loadCommand, findFleet);
   const isPlain = (word: string) => /^[\w.@:/+=-]+$/.test(word);
   return [...new Set(found)]
     .filter((word) => word.startsWith(current) && isPlain(word))
@@ -32,8 +42,8 @@ export async function candidates(
 }
 
 /**
- * Bash parts words at `=` and `:`, and replaces only what stands behind the last of them. Answers with the words as they
- * were written, the one that is being written, and what of it is replaced.
+ * Bash splits words at `=` and `:`, and replaces only the part behind the last of them. Answers with the words as they were
+ * written, the one that is being written, and the part of it that is replaced.
  */
 function joined(words: readonly string[], at: number): [before: string[], current: string, typed: string] {
   const isBreak = (word = '') => /^[=:]+$/.test(word);
@@ -52,88 +62,87 @@ function joined(words: readonly string[], at: number): [before: string[], curren
 async function atPlace(
   before: readonly string[],
   current: string,
-  loadVerb: CommandContext['loadVerb'],
+  loadCommand: LoadCommand,
   findFleet: FindFleet,
 ): Promise<readonly string[]> {
-  const { name, flags, args } = read(before, {});
-  if (name === undefined) return current.startsWith('-') ? flagsOf({}) : Object.keys(COMMANDS);
+  const { name, given, args } = read(before, {});
+  if (name === undefined) return current.startsWith('-') ? optionNames({}) : Object.keys(COMMANDS);
   if (!Object.hasOwn(COMMANDS, name)) return [];
-  const verb = await loadVerb(name);
-  const all = read(before, verb.options);
-  const fleet = () => findFleet({ ...flags, ...all.flags });
-  if (all.open !== undefined) return valuesOf(all.open, fleet);
-  if (current.startsWith('-')) return flagsOf(verb.options);
-  return argumentsOf({ verb, name, args: all.name === name ? all.args : args, current, fleet });
+  const command = await loadCommand(name);
+  const all = read(before, command.options);
+  const fleet = () => findFleet(globalsIn({ ...given, ...all.given }));
+  const place = { current, args: all.name === name ? all.args : args, fleet };
+  if (all.open !== undefined) return valuesOf({ ...GLOBAL_OPTIONS, ...command.options }[all.open], place);
+  if (current.startsWith('-')) return optionNames(command.options);
+  return valuesOf(argumentAt(command, place.args.length), place);
 }
 
-/** The words before, loosely: which is the verb, which flags have their values. `open`: the flag that waits for one. */
-function read(words: readonly string[], options: Command['options']) {
-  const known: Command['options'] = { ...GLOBAL_OPTIONS, ...options };
-  const flags: Record<string, string | boolean> = {};
+type Given = Readonly<Record<string, string | boolean>>;
+
+/** Reads the words before loosely: the command, its arguments and options. `open`: the option whose value comes next. */
+function read(words: readonly string[], options: Options) {
+  const known: Options = { ...GLOBAL_OPTIONS, ...options };
+  const given: Record<string, string | boolean> = {};
   const args: string[] = [];
   let open: string | undefined;
   for (const word of words) {
     if (open !== undefined) {
-      flags[open] = word;
+      given[open] = word;
       open = undefined;
     } else if (word.startsWith('-')) {
       const [flag = '', value] = word.replace(/^--?/, '').split('=', 2);
       const entry = Object.entries(known).find(([name, { short }]) => name === flag || short === flag);
       const name = entry?.[0] ?? flag;
-      if (entry?.[1].type === 'string' && value === undefined) open = name;
-      else flags[name] = value ?? true;
+      if (entry !== undefined && entry[1].type !== 'boolean' && value === undefined) open = name;
+      else given[name] = value ?? true;
     } else args.push(word);
   }
-  return { name: args[0], args: args.slice(1), flags, open };
+  return { name: args[0], args: args.slice(1), given, open };
 }
 
-function flagsOf(options: Command['options']): string[] {
-  return Object.keys({ ...options, ...GLOBAL_OPTIONS }).map((name) => `--${name}`);
+/** The options that say which daemon and which files are meant. */
+function globalsIn(given: Given): Partial<Globals> {
+  const named = ['config', 'agent', 'socket'].filter((name) => typeof given[name] === 'string');
+  return Object.fromEntries(named.map((name) => [name, given[name]]));
 }
 
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  chart: ['mermaid', 'svg'],
-  level: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
-  scope: ['user', 'project'],
-  transport: ['stdio', 'sse', 'websocket', 'http'],
-};
-
-async function valuesOf(flag: string, fleet: Place['fleet']): Promise<readonly string[]> {
-  return flag === 'server' ? ownNames(await fleet()) : (VALUES[flag] ?? []);
+function optionNames(options: Options): string[] {
+  return visibleOptions<OptionDeclaration>({ ...options, ...GLOBAL_OPTIONS }).map(([name]) => `--${name}`);
 }
 
-const WORDS: Readonly<Record<string, readonly string[]>> = {
-  help: Object.keys(COMMANDS),
-  completion: SHELLS,
-  schema: ['agent', 'config'],
-  service: ['install', 'uninstall', 'status'],
-};
-const OF_SERVERS = ['status', 'start', 'stop', 'restart', 'reset', 'logs'];
-/** These also know the servers that only other agents have. */
-const OF_ANY_SERVER = [...OF_SERVERS, 'why', 'inspect', 'pins'];
-const OF_ONE_SERVER = [
-  'why',
-  'inspect',
-  'tools',
-  'prompts',
-  'resources',
-  'resource',
-  'auth',
-  'unregister',
-  'pins',
-];
+/** The argument of that number; the last one may take all further ones. */
+function argumentAt({ args }: Command, index: number): ArgumentDeclaration | undefined {
+  const all = Object.values(args);
+  const last = all.at(-1);
+  return all[index] ?? (last?.many ? last : undefined);
+}
 
-async function argumentsOf({ name, args, current, fleet }: Place): Promise<readonly string[]> {
-  if (args.length === 0 && Object.hasOwn(WORDS, name)) return WORDS[name] ?? [];
-  if (OF_SERVERS.includes(name) || (OF_ONE_SERVER.includes(name) && args.length === 0)) {
-    const taken = new Set(args);
-    const names = await (OF_ANY_SERVER.includes(name) ? allNames : ownNames)(await fleet());
-    return names.filter((server) => !taken.has(server));
+async function valuesOf(
+  declared: ArgumentDeclaration | OptionDeclaration | undefined,
+  place: Place,
+): Promise<readonly string[]> {
+  const { choices, complete } = (declared ?? {}) as Pick<ArgumentDeclaration, 'choices' | 'complete'>;
+  const values = choices ?? (complete === undefined ? [] : await namesOf(complete, place));
+  return values.filter((value) => !place.args.includes(value));
+}
+
+async function namesOf(complete: Completion, { current, args, fleet }: Place): Promise<readonly string[]> {
+  switch (complete) {
+    case 'command':
+      return Object.keys(COMMANDS);
+    case 'server':
+      return ownNames(await fleet());
+    case 'any server':
+      return allNames(await fleet());
+    case 'tool':
+      return offered('tools', current, await fleet());
+    case 'prompt':
+      return offered('prompts', current, await fleet());
+    case 'tool argument':
+      return argumentNames(args, await fleet());
+    default:
+      return complete;
   }
-  if (name === 'call' && args.length > 0) return argumentNames(args, await fleet());
-  if ((name === 'call' || name === 'prompt') && args.length === 0)
-    return offered(name === 'call' ? 'tools' : 'prompts', current, await fleet());
-  return [];
 }
 
 async function allNames(fleet: Fleet | undefined): Promise<string[]> {
@@ -145,12 +154,12 @@ async function ownNames(fleet: Fleet | undefined): Promise<string[]> {
   return fleet === undefined ? [] : (await ownServers(fleet)).map(({ name }) => name);
 }
 
-/** Those that can be called from here. */
+/** The servers that can be called from here. */
 async function ownServers(fleet: Fleet): Promise<ServerStatus[]> {
   return (await fleet.status()).servers.filter(({ other_view }) => other_view !== true);
 }
 
-/** First the servers, then what the one offers; one whose offer is not known is not started for it. */
+/** First the servers, then the entries of one. A server whose list is not known is not started for it. */
 async function offered(
   kind: 'tools' | 'prompts',
   current: string,

@@ -2,8 +2,8 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Each asks the command itself for the words that fit, one a line, and takes them as they are: nothing of them is
- * expanded or run by the shell. Where there are none it completes names of files.
+ * Each script asks `toolherd completion --at` for the words that fit, one a line. The shell does not expand or run anything
+ * in them. If there are none, the shell completes names of files.
  */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# toolherd completion for bash. In ~/.bashrc: source <(toolherd completion bash)
