@@ -1,6 +1,7 @@
 import { type AnyActorLogic, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
 import type { Clock } from '../../shared/clock.js';
 import type { ActorOwners, Chart } from '../events/journal.js';
+import { actorClock } from '../server/shared-machines.js';
 import { rootMachine } from './root.js';
 
 export interface RootOptions {
@@ -13,7 +14,7 @@ export interface RootOptions {
 
 /** Starts the root actor, under which all keepers and transient servers live. */
 export function startRoot({ clock, owners, inspect, broke }: RootOptions) {
-  const root = createActor(rootMachine, { clock: timers(clock), inspect });
+  const root = createActor(rootMachine, { clock: actorClock(clock), inspect });
   root.on('child.broke', ({ id, error }) => broke(owners.get(id)?.key ?? id, error));
   root.start();
   return {
@@ -26,13 +27,5 @@ export function startRoot({ clock, owners, inspect, broke }: RootOptions) {
       root.send({ type: 'release', id });
       owners.delete(id);
     },
-  };
-}
-
-/** XState knows timers only; the clock is ours. */
-function timers(clock: Clock) {
-  return {
-    setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),
-    clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
   };
 }

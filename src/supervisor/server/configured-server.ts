@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
 import type { Ending } from '../../machines/ending.js';
+import type { StartPurpose } from '../../machines/permit.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { createCatalog } from '../catalog/create-catalog.js';
@@ -17,7 +18,6 @@ import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
 import { Latencies } from './latencies.js';
-import type { StartPurpose } from './permits.js';
 import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { RoutedSink } from './routed-sink.js';
@@ -151,7 +151,10 @@ export class ConfiguredServer {
 
   /** Resolves when no process that runs is still saying what it offers. */
   async whenTold(): Promise<void> {
-    await Promise.all([this.#transients?.whenTold(), ...this.#replicas.map((replica) => replica.whenTold())]);
+    await Promise.all([
+      this.#transients?.whenListsRead(),
+      ...this.#replicas.map((replica) => replica.whenTold()),
+    ]);
   }
 
   async whenGone(): Promise<void> {

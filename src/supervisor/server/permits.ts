@@ -1,8 +1,4 @@
-/**
- * What a start is for. `use`: a call, an order, a restart or a request for the lists of this one server. `discovery`:
- * the lists of many servers, which nobody need wait for.
- */
-export type StartPurpose = 'use' | 'discovery';
+import type { StartPurpose } from '../../machines/permit.js';
 
 interface Asking {
   /** It may change while the start waits. */

@@ -3,6 +3,7 @@ import { keeperMachine } from '../../machines/keeper.js';
 import type { LinkInput, LinkOrder } from '../../machines/link-protocol.js';
 import type { PermitInput, PermitReport } from '../../machines/permit.js';
 import { serverMachine } from '../../machines/server.js';
+import type { Clock } from '../../shared/clock.js';
 import type { LinkPort } from './link-actor.js';
 
 /** What an incarnation acts upon. It goes to the machine with its settings. */
@@ -45,3 +46,11 @@ export const sharedKeeper = keeperMachine.provide({
   actors: { server: sharedServer, permit: permitLogic },
   actions: { reap: ({ context }) => hostOf(context.server).reap() },
 });
+
+/** The herd's clock for an actor: XState knows timers only, and knows them by two functions. */
+export function actorClock(clock: Clock) {
+  return {
+    setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
+  };
+}

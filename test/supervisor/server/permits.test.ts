@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
-import { Permits, type StartPurpose } from '../../../src/supervisor/server/permits.js';
+import type { StartPurpose } from '../../../src/machines/permit.js';
+import { Permits } from '../../../src/supervisor/server/permits.js';
 import { permitLogic } from '../../../src/supervisor/server/shared-machines.js';
 import { settled } from '../world.js';
 
