@@ -73,7 +73,7 @@ function effect({ type, params }: Effect): string | undefined {
     id?: string;
     sendId?: string;
     to?: { id?: string };
-    event?: EventObject;
+    event?: EventObject & { process?: number };
     delay?: number;
   };
   switch (type) {
@@ -84,7 +84,7 @@ function effect({ type, params }: Effect): string | undefined {
         ? undefined
         : `in ${given.delay} ms ${delayOf(given.event?.type ?? '')}`;
     case 'xstate.emit':
-      return `emit ${given.event?.type}`;
+      return ['emit', given.event?.type, given.event?.process].filter((word) => word !== undefined).join(' ');
     case 'xstate.spawnChild':
       return `begin ${given.id}`;
     case 'xstate.stopChild':

@@ -164,9 +164,14 @@ class RoutedCall implements RoutedSink, Search {
   #send({ server, params, timeoutMs, explain }: Target): void {
     const { method, caller = LOCAL, requestId } = this.#call;
     const { spec } = server;
-    if (!spec.enabled) return this.#refuse(disabled(spec));
-    if (this.signal?.aborted)
-      return this.#refuse(cancelled(spec.name, false, reasonOf(this.signal) ?? 'before it began'));
+    if (!spec.enabled) {
+      this.#refuse(disabled(spec));
+      return;
+    }
+    if (this.signal?.aborted) {
+      this.#refuse(cancelled(spec.name, false, reasonOf(this.signal) ?? 'before it began'));
+      return;
+    }
     this.#sink.found?.(spec.name);
     // a result that is cut has to be parsed
     if (spec.resultLimit !== 0) this.acceptsRaw = false;

@@ -207,25 +207,23 @@ export class TransientPool {
     return this.#context.processes.get(incarnation) === 'free';
   }
 
+  /** An error of ours must not break the emitting machine: it is logged. */
   #carryOut(decision: TransientDecision): void {
     try {
-      switch (decision.type) {
-        case 'process.launch':
-          return this.#launch(decision.process, decision.purpose);
-        case 'process.serve':
-          return this.#serve(decision.process);
-        case 'process.finish':
-          return this.#processes.get(decision.process)?.finish();
-        case 'process.stop':
-          return this.#processes.get(decision.process)?.stop();
-        case 'lists.read':
-          return this.#readLists(decision.purpose);
-        case 'calls.refuse':
-          return this.#refuseCalls();
-      }
+      this.#act(decision);
     } catch (error) {
       this.#deps.log(`a fault in toolherd itself: ${String(error)}`);
     }
+  }
+
+  #act(decision: TransientDecision): void {
+    const { type } = decision;
+    if (type === 'process.launch') this.#launch(decision.process, decision.purpose);
+    else if (type === 'process.serve') this.#serve(decision.process);
+    else if (type === 'process.finish') this.#processes.get(decision.process)?.finish();
+    else if (type === 'process.stop') this.#processes.get(decision.process)?.stop();
+    else if (type === 'lists.read') this.#readLists(decision.purpose);
+    else this.#refuseCalls();
   }
 
   #refuseCalls(): void {
