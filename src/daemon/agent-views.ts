@@ -81,7 +81,7 @@ export class AgentViews {
   }
 
   own(caller: string, toFleet: ToFleet): ConnectionView {
-    return this.#ownOf(this.#options.herd, caller, null, toFleet, () => undefined);
+    return this.#ownOf(this.#options.herd.view, caller, null, toFleet, () => undefined);
   }
 
   async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<ConnectionView> {

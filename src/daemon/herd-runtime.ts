@@ -77,7 +77,7 @@ export async function openHerdRuntime(options: HerdRuntimeOptions): Promise<Herd
     file: paths.authFile,
     clock,
     log: warn,
-    granted: (spec) => restartAuthorized([herd, ...agents.views], spec),
+    granted: (spec) => restartAuthorized([herd.view, ...agents.views], spec),
   });
   const eras = new EraCache(join(paths.cacheFolder, 'eras.json'), clock);
   let configError: string | null = null;

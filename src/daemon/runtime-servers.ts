@@ -78,26 +78,27 @@ export class RuntimeServers {
     const { servers, redactor } = await loadEntry(source, folder ?? dirname(place.file), settings(), place);
     const [spec] = servers;
     if (spec === undefined) return [];
-    if (herd.knows(spec.name)) throw inTheWay(herd.specOf(spec.name), `'${spec.name}' is there already`);
+    if (herd.view.knows(spec.name))
+      throw inTheWay(herd.view.specOf(spec.name), `'${spec.name}' is there already`);
     // before it starts: it may say its secrets at once
     learn(redactor);
     this.#servers.set(spec.name, spec);
     try {
-      herd.add(spec);
+      herd.view.add(spec);
     } catch (error) {
       this.#servers.delete(spec.name);
       throw error;
     }
     this.#options.came(spec);
-    return herd.status([spec.name]);
+    return herd.view.status([spec.name]);
   }
 
   #remove(name: string): ServerStatus[] {
     const { herd } = this.#options;
-    const spec = herd.specOf(name);
+    const spec = herd.view.specOf(name);
     if (!this.#servers.has(name)) throw inTheWay(spec, `'${name}' was not registered: it is in the config`);
-    const last = herd.status([name]);
-    herd.apply(herd.specs.filter((other) => other.name !== name));
+    const last = herd.view.status([name]);
+    herd.apply(herd.view.specs.filter((other) => other.name !== name));
     this.#servers.delete(name);
     this.#options.went();
     return last;

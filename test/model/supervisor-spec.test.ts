@@ -24,7 +24,7 @@ async function comesToRest(real: Real): Promise<void> {
     real.world.clock.advance(10_000);
     await settled();
   }
-  for (const { name, state, detail } of real.herd.status()) {
+  for (const { name, state, detail } of real.herd.view.status()) {
     const isWell = detail === 'running' ? state === 'connected' : true;
     expect([name, state, detail, isWell]).toEqual([name, state, detail, true]);
   }

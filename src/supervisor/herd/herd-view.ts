@@ -1,30 +1,12 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type {
-  BroadcastParams,
-  CallContext,
-  CallManyParams,
-  CallParams,
   Detail,
-  FleetEvent,
-  ForwardHandle,
-  ForwardSink,
   Inspection,
-  ManyContext,
-  McpResult,
-  Patience,
   PinParams,
   PinReport,
-  PromptList,
-  PromptParams,
   ReloadReport,
-  RequestParams,
-  ResourceLists,
-  ResourceParams,
   Selection,
   ServerStatus,
-  ToolList,
-  ToolResult,
-  WatchParams,
 } from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
 import { CallRouter, type CallRouterOptions } from '../calls/call-router.js';
@@ -35,10 +17,9 @@ import { ToolCalls } from '../calls/tool-calls.js';
 import { differences } from '../catalog/catalog-change.js';
 import { LIST_NAMES, type Lists } from '../catalog/lists.js';
 import { checkConfigured, severalServers } from '../errors.js';
-import { EventBus, type Topic } from '../events/event-bus.js';
+import { EventBus } from '../events/event-bus.js';
 import { reportPins } from '../pins/report.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { OnUpdate } from '../server/resource-watch.js';
 import { redactedSpec } from '../spec-identity.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
 import type { Holder } from './server-pool.js';
@@ -52,6 +33,8 @@ export interface ViewOptions {
   agent: string | null;
   /** Of a view that stands for one agent, `per-agent` servers are its own; of another they only stand for those. */
   isOneAgent: boolean;
+  /** It is the view of the whole herd: its status also shows what other views have at rest. */
+  isGlobal?: boolean;
 }
 
 /** For how long an order that waits also waits for lists. */
@@ -65,13 +48,17 @@ export class HerdView implements ViewSubscriber, Holder {
   readonly id: string;
   readonly isOneAgent: boolean;
   readonly events: EventBus;
+  /** Its lists, under their public names. */
+  readonly catalog: ViewCatalog;
+  /** Any request of MCP, as it came or as the command asks it. */
+  readonly requests: McpRequests;
+  /** Tool calls, one or many. */
+  readonly calls: ToolCalls;
+  /** Subscriptions to resources. */
+  readonly watches: ResourceWatches;
   readonly #core: HerdCore;
   readonly #options: ViewOptions;
   readonly #servers: ViewServers;
-  readonly #catalog: ViewCatalog;
-  readonly #calls: ToolCalls;
-  readonly #requests: McpRequests;
-  readonly #watches: ResourceWatches;
   /** The same for single agents, each with `per-agent` servers of its own. */
   readonly #forks = new Set<HerdView>();
   #origin: HerdView | undefined;
@@ -87,7 +74,7 @@ export class HerdView implements ViewSubscriber, Holder {
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
     const agentsWith = (name: string) => agentsOf(core.others(this, name));
     this.#servers = new ViewServers({ pool: core.pool, holder: this, begins, agentsWith });
-    this.#catalog = new ViewCatalog({
+    this.catalog = new ViewCatalog({
       servers: this.#servers,
       clock,
       listWaitMs: () => core.options.listWaitMs(),
@@ -95,7 +82,7 @@ export class HerdView implements ViewSubscriber, Holder {
     });
     const redact = (text: string, of?: ConfiguredServer) =>
       of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
-    const parts = { servers: this.#servers, catalog: this.#catalog, redact };
+    const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver(parts);
     const refused: CallRouterOptions['refused'] = (server, call) =>
       core.called(server, this.#servers.get(server)?.key, call);
@@ -103,9 +90,9 @@ export class HerdView implements ViewSubscriber, Holder {
     const note = (server: string, text: string) =>
       core.messageTap.note(this.#servers.get(server)?.key ?? server, text);
     const newRequestId = () => core.newRequestId();
-    this.#requests = new McpRequests(router);
-    this.#calls = new ToolCalls({ ...parts, router, clock, keepText, note, newRequestId });
-    this.#watches = new ResourceWatches({ ...parts, resolver });
+    this.requests = new McpRequests(router);
+    this.calls = new ToolCalls({ ...parts, router, clock, keepText, note, newRequestId });
+    this.watches = new ResourceWatches({ ...parts, resolver });
     core.join(this);
   }
 
@@ -114,8 +101,8 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   catalogChanged(): void {
-    this.#catalog.changed();
-    this.#watches.renew();
+    this.catalog.changed();
+    this.watches.renew();
   }
 
   /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
@@ -158,7 +145,7 @@ export class HerdView implements ViewSubscriber, Holder {
   close(): void {
     for (const fork of this.#forks) fork.close();
     if (this.#origin !== undefined) this.#origin.#forks.delete(this);
-    this.#watches.end();
+    this.watches.end();
     this.#replace([]);
     this.#core.leave(this);
   }
@@ -170,7 +157,9 @@ export class HerdView implements ViewSubscriber, Holder {
 
   /** Without names also what runs in other views: every view shows every server that runs. */
   status(names?: readonly string[]): ServerStatus[] {
-    return this.#core.status(names === undefined ? this.#all() : this.#named(names));
+    if (names !== undefined) return this.#core.status(this.#named(names));
+    if (this.#options.isGlobal) return this.#core.status([...this.visibles(), ...this.#core.others(this)]);
+    return this.#core.status(this.#all());
   }
 
   async order(
@@ -188,52 +177,6 @@ export class HerdView implements ViewSubscriber, Holder {
     for (const server of meant) server[order]();
     if (wait) await this.#obeyed(order, meant);
     return this.#core.status(visibles);
-  }
-
-  tools(server?: string, refresh?: boolean, patience?: Patience): Promise<ToolList> {
-    return this.#catalog.tools(server, refresh, patience);
-  }
-
-  prompts(server?: string, refresh?: boolean, patience?: Patience): Promise<PromptList> {
-    return this.#catalog.prompts(server, refresh, patience);
-  }
-
-  resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists> {
-    return this.#catalog.resources(server, refresh, patience);
-  }
-
-  prompt(params: PromptParams, context?: CallContext): Promise<McpResult> {
-    return this.#requests.prompt(params, context);
-  }
-
-  resource(params: ResourceParams, context?: CallContext): Promise<McpResult> {
-    return this.#requests.resource(params, context);
-  }
-
-  request(params: RequestParams, context?: CallContext): Promise<McpResult> {
-    return this.#requests.request(params, context);
-  }
-
-  /** See `LocalFleet`. */
-  forward(params: RequestParams, sink: ForwardSink): ForwardHandle {
-    return this.#requests.forward(params, sink);
-  }
-
-  /** See `LocalFleet`. */
-  watch(params: WatchParams, listen: OnUpdate): Promise<() => void> {
-    return this.#watches.watch(params, listen);
-  }
-
-  call(params: CallParams, context?: CallContext): Promise<ToolResult> {
-    return this.#calls.call(params, context);
-  }
-
-  callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]> {
-    return this.#calls.many(params, context);
-  }
-
-  broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]> {
-    return this.#calls.broadcast(params, context);
   }
 
   inspect(name: string): Inspection {
@@ -272,13 +215,6 @@ export class HerdView implements ViewSubscriber, Holder {
       name: spec.name,
       mark: this.#core.logMarkAt(key),
     }));
-  }
-
-  subscribe<T extends Topic>(
-    topics: readonly T[],
-    listen: (event: Extract<FleetEvent, { topic: T }>) => void,
-  ): () => void {
-    return this.events.subscribe(topics, listen);
   }
 
   /** Every server that this view has, or the one of this name, and whose it is. */
@@ -347,9 +283,9 @@ export class HerdView implements ViewSubscriber, Holder {
 
   #add(spec: ServerSpec): void {
     this.#servers.add(spec);
-    this.#catalog.changed();
+    this.catalog.changed();
     this.#hasPerAgent ||= spec.sharing === 'per-agent';
-    this.#watches.renew();
+    this.watches.renew();
     this.#announce([spec.name]);
     if (!this.events.hasListeners('catalog')) return;
     const { lists } = this.#servers.find(spec.name).catalog;
@@ -368,9 +304,9 @@ export class HerdView implements ViewSubscriber, Holder {
     const take = this.#servers.letGo(specs);
     return () => {
       const report = take();
-      this.#catalog.changed();
+      this.catalog.changed();
       this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
-      this.#watches.renew();
+      this.watches.renew();
       // who goes takes along what it offered, as does one that begins anew
       this.#tellOf(before, this.#known());
       this.#announce([...report.added, ...report.changed]);

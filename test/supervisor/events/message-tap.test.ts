@@ -187,7 +187,7 @@ describe('the ears of a herd', () => {
       },
     });
     herd.apply([spec()]);
-    await herd.order('start', { all: true });
+    await herd.view.order('start', { all: true });
     await settled();
     const before = redacted;
     world.newest.says('notifications/x');
@@ -195,10 +195,10 @@ describe('the ears of a herd', () => {
     expect(redacted).toBe(before);
     const heard: FleetEvent[] = [];
     const ends = [
-      herd.subscribe(['notification'], () => {
+      herd.view.events.subscribe(['notification'], () => {
         throw new Error('oh');
       }),
-      herd.subscribe(['notification'], (event) => heard.push(event)),
+      herd.view.events.subscribe(['notification'], (event) => heard.push(event)),
     ];
     world.newest.says('notifications/y');
     expect(heard).toMatchObject([{ method: 'notifications/y', params: {} }]);

@@ -12,29 +12,33 @@ async function twoHerds() {
   stage.offers([tool('a', EVIL), tool('b')]);
   await stage.announces();
   const other = stage.begin();
-  await other.tools();
+  await other.view.catalog.tools();
   return { ...stage, other };
 }
 
 describe('pins that several herds have', () => {
   test('what was accepted elsewhere is free as soon as somebody looks at it', async () => {
     const { herd, other, call } = await twoHerds();
-    expect(other.pins({ accept: true }).accepted).toMatchObject([{ tool: 'a' }]);
-    expect(herd.pins().servers[0]?.tools.map(({ state }) => state)).toEqual(['pinned', 'pinned']);
+    expect(other.view.pins({ accept: true }).accepted).toMatchObject([{ tool: 'a' }]);
+    expect(herd.view.pins().servers[0]?.tools.map(({ state }) => state)).toEqual(['pinned', 'pinned']);
     expect((await call('a')).success).toBe(true);
-    expect(herd.status()[0]).not.toHaveProperty('unaccepted');
+    expect(herd.view.status()[0]).not.toHaveProperty('unaccepted');
   });
 
   test('what is blocked here is shown here and can be accepted, also where another process offers what was pinned', async () => {
     const { herd, other, call, offers, announces } = await twoHerds();
     offers([tool('a'), tool('b')]);
     await announces();
-    await other.tools();
+    await other.view.catalog.tools();
     expect((await call('a')).error).toMatchObject(BLOCKED);
-    expect(herd.pins().servers[0]?.tools[0]).toMatchObject({ tool: 'a', state: 'changed', blocked: true });
+    expect(herd.view.pins().servers[0]?.tools[0]).toMatchObject({
+      tool: 'a',
+      state: 'changed',
+      blocked: true,
+    });
     // a look takes nothing back
-    expect(other.pins().servers[0]?.tools[0]).toMatchObject({ tool: 'a', state: 'changed' });
-    expect(herd.pins({ accept: true }).accepted).toMatchObject([{ tool: 'a' }]);
+    expect(other.view.pins().servers[0]?.tools[0]).toMatchObject({ tool: 'a', state: 'changed' });
+    expect(herd.view.pins({ accept: true }).accepted).toMatchObject([{ tool: 'a' }]);
     await settled();
     expect((await call('a')).success).toBe(true);
   });
@@ -47,13 +51,13 @@ describe('pins that cannot be written', () => {
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     offers([tool('a', EVIL), tool('b')]);
     await announces();
-    expect(herd.status()[0]?.unaccepted?.tools).toBe(1);
-    expect(herd.pins().servers[0]?.tools[0]).toMatchObject({
+    expect(herd.view.status()[0]?.unaccepted?.tools).toBe(1);
+    expect(herd.view.pins().servers[0]?.tools[0]).toMatchObject({
       state: 'changed',
       pinned: { definition: { description: 'what a does' } },
       offered: { definition: { description: EVIL } },
     });
-    expect(() => herd.pins({ accept: true })).toThrow('nothing was accepted');
+    expect(() => herd.view.pins({ accept: true })).toThrow('nothing was accepted');
   });
 
   test('are written when somebody looks at them and the disk has room again', async () => {
@@ -61,7 +65,7 @@ describe('pins that cannot be written', () => {
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     expect((await call('a')).error).toMatchObject(BLOCKED);
     store.unwritable = undefined;
-    expect(herd.pins().servers[0]?.tools.map(({ state }) => state)).toEqual(['pinned', 'pinned']);
+    expect(herd.view.pins().servers[0]?.tools.map(({ state }) => state)).toEqual(['pinned', 'pinned']);
     expect((await call('a')).success).toBe(true);
   });
 });
