@@ -19,7 +19,7 @@ import { VERSION } from '../shared/version.js';
 import { ResultFiles } from '../supervisor/calls/result-files.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';
-import { nameOfKey } from '../supervisor/herd/server-key.js';
+import { nameOfKey } from '../supervisor/herd/server-pool.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';

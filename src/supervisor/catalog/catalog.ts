@@ -1,10 +1,14 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Block } from '../pins/blocked.js';
-import type { PinCheck } from '../pins/pinning.js';
+import type { PinCheck, Pinning } from '../pins/pinning.js';
+import type { ServerDeps } from '../server/server-deps.js';
+import { identityOf } from '../spec-identity.js';
 import { type CatalogChange, changesOf, withChanges } from './catalog-change.js';
 import { ListState } from './list-state.js';
 import {
+  isWanted,
   LIST_KEYS,
   LIST_METHODS,
   type ListKey,
@@ -15,6 +19,7 @@ import {
   type Reading,
   type ReadingOrder,
 } from './lists.js';
+import { toolFilter } from './tool-filter.js';
 import { type ValidEntries, validateEntries } from './validate-entries.js';
 
 export interface CatalogOptions {
@@ -261,4 +266,26 @@ export class Catalog {
 function answers(reading: Reading, list: ListKey, { left }: Waiter): boolean {
   const version = reading.order?.get(list) ?? Number.POSITIVE_INFINITY;
   return reading[list] === undefined || version >= (left.get(list) ?? 0);
+}
+
+/** The catalog of one configured server, with what its surroundings remember of it. */
+export function createCatalog(
+  spec: ServerSpec,
+  { clock, log, catalogs, catalogChanged }: ServerDeps,
+  reread: () => void,
+  pinning?: Pinning,
+): Catalog {
+  const identity = catalogs && identityOf(spec);
+  const store = identity === undefined ? undefined : catalogs;
+  return new Catalog({
+    wanted: LIST_KEYS.filter((list) => isWanted(spec, list)),
+    reread,
+    isVisible: toolFilter(spec.tools),
+    clock,
+    log,
+    checkPins: pinning && ((...tools) => pinning.checkPins(...tools)),
+    recall: store && (() => store.load(identity!)),
+    keep: store && ((lists) => store.save(identity!, lists)),
+    changed: (change) => catalogChanged?.(change),
+  });
 }

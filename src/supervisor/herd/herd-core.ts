@@ -17,9 +17,8 @@ import { GroupMemory, type MemoryOf } from '../memory/rss.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
-import { logOwnerTag } from './log-owner-tag.js';
+import { startRoot } from './root.js';
 import { ServerPool } from './server-pool.js';
-import { startRoot } from './start-root.js';
 import { toStatus } from './status.js';
 
 export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
@@ -261,4 +260,13 @@ export class HerdCore {
       return { incarnation, state, detail, cause, at };
     });
   }
+}
+
+/**
+ * Whose a line is in a log that several servers of one name share: that of an agent's file, or of one agent alone.
+ * Undefined for what everybody sees: most logs have no marks in them. `life`: no other server ever had it.
+ */
+function logOwnerTag({ sharing, origin }: ServerSpec, life: string): string | undefined {
+  if (sharing === 'per-agent') return life;
+  return origin.scope === 'agent' ? origin.file : undefined;
 }

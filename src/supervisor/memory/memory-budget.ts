@@ -1,5 +1,7 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { Link } from '../../link/link.js';
+import type { Failed } from '../../machines/ending.js';
 import type { Clock } from '../../shared/clock.js';
-import type { MemoryUser } from './memory-user.js';
 import type { MemoryOf } from './rss.js';
 
 export interface MemoryBudgetOptions {
@@ -197,4 +199,55 @@ function sum(numbers: Iterable<number>): number {
 
 export function mebibytes(bytes: number): string {
   return `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
+}
+
+/** A process group that eats memory. */
+export interface MemoryUser {
+  /** The leader of its group; empty when there is none (any more). */
+  readonly pids: readonly number[];
+  /** What its server may use; 0 = as much as it likes. */
+  readonly maxRss: number;
+  /** It uses more than that. Told once. */
+  over(bytes: number): void;
+  /** Absent where nothing is gained by stopping it: a spare would be replaced at once. */
+  readonly evictable?: Evictable | undefined;
+}
+
+/** One that could be started again when it is needed. */
+export interface Evictable {
+  readonly isEager: boolean;
+  /** It goes already, whatever for. */
+  isLeaving(): boolean;
+  /** How long nobody has needed it; 0 while somebody does. */
+  idleForMs(): number;
+  /** Makes room, unless somebody needs it after all; whether it goes. */
+  rest(why: string): boolean;
+}
+
+/** An incarnation as the budget sees it; undefined `guest`: it does not make room for others. */
+export function memoryUserOf(
+  spec: ServerSpec,
+  link: Link,
+  over: MemoryUser['over'],
+  evictable?: Evictable,
+): MemoryUser {
+  return {
+    get pids() {
+      return link.pids;
+    },
+    maxRss: spec.transport === 'stdio' ? spec.maxRss : 0,
+    over,
+    evictable,
+  };
+}
+
+/** The end of a server that used more than its `max_rss`. */
+export function overBudget(spec: ServerSpec, bytes: number): Omit<Failed, 'kind'> {
+  const { name } = spec;
+  const allowed = mebibytes(spec.transport === 'stdio' ? spec.maxRss : 0);
+  return {
+    cause: 'memory',
+    message: `${name}: over its memory budget: its processes used ${mebibytes(bytes)}, and max_rss allows ${allowed}`,
+    fix: `raise max_rss of ${name} if it needs that much; what it did: "toolherd logs ${name}"`,
+  };
 }

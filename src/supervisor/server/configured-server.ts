@@ -4,7 +4,7 @@ import type { Ending } from '../../machines/ending.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Catalog } from '../catalog/catalog.js';
-import { createCatalog } from '../catalog/create-catalog.js';
+import { createCatalog } from '../catalog/catalog.js';
 import {
   LIST_KEYS,
   type ListKey,
@@ -17,10 +17,10 @@ import { replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
+import type { RoutedSink } from './gate.js';
 import { Latencies } from './latencies.js';
 import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
-import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
 import { startTimeoutMs } from './server-settings.js';
 import {

@@ -1,9 +1,18 @@
-import type { CallHandle, CallRequest } from '../../link/session/call.js';
+import type { CallHandle, CallRequest, CallSink } from '../../link/session/call.js';
 import type { Session } from '../../link/session/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
-import { type RoutedSink, route } from './routed-sink.js';
 import { type Taker, WaitingCalls } from './waiting-calls.js';
+
+/** A sink that also learns which incarnation its call was given to. */
+export interface RoutedSink extends CallSink {
+  routed?: ((incarnation: number) => void) | undefined;
+}
+
+export function route(session: Session, request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  sink.routed?.(session.incarnation);
+  return session.send(request, sink);
+}
 
 export interface GateOptions {
   /** The server's name, for messages. */

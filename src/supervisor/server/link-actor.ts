@@ -5,7 +5,7 @@ import { type Ending, failed } from '../../machines/ending.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
 import type { Clock } from '../../shared/clock.js';
 import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';
-import { overBudget } from '../memory/over-budget.js';
+import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
 

@@ -3,7 +3,7 @@ import type { Session } from '../../link/session/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
-import { type RoutedSink, route } from './routed-sink.js';
+import { type RoutedSink, route } from './gate.js';
 
 export interface PinChecking {
   /** Whether nothing may be called before it was compared. */

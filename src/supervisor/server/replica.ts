@@ -10,15 +10,14 @@ import { stateName, topName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
-import { memoryUserOf } from '../memory/memory-user.js';
+import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
-import { whenListsRead } from './lists-read.js';
 import { type PinChecking, PinnedGate } from './pinned-gate.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
-import { type KeeperHost, sharedKeeper } from './shared-machines.js';
+import { type KeeperHost, sharedKeeper, whenListsRead } from './shared-machines.js';
 
 /**
  * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.

@@ -1,7 +1,8 @@
-import { type EventObject, fromCallback } from 'xstate';
+import { type ActorRefFrom, type EventObject, fromCallback, waitFor } from 'xstate';
 import { keeperMachine } from '../../machines/keeper.js';
 import type { LinkInput, LinkOrder } from '../../machines/link-protocol.js';
 import type { PermitInput, PermitReport } from '../../machines/permit.js';
+import type { ServerMachine } from '../../machines/server.js';
 import { serverMachine } from '../../machines/server.js';
 import type { Clock } from '../../shared/clock.js';
 import type { LinkPort } from './link-actor.js';
@@ -53,4 +54,9 @@ export function actorClock(clock: Clock) {
     setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),
     clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
   };
+}
+
+/** Resolves when an incarnation reads no lists: they were read, or will not be. One that broke reads none either. */
+export async function whenListsRead(incarnation: ActorRefFrom<ServerMachine>): Promise<void> {
+  await waitFor(incarnation, (snapshot) => !snapshot.hasTag('reading')).catch(() => undefined);
 }

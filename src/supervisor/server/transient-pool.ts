@@ -12,8 +12,8 @@ import {
 } from '../../machines/transient-context.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
+import type { RoutedSink } from './gate.js';
 import { type PinChecking, refuse } from './pinned-gate.js';
-import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
 import { actorClock } from './shared-machines.js';
 import { TransientProcess } from './transient-process.js';

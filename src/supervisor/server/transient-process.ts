@@ -9,15 +9,14 @@ import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
-import { memoryUserOf } from '../memory/memory-user.js';
+import { memoryUserOf } from '../memory/memory-budget.js';
+import type { RoutedSink } from './gate.js';
 import { Gate } from './gate.js';
 import { linkCallback } from './link-actor.js';
-import { whenListsRead } from './lists-read.js';
 import { type PinChecking, PinnedGate } from './pinned-gate.js';
-import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
-import { type IncarnationHost, sharedServer } from './shared-machines.js';
+import { type IncarnationHost, sharedServer, whenListsRead } from './shared-machines.js';
 
 export interface TransientProcessEvents {
   /** The handshake is done. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { MemoryUser } from '../../../src/supervisor/memory/memory-budget.js';
 import { MemoryBudget } from '../../../src/supervisor/memory/memory-budget.js';
-import type { MemoryUser } from '../../../src/supervisor/memory/memory-user.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 
 const MIB = 2 ** 20;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compare, MOST_TOOLS } from '../../../src/supervisor/pins/compare.js';
-import { canonical, changedFields, hashOf } from '../../../src/supervisor/pins/fingerprint.js';
-import { pinIdentity } from '../../../src/supervisor/pins/identity.js';
+import { canonical, changedFields, hashOf, pinIdentity } from '../../../src/supervisor/pins/fingerprint.js';
 import {
   definitionIn,
   type PinRecord,
