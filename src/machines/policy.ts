@@ -3,7 +3,7 @@
  *
  * | word | meaning |
  * |---|---|
- * | restart | a fresh incarnation that nobody ordered: the policy let it go |
+ * | restart | a fresh incarnation that the policy started, without an order or a call |
  * | failed start | an incarnation that failed before it was connected (one that was being stopped, or that wants an authorisation, did not fail) |
  * | shortage | the machine has no room for a process: no failure of the server, which is tried again for as long as it takes |
  * | streak | restarts since the server was last healthy; the next one is the streak's number |
@@ -81,7 +81,7 @@ export function decide(ending: Ending, history: History, policy: RestartPolicy, 
   if (history.failedStarts > policy.maxRestarts) {
     return { verdict: 'quarantine', reason: `${times(history.failedStarts, 'failed start')} in a row` };
   }
-  // Its end was wanted, only the way there went wrong: nobody asked for a new one.
+  // Its end was wanted, only the closing failed: no new incarnation was asked for.
   if (ending.cause === 'close' || policy.restart === 'never') return { verdict: 'rest' };
   const verdict = withinIntensity(history, policy, now);
   if (verdict.verdict !== 'restart') return verdict;

@@ -21,7 +21,7 @@ export class ResultFiles {
   readonly #options: ResultFilesOptions;
   /** One tidying at a time: two would count what the other removes. */
   #tidying: Promise<void> = Promise.resolve();
-  /** The next one, which serves everybody who asks before it begins: it looks at every file. */
+  /** The next run. It looks at every file, so it serves all requests that come before it begins. */
   #next: Promise<void> | undefined;
 
   constructor(options: ResultFilesOptions) {

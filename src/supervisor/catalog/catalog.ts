@@ -39,13 +39,13 @@ export interface CatalogOptions {
   checkPins?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => PinCheck) | undefined;
 }
 
-/** One who waits: for which lists, and the version that each had when the wait began. */
+/** A request that waits: for which lists, and the version that each had when the wait began. */
 interface Waiter {
   left: Map<ListKey, number>;
   done(): void;
 }
 
-/** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
+/** The lists of a server, as far as they are known, without what its config hides; and the requests that wait for them. */
 export class Catalog {
   readonly #options: CatalogOptions;
   /** Of each list that is wanted. */
@@ -54,7 +54,7 @@ export class Catalog {
   #memory: 'unasked' | 'asked' = 'unasked';
   #lists = NO_LISTS;
   readonly #definitions: Partial<Record<ListKey, ValidEntries>> = {};
-  /** What became of the tools when they were last compared. */
+  /** The result of the last comparison of the tools with their pins. */
   #verdict: PinCheck | undefined;
 
   constructor(options: CatalogOptions) {
@@ -108,13 +108,13 @@ export class Catalog {
     return this.states.get(list)?.isDoubted === true;
   }
 
-  /** What an order to read is to bring: all of it, or what is not fresh. */
+  /** Which lists an order to read them means: all, or those that are not fresh. */
   toRead(isAllWanted: boolean): ReadingOrder {
     const { states } = this;
     return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || states.get(list)?.isDue === true));
   }
 
-  /** Where the tools are not known for certain, the server is to say whether it has one. */
+  /** Where the tools may have changed, the server decides whether it has one. */
   hasTool(name: string): boolean {
     if (!this.#options.isVisible(name)) return false;
     const keys = this.keysOf('tools');
@@ -134,7 +134,7 @@ export class Catalog {
     return this.#verdict?.unaccepted ?? 0;
   }
 
-  /** What was pinned, or what is made of it, is not what it was. */
+  /** The pins, or the pin policy, have changed. */
   recheckPins(): void {
     if (this.#verdict === undefined) return;
     const tools = this.#lists.tools ?? [];
@@ -211,7 +211,7 @@ export class Catalog {
     this.#memory = 'asked';
     const recalled = this.#options.recall?.();
     if (recalled === undefined) return;
-    // its faults were said when it was read
+    // its faults were logged when it was first read
     this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
     for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
     if (this.#lists.tools !== undefined) this.#checkPins(false);
@@ -268,7 +268,7 @@ function answers(reading: Reading, list: ListKey, { left }: Waiter): boolean {
   return reading[list] === undefined || version >= (left.get(list) ?? 0);
 }
 
-/** The catalog of one configured server, with what its surroundings remember of it. */
+/** The catalog of one configured server, with its store on disk and its pins. */
 export function createCatalog(
   spec: ServerSpec,
   { clock, log, catalogs, catalogChanged }: ServerDeps,

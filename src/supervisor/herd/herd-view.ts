@@ -29,9 +29,9 @@ import { ViewServers } from './view-servers.js';
 export interface ViewOptions {
   /** No other view has this one. */
   id: string;
-  /** Whose view it is: shown of what is its own. Null: everybody's. */
+  /** The agent of this view, shown with the servers that only it has. Null: shared. */
   agent: string | null;
-  /** Of a view that stands for one agent, `per-agent` servers are its own; of another they only stand for those. */
+  /** In the view of one agent, `per-agent` servers run; in another view they are placeholders. */
   isOneAgent: boolean;
   /** It is the view of the whole herd: its status also shows what other views have at rest. */
   isGlobal?: boolean;
@@ -43,7 +43,7 @@ const LISTS_MS = 5000;
 /** A server of another view in one of these is not listed, and no order for all reaches it: `restart --all` would start it. */
 const AT_REST: ReadonlySet<Detail> = new Set(['idle', 'stopped', 'disabled', 'not_allowed', 'misconfigured']);
 
-/** One list of servers as somebody sees it, in the order of the config: what they offer, what is asked of them. */
+/** The herd as one agent, or all agents, see it: servers in the order of the config, their lists, and requests to them. */
 export class HerdView implements ViewSubscriber, Holder {
   readonly id: string;
   readonly isOneAgent: boolean;
@@ -59,7 +59,7 @@ export class HerdView implements ViewSubscriber, Holder {
   readonly #core: HerdCore;
   readonly #options: ViewOptions;
   readonly #servers: ViewServers;
-  /** The same for single agents, each with `per-agent` servers of its own. */
+  /** Views of single agents with the same config, each with its own `per-agent` servers. */
   readonly #forks = new Set<HerdView>();
   #origin: HerdView | undefined;
   #hasPerAgent = false;
@@ -126,7 +126,7 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#servers.specs;
   }
 
-  /** The same as one agent sees it. */
+  /** A view of one agent with the same config. */
   fork(id: string, agent: string | null): HerdView {
     this.#core.checkOpen();
     const fork = new HerdView(this.#core, { id, agent, isOneAgent: true });
@@ -136,12 +136,12 @@ export class HerdView implements ViewSubscriber, Holder {
     return fork;
   }
 
-  /** Whether the view of one agent is another one. */
+  /** Whether the view of one agent would differ from this one. */
   get hasPerAgent(): boolean {
     return this.#hasPerAgent;
   }
 
-  /** Nobody looks any more: what only this view had is ended. */
+  /** Stops the servers that only this view has. */
   close(): void {
     for (const fork of this.#forks) fork.close();
     if (this.#origin !== undefined) this.#origin.#forks.delete(this);
@@ -196,7 +196,7 @@ export class HerdView implements ViewSubscriber, Holder {
   pins({ server: name, accept = false, hashes }: PinParams = {}): PinReport {
     const servers = this.#serversOf(name);
     const wanted = hashes && new Set(hashes);
-    // what they remember is compared when it is first looked at; somebody else may have accepted since
+    // lists from the disk are compared when they are first read; another herd may have accepted changes since
     for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.recheckPins();
     const accepted = !accept
       ? []
@@ -209,7 +209,7 @@ export class HerdView implements ViewSubscriber, Holder {
     return { policy, ...reportPins(servers), accepted };
   }
 
-  /** Whose lines in the logs are those of its servers, or of one of them. */
+  /** The owner tags of its servers' lines in the logs. */
   logMarks(name?: string): { name: string; mark: string | undefined }[] {
     return this.#serversOf(name).map(({ spec, key }) => ({
       name: spec.name,
@@ -231,7 +231,7 @@ export class HerdView implements ViewSubscriber, Holder {
     };
   }
 
-  /** Every agent has one of its own; this one only stands for them. */
+  /** Every agent has its own server; this one is shown in their place. */
   #isPlaceholder({ spec }: ConfiguredServer): boolean {
     return spec.sharing === 'per-agent' && !this.isOneAgent;
   }
@@ -275,7 +275,7 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   #replace(specs: readonly ServerSpec[]): ReloadReport {
-    // All let go before any takes, and this one last: then it knows whose end the new ones have to wait for.
+    // All views release before any acquires, and this one last: then it knows which endings the new servers wait for.
     const takes = [...this.#forks, this].map((view) => view.#letGo(specs));
     const [report] = takes.reverse().map((take) => take());
     return report!;
@@ -298,7 +298,7 @@ export class HerdView implements ViewSubscriber, Holder {
     }
   }
 
-  /** Of what is not in these specs; the function that it returns takes what is. */
+  /** Releases the servers that are not in these specs; the function that it returns acquires those that are. */
   #letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const before = this.#known();
     const take = this.#servers.letGo(specs);
@@ -307,7 +307,7 @@ export class HerdView implements ViewSubscriber, Holder {
       this.catalog.changed();
       this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
       this.watches.renew();
-      // who goes takes along what it offered, as does one that begins anew
+      // the lists of a removed or replaced server go with it
       this.#tellOf(before, this.#known());
       this.#announce([...report.added, ...report.changed]);
       return report;
@@ -315,8 +315,8 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   /**
-   * What a `per-agent` server offers is not known before an agent has its own, which it has when it lists. Those who
-   * have listed before are told that the lists have changed, so that they do.
+   * The lists of a `per-agent` server are not known before an agent has its own, which it gets when it lists. Agents that
+   * have listed before get a change event, so that they list again.
    */
   #announce(names: readonly string[]): void {
     if (!this.events.hasListeners('catalog')) return;
@@ -334,12 +334,12 @@ export class HerdView implements ViewSubscriber, Holder {
     const isStop = order === 'stop';
     await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
     if (isStop) return;
-    // what it offers is part of how a start went; one that does not say it has started all the same
+    // an order waits for the lists too, but not for long
     const told = Promise.all(servers.map((server) => server.whenTold()));
     await withTimeout(LISTS_MS, told, this.#core.options.clock);
   }
 
-  /** What each server is known to offer. Looked up only for whoever wants to hear of changes: it may be on the disk. */
+  /** The lists of each server, as far as they are known. Only with listeners: to look them up may read the disk. */
   #known(): Map<string, Lists> {
     const servers = this.events.hasListeners('catalog') ? this.#servers.servers : [];
     return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists]));

@@ -46,7 +46,7 @@ export class ViewCatalog {
     this.#servers = options.servers;
   }
 
-  /** Something else is offered, or somebody else offers it. */
+  /** The lists of a server have changed, or the servers have. */
   changed(): void {
     this.#publicNamesByServer.clear();
   }

@@ -7,7 +7,7 @@ import type { MemoryOf } from './rss.js';
 export interface MemoryBudgetOptions {
   clock: Clock;
   memoryOf: MemoryOf;
-  /** What the herd's keeper should know. */
+  /** Warns the person who runs the herd. */
   warn(text: string): void;
 }
 
@@ -20,24 +20,24 @@ export interface BudgetReport {
 
 const LOOK_MS = 1000;
 /**
- * Whoever began or was called a moment ago is not stopped to make room: it would only be started again. So a herd
- * whose budget is too small for what it does is slow, and does not spin.
+ * A server that started or had a call within this time is not stopped to make room: it would be started again at once. A
+ * herd whose budget is too small becomes slow, and does not loop.
  */
 const RESTED_MS = 3000;
-/** A herd that is over its budget again and again is told of this often. */
+/** A herd that stays over its budget is warned of it this often. */
 const COMPLAIN_MS = 60_000;
 
 /**
  * Looks at the memory of every process group while there is a budget for it: one reader for all, once a second, and
  * none at all where no budget is set.
  *
- * Over its own `max_rss` a server is ended, whatever it is doing. Over the herd's, whoever nobody has needed for
- * longest makes room: lazy servers before eager ones, never one that is busy.
+ * A server over its own `max_rss` is ended, also during a call. Over the herd's, the servers that were unused for
+ * longest are stopped: lazy ones before eager ones, never one that has a call.
  */
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions;
   readonly #memoryUsers = new Set<MemoryUser>();
-  /** Those that were told to go. What they still hold will be free. */
+  /** Those that were told to stop. The memory they still use will be free. */
   readonly #leaving = new Set<MemoryUser>();
   #maxRss = 0;
   #timer: unknown;
@@ -58,7 +58,7 @@ export class MemoryBudget {
     this.#problem = null;
     this.#bytes = null;
     this.#complainedAt = Number.NEGATIVE_INFINITY;
-    // who sets one is to be told that it is of no use
+    // a new limit warns again that memory cannot be measured
     this.#isBlind = false;
     if (this.#isOn) this.#lookLater();
     else this.close();
@@ -106,7 +106,7 @@ export class MemoryBudget {
       this.#look();
       this.#lookLater();
     }, LOOK_MS);
-    // nobody's program is kept from its end by this
+    // the timer must not keep the process alive
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
@@ -201,13 +201,13 @@ export function mebibytes(bytes: number): string {
   return `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
 }
 
-/** A process group that eats memory. */
+/** A process group under the budget. */
 export interface MemoryUser {
   /** The leader of its group; empty when there is none (any more). */
   readonly pids: readonly number[];
-  /** What its server may use; 0 = as much as it likes. */
+  /** What its server may use; 0 = no limit. */
   readonly maxRss: number;
-  /** It uses more than that. Told once. */
+  /** It uses more than that. Called once. */
   over(bytes: number): void;
   /** Absent where nothing is gained by stopping it: a spare would be replaced at once. */
   readonly evictable?: Evictable | undefined;
@@ -216,15 +216,15 @@ export interface MemoryUser {
 /** One that could be started again when it is needed. */
 export interface Evictable {
   readonly isEager: boolean;
-  /** It goes already, whatever for. */
+  /** It is stopping already. */
   isLeaving(): boolean;
-  /** How long nobody has needed it; 0 while somebody does. */
+  /** How long it has had no call; 0 while it has one. */
   idleForMs(): number;
-  /** Makes room, unless somebody needs it after all; whether it goes. */
+  /** Stops it, unless it has a call by now. Returns whether it stops. */
   rest(why: string): boolean;
 }
 
-/** An incarnation as the budget sees it; undefined `guest`: it does not make room for others. */
+/** An incarnation as the budget sees it. Without `evictable` it is never stopped to make room. */
 export function memoryUserOf(
   spec: ServerSpec,
   link: Link,

@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
  * Whose pins they are: a name, and where its tools come from. Another command, another version in its arguments or
- * another address is another server, with pins of its own. What may change while the tools stay what they are is not in
+ * another address is another server, with other pins. What may change while the tools stay what they are is not in
  * it: an environment and headers hold tokens, which are renewed, and so may the query of an url. If those counted, a
- * new token would be the moment in which nobody notices a changed tool.
+ * changed tool would go unnoticed with every new token.
  */
 export function pinIdentity(spec: ServerSpec): string {
   const { name, transport } = spec;

@@ -28,7 +28,7 @@ export interface PinKeeping {
 export interface PinCheck {
   /** Why a tool may not be called. Absent where every one may. */
   blockOf?: (tool: string) => Block | undefined;
-  /** Tools that are not what was pinned, those that were told of before left out. */
+  /** Tools that differ from their pins, without those that were reported before. */
   news: readonly string[];
   /** How many are not what was pinned. */
   unaccepted: number;

@@ -42,7 +42,7 @@ export interface ReadOptions {
   purpose?: StartPurpose;
 }
 
-/** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
+/** One configured server: its processes (replicas, or one a call), its lists, and the counts of its calls. */
 export class ConfiguredServer {
   readonly spec: ServerSpec;
   readonly key: string;
@@ -53,11 +53,11 @@ export class ConfiguredServer {
   readonly latencies = new Latencies();
   readonly #called: ServerDeps['called'];
   readonly #replicas: readonly Replica[];
-  /** Those whose end is awaited by somebody who wants the lists. */
+  /** Replicas whose end would fail a request for the lists. */
   readonly #listing = new Set<Replica>();
   readonly #transients: TransientPool | undefined;
   readonly #predecessor: Promise<unknown>;
-  /** Of one that is only shown, and has neither stalls nor transients. */
+  /** Of a server that is only shown, and has no processes. */
   readonly #unusable: ServerSnapshot | undefined;
   calls = 0;
   failures = 0;
@@ -149,7 +149,7 @@ export class ConfiguredServer {
     await Promise.all([this.#transients?.whenDecided(), ...replicas]);
   }
 
-  /** Resolves when no process that runs is still saying what it offers. */
+  /** Resolves when no process is reading lists. */
   async whenTold(): Promise<void> {
     await Promise.all([
       this.#transients?.whenListsRead(),
@@ -191,14 +191,14 @@ export class ConfiguredServer {
     return this.catalog.lists;
   }
 
-  /** What was pinned, or what is made of it, is not what it was. */
+  /** The pins, or the pin policy, have changed. */
   recheckPins(): void {
     this.catalog.recheckPins();
     this.#transients?.recheckPins();
     this.#recheckReplicas();
   }
 
-  /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
+  /** The process of the next call is not there yet, and its tools will be compared before the call passes. */
   get isComparedAnew(): boolean {
     if (this.pinning?.policy !== 'enforce' || !this.spec.loadTools) return false;
     return !this.#isUp && this.#transients?.isReady !== true;
@@ -218,7 +218,7 @@ export class ConfiguredServer {
     return [...endings, ...(this.#transients?.lastStops ?? [])];
   }
 
-  /** Somebody is there who can be asked. */
+  /** A replica can be asked. */
   get #isUp(): boolean {
     return this.#replicas.some(({ isUp }) => isUp);
   }
@@ -233,8 +233,8 @@ export class ConfiguredServer {
   }
 
   /**
-   * What a call would do to a server that does not run. Any answer will do: whoever answers is there. It counts as a call,
-   * not as `isOwn`: a subscriber waits for it.
+   * Starts a server that does not run, as a call would. Any answer will do: it proves that the server is there. It counts
+   * as a call, not as `isOwn`: a subscriber waits for it.
    */
   #wake(): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -251,7 +251,7 @@ export class ConfiguredServer {
     return method === 'tools/call' ? toolRefusal(this, String(params?.name)) : undefined;
   }
 
-  /** Calls that wait in the line of any process are for what it is known to offer now. */
+  /** Calls that wait are checked again by the tools that are known now. */
   #recheckReplicas(): void {
     for (const replica of this.#replicas) replica.recheckPins();
   }
@@ -273,7 +273,7 @@ export class ConfiguredServer {
     const replica = this.#replicas.find(({ isUp }) => isUp) ?? this.#replicas[0];
     replica?.discover(purpose);
     if (replica === undefined || this.#listing.has(replica)) return;
-    // A server that cannot be started has nothing to list, nor has one that dies before it has told.
+    // A server that cannot be started lists nothing, nor does one that dies before its lists were read.
     this.#listing.add(replica);
     void replica.whenGone().then(() => {
       this.#listing.delete(replica);

@@ -20,7 +20,7 @@ export interface GateOptions {
   clock: Clock;
   /** Why a call cannot wait here for a session; undefined when it can. */
   refusal(): MCPError | undefined;
-  /** A call waits: whoever can start the server should. In the same tick as the parking. */
+  /** A call waits: start the server. Called in the same tick in which the call begins to wait. */
   wake(): void;
 }
 

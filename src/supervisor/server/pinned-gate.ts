@@ -6,9 +6,9 @@ import type { Gate } from './gate.js';
 import { type RoutedSink, route } from './gate.js';
 
 export interface PinChecking {
-  /** Whether nothing may be called before it was compared. */
+  /** Whether tools must be compared with their pins before a call. */
   isStrict(): boolean;
-  /** By what is known now; undefined where it may go. */
+  /** By what is known now; undefined where the call may pass. */
   refusalOf(request: CallRequest): MCPError | undefined;
 }
 
@@ -30,7 +30,7 @@ export class PinnedGate {
     this.#pinChecking = pinChecking;
   }
 
-  /** It has shaken hands and lives, whether it is let in yet or not. */
+  /** Its handshake is done and it lives, whether calls pass or not. */
   get isUp(): boolean {
     return this.#session?.state === 'open';
   }
@@ -61,7 +61,7 @@ export class PinnedGate {
     this.#release();
   }
 
-  /** What may be called is not what it was. False when nobody knows yet what it offers, and somebody should. */
+  /** The pins have changed. False where the tools of this incarnation were never read, and have to be. */
   recheckPins(): boolean {
     const pinChecking = this.#pinChecking;
     if (pinChecking?.isStrict() !== true) {
@@ -81,7 +81,7 @@ export class PinnedGate {
 
   #release(): void {
     const session = this.#session;
-    // who waits at the door of one that has died waits for the next
+    // calls at the gate of a dead process wait for the next one
     if (session === undefined || !this.isUp || !this.#isHeld) return;
     this.#isHeld = false;
     this.#gate.open(session, (request, sink) =>

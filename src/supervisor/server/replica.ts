@@ -20,8 +20,8 @@ import { serverSettings } from './server-settings.js';
 import { type KeeperHost, sharedKeeper, whenListsRead } from './shared-machines.js';
 
 /**
- * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
- * A server with `replicas: n` has n stalls.
+ * One of the parallel processes of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
+ * A server with `replicas: n` has n of them.
  */
 export class Replica {
   readonly id: string;
@@ -33,9 +33,9 @@ export class Replica {
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   #link: Link | undefined;
   #opened: Opened | undefined;
-  /** A discovery that failed is tried again as one, until somebody needs the server. */
+  /** A discovery that failed is tried again as a discovery, until a call or an order needs the server. */
   #startPurpose: StartPurpose = 'use';
-  /** What calls are told while it is stopped. */
+  /** The error of calls while it is stopped. */
   #farewell: MCPError;
   /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
   #broken: Failed | undefined;
@@ -54,7 +54,7 @@ export class Replica {
       toRead(isFirst: boolean): ReadingOrder;
       /** Its process takes no calls and answers no questions any more. */
       sealed?(): void;
-      /** Somebody waits for what it may tell: it is not idle. */
+      /** A subscriber waits for its notifications: it is not idle. */
       isWatched?(): boolean;
       pinChecking?: PinChecking | undefined;
     },
@@ -123,11 +123,11 @@ export class Replica {
     this.#keeper.send({ type: order });
   }
 
-  /** `farewell`: what calls are told from now on. */
+  /** `farewell`: the error of calls from now on. */
   stop(farewell: MCPError): void {
     this.#farewell = farewell;
     this.#keeper.send({ type: 'stop' });
-    // Between two incarnations none comes to its end that would tell them.
+    // Between two incarnations no ending comes that would fail the waiting calls.
     this.#failWaiting();
   }
 
@@ -263,14 +263,14 @@ export class Replica {
     return connectedAt === undefined ? 0 : this.#deps.clock.now() - connectedAt;
   }
 
-  /** How long nobody has needed it since it is connected; 0 while somebody does. */
+  /** How long it has been connected without a call or a subscriber; 0 while it has one. */
   #needlessForMs(): number {
     const session = this.#link?.session;
     if (session === undefined || session.isInUse || this.#isWatched()) return 0;
     return Math.min(this.#deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
   }
 
-  /** Somebody waits for it: a start that waits for a permit as a discovery goes before all discoveries. */
+  /** A call or a request waits for it: its start goes before all discoveries. */
   #startForUse(): void {
     if (this.#startPurpose === 'use') return;
     this.#startPurpose = 'use';
@@ -290,11 +290,11 @@ export class Replica {
     return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
   }
 
-  /** Those who wait here learn when nobody is coming for them. */
+  /** Fails the calls that wait, where no incarnation will serve them. */
   #ended({ ending, connected }: IncarnationReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
     if (ending.kind === 'error') this.#failedAt = this.#deps.clock.now();
-    // Who waited for a start that failed need not wait for the next; one that gives way to another is no failure.
+    // Calls that waited for a failed start do not wait for the next one. A replaced incarnation is no failure.
     if (!connected && ending.kind === 'error') {
       this.gate.fail(endingError(this.#spec.name, this.#advised(ending), false));
     }

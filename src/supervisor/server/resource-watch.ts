@@ -26,7 +26,7 @@ interface Watched {
 }
 
 const UPDATED = 'notifications/resources/updated';
-/** Which of our own requests it belongs to: nobody else's business. */
+/** Which of our own requests it belongs to: not passed on. */
 const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
 /**
@@ -73,7 +73,7 @@ export class ResourceWatch {
   /** Starts the server as a call would. Resolves with the way to end it; rejects where nobody would be told. */
   async watch(uri: string, listen: OnUpdate): Promise<() => void> {
     if (this.#options.isTransient) throw nobodyStays(this.#options.name);
-    // one of its own, so that a function may listen twice
+    // a new object, so that one function may subscribe twice
     const listener: OnUpdate = (params) => listen(params);
     const watched = this.#watched.get(uri) ?? this.#begin(uri);
     watched.listeners.add(listener);

@@ -7,7 +7,7 @@ import { serverMachine } from '../../machines/server.js';
 import type { Clock } from '../../shared/clock.js';
 import type { LinkPort } from './link-actor.js';
 
-/** What an incarnation acts upon. It goes to the machine with its settings. */
+/** What an incarnation acts upon. The machine gets it with its settings. */
 export interface IncarnationHost {
   link(port: LinkPort): () => void;
   openGate(): void;
@@ -16,7 +16,7 @@ export interface IncarnationHost {
 }
 
 export interface KeeperHost extends IncarnationHost {
-  /** Asks for leave to start; answers with the way to give it back. */
+  /** Asks for a permit to start; returns the function that gives it back. */
   permit(granted: () => void): () => void;
 }
 

@@ -4,7 +4,7 @@ import { cancelled } from '../../link/session/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 
-/** As many as may wait in a session, and as much, for the same reason. */
+/** The same limits as for calls that wait in a session. */
 const MOST_PARKED = 10_000;
 const MOST_BYTES = 64 * 2 ** 20;
 
@@ -12,9 +12,8 @@ const MOST_BYTES = 64 * 2 ** 20;
 export type Taker<Sink extends CallSink> = (request: CallRequest, sink: Sink) => CallHandle | undefined;
 
 /**
- * Calls that nobody has yet, in the order in which they came. Each leaves once: handed over, failed, taken back by its
- * caller, or when the time that its caller gave it is up. Only a timeout that the caller set counts here: how long a
- * start may take is the server's.
+ * Calls that wait for a session or a process, in the order in which they came. Each leaves once: handed over, failed,
+ * cancelled, or timed out. Only a timeout that the caller set counts here: how long a start may take is the server's.
  */
 export class WaitingCalls<Sink extends CallSink = CallSink> {
   readonly #name: string;
@@ -34,7 +33,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     return this.#waiting.size;
   }
 
-  /** Undefined when too many wait already; its sink knows. The handle is good for the whole way of the call. */
+  /** Undefined when too many wait: its sink has the error then. The handle stays valid after the call was handed over. */
   add(request: CallRequest, sink: Sink): CallHandle | undefined {
     const overload = this.#overload();
     if (overload !== undefined) {
@@ -56,7 +55,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   handOver(taker: Taker<Sink>): boolean {
     for (const waiting of this.#waiting) {
       const leftMs = waiting.deadline - this.#clock.now();
-      // its time is up, only the timer has not come round yet
+      // it has timed out, and the timer has not fired yet
       if (leftMs <= 0) {
         this.#expire(waiting);
         continue;
@@ -72,7 +71,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     return false;
   }
 
-  /** Nobody will come for those who wait. */
+  /** Fails every call that waits. */
   fail(error: MCPError): void {
     for (const waiting of [...this.#waiting]) this.#fail(waiting, error);
   }
@@ -95,7 +94,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 
   #fail(waiting: Parked<Sink>, error: MCPError): void {
-    // whoever is told may take others back, or be told twice
+    // the sink may cancel other calls, and cancel this one again
     if (this.#leave(waiting)) waiting.sink.settle({ ok: false, error });
   }
 
@@ -124,7 +123,7 @@ class Parked<Sink extends CallSink> implements Timed {
   }
 }
 
-/** What its line will weigh. One that cannot be written weighs nothing: the session will refuse it. */
+/** The length of its line. One that cannot be written counts as 0: the session will refuse it. */
 function weightOf(params: unknown): number {
   try {
     return JSON.stringify(params)?.length ?? 0;
