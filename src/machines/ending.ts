@@ -39,7 +39,10 @@ export interface Failed {
   looksMisconfigured?: boolean;
   /** For how long the remote end asked not to be tried again. */
   retryAfterMs?: number;
-  /** The machine has no room for it now (processes, files, memory). Not the server's fault, so it does not count towards quarantine. */
+  /**
+   * The machine has no room for it now (processes, files, memory). Not the server's fault, so it does not count towards
+   * quarantine.
+   */
   shortage?: boolean;
 }
 

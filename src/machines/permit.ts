@@ -19,7 +19,7 @@ export interface PermitInput {
   host?: unknown;
 }
 
-/** Callback logic that is told nothing: it grants once, and gives back in its disposal. */
+/** Callback logic without orders: it grants once, and gives back in its disposal. */
 export type PermitLogic = CallbackActorLogic<EventObject, PermitInput>;
 
 /** No limit: every start may go ahead. */

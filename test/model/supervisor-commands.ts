@@ -47,7 +47,7 @@ export class Model {
     for (const server of this.all) server.proceed();
   }
 
-  /** The next moment, up to `end`, at which something happens by itself. */
+  /** The next moment, up to `end`, at which a timer fires. */
   nextDue(end: number): number {
     return Math.min(end, ...this.all.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt])));
   }

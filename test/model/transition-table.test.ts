@@ -32,7 +32,7 @@ const serverIgnores: readonly Ignored[] = [
   {
     event: /^link\.(discovered|list_changed)/,
     in: /closing/,
-    because: 'nobody will ask for the lists any more',
+    because: 'no list is read any more',
   },
   { event: /^link\.hung/, in: /opening/, because: 'start_timeout speaks before the handshake' },
   { event: /^link\.(failed|hung)/, in: /aborting|closing/, because: 'the first cause stands' },

@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_BYTES = 256 * 2 ** 20;
 const SUFFIX = '.txt';
 
-/** Texts that were too long for an agent, each in a file that only the user may read. Old ones go. */
+/** Texts that were too long for an agent, each in a file that only the user may read. Old files are deleted. */
 export class ResultFiles {
   readonly #options: ResultFilesOptions;
   /** One tidying at a time: two would count what the other removes. */

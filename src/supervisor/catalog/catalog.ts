@@ -55,7 +55,7 @@ export class Catalog {
   #lists = NO_LISTS;
   readonly #definitions: Partial<Record<ListKey, ValidEntries>> = {};
   /** The result of the last comparison of the tools with their pins. */
-  #verdict: PinCheck | undefined;
+  #pinCheck: PinCheck | undefined;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -118,25 +118,25 @@ export class Catalog {
   hasTool(name: string): boolean {
     if (!this.#options.isVisible(name)) return false;
     const keys = this.keysOf('tools');
-    if (this.#verdict?.blockOf?.(name) !== undefined) return false;
+    if (this.#pinCheck?.blockOf?.(name) !== undefined) return false;
     return keys?.has(name) !== false || this.isDoubted('tools');
   }
 
   /** Why a tool that is offered may not be called. Decided with its list, so that a call costs nothing. */
   blockOf(tool: string): Block | undefined {
     this.#recall();
-    return this.#verdict?.blockOf?.(tool);
+    return this.#pinCheck?.blockOf?.(tool);
   }
 
   /** How many tools are not what was pinned. */
   get unaccepted(): number {
     this.#recall();
-    return this.#verdict?.unaccepted ?? 0;
+    return this.#pinCheck?.unaccepted ?? 0;
   }
 
   /** The pins, or the pin policy, have changed. */
   recheckPins(): void {
-    if (this.#verdict === undefined) return;
+    if (this.#pinCheck === undefined) return;
     const tools = this.#lists.tools ?? [];
     const names = tools.map(({ name }) => String(name));
     const before = names.map((name) => this.blockOf(name) === undefined);
@@ -150,11 +150,11 @@ export class Catalog {
   take(reading: Reading): void {
     this.#recall();
     const before = this.#lists;
-    this.#lists = this.#sifted(reading, before, this.#options.log);
+    this.#lists = this.#validated(reading, before, this.#options.log);
     const read = LIST_KEYS.filter((list) => list in reading);
     for (const list of read) this.#note(list, reading);
     if ('tools' in reading) this.#checkPins(true);
-    this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
+    this.#tell(before, this.#lists, 'tools' in reading ? this.#pinCheck?.news : undefined);
     for (const waiter of [...this.#waiters]) {
       for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
       if (waiter.left.size === 0) waiter.done();
@@ -212,7 +212,7 @@ export class Catalog {
     const recalled = this.#options.recall?.();
     if (recalled === undefined) return;
     // its faults were logged when it was first read
-    this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
+    this.#lists = this.#validated(recalled, NO_LISTS, () => {});
     for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
     if (this.#lists.tools !== undefined) this.#checkPins(false);
   }
@@ -236,10 +236,10 @@ export class Catalog {
   /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
   #checkPins(isFresh: boolean): void {
     const isUnread = this.#states.get('tools')?.reason !== undefined;
-    this.#verdict = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);
+    this.#pinCheck = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);
   }
 
-  #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
+  #validated(reading: Reading, before: Lists, log: (text: string) => void): Lists {
     const lists = { ...before };
     for (const list of LIST_KEYS) {
       const found = reading[list];

@@ -21,7 +21,7 @@ interface Owner {
   isAlone: boolean;
 }
 
-/** Writes down every change of state of every server, and why. It only listens: no machine knows of it. */
+/** Records every change of state of every server, and why. It only inspects actors: no machine depends on it. */
 export class Journal {
   readonly #entries = new Map<string, JournalEntry[]>();
   readonly #since = new Map<string, string>();
@@ -57,10 +57,10 @@ export class Journal {
     if (owner.isAlone && inspection.type === '@xstate.microstep') return;
     const state = stateName(snapshot.value as StateValue);
     const last = this.#last.get(actor);
-    // What a keeper says to itself about an ending is no cause; the ending is.
+    // `ending.noted` is raised by the keeper: the cause is the ending before it.
     const event = inspection.event.type === 'ending.noted' && last ? last.event : inspection.event;
     this.#last.set(actor, { state, event });
-    // An idle keeper at the beginning is no news.
+    // The first state of a keeper is always `idle`.
     if (state === last?.state || (last === undefined && owner.chart === 'keeper')) return;
     const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
     const { key, chart } = owner;

@@ -335,7 +335,7 @@ export class HerdView implements ViewSubscriber, Holder {
     await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
     if (isStop) return;
     // an order waits for the lists too, but not for long
-    const told = Promise.all(servers.map((server) => server.whenTold()));
+    const told = Promise.all(servers.map((server) => server.whenListsRead()));
     await withTimeout(LISTS_MS, told, this.#core.options.clock);
   }
 

@@ -60,7 +60,7 @@ export class Herd {
     return this.#core.logMarkAt(key);
   }
 
-  /** A line that a server printed: it is in the log already. */
+  /** Emits a line that a server printed. It is in the log already. */
   printed(key: string, incarnation: number, line: LinkLog): void {
     this.#core.messageTap.printed(key, incarnation, line);
   }

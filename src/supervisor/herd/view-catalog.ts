@@ -34,7 +34,7 @@ export interface Limits {
   signal?: AbortSignal | undefined;
 }
 
-/** What the whole herd offers, and who is meant by a name. */
+/** The lists of all servers of a view, and the server that a name belongs to. */
 export class ViewCatalog {
   readonly #options: ViewCatalogOptions;
   readonly #servers: ViewServers;

@@ -87,7 +87,7 @@ export class MemoryBudget {
     this.#timer = undefined;
   }
 
-  /** Nobody looks any more, so this is what a look would find. */
+  /** The timer is off, so the sums are set as a measurement would find them. */
   #nothingRuns(): void {
     if (this.#isBlind) return;
     this.#bytes = 0;

@@ -3,7 +3,7 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
- * Whose pins they are: a name, and where its tools come from. Another command, another version in its arguments or
+ * The identity of a server for its pins: its name, and where its tools come from. Another command, another version in its arguments or
  * another address is another server, with other pins. What may change while the tools stay what they are is not in
  * it: an environment and headers hold tokens, which are renewed, and so may the query of an url. If those counted, a
  * changed tool would go unnoticed with every new token.
@@ -20,7 +20,7 @@ export function pinIdentity(spec: ServerSpec): string {
 }
 
 function placeOf(url: string): string {
-  // that of a server which is switched off may still have its variables in it
+  // the url of a disabled server may still have its variables in it
   if (!URL.canParse(url)) return url.replace(/[?#].*$/s, '');
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

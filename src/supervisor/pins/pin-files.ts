@@ -10,7 +10,7 @@ export interface Kept {
   problem?: string;
 }
 
-/** What tools were when they were pinned, from one life of the herd to the next. */
+/** Pins on disk, which outlive the daemon. */
 export interface PinStore {
   load(identity: string): Kept;
   /** Answers with what went wrong. A record that cannot be read is set aside first. */

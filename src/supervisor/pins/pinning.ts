@@ -49,7 +49,7 @@ export class Pinning {
   readonly #keeping: PinKeeping;
   readonly #now: () => number;
   readonly #log: (text: string) => void;
-  /** What it offers instead of what was pinned, by the last comparison. On the disk others may have had the last word. */
+  /** What it offers instead of what was pinned, by the last comparison. Another herd may have changed the file since. */
   #waiting: PinRecord = new Map();
   #toldProblem: string | undefined;
 
@@ -94,7 +94,7 @@ export class Pinning {
     return { record: kept, problem };
   }
 
-  /** From now on what is offered is what is relied on; `hashes`: nothing but these. Answers with what was accepted. */
+  /** Pins what is offered now; `hashes`: only these. Returns what was accepted. */
   accept(hashes?: ReadonlySet<string>): { tool: string; hash: string }[] {
     const { record } = this.kept;
     const accepted: { tool: string; hash: string }[] = [];
@@ -116,8 +116,8 @@ export class Pinning {
   }
 
   /**
-   * What cannot be read is not taken for nothing where that would let everything pass: with `enforce` it stays as it is,
-   * and what is offered waits to be accepted. What cannot be written down is not pinned.
+   * With `enforce`, pins that cannot be read are left as they are, and every tool waits to be accepted: to treat them as no
+   * pins would let everything pass. What cannot be written is not pinned.
    */
   #compare(tools: readonly JsonObject[], isStrict: boolean, isFresh: boolean): Found {
     const { record, problem: unreadable } = this.#keeping.store.load(this.identity);

@@ -46,7 +46,7 @@ export interface ReadOptions {
 export class ConfiguredServer {
   readonly spec: ServerSpec;
   readonly key: string;
-  /** Absent where nothing is compared. */
+  /** Absent where tools are not pinned. */
   readonly pinning: Pinning | undefined;
   readonly catalog: Catalog;
   readonly resources: ResourceWatch;
@@ -97,19 +97,19 @@ export class ConfiguredServer {
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
     const { name } = spec;
     this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: deps.log });
-    const overheard = { ...deps, open: this.resources.tap(deps.open) };
+    const tapped = { ...deps, open: this.resources.tap(deps.open) };
     this.#transients =
       isTransient && spec.enabled ? new TransientPool(id, spec, deps, on, predecessor) : undefined;
     this.#replicas = Array.from(
       { length: isTransient ? 0 : count },
-      (_, index) => new Replica(`${id}#${index}`, spec, overheard, on, predecessor),
+      (_, index) => new Replica(`${id}#${index}`, spec, tapped, on, predecessor),
     );
   }
 
   /**
-   * Starts what its config says is to run at once; the rest starts when it is first needed. `isLateComer`: it came to a
-   * herd that runs already. Where its lists are not known, it is started once to read them, so that those who have
-   * listed the herd before hear of it.
+   * Starts what its config says is to run at once; the rest starts when it is first needed. `isLateComer`: it was added to
+   * a herd that runs already. Where its lists are not known, it is started once to read them, so that agents which have
+   * listed the herd before get a change event.
    */
   begin(isLateComer = false): void {
     if (this.spec.start === 'eager') this.start();
@@ -136,7 +136,7 @@ export class ConfiguredServer {
     for (const replica of this.#replicas) replica.order('reset');
   }
 
-  /** Stops it for good, as its config is no more. Resolves when nothing is left of it, nor of its predecessor. */
+  /** Stops it for good, because its config is gone. Resolves when nothing is left of it, nor of its predecessor. */
   async retire(): Promise<void> {
     this.#stop(replaced(this.spec.name));
     await Promise.all([this.whenGone(), this.#predecessor]);
@@ -150,10 +150,10 @@ export class ConfiguredServer {
   }
 
   /** Resolves when no process is reading lists. */
-  async whenTold(): Promise<void> {
+  async whenListsRead(): Promise<void> {
     await Promise.all([
       this.#transients?.whenListsRead(),
-      ...this.#replicas.map((replica) => replica.whenTold()),
+      ...this.#replicas.map((replica) => replica.whenListsRead()),
     ]);
   }
 
@@ -175,9 +175,8 @@ export class ConfiguredServer {
   }
 
   /**
-   * What it offers. A cold server of which `list` (default: any) is not known is started for it; with `refresh` one that
-   * runs is asked again, as it is when `list` is older than it said it would be good for. Waits for the answer, for the
-   * end of the try, or for `withinMs`.
+   * Its lists. A server that does not run is started if `list` (default: any) is not known. One that runs is asked again
+   * with `refresh`, or when `list` has expired. Waits for the answer, for the end of the try, or for `withinMs`.
    */
   async readLists({
     refresh = false,
@@ -287,7 +286,7 @@ export class ConfiguredServer {
     this.#replicas.find(({ isUp }) => isUp)?.discover();
   }
 
-  /** A call may have taken the transient process that was to list, and ended it: then the next one is asked. */
+  /** A call may have taken the transient process that was to read the lists: then the next one reads them. */
   #left(isTold: boolean): void {
     if (this.#transients?.hasFree === false) this.catalog.suspend();
     if (!this.catalog.isAwaited) return;
@@ -295,7 +294,7 @@ export class ConfiguredServer {
   }
 }
 
-/** The sooner it can take a call the better; then the less it has to do; then one that is there already. */
+/** First the replica that can take a call soonest, then the least busy, then one that is connected. */
 function isBetter(replica: Replica, than: Replica): boolean {
   if (replica.delay !== than.delay) return replica.delay < than.delay;
   if (replica.gate.load !== than.gate.load) return replica.gate.load < than.gate.load;

@@ -25,9 +25,9 @@ export interface GateOptions {
 }
 
 /**
- * The door of one server. It points at the session that takes calls now, or holds them until there is one: a lazy
- * server is starting, a crashed one coming back. A parked call was never written, so whichever incarnation comes may
- * serve it. The gate decides nothing: the machines open and seal it, and the keeper's state says who may wait.
+ * Where the calls of one server pass or wait. It points at the session that takes calls now, or holds them until there is
+ * one: a lazy server is starting, a crashed one coming back. A waiting call was never written, so any incarnation may
+ * serve it. The gate decides nothing: the machines open and seal it, and the keeper's state says which calls may wait.
  */
 export class Gate {
   readonly #options: GateOptions;
@@ -48,7 +48,7 @@ export class Gate {
     return this.#waitingCalls.size;
   }
 
-  /** A process that has died closes its session at once; the machine hears of it when all of it is gone. */
+  /** A process that has died closes its session at once; the machine gets a report when all of it is gone. */
   get isOpen(): boolean {
     return this.#session?.state === 'open';
   }
@@ -65,7 +65,7 @@ export class Gate {
     return handle;
   }
 
-  /** Called on entering `connected`: who waited goes first, in order. */
+  /** Called on entering `connected`: waiting calls pass first, in order. */
   open(session: Session, take: Taker<RoutedSink> = (...call) => route(session, ...call)): void {
     this.#session = session;
     while (this.#waitingCalls.handOver(take));
@@ -76,7 +76,7 @@ export class Gate {
     this.#session = undefined;
   }
 
-  /** No session will come for those who wait. */
+  /** Fails the calls that wait. */
   fail(error: MCPError): void {
     this.#waitingCalls.fail(error);
   }

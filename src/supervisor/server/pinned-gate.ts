@@ -22,7 +22,7 @@ export class PinnedGate {
   readonly #pinChecking: PinChecking | undefined;
   #session: Session | undefined;
   #isHeld = false;
-  /** What this incarnation offers was read. */
+  /** The tools of this incarnation were read. */
   #isKnown = false;
 
   constructor(gate: Gate, pinChecking: PinChecking | undefined) {
@@ -47,7 +47,7 @@ export class PinnedGate {
     if (!this.#isHeld) this.#gate.open(session);
   }
 
-  /** The server says that a list is not what it was. */
+  /** The server says that a list has changed. */
   doubt(list: ListName): void {
     if (list !== 'tools' || !this.isUp || this.#pinChecking?.isStrict() !== true) return;
     this.#isHeld = true;
@@ -69,7 +69,7 @@ export class PinnedGate {
       return true;
     }
     this.#session?.withdraw((request) => pinChecking.refusalOf(request));
-    // it was let in while nothing was enforced
+    // the gate was opened while pins were not enforced
     if (!this.#isKnown) this.doubt('tools');
     return this.#isKnown;
   }
@@ -90,7 +90,7 @@ export class PinnedGate {
   }
 }
 
-/** Whether a call that has waited may not go on any more; if so its sink knows. */
+/** Refuses a call that has waited, if it may not pass any more. Returns whether it did. */
 export function refuse(
   pinChecking: PinChecking | undefined,
   request: CallRequest,

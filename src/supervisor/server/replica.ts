@@ -211,7 +211,7 @@ export class Replica {
   }
 
   /** Resolves when the present incarnation is reading no lists (any more). */
-  async whenTold(): Promise<void> {
+  async whenListsRead(): Promise<void> {
     const { incumbent } = this.context;
     if (incumbent !== undefined) await whenListsRead(incumbent);
   }

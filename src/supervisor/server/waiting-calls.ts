@@ -5,7 +5,7 @@ import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/ca
 import type { Clock } from '../../shared/clock.js';
 
 /** The same limits as for calls that wait in a session. */
-const MOST_PARKED = 10_000;
+const MOST_WAITING = 10_000;
 const MOST_BYTES = 64 * 2 ** 20;
 
 /** Takes a call over: a session, or a process that will have one. */
@@ -18,8 +18,8 @@ export type Taker<Sink extends CallSink> = (request: CallRequest, sink: Sink) =>
 export class WaitingCalls<Sink extends CallSink = CallSink> {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #waiting = new Set<Parked<Sink>>();
-  readonly #deadlines: Deadlines<Parked<Sink>>;
+  readonly #waiting = new Set<WaitingCall<Sink>>();
+  readonly #deadlines: Deadlines<WaitingCall<Sink>>;
   #bytes = 0;
 
   /** `name`: the server's, for messages. */
@@ -40,7 +40,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
       sink.settle({ ok: false, error: overload });
       return undefined;
     }
-    const waiting = new Parked(request, sink, this.#clock.now());
+    const waiting = new WaitingCall(request, sink, this.#clock.now());
     this.#waiting.add(waiting);
     this.#bytes += waiting.bytes;
     if (waiting.deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(waiting);
@@ -77,13 +77,13 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 
   #overload(): MCPError | undefined {
-    if (this.#waiting.size < MOST_PARKED && this.#bytes < MOST_BYTES) return undefined;
+    if (this.#waiting.size < MOST_WAITING && this.#bytes < MOST_BYTES) return undefined;
     const message = `${this.#name}: ${this.#waiting.size} calls wait for it already`;
     const why = 'it is not connected, or busy with as many as max_in_flight allows';
     return new OverloadedError(message, { retryable: true, why, fix: 'try again when it runs' });
   }
 
-  #expire(waiting: Parked<Sink>): void {
+  #expire(waiting: WaitingCall<Sink>): void {
     const message = `${this.#name}: was not connected within the ${(waiting.request.timeoutMs ?? 0) / 1000} s of this call`;
     const details = {
       retryable: true,
@@ -93,12 +93,12 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     this.#fail(waiting, new MCPTimeoutError(message, details));
   }
 
-  #fail(waiting: Parked<Sink>, error: MCPError): void {
+  #fail(waiting: WaitingCall<Sink>, error: MCPError): void {
     // the sink may cancel other calls, and cancel this one again
     if (this.#leave(waiting)) waiting.sink.settle({ ok: false, error });
   }
 
-  #leave(waiting: Parked<Sink>): boolean {
+  #leave(waiting: WaitingCall<Sink>): boolean {
     if (!this.#waiting.delete(waiting)) return false;
     this.#bytes -= waiting.bytes;
     this.#deadlines.remove(waiting);
@@ -106,7 +106,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 }
 
-class Parked<Sink extends CallSink> implements Timed {
+class WaitingCall<Sink extends CallSink> implements Timed {
   readonly request: CallRequest;
   readonly sink: Sink;
   readonly deadline: number;

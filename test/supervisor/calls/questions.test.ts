@@ -50,7 +50,7 @@ function herdOf(...specs: StdioSpec[]) {
 const SAMPLING = 'sampling/createMessage';
 
 describe('a question of a server, in a herd', () => {
-  test.each(['singleton', 'transient'] as const)('reaches whoever made the call (%s)', async (lifecycle) => {
+  test.each(['singleton', 'transient'] as const)('reaches the caller (%s)', async (lifecycle) => {
     const { say } = herdOf(specOf('questions.mjs', { tools, lifecycle }));
     const onRequest: OnRequest = async (method, params) => ({ method, got: params });
     const reply = await say('ask', { method: SAMPLING, params: { maxTokens: 7 } }, { onRequest });

@@ -77,7 +77,7 @@ describe('what a server offered in an earlier life', () => {
     expect([events, catalogs.saves]).toEqual([[], 1]);
   });
 
-  test('is replaced by the next start, whoever wanted that', async () => {
+  test('is replaced by the next start, whatever caused that', async () => {
     const { call, events, names } = await afterwards(tools('a'), tools('a', 'b'));
     await call('a');
     await settled();
@@ -299,7 +299,7 @@ describe('FR-016: a config that changes', () => {
 });
 
 describe('a list that its server says is good for a while', () => {
-  test('is not asked for again before, is after, and is shown as it is when nobody can be asked', async () => {
+  test('is not asked for again before, is after, and is shown as it is when no process can be asked', async () => {
     const { world, names, herd } = stage({ ...tools('a'), ttlMs: 1000 });
     await names();
     world.newest.manners = { ...tools('b'), ttlMs: 1000 };

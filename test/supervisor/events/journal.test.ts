@@ -130,7 +130,7 @@ describe('since when', () => {
   });
 });
 
-describe('whoever listens', () => {
+describe('a listener', () => {
   test('hears of every state once it is reached, in order, with the state and detail that follow', async () => {
     const { world, herd, events } = stage();
     await herd.view.order('start', { servers: ['srv'] }, true);

@@ -56,7 +56,7 @@ describe('a view of one agent', () => {
     expect(herd.view.status().map(({ name }) => name)).toEqual(['a', 'own']);
   });
 
-  test('shows a shared server as its own files have it, not as those of whoever had it first', () => {
+  test('shows a shared server as its own files have it, not as those of the first view that had it', () => {
     const { herd } = stage();
     const from = (file: string): ServerSpec => ({
       ...named('a'),

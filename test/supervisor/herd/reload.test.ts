@@ -229,7 +229,7 @@ describe('shutdown', () => {
     expect(isOver).toBe(true);
   });
 
-  test('I2: whoever waits is told, in whatever state the server is', async () => {
+  test('I2: waiting calls get an error, in whatever state the server is', async () => {
     const { world, herd } = stage({});
     herd.apply([named('a'), named('b'), named('c', { lifecycle: 'transient', maxInFlight: 1 })]);
     const calls = [herd.view.calls.call({ server: 'a', tool: 'x' })];
@@ -268,7 +268,7 @@ describe('shutdown', () => {
   });
 });
 
-test('who has gone is forgotten, and nobody before', async () => {
+test('a removed server is forgotten when it is gone, and not before', async () => {
   const world = new World();
   world.manners = () => ({ opens: true, goes: 'never' });
   const around = world.surroundings();

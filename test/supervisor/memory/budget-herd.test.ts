@@ -48,7 +48,7 @@ describe('max_rss', () => {
     expect(world.logs).toEqual([`one: ${error?.message}`]);
   });
 
-  test('also while it starts: whoever waits for it is told', async () => {
+  test('also while it starts: calls that wait for it get the error', async () => {
     const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB, restart: 'never' }));
     world.manners = () => ({ opens: false });
     used.one = 50;

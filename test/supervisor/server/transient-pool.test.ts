@@ -10,7 +10,7 @@ import { failure, type Manners } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
-/** Does all that a good server does by itself. */
+/** Shakes hands and answers without being told by the test. */
 const GOOD: Manners = { opens: true, answers: true };
 
 interface Options {
@@ -85,7 +85,7 @@ describe('a transient server', () => {
     expect(new Set(world.links.map(({ pid }) => pid)).size).toBe(3);
   });
 
-  test('has no process while nobody calls', async () => {
+  test('has no process while no call is there', async () => {
     const { world, transients } = stage();
     transients.start();
     await settled();
@@ -126,14 +126,14 @@ describe('a transient server', () => {
   });
 });
 
-describe('a caller that breaks when it is told', () => {
+describe('a caller whose own code throws', () => {
   const broken = {
     settle: () => {
       throw new Error('out of order');
     },
   };
 
-  test('is told of in the log; the process of its call goes all the same', async () => {
+  test('is logged; the process of its call ends all the same', async () => {
     const { world, transients, children } = stage({ manners: GOOD });
     transients.send(request('x'), broken);
     await settled();
@@ -377,7 +377,7 @@ describe('spares', () => {
     }
   });
 
-  test('P10: one whose command is missing is not tried again until somebody asks', async () => {
+  test('P10: one whose command is missing is not tried again until a call or an order comes', async () => {
     const { world, transients, call } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
