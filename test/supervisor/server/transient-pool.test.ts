@@ -282,6 +282,23 @@ describe('max_in_flight', () => {
     for (let count = 0; count < 10_000; count += 1) call();
     expect(call().error.type).toBe('OverloadedError');
   });
+
+  test('a call that timed out in the line starts no process: the one that was chosen for it goes unused', async () => {
+    const { world, call, children, transients } = stage({
+      spec: { maxInFlight: 1 },
+      manners: { opens: true },
+    });
+    call('a');
+    await settled();
+    const late = call('b', 1000);
+    // its time is up, and the timer that looks at it has not fired
+    world.clock.advance(1000);
+    world.newest.answers();
+    await settled();
+    await settled();
+    expect(late.error).toMatchObject({ type: 'MCPTimeoutError', sent: false });
+    expect([world.links.length, children(), transients.detail]).toEqual([1, [], 'idle']);
+  });
 });
 
 describe('spares', () => {
@@ -601,6 +618,31 @@ describe('a bug of ours in one process', () => {
     expect(broken.error).toMatchObject({ sent: true });
     expect([other.isSettled, children().length, transients.lastError?.cause]).toEqual([false, 1, 'bug']);
   });
+});
+
+test('I2: a bug in the machine fails the calls that wait and those that come, and ends the processes', async () => {
+  let isBroken = false;
+  const random = () => {
+    if (isBroken) throw new Error('a bug of ours');
+    return 0.5;
+  };
+  const { world, call, transients } = stage({
+    spec: { spares: 1, maxInFlight: 1 },
+    manners: { opens: true },
+    around: { random },
+  });
+  transients.start();
+  await settled();
+  const sent = call('a');
+  const waits = call('b');
+  await world.passes(200);
+  isBroken = true;
+  world.links.find(({ calls }) => calls.length === 0)?.crashes();
+  await settled();
+  await settled();
+  expect([sent.isSettled, waits.error.sent, call('c').error.sent]).toEqual([true, false, false]);
+  expect([world.alive, transients.detail]).toEqual([[], 'stopped']);
+  expect(world.logs.join()).toContain('a bug of ours');
 });
 
 test('three hundred calls leave nothing behind', async () => {
