@@ -4,6 +4,7 @@ import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { Lists } from '../../../src/supervisor/catalog/lists.js';
 import { stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';
+import type { PinChecking } from '../../../src/supervisor/server/pinned-gate.js';
 import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
 import { TransientPool } from '../../../src/supervisor/server/transient-pool.js';
 import { failure, type Manners } from '../fake-link.js';
@@ -18,6 +19,7 @@ interface Options {
   manners?: Manners;
   around?: Partial<ServerDeps>;
   predecessor?: Promise<unknown>;
+  pinChecking?: PinChecking;
 }
 
 function stage({
@@ -25,6 +27,7 @@ function stage({
   manners = {},
   around = {},
   predecessor = Promise.resolve(),
+  pinChecking,
 }: Options = {}) {
   const world = new World();
   world.manners = () => manners;
@@ -44,6 +47,7 @@ function stage({
     wantsLists: () => state.wantsLists,
     toRead: (isAllWanted: boolean) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
     left: (isTold: boolean) => state.left.push(isTold),
+    pinChecking,
   };
   const transients = new TransientPool(
     'srv@1',
@@ -283,20 +287,23 @@ describe('max_in_flight', () => {
     expect(call().error.type).toBe('OverloadedError');
   });
 
-  test('a call that timed out in the line starts no process: the one that was chosen for it goes unused', async () => {
+  test('a call whose tool was blocked while it waited is refused, and the process that was chosen for it never starts', async () => {
+    const blocked = stopped('its tool');
+    let refusal: typeof blocked | undefined;
+    const pinChecking = { isStrict: () => true, refusalOf: () => refusal };
     const { world, call, children, transients } = stage({
       spec: { maxInFlight: 1 },
       manners: { opens: true },
+      pinChecking,
     });
     call('a');
+    const waits = call('b');
     await settled();
-    const late = call('b', 1000);
-    // its time is up, and the timer that looks at it has not fired
-    world.clock.advance(1000);
+    refusal = blocked;
     world.newest.answers();
     await settled();
     await settled();
-    expect(late.error).toMatchObject({ type: 'MCPTimeoutError', sent: false });
+    expect(waits.error).toBe(blocked);
     expect([world.links.length, children(), transients.detail]).toEqual([1, [], 'idle']);
   });
 });
