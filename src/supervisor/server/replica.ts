@@ -12,8 +12,8 @@ import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
-import { linkCallback } from './link-actor.js';
-import { type PinChecking, PinnedGate } from './pinned-gate.js';
+import { GatedLink, type GatedLinkEvents } from './gated-link.js';
+import type { PinChecking } from './pinned-gate.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
@@ -26,13 +26,11 @@ import { type KeeperHost, sharedKeeper, whenListsRead } from './shared-machines.
 export class Replica {
   readonly id: string;
   readonly gate: Gate;
-  readonly #pinnedGate: PinnedGate;
+  readonly #gated: GatedLink;
   readonly #spec: ServerSpec;
   readonly #deps: ServerDeps;
   readonly #isWatched: () => boolean;
   readonly #keeper: ActorRefFrom<KeeperMachine>;
-  #link: Link | undefined;
-  #opened: Opened | undefined;
   /** A discovery that failed is tried again as a discovery, until a call or an order needs the server. */
   #startPurpose: StartPurpose = 'use';
   /** The error of calls while it is stopped. */
@@ -74,35 +72,21 @@ export class Replica {
         this.#wake();
       },
     });
-    this.#pinnedGate = new PinnedGate(this.gate, on.pinChecking);
-    const link = linkCallback(spec, deps.clock, deps.open, {
-      linked: (linked) => {
-        this.#link = linked;
-        this.#opened = undefined;
-      },
-      opened: (opened) => {
-        this.#opened = opened;
-      },
-      listed: (reading) => {
-        on.listed(reading);
-        this.#pinnedGate.listed(reading);
-      },
-      outdated: (list) => {
-        on.outdated?.(list);
-        this.#pinnedGate.doubt(list);
-      },
-      toRead: (isFirst) => on.toRead(isFirst || this.#pinnedGate.isHeld),
-      watchMemory: (linked, over) => this.#watchMemory(linked, over),
-      log: (text) => deps.log(text),
+    const { listed, outdated, toRead, pinChecking } = on;
+    const watchMemory: GatedLinkEvents['watchMemory'] = (link, over) => this.#watchMemory(link, over);
+    this.#gated = new GatedLink(spec, deps, this.gate, {
+      listed,
+      outdated,
+      toRead,
+      pinChecking,
+      watchMemory,
     });
     const host: KeeperHost = {
-      link,
-      openGate: () => this.#link && this.#pinnedGate.open(this.#link.session),
+      ...this.#gated.host,
       sealGate: () => {
-        this.#pinnedGate.seal();
+        this.#gated.pinnedGate.seal();
         on.sealed?.();
       },
-      reap: () => this.#reap(),
       permit: (granted) => deps.permits.askAfter(predecessor, granted, () => this.#startPurpose),
     };
     const input = {
@@ -145,12 +129,12 @@ export class Replica {
 
   /** What may be called is not what it was. */
   recheckPins(): void {
-    this.#pinnedGate.recheckPins();
+    this.#gated.pinnedGate.recheckPins();
   }
 
   /** It can be asked, whether it takes calls or not. */
   get isUp(): boolean {
-    return this.#pinnedGate.isUp;
+    return this.#gated.pinnedGate.isUp;
   }
 
   /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
@@ -184,15 +168,15 @@ export class Replica {
   }
 
   get pids(): readonly number[] {
-    return this.#link?.pids ?? [];
+    return this.#gated.link?.pids ?? [];
   }
 
   get inFlight(): number {
-    return this.#link?.session.inFlight ?? 0;
+    return this.#gated.link?.session.inFlight ?? 0;
   }
 
   get opened(): Opened | undefined {
-    return this.isUp ? this.#opened : undefined;
+    return this.isUp ? this.#gated.opened : undefined;
   }
 
   /** When the newest incarnation that failed came to its end. */
@@ -246,15 +230,10 @@ export class Replica {
     return this.#deps.budget?.watch(memoryUserOf(this.#spec, link, over, evictable));
   }
 
-  #reap(): void {
-    this.#pinnedGate.seal();
-    this.#link?.close('kill');
-  }
-
   #broke(error: unknown): void {
     this.#broken = bug(`${this.#spec.name}: its keeper broke`, error);
     this.#failedAt = this.#deps.clock.now();
-    this.#reap();
+    this.#gated.reap();
     this.#failWaiting();
   }
 
@@ -265,7 +244,7 @@ export class Replica {
 
   /** How long it has been connected without a call or a subscriber; 0 while it has one. */
   #needlessForMs(): number {
-    const session = this.#link?.session;
+    const session = this.#gated.link?.session;
     if (session === undefined || session.isInUse || this.#isWatched()) return 0;
     return Math.min(this.#deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
   }

@@ -244,18 +244,14 @@ export class TransientPool {
   }
 
   #launch(incarnation: number, purpose: StartPurpose): void {
-    const transient: TransientProcess = new TransientProcess(
+    const transient = new TransientProcess(
       `${this.#id}.${incarnation}`,
       incarnation,
       this.#spec,
       this.#deps,
       {
         ready: () => this.#ready(incarnation),
-        listed: (reading) => {
-          this.#on.listed(reading);
-          transient.admit(reading);
-          this.#ready(incarnation);
-        },
+        listed: (reading) => this.#on.listed(reading),
         outdated: (list) => this.#on.outdated?.(list),
         toRead: () => this.#on.toRead(this.#on.pinChecking?.isStrict() === true),
         settled: () => this.#actor.send({ type: 'call.settled', process: incarnation }),

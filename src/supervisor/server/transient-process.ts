@@ -1,6 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { Link, Opened } from '../../link/link.js';
+import type { Opened } from '../../link/link.js';
 import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
 import { endingError } from '../../link/session/ending-error.js';
 import { bug, type Ending } from '../../machines/ending.js';
@@ -12,14 +12,14 @@ import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
 import type { RoutedSink } from './gate.js';
 import { Gate } from './gate.js';
-import { linkCallback } from './link-actor.js';
-import { type PinChecking, PinnedGate } from './pinned-gate.js';
+import { GatedLink } from './gated-link.js';
+import type { PinChecking } from './pinned-gate.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
 import { type IncarnationHost, sharedServer, whenListsRead } from './shared-machines.js';
 
 export interface TransientProcessEvents {
-  /** The handshake is done. */
+  /** The handshake is done, or lists were read. */
   ready(): void;
   listed(reading: Reading): void;
   /** The server says that this list has changed. */
@@ -41,11 +41,9 @@ export class TransientProcess {
   readonly #deps: ServerDeps;
   readonly #on: TransientProcessEvents;
   readonly #gate: Gate;
-  readonly #pinnedGate: PinnedGate;
+  readonly #gated: GatedLink;
   readonly #actor: ActorRefFrom<ServerMachine>;
   #release = () => {};
-  #link: Link | undefined;
-  #opened: Opened | undefined;
   #isTaken = false;
   #startPurpose: StartPurpose = 'use';
 
@@ -62,29 +60,12 @@ export class TransientProcess {
     this.#deps = deps;
     this.#on = on;
     this.#gate = new Gate({ name: spec.name, clock: deps.clock, refusal: () => undefined, wake: () => {} });
-    this.#pinnedGate = new PinnedGate(this.#gate, on.pinChecking);
-    const link = linkCallback(spec, deps.clock, deps.open, {
-      linked: (linked) => {
-        this.#link = linked;
-      },
-      opened: (opened) => {
-        this.#opened = opened;
-      },
-      listed: on.listed,
-      outdated: (list) => {
-        on.outdated?.(list);
-        this.#pinnedGate.doubt(list);
-      },
-      toRead: on.toRead,
-      watchMemory: (linked, over) => deps.budget?.watch(memoryUserOf(spec, linked, over)),
-      log: (text) => deps.log(text),
+    this.#gated = new GatedLink(spec, deps, this.#gate, {
+      ...on,
+      compared: () => on.ready(),
+      watchMemory: (link, over) => deps.budget?.watch(memoryUserOf(spec, link, over)),
     });
-    const host: IncarnationHost = {
-      link,
-      openGate: () => this.#open(),
-      sealGate: () => this.#pinnedGate.seal(),
-      reap: () => this.#link?.close('kill'),
-    };
+    const host: IncarnationHost = { ...this.#gated.host, openGate: () => this.#open() };
     const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0, host };
     this.#actor = deps.keep(id, 'server', sharedServer, {
       ...settings,
@@ -94,7 +75,7 @@ export class TransientProcess {
       complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending')),
       error: (error) => {
         // it ran no exit action, so its link is still open
-        this.#link?.close('kill');
+        this.#gated.reap();
         this.#ended(bug(`${spec.name}: its incarnation broke`, error));
       },
     });
@@ -119,21 +100,21 @@ export class TransientProcess {
    * stop: both before the server machine knows.
    */
   get availability(): Availability {
-    const isShut = this.#link !== undefined && this.#link.session.state !== 'open';
+    const isShut = this.#gated.link !== undefined && this.#gated.link.session.state !== 'open';
     if (isShut || this.#actor.getSnapshot().status !== 'active') return 'never';
     return this.#gate.isOpen ? 'now' : 'later';
   }
 
   get pids(): readonly number[] {
-    return this.#link?.pids ?? [];
+    return this.#gated.link?.pids ?? [];
   }
 
   get opened(): Opened | undefined {
-    return this.#opened;
+    return this.#gated.opened;
   }
 
   get inFlight(): number {
-    return this.#link?.session.inFlight ?? 0;
+    return this.#gated.link?.session.inFlight ?? 0;
   }
 
   get state(): string {
@@ -157,19 +138,14 @@ export class TransientProcess {
     return this.#gate.send(request, { ...sink, settle, routed });
   }
 
-  /** Its lists were read and compared with the pins: calls may pass. */
-  admit(reading: Reading): void {
-    this.#pinnedGate.listed(reading);
-  }
-
   /** The pins have changed. `isFree`: it can be asked for its lists. */
   recheckPins(isFree: boolean): void {
-    if (!this.#pinnedGate.recheckPins() && isFree) this.rediscover();
+    if (!this.#gated.pinnedGate.recheckPins() && isFree) this.rediscover();
   }
 
   /** Reads the lists again, if its handshake is done. */
   rediscover(): void {
-    if (this.#pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
+    if (this.#gated.pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
   }
 
   whenListsRead(): Promise<void> {
@@ -182,7 +158,7 @@ export class TransientProcess {
 
   /** Stops it after its call. */
   finish(): void {
-    const session = this.#link?.session;
+    const session = this.#gated.link?.session;
     // A closed session has lost its process. The ending follows, and its cause must not be hidden by a stop.
     if (session?.state === 'closed') return;
     session?.seal();
@@ -192,7 +168,7 @@ export class TransientProcess {
 
   #open(): void {
     this.#release();
-    if (this.#link !== undefined) this.#pinnedGate.open(this.#link.session);
+    this.#gated.host.openGate();
     this.#on.ready();
     this.#warm();
   }
@@ -201,12 +177,12 @@ export class TransientProcess {
   #warm(): void {
     const { timeoutMs } = this.#spec.ping;
     // a process that does not answer is found by the pings that follow
-    if (!this.#isTaken && timeoutMs > 0) this.#link?.ping(timeoutMs).catch(() => undefined);
+    if (!this.#isTaken && timeoutMs > 0) this.#gated.link?.ping(timeoutMs).catch(() => undefined);
   }
 
   #ended(ending: Ending): void {
     this.#release();
-    this.#pinnedGate.seal();
+    this.#gated.pinnedGate.seal();
     // The session settled the calls that reached it; this settles one that still waited.
     this.#gate.fail(endingError(this.#spec.name, ending, false));
     this.#deps.release(this.id);
