@@ -56,6 +56,7 @@ export function transientEventsIn(state: TransientSnapshot): Readonly<Record<str
     restart: { type: 'restart' },
     reset: { type: 'reset' },
     discover: { type: 'discover', purpose: 'discovery' },
+    'discover for use': { type: 'discover', purpose: 'use' },
     'call.waiting': { type: 'call.waiting' },
   };
   for (const phase of ['free', 'serving', 'leaving'] as const) {
@@ -88,7 +89,7 @@ export function transientProjection({ value, context }: TransientSnapshot): stri
 
 /** Orders can be repeated without end: from here on they would only add processes that are leaving. */
 const MOST_LEAVING = 2;
-const ADDS_LEAVING = /^(start|restart|discover)$/;
+const ADDS_LEAVING = /^(start|restart|discover.*)$/;
 
 /** Every edge, its events under their names. `isPossible` leaves out what cannot happen in the world that walks it. */
 export function transientGraph(

@@ -69,8 +69,9 @@ const keeperIgnores: readonly Ignored[] = [
 const transientIgnores: readonly Ignored[] = [
   { event: /^start$/, in: /^open\.waiting/, because: 'the next try keeps its time' },
   { event: /^(start|reset)$/, in: /^open\.stocked/, because: 'no spare is missing, no failure is counted' },
+  { event: /^restart$/, in: /spares 0, no process/, because: 'no process runs, and no spare is wanted' },
   { event: /^(stop|reset)$/, in: /^stopped/, because: 'it is obeyed already' },
-  { event: /^(discover|call\.waiting)$/, in: /^stopped/, because: 'it was stopped by order' },
+  { event: /^(discover|call\.waiting)/, in: /^stopped/, because: 'it was stopped by order' },
   { event: /^call\.waiting$/, in: /full/, because: 'max_in_flight processes are taken' },
   { event: /^(free|leaving) call\./, in: /./, because: 'it has no call' },
   { event: /^serving ready/, in: /./, because: 'it has a call' },
@@ -138,11 +139,13 @@ describe('layer 0: the whole transition table is as it was reviewed, and every i
     const title = ({ value, context: { processes, spares }, ...state }: TransientSnapshot) => {
       const free = [...processes.values()].filter((phase) => phase === 'free').length;
       const isFull = state.tags.has('open') && processes.size - free >= maxInFlight;
-      return `${stateName(value)}, spares ${spares}${isFull ? ', full' : ''}`;
+      const isEmpty = state.tags.has('open') && processes.size === 0;
+      return `${stateName(value)}, spares ${spares}${isFull ? ', full' : ''}${isEmpty ? ', no process' : ''}`;
     };
     const edges = [1, 0].flatMap((spares) => transientGraph(() => true, { spares, maxInFlight }));
-    // a section shows what an event does to each phase, so its state has a process in each
+    // a section shows what an event does to each phase, so its state has a process in each, or none at all
     const hasEachPhase = ({ from }: { from: TransientSnapshot }) =>
+      from.context.processes.size === 0 ||
       (from.hasTag('open') ? (['free', 'serving', 'leaving'] as const) : (['leaving'] as const)).every(
         (phase) => oldest(from, phase) !== undefined,
       );
