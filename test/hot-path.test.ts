@@ -65,11 +65,12 @@ async function stage({ isBusy = false } = {}) {
   };
   const herd = world.herd({ open });
   herd.apply([spec({ name: 'srv' })]);
-  await herd.order('start', { all: true }, true);
-  await herd.tools();
+  await herd.view.order('start', { all: true }, true);
+  await herd.view.catalog.tools();
   const fleet = {
     request: () => Promise.reject(new Error('this is not the short way')),
-    forward: (...asked: Parameters<typeof herd.forward>) => herd.forward(...asked),
+    forward: (...asked: Parameters<typeof herd.view.requests.forward>) =>
+      herd.view.requests.forward(...asked),
     subscribe: () => () => undefined,
   } as unknown as LocalFleet;
   const socket = new Duplex({

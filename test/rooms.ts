@@ -36,7 +36,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'machines',
-    does: 'the statecharts of server and keeper, and the restart policy; pure',
+    does: 'the statecharts of server, keeper and transient server, and the restart policy; pure',
     imports: [],
     packages: ['xstate'],
   },

@@ -84,7 +84,7 @@ export class AgentViews {
 
   /** The view of a connection that names no agent file. */
   global(caller: string, toFleet: ToFleet): ConnectionView {
-    return this.#connectionView(this.#options.herd, caller, null, toFleet, () => undefined);
+    return this.#connectionView(this.#options.herd.view, caller, null, toFleet, () => undefined);
   }
 
   async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<ConnectionView> {

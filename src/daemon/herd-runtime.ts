@@ -18,7 +18,7 @@ import { ResultFiles } from '../supervisor/calls/result-files.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
-import { nameOfKey } from '../supervisor/herd/server-key.js';
+import { nameOfKey } from '../supervisor/herd/server-pool.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
@@ -141,7 +141,7 @@ export class HerdRuntime {
       file: this.#options.paths.authFile,
       clock,
       log: this.#warn,
-      granted: (spec) => restartAuthorized([this.#herd, ...this.#agentViews.views], spec),
+      granted: (spec) => restartAuthorized([this.#herd.view, ...this.#agentViews.views], spec),
     });
     this.#secrets.useTokens((text) => authorizations.redact(text));
     return authorizations;

@@ -80,26 +80,27 @@ export class RuntimeServers {
     const { servers, redactor } = await loadEntry(document, base, settings(), source);
     const [spec] = servers;
     if (spec === undefined) return [];
-    if (herd.knows(spec.name)) throw nameTaken(herd.specOf(spec.name), `'${spec.name}' is there already`);
+    if (herd.view.knows(spec.name))
+      throw nameTaken(herd.view.specOf(spec.name), `'${spec.name}' is there already`);
     // before it starts: its first message may contain a secret
     learn(redactor);
     this.#servers.set(spec.name, spec);
     try {
-      herd.add(spec);
+      herd.view.add(spec);
     } catch (error) {
       this.#servers.delete(spec.name);
       throw error;
     }
     this.#options.onAdded(spec);
-    return herd.status([spec.name]);
+    return herd.view.status([spec.name]);
   }
 
   #remove(name: string): ServerStatus[] {
     const { herd } = this.#options;
-    const spec = herd.specOf(name);
+    const spec = herd.view.specOf(name);
     if (!this.#servers.has(name)) throw nameTaken(spec, `'${name}' was not registered: it is in the config`);
-    const last = herd.status([name]);
-    herd.apply(herd.specs.filter((other) => other.name !== name));
+    const last = herd.view.status([name]);
+    herd.apply(herd.view.specs.filter((other) => other.name !== name));
     this.#servers.delete(name);
     this.#options.onRemoved();
     return last;

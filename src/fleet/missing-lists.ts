@@ -40,10 +40,21 @@ export function isFailing({ state, detail }: Pick<ServerStatus, 'state' | 'detai
 }
 
 function reasonOf(status: ServerStatus, { freshness, reason, next_try_at }: ListStatus, now: number): string {
-  const next = next_try_at ? `next try in ${secondsTo(next_try_at, now)}` : 'it is read at the next start';
-  const why = reason === undefined ? whyUnread(status, now) : `${reason}; ${next}`;
+  const why =
+    reason === undefined ? whyUnread(status, now) : `${reason}; ${nextTry(status, next_try_at, now)}`;
   const isShown = freshness === 'stale' || freshness === 'cached';
   return isShown ? `${why}; what it last listed is shown` : why;
+}
+
+/** A reading is planned while a process could be asked, and runs once its time has come. */
+function nextTry(status: ServerStatus, at: string | null | undefined, now: number): string {
+  if (at) return `next try in ${secondsTo(at, now)}`;
+  return canRead(status) ? 'it is being read again' : 'it is read at the next start';
+}
+
+/** A process of a transient server that has a call is not asked for lists. */
+function canRead({ state, lifecycle, pids, in_flight }: ServerStatus): boolean {
+  return state === 'connected' && (lifecycle !== 'transient' || pids.length > in_flight);
 }
 
 function whyUnread({ name, state, detail, since, last_error, next_retry_at }: ServerStatus, now: number) {

@@ -31,7 +31,7 @@ function declaration(state: ChartState, indent: string): string[] {
   ];
 }
 
-/** Mermaid takes a dot for something of its own. */
+/** A dot has a meaning in mermaid. */
 function id(path: string): string {
   return path.replaceAll('.', '_');
 }

@@ -1,17 +1,17 @@
 /**
  * How one incarnation of a server came to its end: the output of the server machine's two final states.
  *
- * What the world does is an ending, not an exception. `disconnected` is an end that somebody wanted; `error` is
+ * What the world does is an ending, not an exception. `disconnected` is an end that was wanted; `error` is
  * every other one. The keeper reads nothing but this to decide whether a fresh incarnation follows.
  */
 export interface Disconnected {
   kind: 'disconnected';
   /**
-   * `stopped`: by order. `idle`: nobody called for `idle_timeout`. `rested`: nobody needed it, and others needed the
-   * room. `ended`: the other side closed cleanly.
+   * `stopped`: by order. `idle`: no call came for `idle_timeout`. `rested`: it was not needed, and others needed its
+   * memory. `ended`: the other side closed cleanly.
    */
   reason: 'stopped' | 'idle' | 'rested' | 'ended';
-  /** True when the process did not go by itself and had to be killed. */
+  /** True when the process did not exit when asked and had to be killed. */
   killed: boolean;
   /** Why, where the reason alone does not tell. */
   message?: string;
@@ -39,12 +39,15 @@ export interface Failed {
   looksMisconfigured?: boolean;
   /** For how long the remote end asked not to be tried again. */
   retryAfterMs?: number;
-  /** The machine has no room for it now (processes, files, memory): its own fault it is not, so it is not given up. */
+  /**
+   * The machine has no room for it now (processes, files, memory). Not the server's fault, so it does not count towards
+   * quarantine.
+   */
   shortage?: boolean;
 }
 
 /**
- * `spawn` the process could not be started · `exit` it ended by itself · `timeout` no handshake in time ·
+ * `spawn` the process could not be started · `exit` it exited without being asked · `timeout` no handshake in time ·
  * `protocol` the handshake was refused or made no sense · `hung` no answer to ping · `lost` the remote end is gone ·
  * `close` closing failed · `memory` over its budget · `auth` it wants an authorisation we do not have ·
  * `bug` toolherd's own code failed.

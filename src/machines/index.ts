@@ -3,6 +3,7 @@
  *
  * - `server.ts`, `server-context.ts`: one incarnation, from `created` to its ending
  * - `keeper.ts`, `keeper-context.ts`: one configured server: wanted or not, restarts, backoff, quarantine
+ * - `transient.ts`, `transient-context.ts`: one server that gets a fresh process for each call: spares, backoff
  * - `policy.ts`: what follows an ending, as pure functions
  * - `link-protocol.ts`, `permit.ts`: what the machines and the actors provided to them say to each other
  * - `ending.ts`: how an incarnation came to its end
@@ -14,7 +15,13 @@ export * from './ending.js';
 export { type KeeperMachine, keeperMachine } from './keeper.js';
 export * from './keeper-context.js';
 export type { LinkInput, LinkLogic, LinkOrder, LinkReport } from './link-protocol.js';
-export { type PermitInput, type PermitLogic, type PermitReport, unlimited } from './permit.js';
+export {
+  type PermitInput,
+  type PermitLogic,
+  type PermitReport,
+  type StartPurpose,
+  unlimited,
+} from './permit.js';
 export {
   afterEnding,
   afterRestart,
@@ -31,3 +38,5 @@ export {
 export { type ServerMachine, serverMachine } from './server.js';
 export * from './server-context.js';
 export { stateName, topName } from './state-name.js';
+export { type TransientMachine, transientMachine } from './transient.js';
+export * from './transient-context.js';

@@ -43,7 +43,7 @@ export interface KeeperInput {
   wasConnected?: () => boolean;
 }
 
-/** Whose wish an incarnation is. Only those that nobody wished for count as restarts. */
+/** What an incarnation was started by. Only those started by the policy count as restarts. */
 export type StartedBy = 'order' | 'call' | 'policy';
 
 export interface KeeperContext extends KeeperInput {

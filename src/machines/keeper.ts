@@ -37,8 +37,8 @@
  * calls again, and that call is served. The hold keeps callers that call all the time from making a try with each call.
  * A call that waits since the crash of a connected server makes its try when the hold ends.
  *
- * `recalled` closes a gap. A server goes away by itself (idle, or a clean end) and in that moment a call arrives and
- * is parked. Had the keeper forgotten it, the call would wait for an incarnation that nobody starts.
+ * `recalled` closes a gap. A server ends without an order (idle, or a clean end), and at that moment a call arrives and
+ * waits at the gate. If the keeper forgot it, the call would wait for an incarnation that is never started.
  *
  * ## Orders and reports
  *
@@ -48,7 +48,7 @@
  * | `stop` | be unwanted, and stay so until an order; the incarnation is told to stop and its ending is awaited |
  * | `restart` | `stop`, then `start`; what is not running is started |
  * | `reset` | forget all failures; what only they kept from running starts at once |
- * | `call.waiting` | a call was parked: starts a server that is idle or `waiting.callable`, and no other. Send it in the same tick as the parking |
+ * | `call.waiting` | a call waits at the gate: starts a server that is idle or `waiting.callable`, and no other. Send it in the same tick in which the call begins to wait |
  * | `auth.granted` | the authorisation is there |
  * | `permit.granted` | from `permit`: go ahead |
  * | `server.connected` | from the incarnation: its handshake is done |
@@ -65,7 +65,7 @@
  *
  * ## Incarnations
  *
- * Each has an id of its own (`server.1`, `server.2` …), because one id used twice leaks the first actor. A live one is
+ * Each has its own id (`server.1`, `server.2` …), because one id used twice leaks the first actor. A live one is
  * never stopped as an actor, which would skip its exit actions: it is told to `stop` and its ending awaited. An
  * ended one is removed at once. One that broke (a bug of ours) is an ending with cause `bug`, after `reap`.
  *
@@ -74,7 +74,7 @@
  * Provide the actors `server` (the server machine with its own link and gate) and `permit`, and the action `reap`. An
  * incarnation that broke ran no exit action: `reap` kills what it owns and seals the gate if that still points at it.
  * Listen to `incarnation.ended`; in its listener the keeper's snapshot already shows what follows. Listen to `hold.ended`:
- * calls that were parked while the keeper was `holding` are not known to it, so send `call.waiting` if there are any.
+ * the keeper does not know of calls that came while it was `holding`, so send `call.waiting` if any wait.
  */
 import { assign, emit, raise, sendTo, setup, stopChild } from 'xstate';
 import { bug, type Ending, type Failed } from './ending.js';

@@ -19,8 +19,8 @@ import type { Failed } from './ending.js';
  * |---|---|
  * | `open` | start the process or dial, and shake hands |
  * | `discover` | read the lists (tools, prompts, resources) anew; while one reading runs, one more is enough |
- * | `close` | go down the ladder, politely first: end of input, TERM, KILL |
- * | `kill` | the last rung at once, also in the middle of a `close` |
+ * | `close` | run the stop sequence: end of input, TERM, KILL |
+ * | `kill` | its last step at once, also in the middle of a `close` |
  */
 export type LinkOrder = { type: 'open' } | { type: 'discover' } | { type: 'close' } | { type: 'kill' };
 
@@ -31,7 +31,7 @@ export type LinkReport =
   | { type: 'link.discovered' }
   /** The server says that its tools, prompts or resources are not what they were. */
   | { type: 'link.list_changed' }
-  /** Ended by itself, nothing left. Code 0 is a clean end; a remote end that says goodbye counts as 0. */
+  /** Exited without being asked, nothing left. Code 0 is a clean end; a remote end that says goodbye counts as 0. */
   | {
       type: 'link.exited';
       code: number | null;

@@ -5,6 +5,12 @@
  */
 import { type CallbackActorLogic, type EventObject, fromCallback } from 'xstate';
 
+/**
+ * What a start is for. `use`: a call, an order, a restart or a request for the lists of this one server. `discovery`:
+ * the lists of many servers, for which no caller waits.
+ */
+export type StartPurpose = 'use' | 'discovery';
+
 export type PermitReport = { type: 'permit.granted' };
 
 export interface PermitInput {
@@ -13,7 +19,7 @@ export interface PermitInput {
   host?: unknown;
 }
 
-/** Callback logic that is told nothing: it grants once, and gives back in its disposal. */
+/** Callback logic without orders: it grants once, and gives back in its disposal. */
 export type PermitLogic = CallbackActorLogic<EventObject, PermitInput>;
 
 /** No limit: every start may go ahead. */

@@ -3,7 +3,7 @@
  *
  * | word | meaning |
  * |---|---|
- * | restart | a fresh incarnation that nobody ordered: the policy let it go |
+ * | restart | a fresh incarnation that the policy started, without an order or a call |
  * | failed start | an incarnation that failed before it was connected (one that was being stopped, or that wants an authorisation, did not fail) |
  * | shortage | the machine has no room for a process: no failure of the server, which is tried again for as long as it takes |
  * | streak | restarts since the server was last healthy; the next one is the streak's number |
@@ -19,8 +19,8 @@
  * its jitter, so that fifty servers that died of one cause do not come back in one moment.
  *
  * A remote server that was connected before is restarted like any other, whatever answers in its place: an ingress says
- * 404 for as long as a deployment takes, a firewall says 403. One that was never connected is rechecked: every few minutes is often enough
- * for what a person most likely has to correct, and a call may make a try sooner.
+ * 404 for as long as a deployment takes, a firewall says 403. One that was never connected is rechecked. Every few minutes
+ * is often enough for what a person most likely has to correct, and a call may bring the next try sooner.
  */
 import type { Ending, Failed } from './ending.js';
 import { seconds } from './timer.js';
@@ -42,7 +42,7 @@ export interface RestartPolicy {
 }
 
 export interface History {
-  /** When restarts were let go, oldest first; those that left the window are forgotten. */
+  /** When restarts began, oldest first; those before the window are forgotten. */
   restarts: readonly number[];
   failedStarts: number;
   streak: number;
@@ -59,7 +59,7 @@ export function forgiven({ hasConnected }: History): History {
 }
 
 /**
- * `restart`: let a fresh incarnation go, after the delay of this attempt (0 = now), and not before `atLeastMs`.
+ * `restart`: start a fresh incarnation, after the delay of this attempt (0 = now), and not before `atLeastMs`.
  * `recheck`: the same, slowly. `rest`: no incarnation is wanted now; the next call or order starts one. `quarantine`: no
  * more tries until `reset`. `authorise`: a person must act first.
  */
@@ -81,7 +81,7 @@ export function decide(ending: Ending, history: History, policy: RestartPolicy, 
   if (history.failedStarts > policy.maxRestarts) {
     return { verdict: 'quarantine', reason: `${times(history.failedStarts, 'failed start')} in a row` };
   }
-  // Its end was wanted, only the way there went wrong: nobody asked for a new one.
+  // Its end was wanted, only the closing failed: no new incarnation was asked for.
   if (ending.cause === 'close' || policy.restart === 'never') return { verdict: 'rest' };
   const verdict = withinIntensity(history, policy, now);
   if (verdict.verdict !== 'restart') return verdict;
@@ -109,7 +109,7 @@ function inWindow(restarts: readonly number[], policy: RestartPolicy, now: numbe
   return restarts.filter((at) => at >= now - policy.restartWindowMs);
 }
 
-/** Noted when the restart is let go, not when it is decided: the wait for a permit must not thin out the window. */
+/** Noted when the restart begins, not when it is decided: the wait for a permit must not thin out the window. */
 export function afterRestart(history: History, policy: RestartPolicy, now: number): History {
   return {
     ...history,
@@ -125,7 +125,7 @@ export function afterEnding(
   connectedForMs: number | undefined,
   policy: RestartPolicy,
 ): History {
-  // What was let go into a machine that was full says nothing about the server.
+  // Restarts on a machine without room say nothing about the server.
   if (ending.kind === 'error' && ending.shortage) return { ...history, restarts: [] };
   if (connectedForMs === undefined) {
     return isFailedStart(ending) ? { ...history, failedStarts: history.failedStarts + 1 } : history;
@@ -139,7 +139,7 @@ function isFailedStart(ending: Ending): boolean {
   return ending.cause !== 'close' && !needsPerson(ending);
 }
 
-/** The server itself asks for an authorisation. What may be the word of a gateway in front of it can pass. */
+/** The server asks for an authorisation. An answer that may come from a gateway in front of it does not count. */
 function needsPerson({ cause, looksMisconfigured }: Failed): boolean {
   return cause === 'auth' && !looksMisconfigured;
 }
@@ -152,7 +152,7 @@ export function backoffMs(attempt: number, backoff: Backoff, random: number): nu
 /** With the default backoff a recheck comes every 5 minutes, and a call makes a try 10 s after the last one. */
 const RECHECK_IN_BACKOFFS = 10;
 const HOLD_IN_BACKOFFS = 1 / 3;
-/** A backoff of nothing at all must not become a loop. */
+/** A backoff of 0 must not become a loop. */
 const LEAST_RECHECK_MS = 1000;
 
 export interface Pause {
@@ -179,7 +179,7 @@ function jittered(ms: number, { jitter }: Backoff, random: number): number {
 }
 
 function plainBackoffMs(attempt: number, { minMs, maxMs, factor }: Backoff): number {
-  // Zero times an overflow would be no number at all, and a timer takes that for "at once" for ever.
+  // 0 × Infinity is NaN, and a timer of NaN ms fires at once, again and again.
   if (attempt === 0 || minMs === 0) return 0;
   return Math.min(maxMs, minMs * factor ** (attempt - 1));
 }

@@ -7,7 +7,7 @@ import { timerMs } from './timer.js';
 export type ServerOrder =
   | { type: 'connect' }
   | { type: 'stop' }
-  /** Make room, if nobody needs you: the next call starts another. `message`: what the room is needed for. */
+  /** Stop to free memory, unless a call is in flight; the next call starts another. `message`: what needs the memory. */
   | { type: 'rest'; message: string };
 export type ServerEvent = ServerOrder | LinkReport;
 
@@ -22,11 +22,11 @@ export interface ServerSettings {
   discoverTimeoutMs: number;
   /** 0 = never. */
   idleTimeoutMs: number;
-  /** The link's whole ladder and a margin: after it the ladder is taken for stuck. */
+  /** The link's whole stop sequence and a margin: after it the sequence is taken for stuck. */
   closeTimeoutMs: number;
   /** How long no call has been in flight; 0 while one is. Looked at when the timer fires, so a call costs no event. */
   idleForMs: () => number;
-  /** Who is behind it. The machine only hands it on, so that one chart serves every server. */
+  /** The object that acts for this server. The machine only passes it on, so that one chart serves every server. */
   host?: unknown;
 }
 

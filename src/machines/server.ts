@@ -15,12 +15,12 @@
  * | `connected.discovering` | calls pass; the lists of tools, prompts and resources are being read |
  * | `connected.serving` | calls pass; `idleTimeout` runs |
  * | `connected.closing` | no new call passes; the process has to go |
- * | `disconnected` | final: gone, and somebody wanted that |
- * | `error` | final: gone, and nobody wanted that |
+ * | `disconnected` | final: gone, as it was wanted |
+ * | `error` | final: gone, because of a failure |
  *
- * `aborting` and `closing` are the same way out, walked from two places: `asking` (the link goes down its ladder) and,
+ * `aborting` and `closing` are the same way out, walked from two places: `asking` (the link runs its stop sequence) and,
  * if that has not ended after `closeTimeout`, `killing`. There is no timer in `killing`. What KILL does not remove is
- * in the hands of the kernel, and to call it gone would be a lie that starts a second process beside the first.
+ * in the hands of the kernel. To call it gone would start a second process beside the first.
  *
  * ## Laws
  *
@@ -42,7 +42,7 @@
  * | `rest` | serving, and no call is in flight | it is needed, or not there yet, or leaving already |
  * | `link.opened` | opening | too late: it is leaving |
  * | `link.discovered` | discovering | the wait for it was given up |
- * | `link.list_changed` | discovering, serving | before the handshake all is read anyway; later nobody will ask |
+ * | `link.list_changed` | discovering, serving | before the handshake all is read anyway; later no list is read |
  * | `link.failed` | opening, discovering, serving | the first cause stands |
  * | `link.hung` | discovering, serving | before the handshake `startTimeout` speaks, later `closeTimeout` |
  * | `link.exited`, `link.closed`, `link.close_failed` | all but created | nothing was opened |
@@ -94,7 +94,7 @@ const machine = setup({
   delays: serverDelays,
 });
 
-/** An incarnation may live without a keeper (a transient one, a test); then there is nobody to tell. */
+/** An incarnation may live without a keeper (a transient one, a test); then it reports to no actor. */
 const reportConnected = machine.enqueueActions(({ context: { keeper, incarnation }, enqueue }) => {
   if (keeper) enqueue.sendTo(keeper, { type: 'server.connected', incarnation });
 });

@@ -29,7 +29,7 @@ export class MCPPromptNotFoundError extends MCPError {
 /** The server says that it has no such resource. */
 export class MCPResourceNotFoundError extends MCPError {
   override readonly type: string = 'MCPResourceNotFoundError';
-  /** What a client of MCP is told, where that is not to be said in our words. */
+  /** The error for an MCP client, where the server's own words are to be passed on. */
   readonly rpc: RpcError | undefined;
 
   constructor(message: string, details: MCPErrorDetails & { rpc?: RpcError } = {}) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerSpec } from '../config/schema/spec.js';
 import { HIDDEN, hideInArguments } from '../shared/hide-secrets.js';
 
-/** What makes a server the same server: its name and everything it would be started with. Where it stands is not in it. */
+/** What makes a server the same server: its name and everything it would be started with. The file it comes from does not count. */
 export function identityOf(spec: ServerSpec): string {
   const identity = identities.get(spec) ?? hashOf(spec);
   identities.set(spec, identity);

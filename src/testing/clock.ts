@@ -20,7 +20,7 @@ export class VirtualClock {
 
   readonly now = (): number => this.#now;
 
-  /** Timers that have not fired: 0 means that nothing more happens by itself. */
+  /** Timers that have not fired. At 0 nothing more happens unless a test makes it happen. */
   get pending(): number {
     return this.#timers.size;
   }

@@ -2,8 +2,8 @@
  * The simulated world: processes, gate, permits and time for the machines, without a single process. Links follow a
  * script; whatever a script leaves open, the test reports itself with `say`.
  *
- * The world knows the truth that the machines only hear about (which process lives, which handshake is done), and
- * `check` compares: it throws with the name of the invariant that is broken. Call it after every step.
+ * The world knows the truth that the machines learn by reports (which process lives, which handshake is done). `check`
+ * compares, and throws with the name of the invariant that is broken. Call it after every step.
  */
 import { type CallbackLogicFunction, type EventObject, fromCallback, type SnapshotFrom } from 'xstate';
 import { keeperMachine } from '../machines/keeper.js';
@@ -62,7 +62,7 @@ export class SimulatedWorld {
     this.links.at(-1)?.break();
   }
 
-  /** Whoever asked for a permit gets it. */
+  /** Grants every permit that is asked for. */
   grant(): void {
     for (const permit of this.#permits) permit.grant();
   }
@@ -159,7 +159,7 @@ export class SimulatedWorld {
 
   #open(incarnation: number): void {
     this.processes.push({ incarnation, openedAt: this.clock.now(), alive: true, handshakeDone: false });
-    // Looked at here as well: a second process that was there only for a moment was there.
+    // Checked here as well: a second process that lives only for a moment breaks the law too.
     if (this.alive.length > this.#options.replicas)
       this.#broken.push(`I1: ${incarnation} opened beside another`);
   }

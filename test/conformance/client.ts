@@ -44,10 +44,10 @@ async function run(): Promise<void> {
     }
     case 'http-standard-headers':
       await call(tools[0]?.name ?? '', {});
-      for (const { name } of (await herd.prompts(SERVER)).prompts)
-        await herd.prompt({ server: SERVER, name, arguments: {} });
-      for (const { uri } of (await herd.resources(SERVER)).resources)
-        await herd.resource({ server: SERVER, uri });
+      for (const { name } of (await herd.view.catalog.prompts(SERVER)).prompts)
+        await herd.view.requests.prompt({ server: SERVER, name, arguments: {} });
+      for (const { uri } of (await herd.view.catalog.resources(SERVER)).resources)
+        await herd.view.requests.resource({ server: SERVER, uri });
       return;
     case 'tools_call':
       await call('add_numbers', { a: 5, b: 3 });
@@ -60,8 +60,8 @@ async function run(): Promise<void> {
 /** The tools, after as many logins as it takes. */
 async function list(): Promise<ToolEntry[]> {
   for (;;) {
-    const { tools } = await herd.tools(SERVER, true);
-    const [status] = herd.status([SERVER]);
+    const { tools } = await herd.view.catalog.tools(SERVER, true);
+    const [status] = herd.view.status([SERVER]);
     const isRefused = status?.state === 'error' && status.last_error?.cause === 'auth';
     if (!isRefused) return tools;
     await login();
@@ -70,7 +70,10 @@ async function list(): Promise<ToolEntry[]> {
 
 async function call(tool: string, args: Record<string, unknown>): Promise<ToolResult> {
   for (;;) {
-    const result = await herd.call({ server: SERVER, tool, arguments: args }, { onRequest: answer });
+    const result = await herd.view.calls.call(
+      { server: SERVER, tool, arguments: args },
+      { onRequest: answer },
+    );
     if (result.error?.type !== 'AuthRequiredError') return report(result);
     await login();
   }

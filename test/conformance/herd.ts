@@ -30,7 +30,7 @@ export async function openHerd(url: string) {
     file: join(folder, 'auth.json'),
     clock,
     log,
-    granted: (name) => restartAuthorized([herd], name),
+    granted: (name) => restartAuthorized([herd.view], name),
   });
   const table = new ProcessTable({ daemonId: 'conformance', clock });
   const herd = new Herd({
@@ -60,7 +60,7 @@ export async function openHerd(url: string) {
   herd.apply(loaded.servers);
   return {
     herd,
-    ...authorizing(herd, authorizations),
+    ...authorizing(herd.view, authorizations),
     async close() {
       authorizations.close();
       await herd.shutdown(3000, () => table.killAll());

@@ -57,16 +57,16 @@ async function start({ global = 'version: "1.0"\n', registered = [] as ServerSpe
 it('servers that only an agent file has run for a while after its last connection, and then end', async () => {
   const { world, herd, agents, open } = await start();
   const [one, two] = [await open('a'), await open('b')];
-  expect([agents.views.length, herd.status().map(({ name }) => name)]).toEqual([1, ['red']]);
+  expect([agents.views.length, herd.view.status().map(({ name }) => name)]).toEqual([1, ['red']]);
   one.close();
   two.close();
   world.clock.advance(LINGER_MS - 1);
   const three = await open('c');
   world.clock.advance(LINGER_MS * 2);
-  expect(herd.status()).toHaveLength(1);
+  expect(herd.view.status()).toHaveLength(1);
   three.close();
   world.clock.advance(LINGER_MS);
-  expect([agents.views, herd.status()]).toEqual([[], []]);
+  expect([agents.views, herd.view.status()]).toEqual([[], []]);
   agents.close();
 });
 
@@ -135,7 +135,7 @@ describe('an agent file that cannot be read', () => {
     world.clock.advance(MISSING_GRACE_MS);
     await agents.reload();
     one.close();
-    expect([agents.views, herd.status()]).toEqual([[], []]);
+    expect([agents.views, herd.view.status()]).toEqual([[], []]);
     writeFileSync(file, AGENT);
     await open('b');
     expect(shownIn(agents)).toEqual([['red', 'running']]);
@@ -157,10 +157,10 @@ it('a closed connection gets no per-agent servers, whatever of it was still runn
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
   const [early, late] = ['a', 'b'].map((caller) => agents.global(caller, () => ({}) as LocalFleet));
   early?.acting();
-  expect(herd.status()).toHaveLength(2);
+  expect(herd.view.status()).toHaveLength(2);
   for (const own of [early, late]) own?.close();
   late?.acting();
-  expect(herd.status()).toHaveLength(1);
+  expect(herd.view.status()).toHaveLength(1);
 });
 
 it('X3: a file that is forgotten while it is read again holds no server', async () => {

@@ -66,7 +66,7 @@ it('one more server is no work for those that are there: their specs are not loo
   await Promise.all(many(200).map((name) => registered.add(entry(`s${name}`))));
   expect(looks.count).toBeLessThanOrEqual(2 * 4);
   expect(added).toEqual(['first', ...many(20), ...many(200).map((name) => `s${name}`)]);
-  expect(herd.specs.map(({ name }) => name)).toEqual(['a', 'b', ...added]);
+  expect(herd.view.specs.map(({ name }) => name)).toEqual(['a', 'b', ...added]);
 });
 
 it('the files of a thousand that come at once are looked after once or twice, the last time with all of them', async () => {
@@ -98,7 +98,7 @@ it('they come and go in the order in which that was asked for', async () => {
     'rejected',
     'fulfilled',
   ]);
-  expect(herd.specs.map(({ name }) => name)).toEqual(['a']);
+  expect(herd.view.specs.map(({ name }) => name)).toEqual(['a']);
 });
 
 it('no more wait than may, by their number and their size; the others are not touched by it', async () => {
@@ -111,7 +111,7 @@ it('no more wait than may, by their number and their size; the others are not to
   await expect(registered.add(entry('late'))).rejects.toMatchObject({ type: 'OverloadedError' });
   await long;
   await registered.add(entry('after'));
-  expect(herd.specs.map(({ name }) => name)).toEqual(['a', 'b', 'long', 'after']);
+  expect(herd.view.specs.map(({ name }) => name)).toEqual(['a', 'b', 'long', 'after']);
 });
 
 it('while two hundred are registered at once, others are served', async () => {

@@ -8,6 +8,7 @@ import { METHODS } from '../../src/ipc/server/fleet-methods.js';
 import { mermaid } from '../../src/machines/chart.js';
 import { keeperMachine } from '../../src/machines/keeper.js';
 import { serverMachine } from '../../src/machines/server.js';
+import { transientMachine } from '../../src/machines/transient.js';
 import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from '../support/docs.js';
 import { ROOT } from '../support/run.js';
 
@@ -25,6 +26,7 @@ const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 const REGIONS: Record<string, { file: string; text(): string }> = {
   'server chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(serverMachine)) },
   'keeper chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(keeperMachine)) },
+  'transient chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(transientMachine)) },
   fields: {
     file: 'docs/CONFIG.md',
     text: () =>

@@ -59,4 +59,25 @@ describe('a list is missing', () => {
       'it does not run: exited with code 1; what it last listed is shown',
     ]);
   });
+
+  test('after a reading that failed: when it is read again', () => {
+    const reasonsAfter = (status: Partial<ServerStatus>, next_try_at: string | null = null) => {
+      const failed: ListStatus = { freshness: 'failed', reason: 'timed out', next_try_at };
+      const server = { name: 'srv', detail: 'running', since: SINCE, lists: { tools: failed }, ...status };
+      return missingLists(server as unknown as ServerStatus, NOW).map(({ reason }) => reason);
+    };
+    const singleton = { state: 'connected', lifecycle: 'singleton' } as const;
+    const transient: Partial<ServerStatus> = {
+      ...{ state: 'connected', lifecycle: 'transient', pids: [1], in_flight: 1 },
+    };
+    const next = new Date(NOW + 2000).toISOString();
+    expect(reasonsAfter(singleton, next)).toEqual(['timed out; next try in 2 s']);
+    expect(reasonsAfter(singleton)).toEqual(['timed out; it is being read again']);
+    expect(reasonsAfter({ ...singleton, state: 'disconnected' })).toEqual([
+      'timed out; it is read at the next start',
+    ]);
+    // the only process of a transient server has a call, and reads nothing
+    expect(reasonsAfter(transient)).toEqual(['timed out; it is read at the next start']);
+    expect(reasonsAfter({ ...transient, pids: [1, 2] })).toEqual(['timed out; it is being read again']);
+  });
 });

@@ -7,6 +7,9 @@ import {
   type ServerContext,
   serverDelays,
   serverMachine,
+  type TransientContext,
+  transientDelays,
+  transientMachine,
 } from '../../src/machines/index.js';
 import { longestTimerMs, seconds, timerMs } from '../../src/machines/timer.js';
 
@@ -22,6 +25,7 @@ describe('named delays', () => {
   test('every delay that a machine refers to is in its map, and nothing else is: a missing one would fire at once', () => {
     expect(referenced(serverMachine)).toEqual(Object.keys(serverDelays).sort());
     expect(referenced(keeperMachine)).toEqual(Object.keys(keeperDelays).sort());
+    expect(referenced(transientMachine)).toEqual(Object.keys(transientDelays).sort());
   });
 
   test('no delay is longer than a timer can wait, or shorter than nothing', () => {
@@ -42,6 +46,8 @@ describe('named delays', () => {
     for (const delay of Object.values(serverDelays)) expect(delay({ context: endless })).toBe(longestTimerMs);
     const far = { nextRetryAt: 2 ** 40, now: () => 0 } as KeeperContext;
     expect(keeperDelays.backoff({ context: far })).toBe(longestTimerMs);
+    const later = { nextRetryAt: 2 ** 40, now: () => 0 } as TransientContext;
+    expect(transientDelays.backoff({ context: later })).toBe(longestTimerMs);
     const held = { callableAt: 2 ** 40, now: () => 0 } as KeeperContext;
     expect(keeperDelays.hold({ context: held })).toBe(longestTimerMs);
   });
@@ -61,6 +67,8 @@ describe('named delays', () => {
     expect([keeperDelays.backoff, keeperDelays.hold].map((delay) => delay({ context: waiting }))).toEqual([
       7, 2,
     ]);
+    const failing = { nextRetryAt: 12, now: () => 5 } as TransientContext;
+    expect([transientDelays.refill(), transientDelays.backoff({ context: failing })]).toEqual([50, 7]);
   });
 
   test('durations are written for people', () => {

@@ -42,7 +42,7 @@ function stage(script: Script, policy = exact, options: WorldOptions = {}) {
 }
 
 describe('wanted or not', () => {
-  test('FR-024: a server is not started before somebody wants it; the first call starts it', () => {
+  test('FR-024: a server is not started before it is needed; the first call starts it', () => {
     const { state, call, pass, opens } = stage(() => healthy());
     pass(1_000_000);
     expect(opens()).toEqual([]);
@@ -128,7 +128,7 @@ describe('wanted or not', () => {
     expect(opens()).toHaveLength(2);
   });
 
-  test('a call that is parked while its server goes away by itself is not forgotten', () => {
+  test('a call that waits while its server ends without an order is not forgotten', () => {
     const endings: ['idle' | 'crash' | 'clean' | 'bad close', RestartPolicy['restart']][] = [
       ['idle', 'on-failure'],
       ['clean', 'on-failure'],
@@ -536,7 +536,7 @@ describe('incarnations', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('a server told to stop by somebody else (to save memory) rests, and the next call starts it', () => {
+  test('a server that the memory budget stops rests, and the next call starts it', () => {
     const { state, context, order, call, pass } = stage(() => healthy());
     order('start');
     pass(100);

@@ -54,7 +54,7 @@ describe('what follows an ending', () => {
     }
   });
 
-  test('a close that failed rests: its end was wanted, nobody asked for a new one', () => {
+  test('a close that failed rests: its end was wanted, and no new one was asked for', () => {
     const ending = failed({ cause: 'close', message: 'the session could not be ended' });
     expect(decide(ending, noHistory, { ...defaults, restart: 'always' }, 0).verdict).toBe('rest');
   });

@@ -7,8 +7,9 @@ const sources = readdirSync(folder).map((file) => ({ file, text: readFileSync(jo
 
 describe('the machines are pure', () => {
   test('no clock, no chance and no timer but those that are handed in', () => {
+    // `process.ended` in quotes is the name of an event
     const impure =
-      /\bDate\b|Math\.random|performance\.|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
+      /\bDate\b|Math\.random|performance\.|\bsetTimeout\b|\bsetInterval\b|(?<!['`])\bprocess\.\w|\bconsole\./;
     expect(sources.filter(({ text }) => impure.test(text)).map(({ file }) => file)).toEqual([]);
     expect(sources.length).toBeGreaterThan(8);
   });

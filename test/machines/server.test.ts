@@ -155,7 +155,7 @@ describe('connected', () => {
     expect(ending()).toMatchObject({ fix: 'set TOKEN' });
   });
 
-  test('a process that ends by itself with code 0 has ended, not failed', () => {
+  test('a process that exits with code 0 without an order has ended, not failed', () => {
     const { world, serve, state, ending } = stage();
     serve();
     world.say(reports.exited(0));
@@ -186,7 +186,7 @@ describe('connected', () => {
 });
 
 describe('idleness', () => {
-  test('FR-024: a server that nobody called for idle_timeout is closed, and not a moment earlier', () => {
+  test('FR-024: a server without a call for idle_timeout is closed, and not a moment earlier', () => {
     const { world, serve, state, ending } = stage(obedient);
     serve();
     world.clock.advance(times.idleTimeoutMs - 1);

@@ -49,7 +49,7 @@ const steps = {
     spec.handshake();
     world.say(reports.opened());
   },
-  /** The herd stops it to save memory; nobody stopped it by order. */
+  /** The memory budget stops it, not an order. */
   evict: (spec, { keeper }) => {
     if (!spec.life) return;
     if (spec.life.letGoAt === undefined) spec.dies('wanted');

@@ -3,6 +3,12 @@ import { SimulatedWorld, silent, stateName } from '../../src/testing/index.js';
 import { endingName, keeperProjection, serverGraph } from './graphs.js';
 import { happens, keeperStage, possibleEdges } from './keeper-stage.js';
 import { serverStage } from './server-stage.js';
+import {
+  happensInPool,
+  possibleTransientEdges,
+  transientProjection,
+  transientStage,
+} from './transient-stage.js';
 
 describe('layer 1: every edge of the server machine, walked in the simulated world, leads where it should', () => {
   test.each([
@@ -89,5 +95,43 @@ describe('layer 1: every edge of the keeper that can happen, walked with a real 
     expect(restarted.state()).toBe('running.starting.queued');
     expect(restarted.keeper.getSnapshot().context.incarnation).toBe(2);
     expect(world.processes).toEqual([]);
+  });
+});
+
+describe('layer 1: every edge of the transient machine that can happen, walked with real server machines under it', () => {
+  test('I5 I6 I9: leads where it should', () => {
+    const world = new SimulatedWorld({ script: () => silent, replicas: 100 });
+    const edges = possibleTransientEdges();
+    const untaken = new Map<string, typeof edges>();
+    for (const edge of edges) {
+      const key = transientProjection(edge.from);
+      untaken.set(key, [...(untaken.get(key) ?? []), edge]);
+    }
+    const reached = new Set<string>();
+    for (const { from, way } of edges) {
+      if (untaken.get(transientProjection(from))?.length === 0) continue;
+      const pool = transientStage(world);
+      const walked = [...way];
+      for (const name of way) happensInPool(world, pool, name);
+      const here = () => transientProjection(pool.actor.getSnapshot());
+      for (let edge = untaken.get(here())?.pop(); edge; edge = untaken.get(here())?.pop()) {
+        const isQueued = edge.step === 'call.waiting' && edge.to === edge.from;
+        happensInPool(world, pool, edge.step);
+        walked.push(edge.step);
+        expect(here(), walked.join(' > ')).toBe(transientProjection(edge.to));
+        reached.add(pool.state);
+        // a call that waits would change what follows the next ending
+        if (isQueued || pool.waiting.length > 0) break;
+      }
+    }
+    expect([...untaken.values()].flat()).toEqual([]);
+    expect(edges.length).toBeGreaterThan(1000);
+    expect([...reached].sort()).toEqual([
+      'open.quarantined',
+      'open.refilling',
+      'open.stocked',
+      'open.waiting',
+      'stopped',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-/** A keeper, with a real server machine under it, in a world where nothing happens by itself. */
+/** A keeper, with a real server machine under it, in a world where the test makes everything happen. */
 import type { KeeperEvent } from '../../src/machines/index.js';
 import { reports, type SimulatedWorld, stateName } from '../../src/testing/index.js';
 import { graphPolicy, type KeeperSnapshot, keeperGraph } from './graphs.js';
@@ -131,7 +131,7 @@ function isCallable({
 
 function isPossible(state: KeeperSnapshot, name: string): boolean {
   const place = stateName(state.value);
-  // Without a process the incarnation ends in the same breath: nobody finds the keeper stopping there.
+  // Without a process the incarnation ends in the same breath: the keeper is never found stopping there.
   if (place === 'running.starting.queued' && (name === 'stop' || name === 'restart')) return false;
   // A next try that is nearer than the end of the hold comes first.
   const { callableAt = 0, nextRetryAt = 0 } = state.context;

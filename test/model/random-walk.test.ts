@@ -22,7 +22,7 @@ const policies: fc.Arbitrary<RestartPolicy> = fc.record({
 describe('layer 3: whatever is done to a keeper, in whatever order, it does what the specification owes', () => {
   test('I1 I3 I4 I5 I8: random orders, reports, bugs and times against an independent specification', () => {
     const reached: Real['reached'] = new Map();
-    // The ladder ends by itself here: a process that is asked and not seen off by the test goes at the last rung.
+    // The stop sequence has an end here: a process that does not exit when asked is killed at its last step.
     const world = new SimulatedWorld({
       script: () => ({ kill: [{ afterMs: 0, report: { type: 'link.closed', killed: true } }] }),
       permitsAreFree: false,

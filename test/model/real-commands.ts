@@ -80,17 +80,17 @@ export class RealHerd {
   }
 
   call(name: Name, tool: string, mark: string): Promise<ToolResult> {
-    return this.herd.call({ server: name, tool, arguments: { mark } });
+    return this.herd.view.calls.call({ server: name, tool, arguments: { mark } });
   }
 
   pid(name: Name): number {
-    return this.herd.status([name])[0]!.pids[0]!;
+    return this.herd.view.status([name])[0]!.pids[0]!;
   }
 
   /** Resolves with the next event that is like this one. */
   next(isLike: (event: StateEvent) => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const end = this.herd.subscribe(['state'], (event) => {
+      const end = this.herd.view.events.subscribe(['state'], (event) => {
         if (!isLike(event)) return;
         end();
         resolve();
@@ -120,7 +120,7 @@ const order =
   (type: 'start' | 'stop' | 'restart' | 'reset', expected: (model: RealModel, name: Name) => void): Act =>
   async (model, real, name) => {
     expected(model, name);
-    await real.herd.order(type, { servers: [name] }, true);
+    await real.herd.view.order(type, { servers: [name] }, true);
   };
 
 /** Kills it and waits for what follows: the next incarnation, or the end of all tries. */
@@ -205,7 +205,7 @@ const acts = {
     const calls = [0, 1].map(() => real.call(name, 'pid', `m${model.marks++}`));
     model.begins(name);
     model.get(name).state = 'stopped';
-    await real.herd.order('stop', { servers: [name] }, true);
+    await real.herd.view.order('stop', { servers: [name] }, true);
     for (const { error } of await Promise.all(calls))
       expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
     real.reach('stopped while it started');
@@ -270,7 +270,7 @@ function compare(model: RealModel, real: RealHerd): void {
   real.world.check();
   for (const name of NAMES) {
     const { state, incarnation, restarts } = model.get(name);
-    const [status] = real.herd.status([name]);
+    const [status] = real.herd.view.status([name]);
     expect(status, `${name} is ${state}`).toMatchObject({ ...shown[state], incarnation, restarts });
     expect(status?.pids.length, `${name} is ${state}`).toBe(state === 'up' ? 1 : 0);
     real.reach(state);

@@ -174,7 +174,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
   test('a permit that is given back lets the next one start', async () => {
     const stage = new RealStage({}, (edge) => walked.add(edge));
     const giveBack = stage.permits.ask(() => {});
-    stage.stall.order('start');
+    stage.replica.order('start');
     await stage.reaches(queued);
     expect(stage.world.processes).toEqual([]);
     giveBack();
@@ -201,7 +201,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
   test('P10: a command that is not there is given up at once', async () => {
     const stage = await walk({ spec: { command: '/no/such/command' } }, ['start']);
     await stage.reaches('quarantined');
-    expect(stage.stall.lastError).toMatchObject({ cause: 'spawn', permanent: true });
+    expect(stage.replica.lastError).toMatchObject({ cause: 'spawn', permanent: true });
     await stage.end();
   });
 });
@@ -256,7 +256,7 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [/./, /^xstate\.error\.actor\.link$/, 'a link that throws is a bug of ours'],
     [/./, /^link\.close_failed$/, 'nothing survives SIGKILL here'],
     [/^(?!created)/, /^connect$/, 'a keeper says it once'],
-    [/^(?!connected\.serving)/, /^rest$/, 'it is said to nobody else'],
+    [/^(?!connected\.serving)/, /^rest$/, 'only a serving incarnation gets it'],
     [/^created/, /^link\./, 'nothing was opened'],
     [
       /opening|discovering/,
@@ -268,8 +268,8 @@ describe('layer 1, real processes: every edge of the server machine that they ca
       /^link\.opened$/,
       'there is one handshake, and none for one that is leaving',
     ],
-    [/^connecting\.opening/, /^link\.(discovered|hung)$/, 'nobody asked yet'],
-    [/^connect(ing|ed)\.(opening|discovering|serving)/, /^link\.closed/, 'nobody asked it to close'],
+    [/^connecting\.opening/, /^link\.(discovered|hung)$/, 'it was not asked yet'],
+    [/^connect(ing|ed)\.(opening|discovering|serving)/, /^link\.closed/, 'it was not asked to close'],
     [
       /closing|aborting/,
       /^link\.(discovered|exited|failed|hung)/,
@@ -285,9 +285,9 @@ describe('layer 1, real processes: every edge of the server machine that they ca
       /^link\.closed$/,
       'what goes before the signal comes was asked before, and is closed by then',
     ],
-    [/killing/, /^link\.list_changed$/, 'it is dead before anybody can say a word'],
-    [/aborting\.asking/, /^link\.closed killed$/, 'the ladder of these tests never gets to KILL by itself'],
-    [/closing\.asking/, /^link\.closed killed$/, 'the ladder of these tests never gets to KILL by itself'],
+    [/killing/, /^link\.list_changed$/, 'it is dead before it can send a notification'],
+    [/aborting\.asking/, /^link\.closed killed$/, 'the stop sequence of these tests never reaches KILL'],
+    [/closing\.asking/, /^link\.closed killed$/, 'the stop sequence of these tests never reaches KILL'],
   ];
 
   test('none was left out', () => {

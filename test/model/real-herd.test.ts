@@ -55,7 +55,7 @@ describe('a transient server with real processes', () => {
     const herd = herdOf(world);
     const spares = 2;
     herd.apply([world.spec('kind', { name: 't', lifecycle: 'transient', spares, maxInFlight: 4 })]);
-    await herd.order('start', { servers: ['t'] }, true);
+    await herd.view.order('start', { servers: ['t'] }, true);
     expect(world.alive.length).toBe(spares);
     let unsettled = 0;
     /** Those that were told to go take no call any more. */
@@ -63,10 +63,10 @@ describe('a transient server with real processes', () => {
       const taking = world.alive.filter(({ link }) => link.session.state === 'open').length;
       expect(taking).toBeLessThanOrEqual(unsettled + spares);
     };
-    const end = herd.subscribe(['state'], check);
+    const end = herd.view.events.subscribe(['state'], check);
     const call = async (mark: string) => {
       unsettled += 1;
-      const result = await herd.call({ server: 't', tool: 'pid', arguments: { mark } });
+      const result = await herd.view.calls.call({ server: 't', tool: 'pid', arguments: { mark } });
       unsettled -= 1;
       check();
       return result.content[0]?.type === 'text' ? Number(result.content[0].text) : undefined;
@@ -91,10 +91,10 @@ describe('a transient server with real processes', () => {
         backoff: { minMs: 10, maxMs: 10, factor: 1, jitter: 0 },
       }),
     ]);
-    await herd.order('start', { servers: ['t'] }, true);
+    await herd.view.order('start', { servers: ['t'] }, true);
     const [spare] = world.alive;
     const gone = new Promise<void>((resolve) => {
-      const end = herd.subscribe(['state'], ({ state, incarnation }) => {
+      const end = herd.view.events.subscribe(['state'], ({ state, incarnation }) => {
         if (state !== 'error' || incarnation !== spare?.incarnation) return;
         end();
         resolve();
@@ -102,8 +102,8 @@ describe('a transient server with real processes', () => {
     });
     process.kill(spare!.pid!, 'SIGKILL');
     await gone;
-    const running = herd.call({ server: 't', tool: 'wait', arguments: { mark: 'a' } });
-    const other = await herd.call({ server: 't', tool: 'pid', arguments: { mark: 'b' } });
+    const running = herd.view.calls.call({ server: 't', tool: 'wait', arguments: { mark: 'a' } });
+    const other = await herd.view.calls.call({ server: 't', tool: 'pid', arguments: { mark: 'b' } });
     expect(other.success).toBe(true);
     const busy = world.processes.find(({ link }) => link.session.inFlight > 0)!;
     process.kill(busy.pid!, 'SIGKILL');
@@ -118,11 +118,11 @@ describe('replicas with real processes', () => {
     const world = new RealWorld(3);
     const herd = herdOf(world);
     herd.apply([world.spec('kind', { name: 'r', replicas: 3, start: 'eager' })]);
-    await herd.order('start', { servers: ['r'] }, true);
-    const before = herd.status()[0]!.pids;
+    await herd.view.order('start', { servers: ['r'] }, true);
+    const before = herd.view.status()[0]!.pids;
     expect(before.length).toBe(3);
     const back = new Promise<void>((resolve) => {
-      const end = herd.subscribe(['state'], ({ state, incarnation }) => {
+      const end = herd.view.events.subscribe(['state'], ({ state, incarnation }) => {
         if (state !== 'connected' || incarnation !== 2) return;
         end();
         resolve();
@@ -131,14 +131,14 @@ describe('replicas with real processes', () => {
     process.kill(before[1]!, 'SIGKILL');
     const calls = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        herd.call({ server: 'r', tool: 'pid', arguments: { mark: `m${index}` } }),
+        herd.view.calls.call({ server: 'r', tool: 'pid', arguments: { mark: `m${index}` } }),
       ),
     );
     await back;
     const lost = calls.filter(({ success }) => !success);
     for (const { error } of lost) expect(error?.type).toBe('ServerCrashedError');
     expect(calls.length - lost.length).toBeGreaterThanOrEqual(8);
-    const after = herd.status()[0]!.pids;
+    const after = herd.view.status()[0]!.pids;
     expect([after.length, after.includes(before[1]!), after.every(alive)]).toEqual([3, false, true]);
     await herd.shutdown(5_000, () => world.table.killAll());
     world.check();

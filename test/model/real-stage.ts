@@ -1,4 +1,4 @@
-/** A stall (keeper, gate, link) with a real process in it, in a world where nothing happens by itself. */
+/** A replica (keeper, gate, link) with a real process, in a world where the test makes everything happen. */
 import { type AnyActorRef, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { ServerMachine } from '../../src/machines/index.js';
@@ -26,7 +26,7 @@ export class RealStage {
   readonly world = new RealWorld();
   readonly permits = new Permits(1);
   readonly callers: Caller[] = [];
-  readonly stall: Replica;
+  readonly replica: Replica;
   readonly #spec: StdioSpec;
   readonly #walked: (edge: string) => void;
   readonly #last = new WeakMap<AnyActorRef, string>();
@@ -56,7 +56,7 @@ export class RealStage {
       clock,
       inspect: (inspection) => this.#inspect(inspection),
     }).start();
-    this.stall = new Replica(
+    this.replica = new Replica(
       'real@1#0',
       this.#spec,
       {
@@ -84,12 +84,12 @@ export class RealStage {
   }
 
   get keeper(): string {
-    return this.stall.states.keeper;
+    return this.replica.states.keeper;
   }
 
   /** The newest incarnation's, and how it means to end where it is on its way out. */
   get server(): string {
-    const incumbent = this.stall.context.incumbent?.getSnapshot();
+    const incumbent = this.replica.context.incumbent?.getSnapshot();
     return incumbent === undefined ? '' : serverTitle(incumbent);
   }
 
@@ -103,7 +103,7 @@ export class RealStage {
   }
 
   stop(): void {
-    this.stall.stop(stopped('real'));
+    this.replica.stop(stopped('real'));
   }
 
   /** Calls a tool. The mark is noted by the process that gets it. */
@@ -120,7 +120,7 @@ export class RealStage {
       this.#look();
     };
     const params = { name, arguments: { mark } };
-    this.stall.gate.send({ method: 'tools/call', params }, { settle, routed: caller.routed });
+    this.replica.gate.send({ method: 'tools/call', params }, { settle, routed: caller.routed });
     return caller;
   }
 
@@ -143,8 +143,8 @@ export class RealStage {
       discoverTimeout: 30_000,
       idleTimeout: IDLE_MS,
       closeTimeout: stop.closeMs + stop.termMs + MARGIN_MS,
-      backoff: Math.max(0, (this.stall.context.nextRetryAt ?? 0) - this.world.clock.now()),
-      hold: Math.max(0, (this.stall.context.callableAt ?? 0) - this.world.clock.now()),
+      backoff: Math.max(0, (this.replica.context.nextRetryAt ?? 0) - this.world.clock.now()),
+      hold: Math.max(0, (this.replica.context.callableAt ?? 0) - this.world.clock.now()),
       ping: PING_MS,
       change: 100,
     }[delay];
@@ -182,19 +182,19 @@ export class RealStage {
     this.world.check();
     const newest = this.world.newest;
     if (
-      this.stall.gate.isOpen &&
-      !(newest?.isOpened && newest.incarnation === this.stall.context.incarnation)
+      this.replica.gate.isOpen &&
+      !(newest?.isOpened && newest.incarnation === this.replica.context.incarnation)
     ) {
       throw new Error(`I4: the gate is open, the handshake of ${newest?.incarnation} is not done`);
     }
     for (const { outcomes } of this.callers) if (outcomes.length > 1) throw new Error('I2: settled twice');
   }
 
-  /** Ends it, whatever it is about: nothing is left, and everybody was told once. */
+  /** Ends it in any state: nothing is left, and every call was settled once. */
   async end(): Promise<void> {
     this.stop();
     for (const { pid } of this.world.alive) process.kill(-pid!, 'SIGKILL');
-    await this.stall.whenGone();
+    await this.replica.whenGone();
     this.check();
     if (this.world.alive.length > 0 || this.world.table.size > 0) throw new Error('I6: a process is left');
     const unsettled = this.callers.filter(({ isSettled }) => !isSettled);
@@ -209,7 +209,7 @@ export class RealStage {
     try {
       if (actor.id.startsWith('server.'))
         this.#stepped(actor, snapshot as SnapshotFrom<ServerMachine>, event);
-      if (this.stall !== undefined) this.check();
+      if (this.replica !== undefined) this.check();
     } catch (error) {
       this.#broken ??= error as Error;
     }

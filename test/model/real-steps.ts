@@ -6,14 +6,14 @@ export type Step = (stage: RealStage) => Promise<void> | void;
 
 /** What can be done to a server, or happen to it; each is over when it has had its effect. */
 export const steps = {
-  start: ({ stall }) => stall.order('start'),
+  start: ({ replica }) => replica.order('start'),
   stop: (stage) => stage.stop(),
-  restart: ({ stall }) => stall.order('restart'),
-  reset: ({ stall }) => stall.order('reset'),
+  restart: ({ replica }) => replica.order('restart'),
+  reset: ({ replica }) => replica.order('reset'),
   call: (stage) => void stage.call('wait'),
   /** As a call would, also where a call is refused. */
-  wake: ({ stall }) => {
-    if (!stall.isUp) stall.discover();
+  wake: ({ replica }) => {
+    if (!replica.isUp) replica.discover();
   },
   open: async (stage) => {
     stage.world.say('open');
@@ -37,7 +37,7 @@ export const steps = {
   rest: async (stage) => {
     await stage.reaches('connected.serving');
     stage.world.clock.skip(1);
-    stage.stall.context.incumbent?.send({ type: 'rest', message: 'the room is needed' });
+    stage.replica.context.incumbent?.send({ type: 'rest', message: 'the room is needed' });
   },
   backoff: async (stage) => {
     await stage.until('a wait', () => stage.keeper.startsWith('waiting'));
@@ -59,14 +59,14 @@ export const steps = {
   },
   changed: async (stage) => {
     stage.call('changed');
-    await stage.until('told of a change', () => stage.callers.at(-1)!.isSettled);
+    await stage.until('notified of a change', () => stage.callers.at(-1)!.isSettled);
     stage.fire('change');
   },
   served: (stage) => stage.reaches('connected.serving'),
   /** Orders that come when the signal is out and the process is not gone yet. */
   killAndStop: ends((stage) => {
     stage.fire('closeTimeout');
-    stage.stall.order('start');
+    stage.replica.order('start');
     stage.stop();
   }),
   /** Says so in the middle of its handshake, or on its way out. */
@@ -87,7 +87,7 @@ function says(word: 'refuse' | 'exit' | 'go'): Step {
 /** Over when this incarnation has come to its end. */
 function ends(step: Step): Step {
   return async (stage) => {
-    const { incumbent } = stage.stall.context;
+    const { incumbent } = stage.replica.context;
     await step(stage);
     await stage.until('its end', () => incumbent?.getSnapshot().status !== 'active');
   };

@@ -43,7 +43,7 @@ describe('layer 2, a real process that ignores EOF and TERM: stop always wins', 
     const pids = stage.world.alive.map(({ pid }) => pid!);
     const begun = performance.now();
     stage.stop();
-    await stage.stall.whenGone();
+    await stage.replica.whenGone();
     const tookMs = performance.now() - begun;
     expect(stage.keeper).toBe('stopped');
     expect(tookMs).toBeLessThan(LADDER_MS + SLACK_MS);
@@ -52,7 +52,7 @@ describe('layer 2, a real process that ignores EOF and TERM: stop always wins', 
     stage.world.clock.skip(10 ** 6);
     await new Promise(setImmediate);
     expect([stage.keeper, stage.world.alive]).toEqual(['stopped', []]);
-    if (pids.length > 0) expect(stage.stall.context.lastEnding).toMatchObject(ENDINGS[state] ?? KILLED);
+    if (pids.length > 0) expect(stage.replica.context.lastEnding).toMatchObject(ENDINGS[state] ?? KILLED);
     giveBack();
     await stage.end();
   });

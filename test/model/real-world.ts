@@ -1,6 +1,6 @@
 /**
  * The real world: real child processes, and the truth about them as the system tells it. Time is real too, but the
- * supervisor's own timers fire only when the test skips to them, so that nothing happens by itself.
+ * supervisor's own timers fire only when the test skips to them, so that the test makes everything happen.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -81,7 +81,7 @@ export class RealWorld {
     });
   }
 
-  /** A server in a shell. `words` are taken from the pipe, or it shakes hands by itself. */
+  /** A server in a shell. `words` are taken from the pipe, or it shakes hands at once. */
   spec(
     manners: 'kind' | 'held' | 'stubborn',
     changes: Partial<StdioSpec> = {},
@@ -130,7 +130,7 @@ export class RealWorld {
         log: () => undefined,
         redact: (text) => text,
         incarnation,
-        // what is walked here are the machines' edges; how an era is found out has tests of its own
+        // what is walked here are the machines' edges; how an era is found out has other tests
         era: remembering('mcp2025'),
       },
       {

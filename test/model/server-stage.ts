@@ -1,4 +1,4 @@
-/** A server machine in a world where nothing happens by itself: each event of a walk is made to happen, or it fails. */
+/** A server machine in a world where the test makes everything happen: each event of a walk, or it fails. */
 import type { LinkReport, ServerEvent } from '../../src/machines/index.js';
 import { type SimulatedWorld, stateName } from '../../src/testing/index.js';
 import { startServer, times } from './setting.js';

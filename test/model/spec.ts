@@ -130,7 +130,7 @@ export class Spec {
     this.now = end;
   }
 
-  /** Restarts that nobody asked for, since the last pardon. */
+  /** Restarts without an order or a call, since the last reset. */
   uncalledFor(): number[] {
     return this.#sinceForgiven().flatMap((fact) =>
       fact.what === 'let go' && fact.uncalledFor ? [fact.at] : [],

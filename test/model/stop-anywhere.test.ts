@@ -4,6 +4,7 @@ import { serverGraph } from './graphs.js';
 import { happens, keeperStage, possibleEdges } from './keeper-stage.js';
 import { serverStage } from './server-stage.js';
 import { times } from './setting.js';
+import { happensInPool, possibleTransientEdges, transientStage } from './transient-stage.js';
 
 /** Deaf to every polite word, and even KILL takes its time. */
 const killMs = 300;
@@ -46,6 +47,26 @@ describe('layer 2: stop always wins, from every state, against a process that go
       expect(Object.keys(stage.keeper.getSnapshot().children), label).toEqual([]);
       expect(world.permitsHeld, label).toBe(0);
       expect(world.gate, label).toBeUndefined();
+    }
+    expect(ways.size).toBeGreaterThan(80);
+  });
+
+  test('I5 I6 I7: the transient machine: every process gone within the ladder, calls refused, and nothing comes back', () => {
+    const world = new SimulatedWorld({ script: deaf, replicas: 100 });
+    const ways = new Map(possibleTransientEdges().map(({ from, way }) => [from, way]));
+    for (const way of ways.values()) {
+      const pool = transientStage(world, { startTimeoutMs: 10 ** 9, discoverTimeoutMs: 10 ** 9 });
+      for (const step of way) happensInPool(world, pool, step);
+      const label = way.join(' > ');
+      happensInPool(world, pool, 'stop');
+      const { launched } = pool;
+      pool.call();
+      world.clock.advance(ladderMs);
+      pool.check();
+      expect(pool.state, label).toBe('stopped');
+      expect([world.alive, pool.processes.size, pool.waiting], label).toEqual([[], 0, []]);
+      expect(world.clock.pending, label).toBe(0);
+      expect([pool.launched, pool.refused > 0], label).toEqual([launched, true]);
     }
     expect(ways.size).toBeGreaterThan(80);
   });

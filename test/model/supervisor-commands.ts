@@ -47,7 +47,7 @@ export class Model {
     for (const server of this.all) server.proceed();
   }
 
-  /** The next moment, up to `end`, at which something happens by itself. */
+  /** The next moment, up to `end`, at which a timer fires. */
   nextDue(end: number): number {
     return Math.min(end, ...this.all.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt])));
   }
@@ -104,10 +104,12 @@ export class Real {
     const pending: Pending = { result: undefined, times: 0, abort: new AbortController() };
     this.calls.set(mark, pending);
     const { signal } = pending.abort;
-    void this.herd.call({ server: name, tool: 'x', arguments: { mark } }, { signal }).then((result) => {
-      pending.result = result;
-      pending.times += 1;
-    });
+    void this.herd.view.calls
+      .call({ server: name, tool: 'x', arguments: { mark } }, { signal })
+      .then((result) => {
+        pending.result = result;
+        pending.times += 1;
+      });
   }
 
   written(): string[] {
@@ -139,7 +141,7 @@ const order =
   (type: 'start' | 'stop' | 'restart' | 'reset'): Step =>
   (model, real, name) => {
     model.get(name)[type]();
-    void real.herd.order(type, { servers: [name] });
+    void real.herd.view.order(type, { servers: [name] });
   };
 
 /** Something happens to the process, if there is one. */
@@ -339,7 +341,7 @@ export const allCommands = [
 function compare(model: Model, real: Real): void {
   for (const who of NAMES) {
     const server = model.get(who);
-    const [status] = real.herd.status([who]);
+    const [status] = real.herd.view.status([who]);
     const seen = {
       detail: status!.detail,
       incarnation: status!.incarnation,

@@ -17,14 +17,14 @@ const policies: fc.Arbitrary<RestartPolicy> = fc.record({
   }),
 });
 
-/** The world is good from now on: whoever is wanted is connected, or waits, or was given up (I8). */
+/** The world is good from now on: every server that is wanted is connected, or waits, or was given up (I8). */
 async function comesToRest(real: Real): Promise<void> {
   for (let round = 0; round < 12; round += 1) {
     for (const link of real.world.alive) if (link.session.state === 'open') link.opens();
     real.world.clock.advance(10_000);
     await settled();
   }
-  for (const { name, state, detail } of real.herd.status()) {
+  for (const { name, state, detail } of real.herd.view.status()) {
     const isWell = detail === 'running' ? state === 'connected' : true;
     expect([name, state, detail, isWell]).toEqual([name, state, detail, true]);
   }

@@ -32,7 +32,7 @@ export interface Life {
   handshakeAt: number | undefined;
   /** It is on its way out: as what, and when it is killed at the latest. */
   going: { as: Death; killAt: number } | undefined;
-  /** Its process is dead, and nobody has told the machines yet. */
+  /** Its process is dead, and the machines do not know yet. */
   isLost: boolean;
 }
 
@@ -144,7 +144,7 @@ export class ServerSpec {
     if (oldest) oldest.told = 'ok';
   }
 
-  /** Its turn has come, if it waits for one and nobody is in the way. */
+  /** It gets its permit, if it waits for one and one is free. */
   proceed(): void {
     const { life } = this;
     if (!life || life.begunAt !== undefined || !(this.#predecessor?.isGone ?? true)) return;
@@ -190,7 +190,7 @@ export class ServerSpec {
     this.#tellParked();
   }
 
-  /** When something happens by itself. */
+  /** When the next timer fires. */
   get dueAt(): number | undefined {
     // a call that waits makes the next try as soon as a new one could
     if (this.retryAt !== undefined)

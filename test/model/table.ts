@@ -73,7 +73,7 @@ function effect({ type, params }: Effect): string | undefined {
     id?: string;
     sendId?: string;
     to?: { id?: string };
-    event?: EventObject;
+    event?: EventObject & { process?: number; purpose?: string };
     delay?: number;
   };
   switch (type) {
@@ -84,7 +84,7 @@ function effect({ type, params }: Effect): string | undefined {
         ? undefined
         : `in ${given.delay} ms ${delayOf(given.event?.type ?? '')}`;
     case 'xstate.emit':
-      return `emit ${given.event?.type}`;
+      return emitted(given.event);
     case 'xstate.spawnChild':
       return `begin ${given.id}`;
     case 'xstate.stopChild':
@@ -95,4 +95,9 @@ function effect({ type, params }: Effect): string | undefined {
     default:
       return type;
   }
+}
+
+function emitted(event: (EventObject & { process?: number; purpose?: string }) | undefined): string {
+  const purpose = event?.purpose && `for ${event.purpose}`;
+  return ['emit', event?.type, event?.process, purpose].filter((word) => word !== undefined).join(' ');
 }

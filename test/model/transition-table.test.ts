@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keeperMachine, serverMachine } from '../../src/machines/index.js';
+import { keeperMachine, serverMachine, transientMachine } from '../../src/machines/index.js';
 import { stateName } from '../../src/testing/index.js';
 import { keeperEvents, serverEvents } from './events.js';
 import {
@@ -13,6 +13,7 @@ import {
   serverTitle,
 } from './graphs.js';
 import { type Ignored, transitionTable } from './table.js';
+import { oldest, type TransientSnapshot, transientEventsIn, transientGraph } from './transient-stage.js';
 
 const serverIgnores: readonly Ignored[] = [
   { event: /^connect$/, in: /^connect/, because: 'it was obeyed already' },
@@ -31,7 +32,7 @@ const serverIgnores: readonly Ignored[] = [
   {
     event: /^link\.(discovered|list_changed)/,
     in: /closing/,
-    because: 'nobody will ask for the lists any more',
+    because: 'no list is read any more',
   },
   { event: /^link\.hung/, in: /opening/, because: 'start_timeout speaks before the handshake' },
   { event: /^link\.(failed|hung)/, in: /aborting|closing/, because: 'the first cause stands' },
@@ -63,6 +64,20 @@ const keeperIgnores: readonly Ignored[] = [
   { event: /^server\.connected/, in: /queued/, because: 'it was not told to connect' },
   { event: /^server\.connected/, in: /up|recalled/, because: 'it is connected already' },
   { event: /^server\.connected/, in: /running\.(stopping|restarting)/, because: 'too late, it is leaving' },
+];
+
+const transientIgnores: readonly Ignored[] = [
+  { event: /^start$/, in: /^open\.waiting/, because: 'the next try keeps its time' },
+  { event: /^(start|reset)$/, in: /^open\.stocked/, because: 'no spare is missing, no failure is counted' },
+  { event: /^restart$/, in: /spares 0, no process/, because: 'no process runs, and no spare is wanted' },
+  { event: /^(stop|reset)$/, in: /^stopped/, because: 'it is obeyed already' },
+  { event: /^(discover|call\.waiting)/, in: /^stopped/, because: 'it was stopped by order' },
+  { event: /^call\.waiting$/, in: /full/, because: 'max_in_flight processes are taken' },
+  { event: /^(free|leaving) call\./, in: /./, because: 'it has no call' },
+  { event: /^serving ready/, in: /./, because: 'it has a call' },
+  { event: /^leaving ready/, in: /./, because: 'it is leaving already' },
+  { event: /^free ready$/, in: /spares 1/, because: 'it is needed as a spare' },
+  { event: /^free ready, lists wanted$/, in: /./, because: 'it is needed for the lists' },
 ];
 
 /** The first snapshot the walk meets stands for its state: what it came from is in the other layers. */
@@ -119,15 +134,54 @@ describe('layer 0: the whole transition table is as it was reviewed, and every i
     await expect(table).toMatchFileSnapshot('keeper-table.txt');
   });
 
+  test('transient', async () => {
+    const maxInFlight = 3;
+    const title = ({ value, context: { processes, spares }, ...state }: TransientSnapshot) => {
+      const free = [...processes.values()].filter((phase) => phase === 'free').length;
+      const isFull = state.tags.has('open') && processes.size - free >= maxInFlight;
+      const isEmpty = state.tags.has('open') && processes.size === 0;
+      return `${stateName(value)}, spares ${spares}${isFull ? ', full' : ''}${isEmpty ? ', no process' : ''}`;
+    };
+    const edges = [1, 0].flatMap((spares) => transientGraph(() => true, { spares, maxInFlight }));
+    // a section shows what an event does to each phase, so its state has a process in each, or none at all
+    const hasEachPhase = ({ from }: { from: TransientSnapshot }) =>
+      from.context.processes.size === 0 ||
+      (from.hasTag('open') ? (['free', 'serving', 'leaving'] as const) : (['leaving'] as const)).every(
+        (phase) => oldest(from, phase) !== undefined,
+      );
+    const table = transitionTable(transientMachine, {
+      states: firstOf(edges.filter(hasEachPhase), title),
+      events: transientEventsIn,
+      name: ({ value }) => stateName(value),
+      changes: ({ context: was }, { context: is }) => [
+        ...[...new Set([...was.processes.keys(), ...is.processes.keys()])]
+          .filter((process) => was.processes.get(process) !== is.processes.get(process))
+          .map((process) => `${process} ${is.processes.get(process) ?? 'removed'}`),
+        ...(is.failures === was.failures ? [] : [`failures ${is.failures}`]),
+        ...(is.nextRetryAt === was.nextRetryAt ? [] : [`next try ${is.nextRetryAt ?? 'none'}`]),
+        ...(is.lastError === was.lastError ? [] : [`last error ${is.lastError?.cause}`]),
+        ...(is.lastStops.length === was.lastStops.length ? [] : [`stops noted: ${is.lastStops.length}`]),
+      ],
+      ignored: transientIgnores,
+    });
+    await expect(table).toMatchFileSnapshot('transient-table.txt');
+  });
+
   test('the tables hold every event a machine knows', () => {
     const server = Object.values(serverEvents).map(({ type }) => type);
     expect(new Set(server)).toEqual(new Set(known(serverMachine)));
     const keeper = Object.values(keeperEvents(1)).map(({ type }) => type.replace(/server\.1$/, 'server.*'));
     expect(new Set(keeper)).toEqual(new Set(known(keeperMachine)));
+    const transient = transientGraph().flatMap(({ from }) =>
+      Object.values(transientEventsIn(from)).map(({ type }) => type),
+    );
+    expect(new Set(transient.filter((type) => !type.startsWith('xstate.')))).toEqual(
+      new Set(known(transientMachine)),
+    );
   });
 });
 
-function known(machine: typeof serverMachine | typeof keeperMachine): string[] {
+function known(machine: typeof serverMachine | typeof keeperMachine | typeof transientMachine): string[] {
   const internal = /^xstate\.after\.|^xstate\.error\.actor\.(link|permit)$|^ending\.noted$/;
   return machine.events.filter((type) => !internal.test(type));
 }

@@ -15,7 +15,7 @@ export interface Written {
   params: JsonObject;
 }
 
-/** What a link does by itself. The rest is for the test to say. */
+/** What a link does without the test. The test does the rest. */
 export interface Manners {
   /** Shakes hands as soon as it was opened. */
   opens?: boolean;
@@ -30,7 +30,7 @@ export interface Manners {
   /** For how long it says that a list is good. */
   ttlMs?: number;
   ping?: () => Promise<void>;
-  /** Shows no pid, so that nobody looks for one in the system: for tests that ask for the status ten thousand times. */
+  /** Shows no pid, so that the system is not asked for its memory: for tests that ask for the status ten thousand times. */
   isInvisible?: boolean;
 }
 

@@ -98,7 +98,7 @@ export class World {
   }
 }
 
-/** A caller, and all that it was told. */
+/** A caller, and all outcomes that it got. */
 export class Caller implements CallSink {
   readonly outcomes: Outcome[] = [];
   readonly routes: number[] = [];
@@ -113,7 +113,7 @@ export class Caller implements CallSink {
     return this.outcomes.length > 0;
   }
 
-  /** The one error it was told of. */
+  /** The one error that it got. */
   get error() {
     const [outcome, ...more] = this.outcomes;
     if (outcome === undefined || outcome.ok || more.length > 0)

@@ -11,7 +11,7 @@ import type { EndedCall, HerdRequest } from '../events/call-event.js';
 import type { Limits } from '../herd/view-catalog.js';
 import { reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { RoutedSink } from '../server/routed-sink.js';
+import type { RoutedSink } from '../server/gate.js';
 import { type KeepText, limitMcpResult } from './result-limit.js';
 import type { Search, Target, TargetResolver } from './target-resolver.js';
 import { toWireError } from './tool-result.js';

@@ -16,12 +16,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_BYTES = 256 * 2 ** 20;
 const SUFFIX = '.txt';
 
-/** Texts that were too long for an agent, each in a file that only the user may read. Old ones go. */
+/** Texts that were too long for an agent, each in a file that only the user may read. Old files are deleted. */
 export class ResultFiles {
   readonly #options: ResultFilesOptions;
   /** One tidying at a time: two would count what the other removes. */
   #tidying: Promise<void> = Promise.resolve();
-  /** The next one, which serves everybody who asks before it begins: it looks at every file. */
+  /** The next run. It looks at every file, so it serves all requests that come before it begins. */
   #next: Promise<void> | undefined;
 
   constructor(options: ResultFilesOptions) {

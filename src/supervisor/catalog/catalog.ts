@@ -1,10 +1,14 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Block } from '../pins/blocked.js';
-import type { PinCheck } from '../pins/pinning.js';
+import type { PinCheck, Pinning } from '../pins/pinning.js';
+import type { ServerDeps } from '../server/server-deps.js';
+import { identityOf } from '../spec-identity.js';
 import { type CatalogChange, changesOf, withChanges } from './catalog-change.js';
 import { ListState } from './list-state.js';
 import {
+  isWanted,
   LIST_KEYS,
   LIST_METHODS,
   type ListKey,
@@ -15,6 +19,7 @@ import {
   type Reading,
   type ReadingOrder,
 } from './lists.js';
+import { toolFilter } from './tool-filter.js';
 import { type ValidEntries, validateEntries } from './validate-entries.js';
 
 export interface CatalogOptions {
@@ -34,13 +39,13 @@ export interface CatalogOptions {
   checkPins?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => PinCheck) | undefined;
 }
 
-/** One who waits: for which lists, and the version that each had when the wait began. */
+/** A request that waits: for which lists, and the version that each had when the wait began. */
 interface Waiter {
   left: Map<ListKey, number>;
   done(): void;
 }
 
-/** What a server offers, as far as it is known, without what its config hides; and who waits to know more. */
+/** The lists of a server, as far as they are known, without what its config hides; and the requests that wait for them. */
 export class Catalog {
   readonly #options: CatalogOptions;
   /** Of each list that is wanted. */
@@ -49,8 +54,8 @@ export class Catalog {
   #memory: 'unasked' | 'asked' = 'unasked';
   #lists = NO_LISTS;
   readonly #definitions: Partial<Record<ListKey, ValidEntries>> = {};
-  /** What became of the tools when they were last compared. */
-  #verdict: PinCheck | undefined;
+  /** The result of the last comparison of the tools with their pins. */
+  #pinCheck: PinCheck | undefined;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -103,35 +108,35 @@ export class Catalog {
     return this.states.get(list)?.isDoubted === true;
   }
 
-  /** What an order to read is to bring: all of it, or what is not fresh. */
+  /** Which lists an order to read them means: all, or those that are not fresh. */
   toRead(isAllWanted: boolean): ReadingOrder {
     const { states } = this;
     return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || states.get(list)?.isDue === true));
   }
 
-  /** Where the tools are not known for certain, the server is to say whether it has one. */
+  /** Where the tools may have changed, the server decides whether it has one. */
   hasTool(name: string): boolean {
     if (!this.#options.isVisible(name)) return false;
     const keys = this.keysOf('tools');
-    if (this.#verdict?.blockOf?.(name) !== undefined) return false;
+    if (this.#pinCheck?.blockOf?.(name) !== undefined) return false;
     return keys?.has(name) !== false || this.isDoubted('tools');
   }
 
   /** Why a tool that is offered may not be called. Decided with its list, so that a call costs nothing. */
   blockOf(tool: string): Block | undefined {
     this.#recall();
-    return this.#verdict?.blockOf?.(tool);
+    return this.#pinCheck?.blockOf?.(tool);
   }
 
   /** How many tools are not what was pinned. */
   get unaccepted(): number {
     this.#recall();
-    return this.#verdict?.unaccepted ?? 0;
+    return this.#pinCheck?.unaccepted ?? 0;
   }
 
-  /** What was pinned, or what is made of it, is not what it was. */
+  /** The pins, or the pin policy, have changed. */
   recheckPins(): void {
-    if (this.#verdict === undefined) return;
+    if (this.#pinCheck === undefined) return;
     const tools = this.#lists.tools ?? [];
     const names = tools.map(({ name }) => String(name));
     const before = names.map((name) => this.blockOf(name) === undefined);
@@ -145,11 +150,11 @@ export class Catalog {
   take(reading: Reading): void {
     this.#recall();
     const before = this.#lists;
-    this.#lists = this.#sifted(reading, before, this.#options.log);
+    this.#lists = this.#validated(reading, before, this.#options.log);
     const read = LIST_KEYS.filter((list) => list in reading);
     for (const list of read) this.#note(list, reading);
     if ('tools' in reading) this.#checkPins(true);
-    this.#tell(before, this.#lists, 'tools' in reading ? this.#verdict?.news : undefined);
+    this.#tell(before, this.#lists, 'tools' in reading ? this.#pinCheck?.news : undefined);
     for (const waiter of [...this.#waiters]) {
       for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
       if (waiter.left.size === 0) waiter.done();
@@ -206,8 +211,8 @@ export class Catalog {
     this.#memory = 'asked';
     const recalled = this.#options.recall?.();
     if (recalled === undefined) return;
-    // its faults were said when it was read
-    this.#lists = this.#sifted(recalled, NO_LISTS, () => {});
+    // its faults were logged when it was first read
+    this.#lists = this.#validated(recalled, NO_LISTS, () => {});
     for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
     if (this.#lists.tools !== undefined) this.#checkPins(false);
   }
@@ -231,10 +236,10 @@ export class Catalog {
   /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
   #checkPins(isFresh: boolean): void {
     const isUnread = this.#states.get('tools')?.reason !== undefined;
-    this.#verdict = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);
+    this.#pinCheck = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);
   }
 
-  #sifted(reading: Reading, before: Lists, log: (text: string) => void): Lists {
+  #validated(reading: Reading, before: Lists, log: (text: string) => void): Lists {
     const lists = { ...before };
     for (const list of LIST_KEYS) {
       const found = reading[list];
@@ -261,4 +266,26 @@ export class Catalog {
 function answers(reading: Reading, list: ListKey, { left }: Waiter): boolean {
   const version = reading.order?.get(list) ?? Number.POSITIVE_INFINITY;
   return reading[list] === undefined || version >= (left.get(list) ?? 0);
+}
+
+/** The catalog of one configured server, with its store on disk and its pins. */
+export function createCatalog(
+  spec: ServerSpec,
+  { clock, log, catalogs, catalogChanged }: ServerDeps,
+  reread: () => void,
+  pinning?: Pinning,
+): Catalog {
+  const identity = catalogs && identityOf(spec);
+  const store = identity === undefined ? undefined : catalogs;
+  return new Catalog({
+    wanted: LIST_KEYS.filter((list) => isWanted(spec, list)),
+    reread,
+    isVisible: toolFilter(spec.tools),
+    clock,
+    log,
+    checkPins: pinning && ((...tools) => pinning.checkPins(...tools)),
+    recall: store && (() => store.load(identity!)),
+    keep: store && ((lists) => store.save(identity!, lists)),
+    changed: (change) => catalogChanged?.(change),
+  });
 }

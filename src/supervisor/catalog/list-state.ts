@@ -1,6 +1,6 @@
 import type { Backoff } from '../../machines/policy.js';
 import type { Clock } from '../../shared/clock.js';
-import { RetryTimer } from '../retry-timer.js';
+import { RetryTimer } from './retry-timer.js';
 
 /**
  * | state | what is true in it |

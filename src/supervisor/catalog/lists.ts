@@ -71,7 +71,7 @@ export async function readLists(link: Link, spec: ServerSpec, order: ReadingOrde
       reading[key] = await link.list(LIST_METHODS[key], onTtl);
     } catch (error) {
       // Many servers have resources and have never heard of templates.
-      if (key === 'templates' && isUnheardOf(error)) reading[key] = [];
+      if (key === 'templates' && isUnknownMethod(error)) reading[key] = [];
       else reading.failures = { ...reading.failures, [key]: reasonOf(error, spec.name) };
     }
   };
@@ -79,7 +79,7 @@ export async function readLists(link: Link, spec: ServerSpec, order: ReadingOrde
   return reading;
 }
 
-function isUnheardOf(error: unknown): boolean {
+function isUnknownMethod(error: unknown): boolean {
   return error instanceof MCPProtocolError && error.rpc?.code === CODE.methodNotFound;
 }
 

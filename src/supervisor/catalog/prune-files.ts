@@ -1,7 +1,7 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a folder remembers of servers: files of those that are configured are kept, others until nobody missed them for so long. */
+/** Deletes files of servers that have not been configured for `afterMs`. */
 export async function pruneFiles(
   folder: string,
   configured: ReadonlySet<string>,

@@ -114,7 +114,7 @@ class Walk {
   readonly #ahead: { schema: unknown; path: string }[];
   readonly #references: { to: string; path: string }[] = [];
   readonly #anchors = new Set<string>();
-  /** A schema with an id of its own inside: what references mean then is for a real validator to say. */
+  /** A nested schema has its own id: only a real validator knows what references mean then. */
   #hasInnerIds = false;
 
   constructor(root: unknown) {

@@ -23,8 +23,8 @@ export interface ValidEntries {
 }
 
 /**
- * One bad definition costs nobody the others. What has no key cannot be used and is left out; of two with the same key
- * the first counts, as nobody could call the second. Both are said in the log, once for a list.
+ * One bad definition does not spoil the others. An entry without a key is left out. Of two entries with the same key the
+ * first counts: the second could not be called. Both are logged, once a list.
  */
 export function validateEntries(
   list: keyof Lists,

@@ -17,7 +17,7 @@ export interface EndedCall {
   incarnation: number | null;
 }
 
-/** The same without the result, which may be large and is nobody's business. */
+/** The same without the result, which may be large and private. */
 export interface CallFacts extends Pick<EndedCall, 'request' | 'elapsedMs' | 'incarnation'> {
   error: string | null;
   sent: boolean;
@@ -33,8 +33,8 @@ interface Circumstances {
 }
 
 /**
- * What may be told of it to others, as the JSON of a `CallEvent`: neither what was asked nor what was answered. Put
- * together by hand, because it is written down for every call and `JSON.stringify` alone takes longer than all of this.
+ * The JSON of a `CallEvent`: neither arguments nor result. Built by hand, because it is written for every call and
+ * `JSON.stringify` alone takes longer than all of this.
  */
 export function callText(
   server: string,

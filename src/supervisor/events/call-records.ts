@@ -7,37 +7,37 @@ export interface CallRecordOptions {
   clock: Clock;
   /** Whose herd it is, where it is one agent's alone. */
   agent?: string | undefined;
-  /** Who is behind a name; default, and where nobody is: the program that has the herd in its own process. */
+  /** The caller behind a name; default: the program that has the herd in its own process. */
   callerOf?(caller: string): Caller | undefined;
   /** Writes it down: the JSON of a `CallEvent`. */
   audit?(record: string): void;
-  /** Hears of bugs. */
+  /** Logs bugs. */
   warn?(text: string): void;
   redact<T>(value: T): T;
 }
 
 export interface CallListeners {
-  /** Somebody wants to hear of calls as they end. */
+  /** A listener wants calls as they end. */
   hasListeners(): boolean;
   emit(server: string, key: string | undefined, describe: () => CallEvent): void;
 }
 
 interface Ended {
   server: string;
-  /** Where the server has its place; undefined where no server took it. */
+  /** The key of the server; undefined where no server took the request. */
   key: string | undefined;
   from: Caller;
   facts: CallFacts;
   atMs: number;
 }
 
-/** So long, or so many, are put off when nobody listens: together they cost a fraction of what each would cost. */
+/** Without listeners records are put off this long, or until there are this many: a batch costs a fraction of single records. */
 const BATCH_MS = 20;
 const BATCH = 64;
 
 /**
- * What is to be known of every request to the herd when it has ended. It is put into words when its reply is on its way:
- * nobody waits for that, be it for this reply or the next.
+ * Writes a record of every request to the herd when it has ended. The text is made after the reply was written, so that no
+ * reply waits for it.
  */
 export class CallRecords {
   readonly #options: CallRecordOptions;
@@ -78,7 +78,7 @@ export class CallRecords {
     } else this.#timer ??= setTimeout(this.flush, BATCH_MS).unref();
   }
 
-  /** Writes down what has ended; to be asked for by whoever ends it all. */
+  /** Writes the records of all requests that have ended. Call it before the process exits. */
   readonly flush = (): void => {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -94,7 +94,7 @@ export class CallRecords {
     }
   };
 
-  /** Nobody waits for it, so nobody would hear of it: what is thrown here would end the process, or another's work. */
+  /** It runs in no request, so an error here would end the process: it is logged. */
   #fault(server: string, error: unknown): void {
     // its message may have something in it that was asked or answered
     const { name } = error as Error;
@@ -107,7 +107,7 @@ export class CallRecords {
     this.#listeners.emit(ended.server, ended.key, () => JSON.parse(text) as CallEvent);
   }
 
-  /** Who it is now: he may call himself something else in the next moment. */
+  /** The caller at this moment: a client can change its name. */
   #callerOf({ request: { caller } }: EndedCall): Caller {
     const known = caller === undefined ? undefined : this.#options.callerOf?.(caller);
     if (known === undefined) return this.#own;

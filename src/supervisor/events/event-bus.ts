@@ -3,18 +3,18 @@ import type { FleetEvent } from '../../fleet/fleet.js';
 export type Topic = FleetEvent['topic'];
 type EventOf<T extends Topic> = Extract<FleetEvent, { topic: T }>;
 
-/** Who listens to what happens in the herd. What nobody listens to is not even put together. */
+/** Subscribers of the herd's events by topic. An event without subscribers is not built. */
 export class EventBus {
   readonly #listeners = new Map<Topic, Set<(event: FleetEvent) => void>>();
   readonly #fault: (server: string, error: unknown) => void;
 
-  /** `fault`: a listener threw. Whoever tells is in the middle of something that must not break. */
+  /** `fault`: a listener threw. The emitter must not break because of it. */
   constructor(fault: (server: string, error: unknown) => void) {
     this.#fault = fault;
   }
 
   subscribe<T extends Topic>(topics: readonly T[], listen: (event: EventOf<T>) => void): () => void {
-    // one of its own, so that a function may listen twice
+    // a new object, so that one function may subscribe twice
     const listener = (event: FleetEvent) => listen(event as EventOf<T>);
     for (const topic of topics) {
       const listening = this.#listeners.get(topic) ?? new Set();
@@ -25,7 +25,7 @@ export class EventBus {
     };
   }
 
-  /** Somebody listens: what costs something to find out is worth finding out. */
+  /** Whether the topic has subscribers: without them an event need not be built. */
   hasListeners(topic: Topic): boolean {
     return (this.#listeners.get(topic)?.size ?? 0) > 0;
   }

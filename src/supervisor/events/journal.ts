@@ -1,7 +1,6 @@
 import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'xstate';
 import type { JournalEntry } from '../../fleet/fleet.js';
 import { stateName, topName } from '../../machines/state-name.js';
-import { describeCause } from './causes.js';
 
 /** Enough for the story of a bad hour; a journal that grows for ever is a leak. */
 const KEPT = 200;
@@ -22,7 +21,7 @@ interface Owner {
   isAlone: boolean;
 }
 
-/** Writes down every change of state of every server, and why. It only listens: no machine knows of it. */
+/** Records every change of state of every server, and why. It only inspects actors: no machine depends on it. */
 export class Journal {
   readonly #entries = new Map<string, JournalEntry[]>();
   readonly #since = new Map<string, string>();
@@ -58,10 +57,10 @@ export class Journal {
     if (owner.isAlone && inspection.type === '@xstate.microstep') return;
     const state = stateName(snapshot.value as StateValue);
     const last = this.#last.get(actor);
-    // What a keeper says to itself about an ending is no cause; the ending is.
+    // `ending.noted` is raised by the keeper: the cause is the ending before it.
     const event = inspection.event.type === 'ending.noted' && last ? last.event : inspection.event;
     this.#last.set(actor, { state, event });
-    // An idle keeper at the beginning is no news.
+    // The first state of a keeper is always `idle`.
     if (state === last?.state || (last === undefined && owner.chart === 'keeper')) return;
     const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
     const { key, chart } = owner;
@@ -109,4 +108,49 @@ export class Journal {
     if (topName(entry.from) !== topName(entry.to)) this.#since.set(key, entry.at);
     this.#changed({ key, ...entry });
   }
+}
+
+/** What an event means to a person who asks why. */
+const WORDS: Readonly<Record<string, string>> = {
+  start: 'told to start',
+  stop: 'told to stop',
+  restart: 'told to restart',
+  reset: 'told to forget its failures',
+  connect: 'it is its turn to start',
+  'call.waiting': 'a call came',
+  'permit.granted': 'it is its turn to start',
+  'server.connected': 'the handshake is done',
+  'link.opened': 'the handshake is done',
+  'link.discovered': 'its lists were read',
+  'link.list_changed': 'it says that its lists changed',
+  'link.closed': 'closed, nothing of it is left',
+  'xstate.init': 'a new incarnation',
+};
+
+const TIMERS: readonly [RegExp, string][] = [
+  [/startTimeout/, 'no answer to initialize in time'],
+  [/discoverTimeout/, 'its lists took too long to read'],
+  [/closeTimeout/, 'it did not go when asked'],
+  [/idleTimeout/, 'nobody called it for its idle time'],
+  [/backoff/, 'the time of the next try came'],
+  [/hold/, 'the last try is long enough ago for a call to make the next one'],
+];
+
+export function describeCause(event: AnyEventObject): string {
+  const { type } = event;
+  if (type === 'link.failed') return String(event.failure?.message);
+  if (typeof event.message === 'string') return event.message;
+  if (type.startsWith('xstate.after'))
+    return TIMERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'a timer';
+  if (type.startsWith('xstate.done.actor')) return endingWords(event.output);
+  if (type.startsWith('xstate.error.actor')) return 'a fault in toolherd itself';
+  return WORDS[type] ?? type;
+}
+
+function endingWords(output: unknown): string {
+  const ending = output as { kind?: string; message?: string; reason?: string } | undefined;
+  if (typeof ending?.message === 'string') return ending.message;
+  return ending?.reason === 'idle'
+    ? 'nobody called it for its idle time'
+    : `it was ${ending?.reason ?? 'ended'}`;
 }

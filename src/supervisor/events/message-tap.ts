@@ -26,9 +26,9 @@ export interface ServerLogMessage {
 
 export interface MessageTapOptions {
   clock: Clock;
-  /** Writes down what toolherd has to say about a server. */
+  /** Writes a message of toolherd about a server into its log. */
   log(key: string, text: string): void;
-  /** Writes down what a server said by itself, redacted already. */
+  /** Writes a message of the server, redacted already, into its log. */
   said?(message: ServerLogMessage): void;
   /** Takes secrets out of every string of a value. */
   redact<T>(value: T): T;
@@ -52,7 +52,7 @@ interface LogLimit {
   dropped: number;
 }
 
-/** Hears what servers say by themselves: it is written into their logs, and told to whoever subscribed. */
+/** Taps the notifications of servers: they are written into their logs and emitted to subscribers. */
 export class MessageTap {
   readonly #options: MessageTapOptions;
   readonly #events: Pick<EventBus, 'emit'>;
@@ -68,7 +68,7 @@ export class MessageTap {
     this.#incarnationOf = incarnationOf;
   }
 
-  /** Opens links as before, and listens in on what they report. Their own listener hears it all. */
+  /** Opens links and taps what they report. Their own listener gets everything too. */
   tap(open: OpenLink, key: string): OpenLink {
     return (spec, incarnation, on) => open(spec, incarnation, this.#listenIn(spec, key, incarnation, on));
   }
@@ -81,7 +81,7 @@ export class MessageTap {
     if (isNoise) this.#tell(key, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
   }
 
-  /** What toolherd itself has to say about a server. */
+  /** A message of toolherd about a server. */
   note(key: string, text: string): void {
     const { log, redact } = this.#options;
     log(key, text);
@@ -155,7 +155,7 @@ export class MessageTap {
     }));
   }
 
-  /** Redacted before it is cut: of a secret that the cut goes through, nobody would know the half that is left. */
+  /** Redacted before it is cut: the half of a secret would not be recognised. */
   #shown(spec: ServerSpec, said: string, longest: number): string {
     const clean = this.#redact(spec, said.slice(0, longest + LONGEST_SECRET));
     return cut(clean, longest, said.length - longest);

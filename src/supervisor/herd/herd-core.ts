@@ -17,16 +17,15 @@ import { GroupMemory, type MemoryOf } from '../memory/rss.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
-import { logOwnerTag } from './log-owner-tag.js';
+import { startRoot } from './root.js';
 import { ServerPool } from './server-pool.js';
-import { startRoot } from './start-root.js';
 import { toStatus } from './status.js';
 
 export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
-  /** Whose herd it is, where it is one agent's alone. */
+  /** The agent, where the herd is one agent's alone. */
   agent?: string | undefined;
   random(): number;
-  /** `slot`: the place of the server in the herd, for its log. */
+  /** `key`: of the server in the herd, for its log. */
   open(spec: ServerSpec, incarnation: number, on: LinkEvents, key: string): Link;
   maxStarting: number;
   /** For how long a list of the whole herd waits for servers whose list is not known; looked at with each. */
@@ -43,28 +42,28 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   warn?(text: string): void;
 }
 
-/** A view of the herd, as far as the ground knows it. */
+/** A view, as far as the core knows it. */
 export interface ViewSubscriber {
   has(server: ConfiguredServer): boolean;
   /** Its servers, or the one of this name. */
   visibles(name?: string): readonly VisibleServer[];
   readonly events: EventBus;
-  /** What one of its servers offers is not what it was. */
+  /** A list of one of its servers has changed. */
   catalogChanged(): void;
 }
 
-/** A server as somebody sees it. */
+/** A server as a view shows it. */
 export interface VisibleServer {
   server: ConfiguredServer;
-  /** Whose it is; null: everybody's. */
+  /** The agent it belongs to; null: shared. */
   agent: string | null;
-  /** Every agent has one of its own; this one only stands for them. */
+  /** Every agent has its own server; this one is shown in their place. */
   isPlaceholder: boolean;
   /** Only other views have it. */
   isOther?: true;
 }
 
-/** What all views of a herd stand on: one root actor, one journal, and every server once for each identity. */
+/** What all views share: one root actor, one journal, and every server once for each identity. */
 export class HerdCore {
   readonly options: HerdOptions;
   readonly pool: ServerPool;
@@ -75,7 +74,7 @@ export class HerdCore {
   readonly #records: CallRecords;
   readonly #subscribers = new Set<ViewSubscriber>();
   readonly #startedAt: string;
-  /** Of every slot that has one, also while its server goes. */
+  /** The owner tags of log lines by key, kept while the server stops. */
   readonly #logMarks = new Map<string, string | undefined>();
   #requests = 0;
   #state: 'open' | 'ending' = 'open';
@@ -165,7 +164,7 @@ export class HerdCore {
     return [...found.values()];
   }
 
-  /** Whose the lines of a server are in the log that it shares with others of its name; undefined: everybody's. */
+  /** The owner tag of a server's lines in the log that it shares with others of its name; undefined: shared by all. */
   logMarkAt(key: string): string | undefined {
     return this.#logMarks.get(key);
   }
@@ -185,19 +184,19 @@ export class HerdCore {
     });
   }
 
-  /** What was pinned is not what it was: of one identity, or what is made of all. */
+  /** The pins of these identities have changed, or, without identities, the policy for all. */
   recheckPins(identities?: ReadonlySet<string>): void {
     for (const server of this.pool.servers)
       if (server.pinning !== undefined && identities?.has(server.pinning.identity) !== false)
         server.recheckPins();
   }
 
-  /** From now on nothing begins. */
+  /** From now on nothing starts. */
   end(): void {
     this.#state = 'ending';
   }
 
-  /** An order that came in the middle of the end would begin it all anew. */
+  /** Throws while the herd shuts down: an order would start servers again. */
   checkOpen(): void {
     if (this.#state === 'open') return;
     throw shuttingDown();
@@ -207,18 +206,18 @@ export class HerdCore {
     return new Date(this.options.clock.now()).toISOString();
   }
 
-  /** For calls that came without one: it is theirs alone, whichever view they came by. */
+  /** For calls without a request id: unique in all views. */
   newRequestId(): string {
     this.#requests += 1;
     return `${process.pid}-${this.#requests}`;
   }
 
-  /** A request has its outcome. One that is for no server may be heard of in every view. */
+  /** A request has its outcome. Without a server, every view gets the event. */
   called(name: string, key: string | undefined, call: EndedCall): void {
     this.#records.add(name, key, call);
   }
 
-  /** Whatever has ended is written down now. */
+  /** Writes the records of all requests that have ended. */
   flushRecords(): void {
     this.#records.flush();
   }
@@ -228,7 +227,7 @@ export class HerdCore {
     return false;
   }
 
-  /** Only those who have the server hear of it. */
+  /** Only views that have the server get the event. */
   #emit<T extends Topic>(
     topic: T,
     key: string,
@@ -261,4 +260,13 @@ export class HerdCore {
       return { incarnation, state, detail, cause, at };
     });
   }
+}
+
+/**
+ * The owner of a line in a log that several servers of one name share: an agent's file, or one agent's server. Undefined
+ * for shared servers: most logs have no tags. `life`: unique for each server.
+ */
+function logOwnerTag({ sharing, origin }: ServerSpec, life: string): string | undefined {
+  if (sharing === 'per-agent') return life;
+  return origin.scope === 'agent' ? origin.file : undefined;
 }

@@ -1,30 +1,12 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type {
-  BroadcastParams,
-  CallContext,
-  CallManyParams,
-  CallParams,
   Detail,
-  FleetEvent,
-  ForwardHandle,
-  ForwardSink,
   Inspection,
-  ManyContext,
-  McpResult,
-  Patience,
   PinParams,
   PinReport,
-  PromptList,
-  PromptParams,
   ReloadReport,
-  RequestParams,
-  ResourceLists,
-  ResourceParams,
   Selection,
   ServerStatus,
-  ToolList,
-  ToolResult,
-  WatchParams,
 } from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
 import { CallRouter, type CallRouterOptions } from '../calls/call-router.js';
@@ -35,10 +17,9 @@ import { ToolCalls } from '../calls/tool-calls.js';
 import { differences } from '../catalog/catalog-change.js';
 import { LIST_NAMES, type Lists } from '../catalog/lists.js';
 import { checkConfigured, severalServers } from '../errors.js';
-import { EventBus, type Topic } from '../events/event-bus.js';
+import { EventBus } from '../events/event-bus.js';
 import { reportPins } from '../pins/report.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { OnUpdate } from '../server/resource-watch.js';
 import { redactedSpec } from '../spec-identity.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
 import type { Holder } from './server-pool.js';
@@ -48,10 +29,12 @@ import { ViewServers } from './view-servers.js';
 export interface ViewOptions {
   /** No other view has this one. */
   id: string;
-  /** Whose view it is: shown of what is its own. Null: everybody's. */
+  /** The agent of this view, shown with the servers that only it has. Null: shared. */
   agent: string | null;
-  /** Of a view that stands for one agent, `per-agent` servers are its own; of another they only stand for those. */
+  /** In the view of one agent, `per-agent` servers run; in another view they are placeholders. */
   isOneAgent: boolean;
+  /** It is the view of the whole herd: its status also shows what other views have at rest. */
+  isGlobal?: boolean;
 }
 
 /** For how long an order that waits also waits for lists. */
@@ -60,19 +43,23 @@ const LISTS_MS = 5000;
 /** A server of another view in one of these is not listed, and no order for all reaches it: `restart --all` would start it. */
 const AT_REST: ReadonlySet<Detail> = new Set(['idle', 'stopped', 'disabled', 'not_allowed', 'misconfigured']);
 
-/** One list of servers as somebody sees it, in the order of the config: what they offer, what is asked of them. */
+/** The herd as one agent, or all agents, see it: servers in the order of the config, their lists, and requests to them. */
 export class HerdView implements ViewSubscriber, Holder {
   readonly id: string;
   readonly isOneAgent: boolean;
   readonly events: EventBus;
+  /** Its lists, under their public names. */
+  readonly catalog: ViewCatalog;
+  /** Any request of MCP, as it came or as the command asks it. */
+  readonly requests: McpRequests;
+  /** Tool calls, one or many. */
+  readonly calls: ToolCalls;
+  /** Subscriptions to resources. */
+  readonly watches: ResourceWatches;
   readonly #core: HerdCore;
   readonly #options: ViewOptions;
   readonly #servers: ViewServers;
-  readonly #catalog: ViewCatalog;
-  readonly #calls: ToolCalls;
-  readonly #requests: McpRequests;
-  readonly #watches: ResourceWatches;
-  /** The same for single agents, each with `per-agent` servers of its own. */
+  /** Views of single agents with the same config, each with its own `per-agent` servers. */
   readonly #forks = new Set<HerdView>();
   #origin: HerdView | undefined;
   #hasPerAgent = false;
@@ -87,7 +74,7 @@ export class HerdView implements ViewSubscriber, Holder {
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
     const agentsWith = (name: string) => agentsOf(core.others(this, name));
     this.#servers = new ViewServers({ pool: core.pool, holder: this, begins, agentsWith });
-    this.#catalog = new ViewCatalog({
+    this.catalog = new ViewCatalog({
       servers: this.#servers,
       clock,
       listWaitMs: () => core.options.listWaitMs(),
@@ -95,7 +82,7 @@ export class HerdView implements ViewSubscriber, Holder {
     });
     const redact = (text: string, of?: ConfiguredServer) =>
       of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
-    const parts = { servers: this.#servers, catalog: this.#catalog, redact };
+    const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver(parts);
     const refused: CallRouterOptions['refused'] = (server, call) =>
       core.called(server, this.#servers.get(server)?.key, call);
@@ -103,9 +90,9 @@ export class HerdView implements ViewSubscriber, Holder {
     const note = (server: string, text: string) =>
       core.messageTap.note(this.#servers.get(server)?.key ?? server, text);
     const newRequestId = () => core.newRequestId();
-    this.#requests = new McpRequests(router);
-    this.#calls = new ToolCalls({ ...parts, router, clock, keepText, note, newRequestId });
-    this.#watches = new ResourceWatches({ ...parts, resolver });
+    this.requests = new McpRequests(router);
+    this.calls = new ToolCalls({ ...parts, router, clock, keepText, note, newRequestId });
+    this.watches = new ResourceWatches({ ...parts, resolver });
     core.join(this);
   }
 
@@ -114,8 +101,8 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   catalogChanged(): void {
-    this.#catalog.changed();
-    this.#watches.renew();
+    this.catalog.changed();
+    this.watches.renew();
   }
 
   /** Makes the view what these specs say. Servers whose spec is the same are not touched. */
@@ -139,7 +126,7 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#servers.specs;
   }
 
-  /** The same as one agent sees it. */
+  /** A view of one agent with the same config. */
   fork(id: string, agent: string | null): HerdView {
     this.#core.checkOpen();
     const fork = new HerdView(this.#core, { id, agent, isOneAgent: true });
@@ -149,16 +136,16 @@ export class HerdView implements ViewSubscriber, Holder {
     return fork;
   }
 
-  /** Whether the view of one agent is another one. */
+  /** Whether the view of one agent would differ from this one. */
   get hasPerAgent(): boolean {
     return this.#hasPerAgent;
   }
 
-  /** Nobody looks any more: what only this view had is ended. */
+  /** Stops the servers that only this view has. */
   close(): void {
     for (const fork of this.#forks) fork.close();
     if (this.#origin !== undefined) this.#origin.#forks.delete(this);
-    this.#watches.end();
+    this.watches.end();
     this.#replace([]);
     this.#core.leave(this);
   }
@@ -170,7 +157,9 @@ export class HerdView implements ViewSubscriber, Holder {
 
   /** Without names also what runs in other views: every view shows every server that runs. */
   status(names?: readonly string[]): ServerStatus[] {
-    return this.#core.status(names === undefined ? this.#all() : this.#named(names));
+    if (names !== undefined) return this.#core.status(this.#named(names));
+    if (this.#options.isGlobal) return this.#core.status([...this.visibles(), ...this.#core.others(this)]);
+    return this.#core.status(this.#all());
   }
 
   async order(
@@ -190,52 +179,6 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#core.status(visibles);
   }
 
-  tools(server?: string, refresh?: boolean, patience?: Patience): Promise<ToolList> {
-    return this.#catalog.tools(server, refresh, patience);
-  }
-
-  prompts(server?: string, refresh?: boolean, patience?: Patience): Promise<PromptList> {
-    return this.#catalog.prompts(server, refresh, patience);
-  }
-
-  resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists> {
-    return this.#catalog.resources(server, refresh, patience);
-  }
-
-  prompt(params: PromptParams, context?: CallContext): Promise<McpResult> {
-    return this.#requests.prompt(params, context);
-  }
-
-  resource(params: ResourceParams, context?: CallContext): Promise<McpResult> {
-    return this.#requests.resource(params, context);
-  }
-
-  request(params: RequestParams, context?: CallContext): Promise<McpResult> {
-    return this.#requests.request(params, context);
-  }
-
-  /** See `LocalFleet`. */
-  forward(params: RequestParams, sink: ForwardSink): ForwardHandle {
-    return this.#requests.forward(params, sink);
-  }
-
-  /** See `LocalFleet`. */
-  watch(params: WatchParams, listen: OnUpdate): Promise<() => void> {
-    return this.#watches.watch(params, listen);
-  }
-
-  call(params: CallParams, context?: CallContext): Promise<ToolResult> {
-    return this.#calls.call(params, context);
-  }
-
-  callMany(params: CallManyParams, context?: ManyContext): Promise<ToolResult[]> {
-    return this.#calls.many(params, context);
-  }
-
-  broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]> {
-    return this.#calls.broadcast(params, context);
-  }
-
   inspect(name: string): Inspection {
     const visibles = this.#named([name]);
     if (visibles.length > 1) throw severalServers(name, agentsOf(visibles));
@@ -253,7 +196,7 @@ export class HerdView implements ViewSubscriber, Holder {
   pins({ server: name, accept = false, hashes }: PinParams = {}): PinReport {
     const servers = this.#serversOf(name);
     const wanted = hashes && new Set(hashes);
-    // what they remember is compared when it is first looked at; somebody else may have accepted since
+    // lists from the disk are compared when they are first read; another herd may have accepted changes since
     for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.recheckPins();
     const accepted = !accept
       ? []
@@ -266,19 +209,12 @@ export class HerdView implements ViewSubscriber, Holder {
     return { policy, ...reportPins(servers), accepted };
   }
 
-  /** Whose lines in the logs are those of its servers, or of one of them. */
+  /** The owner tags of its servers' lines in the logs. */
   logMarks(name?: string): { name: string; mark: string | undefined }[] {
     return this.#serversOf(name).map(({ spec, key }) => ({
       name: spec.name,
       mark: this.#core.logMarkAt(key),
     }));
-  }
-
-  subscribe<T extends Topic>(
-    topics: readonly T[],
-    listen: (event: Extract<FleetEvent, { topic: T }>) => void,
-  ): () => void {
-    return this.events.subscribe(topics, listen);
   }
 
   /** Every server that this view has, or the one of this name, and whose it is. */
@@ -295,7 +231,7 @@ export class HerdView implements ViewSubscriber, Holder {
     };
   }
 
-  /** Every agent has one of its own; this one only stands for them. */
+  /** Every agent has its own server; this one is shown in their place. */
   #isPlaceholder({ spec }: ConfiguredServer): boolean {
     return spec.sharing === 'per-agent' && !this.isOneAgent;
   }
@@ -339,7 +275,7 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   #replace(specs: readonly ServerSpec[]): ReloadReport {
-    // All let go before any takes, and this one last: then it knows whose end the new ones have to wait for.
+    // All views release before any acquires, and this one last: then it knows which endings the new servers wait for.
     const takes = [...this.#forks, this].map((view) => view.#letGo(specs));
     const [report] = takes.reverse().map((take) => take());
     return report!;
@@ -347,9 +283,9 @@ export class HerdView implements ViewSubscriber, Holder {
 
   #add(spec: ServerSpec): void {
     this.#servers.add(spec);
-    this.#catalog.changed();
+    this.catalog.changed();
     this.#hasPerAgent ||= spec.sharing === 'per-agent';
-    this.#watches.renew();
+    this.watches.renew();
     this.#announce([spec.name]);
     if (!this.events.hasListeners('catalog')) return;
     const { lists } = this.#servers.find(spec.name).catalog;
@@ -362,16 +298,16 @@ export class HerdView implements ViewSubscriber, Holder {
     }
   }
 
-  /** Of what is not in these specs; the function that it returns takes what is. */
+  /** Releases the servers that are not in these specs; the function that it returns acquires those that are. */
   #letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const before = this.#known();
     const take = this.#servers.letGo(specs);
     return () => {
       const report = take();
-      this.#catalog.changed();
+      this.catalog.changed();
       this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
-      this.#watches.renew();
-      // who goes takes along what it offered, as does one that begins anew
+      this.watches.renew();
+      // the lists of a removed or replaced server go with it
       this.#tellOf(before, this.#known());
       this.#announce([...report.added, ...report.changed]);
       return report;
@@ -379,8 +315,8 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   /**
-   * What a `per-agent` server offers is not known before an agent has its own, which it has when it lists. Those who
-   * have listed before are told that the lists have changed, so that they do.
+   * The lists of a `per-agent` server are not known before an agent has its own, which it gets when it lists. Agents that
+   * have listed before get a change event, so that they list again.
    */
   #announce(names: readonly string[]): void {
     if (!this.events.hasListeners('catalog')) return;
@@ -398,12 +334,12 @@ export class HerdView implements ViewSubscriber, Holder {
     const isStop = order === 'stop';
     await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
     if (isStop) return;
-    // what it offers is part of how a start went; one that does not say it has started all the same
-    const told = Promise.all(servers.map((server) => server.whenTold()));
+    // an order waits for the lists too, but not for long
+    const told = Promise.all(servers.map((server) => server.whenListsRead()));
     await withTimeout(LISTS_MS, told, this.#core.options.clock);
   }
 
-  /** What each server is known to offer. Looked up only for whoever wants to hear of changes: it may be on the disk. */
+  /** The lists of each server, as far as they are known. Only with listeners: to look them up may read the disk. */
   #known(): Map<string, Lists> {
     const servers = this.events.hasListeners('catalog') ? this.#servers.servers : [];
     return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists]));

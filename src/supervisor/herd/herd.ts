@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { ReloadReport, ServerStatus, ShutdownReport } from '../../fleet/fleet.js';
+import type { ReloadReport, ShutdownReport } from '../../fleet/fleet.js';
 import type { LinkLog } from '../../link/link.js';
 import { coalesce } from '../../shared/async.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
@@ -10,26 +10,29 @@ import { stopAll } from './shutdown.js';
 
 export type { HerdOptions } from './herd-core.js';
 
-/** Every configured server, under one root actor: what everybody sees, and the views of single agents beside it. */
-export class Herd extends HerdView {
+/** Every configured server, under one root actor: the view that all agents share, and views of single agents beside it. */
+export class Herd {
+  /** The view that is shared. */
+  readonly view: HerdView;
   readonly #core: HerdCore;
-  /** The configured servers are there now: what is kept of others may be forgotten one day. */
+  /** Call it when the configured servers are known: files that are kept for other servers are deleted one day. */
   readonly seen = coalesce(() => this.#seen());
   #viewNumber = 0;
 
   constructor(options: HerdOptions) {
-    const core = new HerdCore(options);
-    super(core, { id: 'herd', agent: options.agent ?? null, isOneAgent: false });
-    this.#core = core;
+    this.#core = new HerdCore(options);
+    const agent = options.agent ?? null;
+    this.view = new HerdView(this.#core, { id: 'herd', agent, isOneAgent: false, isGlobal: true });
   }
 
-  override apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
-    const report = super.apply(specs, isDryRun);
+  /** Makes the shared view what these specs say. */
+  apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
+    const report = this.view.apply(specs, isDryRun);
     if (!isDryRun) this.seen();
     return report;
   }
 
-  /** What an agent's files make of it, maybe with servers that nobody else has. */
+  /** The view of an agent's own files, which may name servers that no other view has. */
   open(agent: string, specs: readonly ServerSpec[]): HerdView {
     this.#core.checkOpen();
     this.#viewNumber += 1;
@@ -38,23 +41,17 @@ export class Herd extends HerdView {
     return view;
   }
 
-  /** Without names also what agents have at rest: this view is the one of the whole herd. */
-  override status(names?: readonly string[]): ServerStatus[] {
-    if (names !== undefined) return super.status(names);
-    return this.#core.status([...this.visibles(), ...this.#core.others(this)]);
-  }
-
   /** What all servers together may use, in bytes; 0 = no limit. */
   limitMemory(maxRss: number): void {
     this.#core.budget.limit(maxRss);
   }
 
-  /** Undefined where they may use what they like. */
+  /** Undefined where there is no limit. */
   memoryReport(): BudgetReport | undefined {
     return this.#core.budget.report();
   }
 
-  /** The setting that says what is made of changed tools may be another one. */
+  /** The pin policy may have changed. */
   recheckPins(): void {
     this.#core.recheckPins();
   }
@@ -63,7 +60,7 @@ export class Herd extends HerdView {
     return this.#core.logMarkAt(key);
   }
 
-  /** A line that a server printed: it is in the log already. */
+  /** Emits a line that a server printed. It is in the log already. */
   printed(key: string, incarnation: number, line: LinkLog): void {
     this.#core.messageTap.printed(key, incarnation, line);
   }
@@ -75,7 +72,7 @@ export class Herd extends HerdView {
     return stopAll(servers, { clock: this.#core.options.clock, graceMs, kill, leaving });
   }
 
-  /** Whatever has ended is written down now: whoever ends the process asks for it. */
+  /** Writes the records of ended calls now. Call it before the process exits. */
   flushRecords(): void {
     this.#core.flushRecords();
   }

@@ -1,16 +1,28 @@
 /**
  * The root of the herd's actors: one keeper (or, for a transient server, one incarnation) after another is put under
- * it and taken away again. One-for-one: servers are independent, so whatever happens to one child touches no other.
+ * it and taken away again. One-for-one: servers are independent, so what happens to one child affects no other.
  *
  * | event | meaning |
  * |---|---|
  * | `keep` | a child begins its life here, under an id that was never used before |
- * | `release` | a child has come to its end and is removed; a live one is never released |
- * | `xstate.error.actor.*` | a child broke: it is reported, and the others do not notice |
+ * | `release` | a child has ended and is removed; a live one is never released |
+ * | `xstate.error.actor.*` | a child broke: it is reported, and the others go on |
  *
  * A child that broke would break its parent too, and at the root that ends the process: hence the last line.
  */
-import { type AnyActorLogic, type AnyActorRef, assign, createMachine, emit, stopChild } from 'xstate';
+import {
+  type AnyActorLogic,
+  type AnyActorRef,
+  assign,
+  createActor,
+  createMachine,
+  emit,
+  type InspectionEvent,
+  stopChild,
+} from 'xstate';
+import type { Clock } from '../../shared/clock.js';
+import type { ActorOwners, Chart } from '../events/journal.js';
+import { actorClock } from '../server/shared-machines.js';
 
 export type RootEvent =
   | { type: 'keep'; id: string; logic: AnyActorLogic; input: unknown }
@@ -20,7 +32,7 @@ export type RootEvent =
 export type RootReport = { type: 'child.broke'; id: string; error: unknown };
 
 interface RootContext {
-  /** One map for good: a copy for each child that comes would be work for all that are there. */
+  /** Changed in place: a copy of the map for each new child would be quadratic in the number of servers. */
   readonly children: Map<string, AnyActorRef>;
 }
 
@@ -46,3 +58,29 @@ export const rootMachine = createMachine({
     },
   },
 });
+
+export interface RootOptions {
+  clock: Clock;
+  owners: ActorOwners;
+  inspect(inspection: InspectionEvent): void;
+  /** A child threw: a bug of ours. `key`: the server it belongs to. */
+  broke(key: string, error: unknown): void;
+}
+
+/** Starts the root actor, under which all keepers and transient servers live. */
+export function startRoot({ clock, owners, inspect, broke }: RootOptions) {
+  const root = createActor(rootMachine, { clock: actorClock(clock), inspect });
+  root.on('child.broke', ({ id, error }) => broke(owners.get(id)?.key ?? id, error));
+  root.start();
+  return {
+    keep(key: string, id: string, chart: Chart, logic: AnyActorLogic, input: unknown): AnyActorRef {
+      owners.set(id, { key, chart });
+      root.send({ type: 'keep', id, logic, input });
+      return root.getSnapshot().context.children.get(id)!;
+    },
+    release(id: string): void {
+      root.send({ type: 'release', id });
+      owners.delete(id);
+    },
+  };
+}

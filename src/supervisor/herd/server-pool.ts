@@ -1,7 +1,21 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { identityOf } from '../spec-identity.js';
-import { serverKey } from './server-key.js';
+
+/**
+ * The unique key of a server in the herd, for its journal, its log and its events. For most servers it is their name.
+ * Where several views have different servers of one name, those after the first get a number. No name holds a control
+ * character.
+ */
+const MARK = '\u0000';
+
+function serverKey(name: string, number: number): string {
+  return number === 0 ? name : `${name}${MARK}${number}`;
+}
+
+export function nameOfKey(key: string): string {
+  return key.split(MARK, 1)[0]!;
+}
 
 export interface ServerPoolOptions {
   /** `predecessor` has to be gone before anything of the new one starts. */
@@ -32,13 +46,13 @@ interface PoolEntry {
   holders: Set<Holder>;
 }
 
-/** Every server that is there, once for each identity: whoever wants the same shares it. The last one who lets go ends it. */
+/** Every server of the herd, once for each identity: views that want the same share it. The last release ends it. */
 export class ServerPool {
   readonly #options: ServerPoolOptions;
   readonly #entries = new Map<string, PoolEntry>();
   readonly #byServer = new Map<ConfiguredServer, PoolEntry>();
   readonly #byKey = new Map<string, ConfiguredServer>();
-  /** Those that nobody holds any more, until they are no more. */
+  /** Servers without a holder, until nothing of them is left. */
   readonly #leaving = new Map<string, Promise<void>>();
   /** How many servers have a key: a replacement has the key of the server that is still stopping. */
   readonly #keys = new Map<string, number>();
@@ -66,7 +80,7 @@ export class ServerPool {
     return entries.filter(({ holders }) => [...holders].some(isOneAgent)).map(({ server }) => server);
   }
 
-  /** `isNew`: nobody had it before. */
+  /** `isNew`: no view had it before. */
   acquire({ spec, holder, key, predecessor }: AcquireOptions): { server: ConfiguredServer; isNew: boolean } {
     const identity = identityOf(spec);
     const poolKey = spec.sharing === 'per-agent' ? `${identity} ${holder.id}` : identity;

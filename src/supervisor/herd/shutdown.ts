@@ -12,7 +12,7 @@ export interface ShutdownOptions {
   leaving: readonly Promise<unknown>[];
 }
 
-/** Stops all at once and tells who had to be killed. Resolves when nothing is left. */
+/** Stops all servers at once and reports which had to be killed. Resolves when nothing is left. */
 export async function stopAll(
   servers: readonly ConfiguredServer[],
   { clock, graceMs, kill, leaving }: ShutdownOptions,

@@ -4,7 +4,7 @@ import type { ConfiguredServer } from '../server/configured-server.js';
 export interface StatusSources {
   /** When the server came into its present state. */
   since: string;
-  /** Whose it is; null: everybody's. */
+  /** The agent it belongs to; null: shared. */
   agent: string | null;
   /** Only other views than the one that is asked have it. */
   isOther: true | undefined;
@@ -14,7 +14,7 @@ export interface StatusSources {
   memory: ReadonlyMap<number, number> | null;
 }
 
-/** What the world is told of a server: looked up when asked, never kept beside the truth. */
+/** The status of a server: computed when asked, never stored. */
 export function toStatus(server: ConfiguredServer, sources: StatusSources): ServerStatus {
   const { spec, latencies } = server;
   const { lists } = server.catalog;
@@ -76,7 +76,7 @@ function listsOf(
   return Object.fromEntries(statuses) as NonNullable<ServerStatus['lists']>;
 }
 
-/** Null where none of it can be told; nothing is used where nothing runs. */
+/** Null where it cannot be measured; 0 where nothing runs. */
 function memoryOf(pids: readonly number[], memory: StatusSources['memory']): number | null {
   const known = pids.flatMap((pid) => memory?.get(pid) ?? []);
   if (memory === null || (pids.length > 0 && known.length === 0)) return null;

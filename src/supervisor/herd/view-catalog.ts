@@ -10,12 +10,9 @@ import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import { cancelled } from '../../link/session/refusals.js';
 import { withTimeout } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
+import { promptEntry, resourceEntries, templateEntries, toolEntry } from '../catalog/entries.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
-import { promptEntry } from '../catalog/prompt-list.js';
-import { publicPrefix } from '../catalog/public-name.js';
-import { type PublicEntry, PublicNames } from '../catalog/public-names.js';
-import { resourceEntries, templateEntries } from '../catalog/resource-list.js';
-import { toolEntry } from '../catalog/tool-list.js';
+import { type PublicEntry, PublicNames, publicPrefix } from '../catalog/public-names.js';
 import { checkConfigured, listsTooLate, searchTooLate } from '../errors.js';
 import { reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
@@ -37,7 +34,7 @@ export interface Limits {
   signal?: AbortSignal | undefined;
 }
 
-/** What the whole herd offers, and who is meant by a name. */
+/** The lists of all servers of a view, and the server that a name belongs to. */
 export class ViewCatalog {
   readonly #options: ViewCatalogOptions;
   readonly #servers: ViewServers;
@@ -49,7 +46,7 @@ export class ViewCatalog {
     this.#servers = options.servers;
   }
 
-  /** Something else is offered, or somebody else offers it. */
+  /** The lists of a server have changed, or the servers have. */
   changed(): void {
     this.#publicNamesByServer.clear();
   }

@@ -9,7 +9,7 @@ import type { Holder, ServerPool } from './server-pool.js';
 export interface ViewServersOptions {
   pool: ServerPool;
   holder: Holder;
-  /** Whether one that is new begins by itself what its config says. */
+  /** Whether a new server starts as its config says. */
   begins(spec: ServerSpec): boolean;
   /** The files of other agents that have a server of this name: an error names them. */
   agentsWith?(name: string): readonly string[];
@@ -21,7 +21,7 @@ interface Member {
   server: ConfiguredServer;
 }
 
-/** Who belongs to one view of the herd: what its config says, in that order. */
+/** The servers of one view, in the order of its config. */
 export class ViewServers {
   readonly #options: ViewServersOptions;
   #servers = new Map<string, Member>();
@@ -103,7 +103,7 @@ export class ViewServers {
     };
   }
 
-  /** One more, behind all others, which nobody looks at for it. */
+  /** Adds a server behind all others, without comparing those. */
   add(spec: ServerSpec): void {
     this.#fill([spec], new Map());
   }

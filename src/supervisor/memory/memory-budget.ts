@@ -1,11 +1,13 @@
+import type { ServerSpec } from '../../config/schema/spec.js';
+import type { Link } from '../../link/link.js';
+import type { Failed } from '../../machines/ending.js';
 import type { Clock } from '../../shared/clock.js';
-import type { MemoryUser } from './memory-user.js';
 import type { MemoryOf } from './rss.js';
 
 export interface MemoryBudgetOptions {
   clock: Clock;
   memoryOf: MemoryOf;
-  /** What the herd's keeper should know. */
+  /** Warns the person who runs the herd. */
   warn(text: string): void;
 }
 
@@ -18,24 +20,24 @@ export interface BudgetReport {
 
 const LOOK_MS = 1000;
 /**
- * Whoever began or was called a moment ago is not stopped to make room: it would only be started again. So a herd
- * whose budget is too small for what it does is slow, and does not spin.
+ * A server that started or had a call within this time is not stopped to make room: it would be started again at once. A
+ * herd whose budget is too small becomes slow, and does not loop.
  */
 const RESTED_MS = 3000;
-/** A herd that is over its budget again and again is told of this often. */
+/** A herd that stays over its budget is warned of it this often. */
 const COMPLAIN_MS = 60_000;
 
 /**
  * Looks at the memory of every process group while there is a budget for it: one reader for all, once a second, and
  * none at all where no budget is set.
  *
- * Over its own `max_rss` a server is ended, whatever it is doing. Over the herd's, whoever nobody has needed for
- * longest makes room: lazy servers before eager ones, never one that is busy.
+ * A server over its own `max_rss` is ended, also during a call. Over the herd's, the servers that were unused for
+ * longest are stopped: lazy ones before eager ones, never one that has a call.
  */
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions;
   readonly #memoryUsers = new Set<MemoryUser>();
-  /** Those that were told to go. What they still hold will be free. */
+  /** Those that were told to stop. The memory they still use will be free. */
   readonly #leaving = new Set<MemoryUser>();
   #maxRss = 0;
   #timer: unknown;
@@ -56,7 +58,7 @@ export class MemoryBudget {
     this.#problem = null;
     this.#bytes = null;
     this.#complainedAt = Number.NEGATIVE_INFINITY;
-    // who sets one is to be told that it is of no use
+    // a new limit warns again that memory cannot be measured
     this.#isBlind = false;
     if (this.#isOn) this.#lookLater();
     else this.close();
@@ -85,7 +87,7 @@ export class MemoryBudget {
     this.#timer = undefined;
   }
 
-  /** Nobody looks any more, so this is what a look would find. */
+  /** The timer is off, so the sums are set as a measurement would find them. */
   #nothingRuns(): void {
     if (this.#isBlind) return;
     this.#bytes = 0;
@@ -104,7 +106,7 @@ export class MemoryBudget {
       this.#look();
       this.#lookLater();
     }, LOOK_MS);
-    // nobody's program is kept from its end by this
+    // the timer must not keep the process alive
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
@@ -197,4 +199,55 @@ function sum(numbers: Iterable<number>): number {
 
 export function mebibytes(bytes: number): string {
   return `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
+}
+
+/** A process group under the budget. */
+export interface MemoryUser {
+  /** The leader of its group; empty when there is none (any more). */
+  readonly pids: readonly number[];
+  /** What its server may use; 0 = no limit. */
+  readonly maxRss: number;
+  /** It uses more than that. Called once. */
+  over(bytes: number): void;
+  /** Absent where nothing is gained by stopping it: a spare would be replaced at once. */
+  readonly evictable?: Evictable | undefined;
+}
+
+/** One that could be started again when it is needed. */
+export interface Evictable {
+  readonly isEager: boolean;
+  /** It is stopping already. */
+  isLeaving(): boolean;
+  /** How long it has had no call; 0 while it has one. */
+  idleForMs(): number;
+  /** Stops it, unless it has a call by now. Returns whether it stops. */
+  rest(why: string): boolean;
+}
+
+/** An incarnation as the budget sees it. Without `evictable` it is never stopped to make room. */
+export function memoryUserOf(
+  spec: ServerSpec,
+  link: Link,
+  over: MemoryUser['over'],
+  evictable?: Evictable,
+): MemoryUser {
+  return {
+    get pids() {
+      return link.pids;
+    },
+    maxRss: spec.transport === 'stdio' ? spec.maxRss : 0,
+    over,
+    evictable,
+  };
+}
+
+/** The end of a server that used more than its `max_rss`. */
+export function overBudget(spec: ServerSpec, bytes: number): Omit<Failed, 'kind'> {
+  const { name } = spec;
+  const allowed = mebibytes(spec.transport === 'stdio' ? spec.maxRss : 0);
+  return {
+    cause: 'memory',
+    message: `${name}: over its memory budget: its processes used ${mebibytes(bytes)}, and max_rss allows ${allowed}`,
+    fix: `raise max_rss of ${name} if it needs that much; what it did: "toolherd logs ${name}"`,
+  };
 }

@@ -10,7 +10,7 @@ export type MemoryOf = (leaders: readonly number[]) => ReadonlyMap<number, numbe
 const FRESH_MS = 250;
 /** What was known longer ago than this may be another process by now: a pid is given again. */
 const FORGET_MS = 30_000;
-/** Of those who belonged to nobody here, so many are looked at again each time. */
+/** Of the processes in no group of ours, this many are read again each time. */
 const LOOK_AGAIN = 16;
 
 /**
@@ -18,7 +18,7 @@ const LOOK_AGAIN = 16;
  * there is, so the answers are kept: a new pid is asked at once, a known one now and then. (With 650 processes on the
  * machine, 40 of them ours: 17 ms of CPU for a first look, 4 for a later one, where asking all of them took 26.)
  *
- * What several processes share is counted for each of them. Whoever left the group is not counted.
+ * What several processes share is counted for each of them. A process that left the group is not counted.
  */
 export class GroupMemory {
   readonly #now: () => number;

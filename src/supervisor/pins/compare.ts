@@ -33,7 +33,7 @@ export interface CompareOptions {
   redact(tool: JsonObject): JsonObject;
 }
 
-/** What a server offers against what was pinned. A tool that is gone keeps its pin, for the day when it is back. */
+/** Compares what a server offers with what was pinned. A tool that is gone keeps its pin, in case it comes back. */
 export function compare({ record, tools, isStrict, isFresh, at, redact }: CompareOptions): Comparison {
   const kept = new Map<string, Pin>(record);
   const offered = new Set<string>();
@@ -47,7 +47,7 @@ export function compare({ record, tools, isStrict, isFresh, at, redact }: Compar
   };
   for (const [index, tool] of tools.entries()) {
     const name = String(tool.name);
-    // what is pinned is never forgotten to make room: a server could push it out
+    // a pin is never dropped to make room: a server could push it out
     const isTooMany = index >= MOST_TOOLS || (kept.size >= MOST_TOOLS && !kept.has(name));
     if (isTooMany || name.length > LONGEST_NAME) {
       beyond.add(name);

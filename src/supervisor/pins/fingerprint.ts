@@ -1,8 +1,33 @@
 import { createHash } from 'node:crypto';
+import type { ServerSpec } from '../../config/schema/spec.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 
+/**
+ * The identity of a server for its pins: its name, and where its tools come from. Another command, another version in its arguments or
+ * another address is another server, with other pins. What may change while the tools stay what they are is not in
+ * it: an environment and headers hold tokens, which are renewed, and so may the query of an url. If those counted, a
+ * changed tool would go unnoticed with every new token.
+ */
+export function pinIdentity(spec: ServerSpec): string {
+  const { name, transport } = spec;
+  const source =
+    spec.transport === 'stdio'
+      ? { command: spec.command, args: spec.args, cwd: spec.cwd }
+      : { url: placeOf(spec.url) };
+  return createHash('sha256')
+    .update(JSON.stringify({ name, transport, ...source }))
+    .digest('hex');
+}
+
+function placeOf(url: string): string {
+  // the url of a disabled server may still have its variables in it
+  if (!URL.canParse(url)) return url.replace(/[?#].*$/s, '');
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
 /** What of a tool's definition counts: what a model reads of it, and what it sends and is sent. */
-export const FIELDS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
+const FIELDS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
 
 export type Field = (typeof FIELDS)[number];
 

@@ -10,7 +10,7 @@ export interface Kept {
   problem?: string;
 }
 
-/** What tools were when they were pinned, from one life of the herd to the next. */
+/** Pins on disk, which outlive the daemon. */
 export interface PinStore {
   load(identity: string): Kept;
   /** Answers with what went wrong. A record that cannot be read is set aside first. */
@@ -25,7 +25,7 @@ const MOST_BYTES = 32 * 2 ** 20;
 
 /**
  * One file a server, 0600, and either the old text or the new one. It is read again for each list that is compared, so
- * that what somebody accepted elsewhere (a herd inside a script has the same state folder) is not undone.
+ * that what another herd accepted (one inside a script has the same state folder) is not undone.
  */
 export class PinFiles implements PinStore {
   readonly #folder: string;

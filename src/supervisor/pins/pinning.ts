@@ -10,9 +10,8 @@ import {
   pinsUnwritable,
 } from './blocked.js';
 import { type Comparison, compare, MOST_TOOLS } from './compare.js';
-import { pinIdentity } from './identity.js';
+import { pinIdentity } from './fingerprint.js';
 import type { PinStore } from './pin-files.js';
-import { addedText, changedText, problemText } from './pin-messages.js';
 import type { PinRecord } from './record.js';
 
 export type PinPolicy = Settings['security']['pin'];
@@ -29,7 +28,7 @@ export interface PinKeeping {
 export interface PinCheck {
   /** Why a tool may not be called. Absent where every one may. */
   blockOf?: (tool: string) => Block | undefined;
-  /** Tools that are not what was pinned, those that were told of before left out. */
+  /** Tools that differ from their pins, without those that were reported before. */
   news: readonly string[];
   /** How many are not what was pinned. */
   unaccepted: number;
@@ -50,7 +49,7 @@ export class Pinning {
   readonly #keeping: PinKeeping;
   readonly #now: () => number;
   readonly #log: (text: string) => void;
-  /** What it offers instead of what was pinned, by the last comparison. On the disk others may have had the last word. */
+  /** What it offers instead of what was pinned, by the last comparison. Another herd may have changed the file since. */
   #waiting: PinRecord = new Map();
   #toldProblem: string | undefined;
 
@@ -95,7 +94,7 @@ export class Pinning {
     return { record: kept, problem };
   }
 
-  /** From now on what is offered is what is relied on; `hashes`: nothing but these. Answers with what was accepted. */
+  /** Pins what is offered now; `hashes`: only these. Returns what was accepted. */
   accept(hashes?: ReadonlySet<string>): { tool: string; hash: string }[] {
     const { record } = this.kept;
     const accepted: { tool: string; hash: string }[] = [];
@@ -117,8 +116,8 @@ export class Pinning {
   }
 
   /**
-   * What cannot be read is not taken for nothing where that would let everything pass: with `enforce` it stays as it is,
-   * and what is offered waits to be accepted. What cannot be written down is not pinned.
+   * With `enforce`, pins that cannot be read are left as they are, and every tool waits to be accepted: to treat them as no
+   * pins would let everything pass. What cannot be written is not pinned.
    */
   #compare(tools: readonly JsonObject[], isStrict: boolean, isFresh: boolean): Found {
     const { record, problem: unreadable } = this.#keeping.store.load(this.identity);
@@ -164,4 +163,33 @@ export class Pinning {
 
 function blockingAll(block: Block): PinCheck {
   return { news: [], unaccepted: 0, blockOf: () => block };
+}
+
+const MOST_NAMED = 5;
+const LONGEST_NAME = 80;
+
+/** Names of tools are a server's own words: a few of them, and not all of a long one. */
+function named(tools: readonly string[]): string {
+  const names = tools
+    .slice(0, MOST_NAMED)
+    .map((name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name));
+  const more = tools.length > MOST_NAMED ? ` and ${tools.length - MOST_NAMED} more` : '';
+  return `${names.join(', ')}${more}`;
+}
+
+function changedText(server: string, tools: readonly string[], isStrict: boolean): string {
+  const follows = isStrict ? 'they are blocked; ' : '';
+  return `these tools are not what was pinned: ${named(tools)}; ${follows}see "toolherd pins ${server}"`;
+}
+
+function addedText(server: string, tools: readonly string[], isStrict: boolean): string {
+  const follows = isStrict ? `they are blocked; see "toolherd pins ${server}"` : 'they are pinned now';
+  return `these tools were not there when the others were pinned: ${named(tools)}; ${follows}`;
+}
+
+/** `isThere`: there are pins, and they cannot be read; else they cannot be written. */
+function problemText(server: string, problem: string, isStrict: boolean, isThere: boolean): string {
+  if (isStrict) return `its tools are blocked: ${problem}; see "toolherd pins ${server}"`;
+  const follows = isThere ? 'it is set aside, and what is offered now is pinned' : 'nothing new is pinned';
+  return `its pins are in trouble: ${problem}; ${follows}`;
 }

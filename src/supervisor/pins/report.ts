@@ -4,7 +4,7 @@ import { definitionIn, type Pin, type Version } from './record.js';
 
 type Source = Pick<ConfiguredServer, 'spec' | 'pinning'>;
 
-/** Of all definitions in one answer: more than that nobody reads, and a line of the socket has its limits. */
+/** Of all definitions in one answer: a person reads no more, and a line of the socket is limited. */
 const MOST_TEXT = 8 * 2 ** 20;
 
 /** What is pinned of these servers, and where they offer something else. */

@@ -1,9 +1,10 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
 import type { Ending } from '../../machines/ending.js';
+import type { StartPurpose } from '../../machines/permit.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Catalog } from '../catalog/catalog.js';
-import { createCatalog } from '../catalog/create-catalog.js';
+import { createCatalog } from '../catalog/catalog.js';
 import {
   LIST_KEYS,
   type ListKey,
@@ -16,11 +17,10 @@ import { replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
+import type { RoutedSink } from './gate.js';
 import { Latencies } from './latencies.js';
-import type { StartPurpose } from './permits.js';
 import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
-import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
 import { startTimeoutMs } from './server-settings.js';
 import {
@@ -42,22 +42,22 @@ export interface ReadOptions {
   purpose?: StartPurpose;
 }
 
-/** One configured server: its processes (stalls, or one a call), its lists, and what was counted of its calls. */
+/** One configured server: its processes (replicas, or one a call), its lists, and the counts of its calls. */
 export class ConfiguredServer {
   readonly spec: ServerSpec;
   readonly key: string;
-  /** Absent where nothing is compared. */
+  /** Absent where tools are not pinned. */
   readonly pinning: Pinning | undefined;
   readonly catalog: Catalog;
   readonly resources: ResourceWatch;
   readonly latencies = new Latencies();
   readonly #called: ServerDeps['called'];
   readonly #replicas: readonly Replica[];
-  /** Those whose end is awaited by somebody who wants the lists. */
+  /** Replicas whose end would fail a request for the lists. */
   readonly #listing = new Set<Replica>();
   readonly #transients: TransientPool | undefined;
   readonly #predecessor: Promise<unknown>;
-  /** Of one that is only shown, and has neither stalls nor transients. */
+  /** Of a server that is only shown, and has no processes. */
   readonly #unusable: ServerSnapshot | undefined;
   calls = 0;
   failures = 0;
@@ -97,19 +97,19 @@ export class ConfiguredServer {
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
     const { name } = spec;
     this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: deps.log });
-    const overheard = { ...deps, open: this.resources.tap(deps.open) };
+    const tapped = { ...deps, open: this.resources.tap(deps.open) };
     this.#transients =
       isTransient && spec.enabled ? new TransientPool(id, spec, deps, on, predecessor) : undefined;
     this.#replicas = Array.from(
       { length: isTransient ? 0 : count },
-      (_, index) => new Replica(`${id}#${index}`, spec, overheard, on, predecessor),
+      (_, index) => new Replica(`${id}#${index}`, spec, tapped, on, predecessor),
     );
   }
 
   /**
-   * Starts what its config says is to run at once; the rest starts when it is first needed. `isLateComer`: it came to a
-   * herd that runs already. Where its lists are not known, it is started once to read them, so that those who have
-   * listed the herd before hear of it.
+   * Starts what its config says is to run at once; the rest starts when it is first needed. `isLateComer`: it was added to
+   * a herd that runs already. Where its lists are not known, it is started once to read them, so that agents which have
+   * listed the herd before get a change event.
    */
   begin(isLateComer = false): void {
     if (this.spec.start === 'eager') this.start();
@@ -136,7 +136,7 @@ export class ConfiguredServer {
     for (const replica of this.#replicas) replica.order('reset');
   }
 
-  /** Stops it for good, as its config is no more. Resolves when nothing is left of it, nor of its predecessor. */
+  /** Stops it for good, because its config is gone. Resolves when nothing is left of it, nor of its predecessor. */
   async retire(): Promise<void> {
     this.#stop(replaced(this.spec.name));
     await Promise.all([this.whenGone(), this.#predecessor]);
@@ -149,9 +149,12 @@ export class ConfiguredServer {
     await Promise.all([this.#transients?.whenDecided(), ...replicas]);
   }
 
-  /** Resolves when no process that runs is still saying what it offers. */
-  async whenTold(): Promise<void> {
-    await Promise.all([this.#transients?.whenTold(), ...this.#replicas.map((replica) => replica.whenTold())]);
+  /** Resolves when no process is reading lists. */
+  async whenListsRead(): Promise<void> {
+    await Promise.all([
+      this.#transients?.whenListsRead(),
+      ...this.#replicas.map((replica) => replica.whenListsRead()),
+    ]);
   }
 
   async whenGone(): Promise<void> {
@@ -172,9 +175,8 @@ export class ConfiguredServer {
   }
 
   /**
-   * What it offers. A cold server of which `list` (default: any) is not known is started for it; with `refresh` one that
-   * runs is asked again, as it is when `list` is older than it said it would be good for. Waits for the answer, for the
-   * end of the try, or for `withinMs`.
+   * Its lists. A server that does not run is started if `list` (default: any) is not known. One that runs is asked again
+   * with `refresh`, or when `list` has expired. Waits for the answer, for the end of the try, or for `withinMs`.
    */
   async readLists({
     refresh = false,
@@ -188,14 +190,14 @@ export class ConfiguredServer {
     return this.catalog.lists;
   }
 
-  /** What was pinned, or what is made of it, is not what it was. */
+  /** The pins, or the pin policy, have changed. */
   recheckPins(): void {
     this.catalog.recheckPins();
     this.#transients?.recheckPins();
     this.#recheckReplicas();
   }
 
-  /** Whoever takes the next call is not there yet, and will be compared before it is let in. */
+  /** The process of the next call is not there yet, and its tools will be compared before the call passes. */
   get isComparedAnew(): boolean {
     if (this.pinning?.policy !== 'enforce' || !this.spec.loadTools) return false;
     return !this.#isUp && this.#transients?.isReady !== true;
@@ -215,7 +217,7 @@ export class ConfiguredServer {
     return [...endings, ...(this.#transients?.lastStops ?? [])];
   }
 
-  /** Somebody is there who can be asked. */
+  /** A replica can be asked. */
   get #isUp(): boolean {
     return this.#replicas.some(({ isUp }) => isUp);
   }
@@ -230,8 +232,8 @@ export class ConfiguredServer {
   }
 
   /**
-   * What a call would do to a server that does not run. Any answer will do: whoever answers is there. It counts as a call,
-   * not as `isOwn`: a subscriber waits for it.
+   * Starts a server that does not run, as a call would. Any answer will do: it proves that the server is there. It counts
+   * as a call, not as `isOwn`: a subscriber waits for it.
    */
   #wake(): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -248,7 +250,7 @@ export class ConfiguredServer {
     return method === 'tools/call' ? toolRefusal(this, String(params?.name)) : undefined;
   }
 
-  /** Calls that wait in the line of any process are for what it is known to offer now. */
+  /** Calls that wait are checked again by the tools that are known now. */
   #recheckReplicas(): void {
     for (const replica of this.#replicas) replica.recheckPins();
   }
@@ -270,7 +272,7 @@ export class ConfiguredServer {
     const replica = this.#replicas.find(({ isUp }) => isUp) ?? this.#replicas[0];
     replica?.discover(purpose);
     if (replica === undefined || this.#listing.has(replica)) return;
-    // A server that cannot be started has nothing to list, nor has one that dies before it has told.
+    // A server that cannot be started lists nothing, nor does one that dies before its lists were read.
     this.#listing.add(replica);
     void replica.whenGone().then(() => {
       this.#listing.delete(replica);
@@ -284,7 +286,7 @@ export class ConfiguredServer {
     this.#replicas.find(({ isUp }) => isUp)?.discover();
   }
 
-  /** A call may have taken the transient process that was to list, and ended it: then the next one is asked. */
+  /** A call may have taken the transient process that was to read the lists: then the next one reads them. */
   #left(isTold: boolean): void {
     if (this.#transients?.hasFree === false) this.catalog.suspend();
     if (!this.catalog.isAwaited) return;
@@ -292,7 +294,7 @@ export class ConfiguredServer {
   }
 }
 
-/** The sooner it can take a call the better; then the less it has to do; then one that is there already. */
+/** First the replica that can take a call soonest, then the least busy, then one that is connected. */
 function isBetter(replica: Replica, than: Replica): boolean {
   if (replica.delay !== than.delay) return replica.delay < than.delay;
   if (replica.gate.load !== than.gate.load) return replica.gate.load < than.gate.load;

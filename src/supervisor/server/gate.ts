@@ -1,9 +1,18 @@
-import type { CallHandle, CallRequest } from '../../link/session/call.js';
+import type { CallHandle, CallRequest, CallSink } from '../../link/session/call.js';
 import type { Session } from '../../link/session/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
-import { type RoutedSink, route } from './routed-sink.js';
 import { type Taker, WaitingCalls } from './waiting-calls.js';
+
+/** A sink that also learns which incarnation its call was given to. */
+export interface RoutedSink extends CallSink {
+  routed?: ((incarnation: number) => void) | undefined;
+}
+
+export function route(session: Session, request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  sink.routed?.(session.incarnation);
+  return session.send(request, sink);
+}
 
 export interface GateOptions {
   /** The server's name, for messages. */
@@ -11,14 +20,14 @@ export interface GateOptions {
   clock: Clock;
   /** Why a call cannot wait here for a session; undefined when it can. */
   refusal(): MCPError | undefined;
-  /** A call waits: whoever can start the server should. In the same tick as the parking. */
+  /** A call waits: start the server. Called in the same tick in which the call begins to wait. */
   wake(): void;
 }
 
 /**
- * The door of one server. It points at the session that takes calls now, or holds them until there is one: a lazy
- * server is starting, a crashed one coming back. A parked call was never written, so whichever incarnation comes may
- * serve it. The gate decides nothing: the machines open and seal it, and the keeper's state says who may wait.
+ * Where the calls of one server pass or wait. It points at the session that takes calls now, or holds them until there is
+ * one: a lazy server is starting, a crashed one coming back. A waiting call was never written, so any incarnation may
+ * serve it. The gate decides nothing: the machines open and seal it, and the keeper's state says which calls may wait.
  */
 export class Gate {
   readonly #options: GateOptions;
@@ -39,7 +48,7 @@ export class Gate {
     return this.#waitingCalls.size;
   }
 
-  /** A process that has died closes its session at once; the machine hears of it when all of it is gone. */
+  /** A process that has died closes its session at once; the machine gets a report when all of it is gone. */
   get isOpen(): boolean {
     return this.#session?.state === 'open';
   }
@@ -56,7 +65,7 @@ export class Gate {
     return handle;
   }
 
-  /** Called on entering `connected`: who waited goes first, in order. */
+  /** Called on entering `connected`: waiting calls pass first, in order. */
   open(session: Session, take: Taker<RoutedSink> = (...call) => route(session, ...call)): void {
     this.#session = session;
     while (this.#waitingCalls.handOver(take));
@@ -67,7 +76,7 @@ export class Gate {
     this.#session = undefined;
   }
 
-  /** No session will come for those who wait. */
+  /** Fails the calls that wait. */
   fail(error: MCPError): void {
     this.#waitingCalls.fail(error);
   }

@@ -19,7 +19,7 @@ const LATE_MS = 500;
 
 /**
  * Pings a server and tells hung from busy. One that is silent while it has a call may be busy with it: a
- * single-threaded server cannot answer. Its call has a timeout of its own, after which it has no excuse. A process
+ * single-threaded server cannot answer. Its call has a timeout, after which it has no excuse. A process
  * that was suspended (SIGSTOP) is not busy with anything.
  *
  * A call that ended while the ping was under way is an excuse too: the answer to the ping comes right behind its

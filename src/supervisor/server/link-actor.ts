@@ -6,21 +6,21 @@ import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-proto
 import type { Clock } from '../../shared/clock.js';
 import { LIST_CHANGED } from '../../shared/mcp-names.js';
 import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';
-import { overBudget } from '../memory/over-budget.js';
+import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
 
 /** How a link to this kind of server is opened; tests and other transports bring their own. */
 export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) => Link;
 
-/** Who is told what the link of one incarnation is and knows. */
+/** Gets what the link of one incarnation reports. */
 export interface LinkHost {
   linked(link: Link, incarnation: number): void;
   opened(opened: Opened): void;
   listed(reading: Reading): void;
   /** The server says that a list has changed; it will be read again soon. */
   outdated?: ((list: ListName) => void) | undefined;
-  /** Has its memory watched: `over` is told if it is more than it may be. Until the way back is taken. */
+  /** Watches its memory and calls `over` above the limit. Returns the function that ends the watch. */
   watchMemory?: ((link: Link, over: (bytes: number) => void) => (() => void) | undefined) | undefined;
   /** Which lists an order to read them means. `isFirst`: this incarnation has read none yet. */
   toRead(isFirst: boolean): ReadingOrder;
@@ -120,7 +120,7 @@ class LinkedIncarnation {
     report({ type: 'link.opened' });
   }
 
-  /** It may go as it likes, but now: TERM comes first, and its callers are told at once. */
+  /** Ends it: its calls fail at once, and the stop sequence begins with TERM. */
   #overBudget(bytes: number): void {
     const { spec, host, report } = this.#setting;
     const link = this.#link;
@@ -196,8 +196,8 @@ class LinkedIncarnation {
 }
 
 /**
- * An end that nobody ordered. Where it was no exit, the machine will ask to close, and is told that it is done. To the
- * machine an exit with code 0 is a goodbye; one that left calls behind was none, and the link says so.
+ * An ending without an order. Unless the process exited, the machine will order a close, which is reported at once. To
+ * the machine an exit with code 0 is a clean end. One with calls in flight was not clean: then the link says so.
  */
 function toReport(ending: Ending): LinkReport {
   if (ending.kind === 'disconnected') {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../shared/clock.js';
 
-/** A server that changes ten tools says so ten times: what follows soon is heard together. */
+/** A server that changes ten tools notifies ten times: notifications within this time cause one reading. */
 const TOGETHER_MS = 100;
-/** A server that never stops saying so is asked again no more often than this. */
+/** A server that notifies all the time is read no more often than this. */
 const APART_MS = 1000;
 
-/** Gathers what a server says of its lists, so that a storm of it costs one reading a second. The last is never lost. */
+/** Debounces `list_changed` notifications, so that a storm costs one reading a second. The last one is never lost. */
 export class ListChanges {
   readonly #clock: Clock;
   readonly #tell: () => void;

@@ -1,8 +1,4 @@
-/**
- * What a start is for. `use`: a call, an order, a restart or a request for the lists of this one server. `discovery`:
- * the lists of many servers, which nobody need wait for.
- */
-export type StartPurpose = 'use' | 'discovery';
+import type { StartPurpose } from '../../machines/permit.js';
 
 interface Asking {
   /** It may change while the start waits. */
@@ -14,14 +10,14 @@ interface Asking {
  * How many servers may start at once: fifty cold `npx` in one moment would starve those that run. A start for use goes
  * before every discovery; each kind is first come, first served. Where there is more than one permit, one is never given
  * to a discovery: a server that hangs keeps its permit for its whole `start_timeout`, and discoveries that hang must not
- * hold up a call to another server. Whoever asks gets a way to give back, which is also the way to stop asking.
+ * hold up a call to another server. `ask` returns the function that gives the permit back, or stops asking.
  */
 export class Permits {
   readonly #most: number;
   readonly #mostDiscoveries: number;
   readonly #queue = new Set<Asking>();
   #used = 0;
-  /** Those that were discoveries when they began: a call that waits for one of them since does not make room for others. */
+  /** Those that began as discoveries: one counts as such to its end, also when a call waits for it by then. */
   #discoveries = 0;
 
   constructor(most: number) {
@@ -33,7 +29,7 @@ export class Permits {
     return this.#queue.size;
   }
 
-  /** `granted` may come before this returns, and what it sets off may be over by then: hence the way back in it. */
+  /** `granted` may be called before this returns, and the start may be over by then: so it gets `release` too. */
   ask(granted: (release: () => void) => void, purpose: Asking['purpose'] = () => 'use'): () => void {
     let state: 'queued' | 'granted' | 'over' = 'queued';
     let isDiscovery = false;

@@ -3,12 +3,12 @@ import type { Session } from '../../link/session/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
-import { type RoutedSink, route } from './routed-sink.js';
+import { type RoutedSink, route } from './gate.js';
 
 export interface PinChecking {
-  /** Whether nothing may be called before it was compared. */
+  /** Whether tools must be compared with their pins before a call. */
   isStrict(): boolean;
-  /** By what is known now; undefined where it may go. */
+  /** By what is known now; undefined where the call may pass. */
   refusalOf(request: CallRequest): MCPError | undefined;
 }
 
@@ -22,7 +22,7 @@ export class PinnedGate {
   readonly #pinChecking: PinChecking | undefined;
   #session: Session | undefined;
   #isHeld = false;
-  /** What this incarnation offers was read. */
+  /** The tools of this incarnation were read. */
   #isKnown = false;
 
   constructor(gate: Gate, pinChecking: PinChecking | undefined) {
@@ -30,7 +30,7 @@ export class PinnedGate {
     this.#pinChecking = pinChecking;
   }
 
-  /** It has shaken hands and lives, whether it is let in yet or not. */
+  /** Its handshake is done and it lives, whether calls pass or not. */
   get isUp(): boolean {
     return this.#session?.state === 'open';
   }
@@ -47,7 +47,7 @@ export class PinnedGate {
     if (!this.#isHeld) this.#gate.open(session);
   }
 
-  /** The server says that a list is not what it was. */
+  /** The server says that a list has changed. */
   doubt(list: ListName): void {
     if (list !== 'tools' || !this.isUp || this.#pinChecking?.isStrict() !== true) return;
     this.#isHeld = true;
@@ -61,7 +61,7 @@ export class PinnedGate {
     this.#release();
   }
 
-  /** What may be called is not what it was. False when nobody knows yet what it offers, and somebody should. */
+  /** The pins have changed. False where the tools of this incarnation were never read, and have to be. */
   recheckPins(): boolean {
     const pinChecking = this.#pinChecking;
     if (pinChecking?.isStrict() !== true) {
@@ -69,7 +69,7 @@ export class PinnedGate {
       return true;
     }
     this.#session?.withdraw((request) => pinChecking.refusalOf(request));
-    // it was let in while nothing was enforced
+    // the gate was opened while pins were not enforced
     if (!this.#isKnown) this.doubt('tools');
     return this.#isKnown;
   }
@@ -81,7 +81,7 @@ export class PinnedGate {
 
   #release(): void {
     const session = this.#session;
-    // who waits at the door of one that has died waits for the next
+    // calls at the gate of a dead process wait for the next one
     if (session === undefined || !this.isUp || !this.#isHeld) return;
     this.#isHeld = false;
     this.#gate.open(session, (request, sink) =>
@@ -90,7 +90,7 @@ export class PinnedGate {
   }
 }
 
-/** Whether a call that has waited may not go on any more; if so its sink knows. */
+/** Refuses a call that has waited, if it may not pass any more. Returns whether it did. */
 export function refuse(
   pinChecking: PinChecking | undefined,
   request: CallRequest,

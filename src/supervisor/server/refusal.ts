@@ -13,11 +13,11 @@ export interface Waited {
   lastError: Failed | undefined;
   context: Pick<KeeperContext, 'nextRetryAt' | 'callableAt' | 'quarantineReason' | 'connectedAt'>;
   now: number;
-  /** What calls are told while it is stopped. */
+  /** The error of calls while it is stopped. */
   farewell: MCPError;
 }
 
-/** Who may wait for a session, by the state of the keeper: undefined, or why not. */
+/** Whether a call may wait for a session, by the state of the keeper: undefined, or why not. */
 export function refusalOf({
   name,
   detail,

@@ -5,38 +5,35 @@ import { endingError } from '../../link/session/ending-error.js';
 import { bug, type Ending, type Failed } from '../../machines/ending.js';
 import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
+import type { StartPurpose } from '../../machines/permit.js';
 import { stateName, topName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
-import { memoryUserOf } from '../memory/memory-user.js';
+import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
-import { linkCallback } from './link-actor.js';
-import { whenListsRead } from './lists-read.js';
-import type { StartPurpose } from './permits.js';
-import { type PinChecking, PinnedGate } from './pinned-gate.js';
+import { GatedLink, type GatedLinkEvents } from './gated-link.js';
+import type { PinChecking } from './pinned-gate.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
-import { type KeeperHost, sharedKeeper } from './shared-machines.js';
+import { type KeeperHost, sharedKeeper, whenListsRead } from './shared-machines.js';
 
 /**
- * Room for one process of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
- * A server with `replicas: n` has n stalls.
+ * One of the parallel processes of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
+ * A server with `replicas: n` has n of them.
  */
 export class Replica {
   readonly id: string;
   readonly gate: Gate;
-  readonly #pinnedGate: PinnedGate;
+  readonly #gated: GatedLink;
   readonly #spec: ServerSpec;
   readonly #deps: ServerDeps;
   readonly #isWatched: () => boolean;
   readonly #keeper: ActorRefFrom<KeeperMachine>;
-  #link: Link | undefined;
-  #opened: Opened | undefined;
-  /** A discovery that failed is tried again as one, until somebody needs the server. */
+  /** A discovery that failed is tried again as a discovery, until a call or an order needs the server. */
   #startPurpose: StartPurpose = 'use';
-  /** What calls are told while it is stopped. */
+  /** The error of calls while it is stopped. */
   #farewell: MCPError;
   /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
   #broken: Failed | undefined;
@@ -55,7 +52,7 @@ export class Replica {
       toRead(isFirst: boolean): ReadingOrder;
       /** Its process takes no calls and answers no questions any more. */
       sealed?(): void;
-      /** Somebody waits for what it may tell: it is not idle. */
+      /** A subscriber waits for its notifications: it is not idle. */
       isWatched?(): boolean;
       pinChecking?: PinChecking | undefined;
     },
@@ -75,35 +72,21 @@ export class Replica {
         this.#wake();
       },
     });
-    this.#pinnedGate = new PinnedGate(this.gate, on.pinChecking);
-    const link = linkCallback(spec, deps.clock, deps.open, {
-      linked: (linked) => {
-        this.#link = linked;
-        this.#opened = undefined;
-      },
-      opened: (opened) => {
-        this.#opened = opened;
-      },
-      listed: (reading) => {
-        on.listed(reading);
-        this.#pinnedGate.listed(reading);
-      },
-      outdated: (list) => {
-        on.outdated?.(list);
-        this.#pinnedGate.doubt(list);
-      },
-      toRead: (isFirst) => on.toRead(isFirst || this.#pinnedGate.isHeld),
-      watchMemory: (linked, over) => this.#watchMemory(linked, over),
-      log: (text) => deps.log(text),
+    const { listed, outdated, toRead, pinChecking } = on;
+    const watchMemory: GatedLinkEvents['watchMemory'] = (link, over) => this.#watchMemory(link, over);
+    this.#gated = new GatedLink(spec, deps, this.gate, {
+      listed,
+      outdated,
+      toRead,
+      pinChecking,
+      watchMemory,
     });
     const host: KeeperHost = {
-      link,
-      openGate: () => this.#link && this.#pinnedGate.open(this.#link.session),
+      ...this.#gated.host,
       sealGate: () => {
-        this.#pinnedGate.seal();
+        this.#gated.pinnedGate.seal();
         on.sealed?.();
       },
-      reap: () => this.#reap(),
       permit: (granted) => deps.permits.askAfter(predecessor, granted, () => this.#startPurpose),
     };
     const input = {
@@ -124,11 +107,11 @@ export class Replica {
     this.#keeper.send({ type: order });
   }
 
-  /** `farewell`: what calls are told from now on. */
+  /** `farewell`: the error of calls from now on. */
   stop(farewell: MCPError): void {
     this.#farewell = farewell;
     this.#keeper.send({ type: 'stop' });
-    // Between two incarnations none comes to its end that would tell them.
+    // Between two incarnations no ending comes that would fail the waiting calls.
     this.#failWaiting();
   }
 
@@ -146,12 +129,12 @@ export class Replica {
 
   /** What may be called is not what it was. */
   recheckPins(): void {
-    this.#pinnedGate.recheckPins();
+    this.#gated.pinnedGate.recheckPins();
   }
 
   /** It can be asked, whether it takes calls or not. */
   get isUp(): boolean {
-    return this.#pinnedGate.isUp;
+    return this.#gated.pinnedGate.isUp;
   }
 
   /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
@@ -185,15 +168,15 @@ export class Replica {
   }
 
   get pids(): readonly number[] {
-    return this.#link?.pids ?? [];
+    return this.#gated.link?.pids ?? [];
   }
 
   get inFlight(): number {
-    return this.#link?.session.inFlight ?? 0;
+    return this.#gated.link?.session.inFlight ?? 0;
   }
 
   get opened(): Opened | undefined {
-    return this.isUp ? this.#opened : undefined;
+    return this.isUp ? this.#gated.opened : undefined;
   }
 
   /** When the newest incarnation that failed came to its end. */
@@ -212,7 +195,7 @@ export class Replica {
   }
 
   /** Resolves when the present incarnation is reading no lists (any more). */
-  async whenTold(): Promise<void> {
+  async whenListsRead(): Promise<void> {
     const { incumbent } = this.context;
     if (incumbent !== undefined) await whenListsRead(incumbent);
   }
@@ -247,15 +230,10 @@ export class Replica {
     return this.#deps.budget?.watch(memoryUserOf(this.#spec, link, over, evictable));
   }
 
-  #reap(): void {
-    this.#pinnedGate.seal();
-    this.#link?.close('kill');
-  }
-
   #broke(error: unknown): void {
     this.#broken = bug(`${this.#spec.name}: its keeper broke`, error);
     this.#failedAt = this.#deps.clock.now();
-    this.#reap();
+    this.#gated.reap();
     this.#failWaiting();
   }
 
@@ -264,14 +242,14 @@ export class Replica {
     return connectedAt === undefined ? 0 : this.#deps.clock.now() - connectedAt;
   }
 
-  /** How long nobody has needed it since it is connected; 0 while somebody does. */
+  /** How long it has been connected without a call or a subscriber; 0 while it has one. */
   #needlessForMs(): number {
-    const session = this.#link?.session;
+    const session = this.#gated.link?.session;
     if (session === undefined || session.isInUse || this.#isWatched()) return 0;
     return Math.min(this.#deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
   }
 
-  /** Somebody waits for it: a start that waits for a permit as a discovery goes before all discoveries. */
+  /** A call or a request waits for it: its start goes before all discoveries. */
   #startForUse(): void {
     if (this.#startPurpose === 'use') return;
     this.#startPurpose = 'use';
@@ -291,11 +269,11 @@ export class Replica {
     return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
   }
 
-  /** Those who wait here learn when nobody is coming for them. */
+  /** Fails the calls that wait, where no incarnation will serve them. */
   #ended({ ending, connected }: IncarnationReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
     if (ending.kind === 'error') this.#failedAt = this.#deps.clock.now();
-    // Who waited for a start that failed need not wait for the next; one that gives way to another is no failure.
+    // Calls that waited for a failed start do not wait for the next one. A replaced incarnation is no failure.
     if (!connected && ending.kind === 'error') {
       this.gate.fail(endingError(this.#spec.name, this.#advised(ending), false));
     }

@@ -15,12 +15,12 @@ export interface ResourceWatchOptions {
   note(text: string): void;
 }
 
-/** What a server says of a resource that changed: `uri`, and whatever else it says. */
+/** The params of a server's update: `uri`, and fields that toolherd does not know. */
 export type OnUpdate = (params: JsonObject) => void;
 
 interface Watched {
   readonly listeners: Set<OnUpdate>;
-  /** The processes that were asked to tell. */
+  /** The processes that are subscribed. */
   readonly asked: Map<Link, Promise<Unwatch>>;
   begun: Promise<void>;
   hasBegun: boolean;
@@ -29,15 +29,15 @@ interface Watched {
 const UPDATED = 'notifications/resources/updated';
 
 /**
- * Who wants to know when a resource of this server changes. However many they are, a process is asked once for each
- * URI; the last one who leaves takes that back. A new process is asked again, and since nobody heard what changed
- * meanwhile, everybody is told that it may have.
+ * The subscribers to resources of this server. A process gets one subscription for each URI; the last subscriber that
+ * leaves ends it. A new process is subscribed again. Changes in between were missed, so every subscriber gets an update
+ * then.
  */
 export class ResourceWatch {
   readonly #options: ResourceWatchOptions;
   readonly #open = new Map<Link, Opened>();
   readonly #watched = new Map<string, Watched>();
-  /** What is being taken back: it has to be through before the same is asked for again. */
+  /** Subscriptions that are being ended: each has to be over before the same URI is subscribed again. */
   readonly #leaving = new Map<string, Promise<unknown>>();
 
   constructor(options: ResourceWatchOptions) {
@@ -48,7 +48,7 @@ export class ResourceWatch {
     return this.#watched.size > 0;
   }
 
-  /** Opens links as before, and listens in on them. */
+  /** Opens links and taps their notifications. */
   tap(open: OpenLink): OpenLink {
     return (spec, incarnation, on) => {
       const link = open(spec, incarnation, {
@@ -69,10 +69,10 @@ export class ResourceWatch {
     };
   }
 
-  /** Starts the server as a call would. Resolves with the way to end it; rejects where nobody would be told. */
+  /** Starts the server as a call would. Resolves with the function that ends it; rejects where no update would come. */
   async watch(uri: string, listen: OnUpdate): Promise<() => void> {
-    if (this.#options.isTransient) throw nobodyStays(this.#options.name);
-    // one of its own, so that a function may listen twice
+    if (this.#options.isTransient) throw noProcessStays(this.#options.name);
+    // a new object, so that one function may subscribe twice
     const listener: OnUpdate = (params) => listen(params);
     const watched = this.#watched.get(uri) ?? this.#begin(uri);
     watched.listeners.add(listener);
@@ -94,7 +94,7 @@ export class ResourceWatch {
     return watched;
   }
 
-  /** One that tells is enough. */
+  /** One subscribed process is enough. */
   async #askAny(uri: string, watched: Watched): Promise<void> {
     await this.#leaving.get(uri);
     if (this.#links.length === 0) await this.#options.wake();
@@ -183,7 +183,7 @@ function doesNotTell(name: string, uri: string): MCPError {
   });
 }
 
-function nobodyStays(name: string): MCPError {
+function noProcessStays(name: string): MCPError {
   return new ServerUnavailableError(`${name}: its resources cannot be subscribed to`, {
     why: "it is 'lifecycle: transient', so that no process lives on to tell of a change",
     fix: "set 'lifecycle: singleton', or read the resource again when it is needed",

@@ -9,9 +9,9 @@ import type { PinKeeping } from '../pins/pinning.js';
 import type { OpenLink } from './link-actor.js';
 import type { Permits } from './permits.js';
 
-/** What a server of a herd is given from outside. */
+/** What a configured server needs from the herd. */
 export interface ServerDeps {
-  /** Its place in the herd; default: its name. */
+  /** Its key in the herd; default: its name. */
   key?: string | undefined;
   clock: Clock;
   /** In [0, 1). */
@@ -20,16 +20,16 @@ export interface ServerDeps {
   open: OpenLink;
   /** Puts an actor under the herd's root, under an id that was never used before. */
   keep(id: string, chart: Chart, logic: AnyActorLogic, input: unknown): AnyActorRef;
-  /** Takes one away that has come to its end. */
+  /** Removes an actor that has ended. */
   release(id: string): void;
   log(text: string): void;
-  /** Absent where nobody looks after memory. */
+  /** Absent where memory is not watched. */
   budget?: Pick<MemoryBudget, 'watch'> | undefined;
-  /** Absent where nothing is remembered from one life to the next. */
+  /** Absent where lists are not kept on disk. */
   catalogs?: CatalogStore | undefined;
-  /** Absent where what tools are is not compared with what they were. */
+  /** Absent where tools are not pinned. */
   pins?: PinKeeping | undefined;
-  /** What it offers is not what it was. */
+  /** One of its lists has changed. */
   catalogChanged?: ((change: CatalogChange) => void) | undefined;
   /** A request to it has its outcome. */
   called?: ((call: EndedCall) => void) | undefined;

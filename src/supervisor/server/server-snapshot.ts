@@ -16,7 +16,7 @@ export interface Fault {
   problems?: LastError['problems'];
 }
 
-/** What a server shows of itself at this moment. */
+/** The state of a server at this moment. */
 export interface ServerSnapshot {
   state: ServerState;
   detail: Detail;

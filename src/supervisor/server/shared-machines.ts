@@ -1,11 +1,13 @@
-import { type EventObject, fromCallback } from 'xstate';
+import { type ActorRefFrom, type EventObject, fromCallback, waitFor } from 'xstate';
 import { keeperMachine } from '../../machines/keeper.js';
 import type { LinkInput, LinkOrder } from '../../machines/link-protocol.js';
 import type { PermitInput, PermitReport } from '../../machines/permit.js';
+import type { ServerMachine } from '../../machines/server.js';
 import { serverMachine } from '../../machines/server.js';
+import type { Clock } from '../../shared/clock.js';
 import type { LinkPort } from './link-actor.js';
 
-/** What an incarnation acts upon. It goes to the machine with its settings. */
+/** What an incarnation acts upon. The machine gets it with its settings. */
 export interface IncarnationHost {
   link(port: LinkPort): () => void;
   openGate(): void;
@@ -14,7 +16,7 @@ export interface IncarnationHost {
 }
 
 export interface KeeperHost extends IncarnationHost {
-  /** Asks for leave to start; answers with the way to give it back. */
+  /** Asks for a permit to start; returns the function that gives it back. */
   permit(granted: () => void): () => void;
 }
 
@@ -45,3 +47,16 @@ export const sharedKeeper = keeperMachine.provide({
   actors: { server: sharedServer, permit: permitLogic },
   actions: { reap: ({ context }) => hostOf(context.server).reap() },
 });
+
+/** The herd's clock for an actor: XState knows timers only, and knows them by two functions. */
+export function actorClock(clock: Clock) {
+  return {
+    setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
+  };
+}
+
+/** Resolves when an incarnation reads no lists: they were read, or will not be. One that broke reads none either. */
+export async function whenListsRead(incarnation: ActorRefFrom<ServerMachine>): Promise<void> {
+  await waitFor(incarnation, (snapshot) => !snapshot.hasTag('reading')).catch(() => undefined);
+}

@@ -1,13 +1,21 @@
+import { type ActorRefFrom, createActor } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { CallHandle, CallRequest } from '../../link/session/call.js';
-import type { Ending, Failed } from '../../machines/ending.js';
+import { endingError } from '../../link/session/ending-error.js';
+import { bug, type Ending, type Failed } from '../../machines/ending.js';
+import type { StartPurpose } from '../../machines/permit.js';
+import { type TransientMachine, transientMachine } from '../../machines/transient.js';
+import {
+  freeProcesses,
+  type TransientContext,
+  type TransientDecision,
+} from '../../machines/transient-context.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
-import { RetryTimer } from '../retry-timer.js';
-import type { StartPurpose } from './permits.js';
+import type { RoutedSink } from './gate.js';
 import { type PinChecking, refuse } from './pinned-gate.js';
-import type { RoutedSink } from './routed-sink.js';
 import type { ServerDeps } from './server-deps.js';
+import { actorClock } from './shared-machines.js';
 import { TransientProcess } from './transient-process.js';
 import { WaitingCalls } from './waiting-calls.js';
 
@@ -18,39 +26,29 @@ export interface TransientPoolEvents {
   /** There is a reason to read a list. */
   wantsLists(): boolean;
   toRead(isAllWanted: boolean): ReadingOrder;
-  /** A process came to its end; `isTold`: as it was told to. Who waits for lists may have waited for it. */
+  /** A process has ended; `isTold`: because it was told to stop. A request for lists may have waited for it. */
   left(isTold: boolean): void;
   pinChecking?: PinChecking | undefined;
 }
 
-/** Longer than most calls, shorter than a start. */
-const SOON_MS = 50;
-
-/**
- * A transient server: a fresh process for each call, gone after it. `spares` of them wait with their handshake done, so
- * that a call need not wait for a start. There are never more processes than calls in flight and spares (those that
- * are on their way out are not counted: they have no call and take none), and one while the lists are asked for.
- */
+/** The processes of a transient server, and the calls that wait for one. The transient machine decides; this carries it out. */
 export class TransientPool {
   readonly #spec: StdioSpec;
   readonly #id: string;
   readonly #deps: ServerDeps;
   readonly #on: TransientPoolEvents;
   readonly #predecessor: Promise<unknown>;
-  readonly #processes = new Set<TransientProcess>();
-  /** Calls that wait because as many processes run as may. */
+  readonly #actor: ActorRefFrom<TransientMachine>;
+  /** Those that have not ended, by their incarnation. */
+  readonly #processes = new Map<number, TransientProcess>();
+  /** Every call waits here until the machine has chosen its process, most for no time at all. */
   readonly #queue: WaitingCalls<RoutedSink>;
-  readonly #retry: RetryTimer;
   readonly #waiters = new Set<() => void>();
-  #soon: unknown;
-  /** Why it takes no calls; undefined while it does. */
+  /** The sink of the call that is being sent at this moment. */
+  #arriving: RoutedSink | undefined;
+  /** The error of calls while it is stopped. */
   #refusal: MCPError | undefined;
   newest: TransientProcess | undefined;
-  incarnation = 0;
-  lastError: Failed | undefined;
-  failedAt: number | undefined;
-  /** How its processes have ended since it was last stopped. */
-  lastStops: Ending[] = [];
 
   constructor(
     id: string,
@@ -65,11 +63,25 @@ export class TransientPool {
     this.#on = on;
     this.#predecessor = predecessor;
     this.#queue = new WaitingCalls(spec.name, deps.clock);
-    this.#retry = new RetryTimer(deps, spec.backoff);
+    const { spares, maxInFlight, backoff } = spec;
+    this.#actor = createActor(transientMachine, {
+      clock: actorClock(deps.clock),
+      input: {
+        spares,
+        maxInFlight,
+        backoff,
+        now: () => deps.clock.now(),
+        random: () => deps.random(),
+        availability: (process) => this.#processes.get(process)?.availability ?? 'never',
+      },
+    });
+    this.#actor.on('*', (decision) => this.#carryOut(decision));
+    this.#actor.subscribe({ error: (error) => this.#broke(error) });
+    this.#actor.start();
   }
 
   get detail(): 'idle' | 'running' | 'stopped' {
-    if (this.#refusal !== undefined) return 'stopped';
+    if (!this.#isOpen) return 'stopped';
     return this.#processes.size > 0 ? 'running' : 'idle';
   }
 
@@ -77,185 +89,213 @@ export class TransientPool {
     return this.#spec.spares > 0;
   }
 
-  /** A process is there, or on its way, that has no call. */
+  /** A process without a call is there, or starts. */
   get hasFree(): boolean {
     return this.#free.length > 0;
   }
 
   /** A spare waits that takes a call at once. */
   get isReady(): boolean {
-    return this.#free.some((transient) => transient.isReady);
+    return this.#free.some(({ availability }) => availability === 'now');
   }
 
   get pids(): number[] {
-    return [...this.#processes].flatMap((transient) => transient.pids);
+    return [...this.#processes.values()].flatMap(({ pids }) => pids);
   }
 
   get inFlight(): number {
-    return [...this.#processes].reduce((sum, transient) => sum + transient.inFlight, 0);
+    return [...this.#processes.values()].reduce((sum, { inFlight }) => sum + inFlight, 0);
+  }
+
+  get incarnation(): number {
+    return this.#context.incarnation;
+  }
+
+  get lastError(): Failed | undefined {
+    return this.#context.lastError;
+  }
+
+  get failedAt(): number | undefined {
+    return this.#context.failedAt;
+  }
+
+  /** How its processes have ended since it was last stopped. */
+  get lastStops(): readonly Ending[] {
+    return this.#context.lastStops;
   }
 
   send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-    if (this.#refusal !== undefined) {
+    if (!this.#isOpen && this.#refusal !== undefined) {
       sink.settle({ ok: false, error: this.#refusal });
       return undefined;
     }
-    return this.#hasRoom ? this.#serve(request, sink) : this.#queue.add(request, sink);
+    const handle = this.#queue.add(request, sink);
+    this.#arriving = sink;
+    if (handle !== undefined) this.#offerCall();
+    this.#arriving = undefined;
+    return handle;
   }
 
-  /** Be ready: spares begin to wait. */
+  /** Take calls, and start the spares. */
   start(): void {
-    this.#refusal = undefined;
-    this.#refill();
+    this.#actor.send({ type: 'start' });
   }
 
-  /** `refusal`: what a call is told from now on. */
+  /** `refusal`: the error of calls from now on. */
   stop(refusal: MCPError): void {
     this.#refusal = refusal;
-    this.lastStops = [];
-    this.#queue.fail(refusal);
-    this.#clear();
+    this.#actor.send({ type: 'stop' });
   }
 
-  /** Nothing that runs now stays. Those that follow need not wait for it: each process is on its own. */
+  /** Replaces every process. Fresh ones do not wait for the old ones: each process stands alone. */
   restart(): void {
-    this.#clear();
-    this.start();
+    this.#actor.send({ type: 'restart' });
   }
 
   /** Forgets the failures: spares are tried again at once. */
   reset(): void {
-    this.#retry.forgive();
-    this.#retry.clear();
-    this.#refill();
+    this.#actor.send({ type: 'reset' });
   }
 
-  /** Resolves when no process is starting: every spare waits, or is known not to. */
+  /** Resolves when no process is starting: every spare waits, or has failed. */
   whenDecided(): Promise<void> {
-    return this.#when(() => this.#free.every((transient) => transient.isReady));
+    return this.#when(() => this.#free.every(({ availability }) => availability === 'now'));
   }
 
   /** Resolves when no spare is reading lists. */
-  async whenTold(): Promise<void> {
-    await Promise.all(this.#free.map((transient) => transient.whenTold()));
+  async whenListsRead(): Promise<void> {
+    await Promise.all(this.#free.map((transient) => transient.whenListsRead()));
   }
 
-  /** Resolves when none of the present processes is left. A later order may have others follow them. */
+  /** Resolves when none of the present processes is left. A later order may start others. */
   whenGone(): Promise<void> {
-    const present = [...this.#processes];
-    return this.#when(() => !present.some((transient) => this.#processes.has(transient)));
+    const present = [...this.#processes.values()];
+    return this.#when(() => present.every(({ incarnation }) => !this.#processes.has(incarnation)));
   }
 
-  /** Has the lists read: by those that wait, or else by one that stays only as a spare. False when it is stopped. */
+  /** Has the lists read by spares, or by a process that is started for it. False when it is stopped. */
   discover(purpose: StartPurpose = 'discovery'): boolean {
-    if (this.#refusal !== undefined) return false;
-    const free = this.#free;
-    if (free.length === 0) this.#launch(purpose);
-    else this.rediscover();
-    if (purpose === 'use') for (const transient of free) transient.startForUse();
+    if (!this.#isOpen) return false;
+    this.#actor.send({ type: 'discover', purpose });
     return true;
   }
 
-  /** Has the lists read by those that wait; starts none for it. */
+  /** Has the lists read by spares; starts no process for it. */
   rediscover(): void {
     for (const transient of this.#free) transient.rediscover();
   }
 
-  /** What may be called is not what it was: those that wait may never have said what they offer. */
+  /** The pins have changed: spares that never listed their tools may have to. */
   recheckPins(): void {
-    for (const transient of [...this.#processes]) transient.recheckPins();
+    for (const transient of [...this.#processes.values()]) transient.recheckPins(this.#isFree(transient));
+  }
+
+  get #context(): TransientContext {
+    return this.#actor.getSnapshot().context;
+  }
+
+  get #isOpen(): boolean {
+    const snapshot = this.#actor.getSnapshot();
+    return snapshot.status === 'active' && snapshot.hasTag('open');
   }
 
   get #free(): TransientProcess[] {
-    return [...this.#processes].filter((transient) => transient.isFree);
+    return freeProcesses(this.#context).flatMap((process) => this.#processes.get(process) ?? []);
   }
 
-  get #hasRoom(): boolean {
-    return this.#processes.size - this.#free.length < this.#spec.maxInFlight;
+  #isFree({ incarnation }: TransientProcess): boolean {
+    return this.#context.processes.get(incarnation) === 'free';
   }
 
-  #serve(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-    const free = this.#free;
-    const transient = free.find((candidate) => candidate.isReady) ?? free[0] ?? this.#launch();
-    const handle = transient.take(request, sink);
-    this.#refillSoon();
-    return handle;
+  /** An error of ours must not break the emitting machine: it is logged. */
+  #carryOut(decision: TransientDecision): void {
+    try {
+      this.#act(decision);
+    } catch (error) {
+      this.#deps.log(`a fault in toolherd itself: ${String(error)}`);
+    }
   }
 
-  /** A spare may have told meanwhile that the tool is not what was pinned. */
-  #serveNext(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-    return refuse(this.#on.pinChecking, request, sink) ? undefined : this.#serve(request, sink);
+  #act(decision: TransientDecision): void {
+    const { type } = decision;
+    if (type === 'process.launch') this.#launch(decision.process, decision.purpose);
+    else if (type === 'process.serve') this.#serve(decision.process);
+    else if (type === 'process.finish') this.#processes.get(decision.process)?.finish();
+    else if (type === 'process.stop') this.#processes.get(decision.process)?.stop();
+    else if (type === 'lists.read') this.#readLists(decision.purpose);
+    else this.#refuseCalls();
   }
 
-  /** Starting a process takes the daemon some milliseconds, which this call should not have to wait for. */
-  #refillSoon(): void {
-    if (this.#spec.spares === 0 || this.#soon !== undefined) return;
-    this.#soon = this.#deps.clock.setTimeout(() => {
-      this.#soon = undefined;
-      this.#refill();
-    }, SOON_MS);
+  #refuseCalls(): void {
+    if (this.#refusal !== undefined) this.#queue.fail(this.#refusal);
   }
 
-  #launch(purpose: StartPurpose = 'use'): TransientProcess {
-    this.incarnation += 1;
-    const id = `${this.#id}.${this.incarnation}`;
-    const transient: TransientProcess = new TransientProcess(id, this.incarnation, this.#spec, this.#deps, {
-      ready: () => this.#rest(transient),
-      listed: (reading) => {
-        this.#on.listed(reading);
-        transient.admit(reading);
-        this.#rest(transient);
+  /** A bug in the machine: a call that waits for a decision of it would wait for ever. */
+  #broke(error: unknown): void {
+    const ending = bug(`${this.#spec.name}: its processes are not looked after`, error);
+    this.#deps.log(ending.message);
+    this.#refusal = endingError(this.#spec.name, ending, false);
+    this.#refuseCalls();
+    for (const transient of [...this.#processes.values()]) transient.stop();
+  }
+
+  #offerCall(): void {
+    if (this.#queue.size > 0) this.#actor.send({ type: 'call.waiting' });
+  }
+
+  #launch(incarnation: number, purpose: StartPurpose): void {
+    const transient = new TransientProcess(
+      `${this.#id}.${incarnation}`,
+      incarnation,
+      this.#spec,
+      this.#deps,
+      {
+        ready: () => this.#ready(incarnation),
+        listed: (reading) => this.#on.listed(reading),
+        outdated: (list) => this.#on.outdated?.(list),
+        toRead: () => this.#on.toRead(this.#on.pinChecking?.isStrict() === true),
+        settled: () => this.#actor.send({ type: 'call.settled', process: incarnation }),
+        ended: (ending) => this.#ended(incarnation, ending),
+        pinChecking: this.#on.pinChecking,
       },
-      outdated: (list) => this.#on.outdated?.(list),
-      toRead: () => this.#on.toRead(this.#on.pinChecking?.isStrict() === true),
-      ended: (ending) => this.#ended(transient, ending),
-      pinChecking: this.#on.pinChecking,
-    });
-    this.#processes.add(transient);
+    );
+    this.#processes.set(incarnation, transient);
     this.newest = transient;
     transient.begin(this.#predecessor, purpose);
-    return transient;
   }
 
-  /** It was started for the lists alone, and they are known. */
-  #rest(transient: TransientProcess): void {
-    if (transient.isFree && this.#free.length > this.#spec.spares && !this.#on.wantsLists()) transient.stop();
-    this.#tell();
+  /** Gives the process the call that has waited longest, if one still waits. */
+  #serve(process: number): void {
+    const transient = this.#processes.get(process);
+    let isTaken = false;
+    const take = (request: CallRequest, sink: RoutedSink) => {
+      // while a call waited, a spare may have listed a tool that is not as it was pinned
+      if (sink !== this.#arriving && refuse(this.#on.pinChecking, request, sink)) return undefined;
+      isTaken = true;
+      return transient?.take(request, sink);
+    };
+    while (!isTaken && this.#queue.handOver(take));
+    if (isTaken) this.#offerCall();
+    else this.#actor.send({ type: 'call.gone', process, listsWanted: this.#on.wantsLists() });
   }
 
-  /** A spare that failed is not replaced at once: the next try follows the restart policy's backoff, or an order. */
-  #refill(): void {
-    if (this.#refusal !== undefined || this.#retry.isSet) return;
-    for (let missing = this.#spec.spares - this.#free.length; missing > 0; missing--) this.#launch();
+  #readLists(purpose: StartPurpose): void {
+    const free = this.#free;
+    this.rediscover();
+    if (purpose === 'use') for (const transient of free) transient.startForUse();
   }
 
-  #ended(transient: TransientProcess, ending: Ending): void {
-    this.#processes.delete(transient);
-    const isTold = ending.kind === 'disconnected' && ending.reason === 'stopped';
-    if (isTold) this.#retry.forgive();
-    if (this.#refusal !== undefined) this.lastStops.push(ending);
-    if (ending.kind === 'error') {
-      this.lastError = ending;
-      this.failedAt = this.#deps.clock.now();
-    }
-    while (this.#hasRoom && this.#queue.handOver((...call) => this.#serveNext(...call)));
-    if (transient.isSpare && !isTold) this.#refillLater(ending);
-    else this.#refill();
-    this.#on.left(isTold);
-    this.#tell();
+  #ready(process: number): void {
+    this.#actor.send({ type: 'process.ready', process, listsWanted: this.#on.wantsLists() });
+    this.#look();
   }
 
-  /** Trying again cannot help where the command is missing: then the next call or order is the next try. */
-  #refillLater(ending: Ending): void {
-    const isPermanent = ending.kind === 'error' && ending.permanent === true;
-    if (this.#refusal === undefined && !isPermanent) this.#retry.set(() => this.#refill());
-  }
-
-  #clear(): void {
-    this.#deps.clock.clearTimeout(this.#soon);
-    this.#soon = undefined;
-    this.#retry.clear();
-    for (const transient of [...this.#processes]) transient.stop();
+  #ended(process: number, ending: Ending): void {
+    this.#processes.delete(process);
+    this.#actor.send({ type: 'process.ended', process, ending });
+    this.#offerCall();
+    this.#on.left(ending.kind === 'disconnected' && ending.reason === 'stopped');
+    this.#look();
   }
 
   #when(isTrue: () => boolean): Promise<void> {
@@ -270,7 +310,7 @@ export class TransientPool {
     });
   }
 
-  #tell(): void {
+  #look(): void {
     for (const look of [...this.#waiters]) look();
   }
 }

@@ -1,48 +1,49 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { Link, Opened } from '../../link/link.js';
+import type { Opened } from '../../link/link.js';
 import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
 import { endingError } from '../../link/session/ending-error.js';
 import { bug, type Ending } from '../../machines/ending.js';
+import type { StartPurpose } from '../../machines/permit.js';
 import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
+import type { Availability } from '../../machines/transient-context.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
-import { memoryUserOf } from '../memory/memory-user.js';
+import { memoryUserOf } from '../memory/memory-budget.js';
+import type { RoutedSink } from './gate.js';
 import { Gate } from './gate.js';
-import { linkCallback } from './link-actor.js';
-import { whenListsRead } from './lists-read.js';
-import type { StartPurpose } from './permits.js';
-import { type PinChecking, PinnedGate } from './pinned-gate.js';
-import type { RoutedSink } from './routed-sink.js';
+import { GatedLink } from './gated-link.js';
+import type { PinChecking } from './pinned-gate.js';
 import type { ServerDeps } from './server-deps.js';
 import { serverSettings } from './server-settings.js';
-import { type IncarnationHost, sharedServer } from './shared-machines.js';
+import { type IncarnationHost, sharedServer, whenListsRead } from './shared-machines.js';
 
 export interface TransientProcessEvents {
-  /** The handshake is done. */
+  /** The handshake is done, or lists were read. */
   ready(): void;
   listed(reading: Reading): void;
   /** The server says that this list has changed. */
   outdated?(list: ListName): void;
   /** Which lists have to be read: once for a server is enough. */
   toRead(): ReadingOrder;
+  /** Its call has its outcome. */
+  settled(): void;
   /** Nothing of it is left. */
   ended(ending: Ending): void;
   pinChecking?: PinChecking | undefined;
 }
 
-/** One process for one call: an incarnation that is told to stop as soon as its call has settled. */
+/** One process for one call: an incarnation without a keeper. The transient machine decides when it starts and stops. */
 export class TransientProcess {
   readonly id: string;
+  readonly incarnation: number;
   readonly #spec: StdioSpec;
   readonly #deps: ServerDeps;
   readonly #on: TransientProcessEvents;
   readonly #gate: Gate;
-  readonly #pinnedGate: PinnedGate;
+  readonly #gated: GatedLink;
   readonly #actor: ActorRefFrom<ServerMachine>;
   #release = () => {};
-  #link: Link | undefined;
-  #opened: Opened | undefined;
   #isTaken = false;
   #startPurpose: StartPurpose = 'use';
 
@@ -54,33 +55,17 @@ export class TransientProcess {
     on: TransientProcessEvents,
   ) {
     this.id = id;
+    this.incarnation = incarnation;
     this.#spec = spec;
     this.#deps = deps;
     this.#on = on;
     this.#gate = new Gate({ name: spec.name, clock: deps.clock, refusal: () => undefined, wake: () => {} });
-    this.#pinnedGate = new PinnedGate(this.#gate, on.pinChecking);
-    const link = linkCallback(spec, deps.clock, deps.open, {
-      linked: (linked) => {
-        this.#link = linked;
-      },
-      opened: (opened) => {
-        this.#opened = opened;
-      },
-      listed: on.listed,
-      outdated: (list) => {
-        on.outdated?.(list);
-        this.#pinnedGate.doubt(list);
-      },
-      toRead: on.toRead,
-      watchMemory: (linked, over) => deps.budget?.watch(memoryUserOf(spec, linked, over)),
-      log: (text) => deps.log(text),
+    this.#gated = new GatedLink(spec, deps, this.#gate, {
+      ...on,
+      compared: () => on.ready(),
+      watchMemory: (link, over) => deps.budget?.watch(memoryUserOf(spec, link, over)),
     });
-    const host: IncarnationHost = {
-      link,
-      openGate: () => this.#open(),
-      sealGate: () => this.#pinnedGate.seal(),
-      reap: () => this.#link?.close('kill'),
-    };
+    const host: IncarnationHost = { ...this.#gated.host, openGate: () => this.#open() };
     const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0, host };
     this.#actor = deps.keep(id, 'server', sharedServer, {
       ...settings,
@@ -89,58 +74,54 @@ export class TransientProcess {
     this.#actor.subscribe({
       complete: () => this.#ended(this.#actor.getSnapshot().output ?? bug(spec.name, 'no ending')),
       error: (error) => {
-        // it ran no exit action, and its link was left to itself
-        this.#link?.close('kill');
+        // it ran no exit action, so its link is still open
+        this.#gated.reap();
         this.#ended(bug(`${spec.name}: its incarnation broke`, error));
       },
     });
   }
 
-  /** Starts it when it is its turn, and not before `after`. Apart from the making, because its end may come at once. */
+  /** Starts it when it gets a permit, and not before `after`. Not in the constructor, because it may end at once. */
   begin(after: Promise<unknown>, purpose: StartPurpose): void {
     this.#startPurpose = purpose;
     const connect = () => this.#actor.send({ type: 'connect' });
     this.#release = this.#deps.permits.askAfter(after, connect, () => this.#startPurpose);
   }
 
-  /** Somebody waits for it: a start that waits for a permit as a discovery goes before all discoveries. */
+  /** A call or a request waits for it: its start goes before all discoveries. */
   startForUse(): void {
     if (this.#startPurpose === 'use') return;
     this.#startPurpose = 'use';
     this.#deps.permits.reconsider();
   }
 
-  /** It never had a call. */
-  get isSpare(): boolean {
-    return !this.#isTaken;
-  }
-
-  /** It can take one. */
-  get isFree(): boolean {
-    return this.isSpare && !this.#isLeaving;
-  }
-
-  get isReady(): boolean {
-    return this.#gate.isOpen;
+  /**
+   * How soon it can take a call. A session is closed when its process has died, and sealed when the process is told to
+   * stop: both before the server machine knows.
+   */
+  get availability(): Availability {
+    const isShut = this.#gated.link !== undefined && this.#gated.link.session.state !== 'open';
+    if (isShut || this.#actor.getSnapshot().status !== 'active') return 'never';
+    return this.#gate.isOpen ? 'now' : 'later';
   }
 
   get pids(): readonly number[] {
-    return this.#link?.pids ?? [];
+    return this.#gated.link?.pids ?? [];
   }
 
   get opened(): Opened | undefined {
-    return this.#opened;
+    return this.#gated.opened;
   }
 
   get inFlight(): number {
-    return this.#link?.session.inFlight ?? 0;
+    return this.#gated.link?.session.inFlight ?? 0;
   }
 
   get state(): string {
     return stateName(this.#actor.getSnapshot().value);
   }
 
-  /** Its one call. Whoever made it may break when it is told: that is said, and the process goes all the same. */
+  /** Its one call. An error thrown by the caller's own code is logged, and does not keep the process alive. */
   take(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
     this.#isTaken = true;
     this.startForUse();
@@ -150,29 +131,24 @@ export class TransientProcess {
       } catch (error) {
         this.#deps.log(`a caller's own code failed: ${String(error)}`);
       }
-      this.#finish();
+      this.#on.settled();
     };
     // a sink may be of a class, whose methods are not copied
     const routed = (incarnation: number) => sink.routed?.(incarnation);
     return this.#gate.send(request, { ...sink, settle, routed });
   }
 
-  /** Its lists were read, and what is in them is known: it may be let in. */
-  admit(reading: Reading): void {
-    this.#pinnedGate.listed(reading);
+  /** The pins have changed. `isFree`: it can be asked for its lists. */
+  recheckPins(isFree: boolean): void {
+    if (!this.#gated.pinnedGate.recheckPins() && isFree) this.rediscover();
   }
 
-  /** What may be called is not what it was. */
-  recheckPins(): void {
-    if (!this.#pinnedGate.recheckPins() && this.isSpare) this.rediscover();
-  }
-
-  /** Reads the lists anew, if it can be asked. */
+  /** Reads the lists again, if its handshake is done. */
   rediscover(): void {
-    if (this.#pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
+    if (this.#gated.pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
   }
 
-  whenTold(): Promise<void> {
+  whenListsRead(): Promise<void> {
     return whenListsRead(this.#actor);
   }
 
@@ -180,40 +156,34 @@ export class TransientProcess {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'stop' });
   }
 
-  /** Its call has settled. */
-  #finish(): void {
-    const session = this.#link?.session;
-    // A session that is closed has lost its process: that end comes by itself, and its cause is to be seen.
+  /** Stops it after its call. */
+  finish(): void {
+    const session = this.#gated.link?.session;
+    // A closed session has lost its process. The ending follows, and its cause must not be hidden by a stop.
     if (session?.state === 'closed') return;
     session?.seal();
-    // Ending a process is work for some milliseconds: the answer goes out before it.
+    // Ending a process takes some milliseconds: the answer goes out before it.
     setImmediate(() => this.stop());
-  }
-
-  /** A session is closed when its process has died, and sealed when that is told to go: both before a machine knows. */
-  get #isLeaving(): boolean {
-    const isShut = this.#link !== undefined && this.#link.session.state !== 'open';
-    return isShut || this.#actor.getSnapshot().status !== 'active';
   }
 
   #open(): void {
     this.#release();
-    if (this.#link !== undefined) this.#pinnedGate.open(this.#link.session);
+    this.#gated.host.openGate();
     this.#on.ready();
     this.#warm();
   }
 
-  /** The first answer of a process is its slowest: a spare gives it while nobody waits. */
+  /** The first answer of a process is its slowest: a spare gives it while no call waits for it. */
   #warm(): void {
     const { timeoutMs } = this.#spec.ping;
-    // whether it answers is for the pings that follow to judge
-    if (this.isSpare && timeoutMs > 0) this.#link?.ping(timeoutMs).catch(() => undefined);
+    // a process that does not answer is found by the pings that follow
+    if (!this.#isTaken && timeoutMs > 0) this.#gated.link?.ping(timeoutMs).catch(() => undefined);
   }
 
   #ended(ending: Ending): void {
     this.#release();
-    this.#pinnedGate.seal();
-    // A call that reached the session was settled there; one that never did learns it here.
+    this.#gated.pinnedGate.seal();
+    // The session settled the calls that reached it; this settles one that still waited.
     this.#gate.fail(endingError(this.#spec.name, ending, false));
     this.#deps.release(this.id);
     this.#on.ended(ending);

@@ -4,23 +4,22 @@ import { cancelled } from '../../link/session/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 
-/** As many as may wait in a session, and as much, for the same reason. */
-const MOST_PARKED = 10_000;
+/** The same limits as for calls that wait in a session. */
+const MOST_WAITING = 10_000;
 const MOST_BYTES = 64 * 2 ** 20;
 
 /** Takes a call over: a session, or a process that will have one. */
 export type Taker<Sink extends CallSink> = (request: CallRequest, sink: Sink) => CallHandle | undefined;
 
 /**
- * Calls that nobody has yet, in the order in which they came. Each leaves once: handed over, failed, taken back by its
- * caller, or when the time that its caller gave it is up. Only a timeout that the caller set counts here: how long a
- * start may take is the server's.
+ * Calls that wait for a session or a process, in the order in which they came. Each leaves once: handed over, failed,
+ * cancelled, or timed out. Only a timeout that the caller set counts here: how long a start may take is the server's.
  */
 export class WaitingCalls<Sink extends CallSink = CallSink> {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #waiting = new Set<Parked<Sink>>();
-  readonly #deadlines: Deadlines<Parked<Sink>>;
+  readonly #waiting = new Set<WaitingCall<Sink>>();
+  readonly #deadlines: Deadlines<WaitingCall<Sink>>;
   #bytes = 0;
 
   /** `name`: the server's, for messages. */
@@ -34,14 +33,14 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     return this.#waiting.size;
   }
 
-  /** Undefined when too many wait already; its sink knows. The handle is good for the whole way of the call. */
+  /** Undefined when too many wait: its sink has the error then. The handle stays valid after the call was handed over. */
   add(request: CallRequest, sink: Sink): CallHandle | undefined {
     const overload = this.#overload();
     if (overload !== undefined) {
       sink.settle({ ok: false, error: overload });
       return undefined;
     }
-    const waiting = new Parked(request, sink, this.#clock.now());
+    const waiting = new WaitingCall(request, sink, this.#clock.now());
     this.#waiting.add(waiting);
     this.#bytes += waiting.bytes;
     if (waiting.deadline !== Number.POSITIVE_INFINITY) this.#deadlines.add(waiting);
@@ -56,7 +55,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   handOver(taker: Taker<Sink>): boolean {
     for (const waiting of this.#waiting) {
       const leftMs = waiting.deadline - this.#clock.now();
-      // its time is up, only the timer has not come round yet
+      // it has timed out, and the timer has not fired yet
       if (leftMs <= 0) {
         this.#expire(waiting);
         continue;
@@ -72,19 +71,19 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     return false;
   }
 
-  /** Nobody will come for those who wait. */
+  /** Fails every call that waits. */
   fail(error: MCPError): void {
     for (const waiting of [...this.#waiting]) this.#fail(waiting, error);
   }
 
   #overload(): MCPError | undefined {
-    if (this.#waiting.size < MOST_PARKED && this.#bytes < MOST_BYTES) return undefined;
+    if (this.#waiting.size < MOST_WAITING && this.#bytes < MOST_BYTES) return undefined;
     const message = `${this.#name}: ${this.#waiting.size} calls wait for it already`;
     const why = 'it is not connected, or busy with as many as max_in_flight allows';
     return new OverloadedError(message, { retryable: true, why, fix: 'try again when it runs' });
   }
 
-  #expire(waiting: Parked<Sink>): void {
+  #expire(waiting: WaitingCall<Sink>): void {
     const message = `${this.#name}: was not connected within the ${(waiting.request.timeoutMs ?? 0) / 1000} s of this call`;
     const details = {
       retryable: true,
@@ -94,12 +93,12 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     this.#fail(waiting, new MCPTimeoutError(message, details));
   }
 
-  #fail(waiting: Parked<Sink>, error: MCPError): void {
-    // whoever is told may take others back, or be told twice
+  #fail(waiting: WaitingCall<Sink>, error: MCPError): void {
+    // the sink may cancel other calls, and cancel this one again
     if (this.#leave(waiting)) waiting.sink.settle({ ok: false, error });
   }
 
-  #leave(waiting: Parked<Sink>): boolean {
+  #leave(waiting: WaitingCall<Sink>): boolean {
     if (!this.#waiting.delete(waiting)) return false;
     this.#bytes -= waiting.bytes;
     this.#deadlines.remove(waiting);
@@ -107,7 +106,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 }
 
-class Parked<Sink extends CallSink> implements Timed {
+class WaitingCall<Sink extends CallSink> implements Timed {
   readonly request: CallRequest;
   readonly sink: Sink;
   readonly deadline: number;
@@ -124,7 +123,7 @@ class Parked<Sink extends CallSink> implements Timed {
   }
 }
 
-/** What its line will weigh. One that cannot be written weighs nothing: the session will refuse it. */
+/** The length of its line. One that cannot be written counts as 0: the session will refuse it. */
 function weightOf(params: unknown): number {
   try {
     return JSON.stringify(params)?.length ?? 0;

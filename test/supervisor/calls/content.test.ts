@@ -124,7 +124,7 @@ describe('content of very many blocks that are not known', () => {
     expect(JSON.stringify(blocks).length).toBeLessThan(2 * JSON.stringify(raws).length);
   });
 
-  test('of as many types is told of twenty', () => {
+  test('of as many types names twenty', () => {
     const { blocks, unknown } = convert(Array.from({ length: 1000 }, (_, at) => ({ type: `t${at}` })));
     expect(blocks).toHaveLength(1000);
     expect(unknown).toEqual(Array.from({ length: 20 }, (_, at) => `t${at}`));

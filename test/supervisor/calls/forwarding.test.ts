@@ -36,7 +36,7 @@ function byPromise(herd: Herd, params: RequestParams, sink: ForwardSink): Forwar
   const controller = new AbortController();
   const { caller, progress: onProgress, ask: onRequest } = sink;
   const context = { caller, onProgress, onRequest, signal: controller.signal, acceptsRaw: true };
-  herd.request(params, context).then(
+  herd.view.requests.request(params, context).then(
     (result) => sink.settle({ ok: true, result }),
     (error: unknown) => sink.settle({ ok: false, error }),
   );
@@ -49,12 +49,12 @@ async function connection(isShort: boolean, specs = SPECS, options: Parameters<W
   world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
   const herd: Herd = world.herd(options);
   herd.apply(specs);
-  await herd.order('start', { all: true }, true);
-  for (const { name, enabled } of specs) if (enabled) await herd.tools(name);
+  await herd.view.order('start', { all: true }, true);
+  for (const { name, enabled } of specs) if (enabled) await herd.view.catalog.tools(name);
   const fleet = {
     subscribe: () => () => undefined,
     forward: (...asked: Parameters<LocalFleet['forward']>) =>
-      isShort ? herd.forward(...asked) : byPromise(herd, ...asked),
+      isShort ? herd.view.requests.forward(...asked) : byPromise(herd, ...asked),
   } as unknown as LocalFleet;
   const [wire, stream] = duplexPair();
   const server = serveFleet(fleet);
@@ -165,7 +165,7 @@ async function act(on: Connection, script: readonly Step[]): Promise<void> {
     } else {
       const { name } = SPECS[one.which]!;
       if (one.do === 'crash') on.world.alive.find((link) => link.spec.name === name)?.goes(crash(name, 1));
-      else await on.herd.order(one.do, { servers: [name] }, true);
+      else await on.herd.view.order(one.do, { servers: [name] }, true);
       await on.say();
     }
   }
@@ -201,7 +201,7 @@ describe('a call that is forwarded', () => {
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     const becomes = (name: string, server?: string) => {
       const before = [sent(), outcomes.length] as const;
-      herd.forward({ server, method: 'tools/call', params: { name } }, sink);
+      herd.view.requests.forward({ server, method: 'tools/call', params: { name } }, sink);
       if (sent() > before[0]) return 'sent';
       return outcomes.length > before[1] ? 'refused' : 'waits';
     };
@@ -223,7 +223,7 @@ describe('a call that is forwarded', () => {
     const outcomes: Forwarded[] = [];
     const settle = (outcome: Forwarded) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
-    herd.forward({ method: 'tools/call', params: { name: 'b__x' } }, sink);
+    herd.view.requests.forward({ method: 'tools/call', params: { name: 'b__x' } }, sink);
     const message = 'b: died of the secret of b';
     world.alive.find((link) => link.spec.name === 'b')?.goes({ kind: 'error', cause: 'exit', message });
     await settled();
@@ -267,7 +267,7 @@ describe('what is counted of calls', () => {
   test('every call that a server is given, every failure, and how long each took', async () => {
     const { herd, world } = await connection(true);
     const b = () => world.alive.find((link) => link.spec.name === 'b')!;
-    const call = () => herd.call({ server: 'b', tool: 'x' });
+    const call = () => herd.view.calls.call({ server: 'b', tool: 'x' });
     const first = call();
     await settled();
     world.clock.advance(40);
@@ -277,7 +277,7 @@ describe('what is counted of calls', () => {
     await settled();
     b().crashes();
     await second;
-    await herd.call({ server: 'b', tool: 'nothing' });
-    expect(herd.status(['b'])).toMatchObject([{ calls: 2, failures: 1, latency_ms: { p99: 40 } }]);
+    await herd.view.calls.call({ server: 'b', tool: 'nothing' });
+    expect(herd.view.status(['b'])).toMatchObject([{ calls: 2, failures: 1, latency_ms: { p99: 40 } }]);
   });
 });

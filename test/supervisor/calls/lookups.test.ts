@@ -14,7 +14,7 @@ async function refusing(error: JsonObject) {
     redact: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
   });
   herd.apply([spec()]);
-  await herd.order('start', { all: true }, true);
+  await herd.view.order('start', { all: true }, true);
   const answered = async <T>(asking: Promise<T>) => {
     await settled();
     const { id } = world.newest.written.at(-1)!;
@@ -30,7 +30,7 @@ async function refusing(error: JsonObject) {
 describe('what a server refuses', () => {
   test.each([-32002, -32602])('a resource with %i is one that it has not', async (code) => {
     const { herd, answered } = await refusing({ code, message: 'Resource note://b not found' });
-    expect(await answered(herd.resource({ server: 'srv', uri: 'note://b' }))).toMatchObject({
+    expect(await answered(herd.view.requests.resource({ server: 'srv', uri: 'note://b' }))).toMatchObject({
       type: 'MCPResourceNotFoundError',
       why: 'the server said: Resource note://b not found',
       fix: "did you mean 'note://a'?",
@@ -40,7 +40,7 @@ describe('what a server refuses', () => {
 
   test('a prompt that lacks an argument leads to the list of prompts, without secrets', async () => {
     const { herd, answered } = await refusing({ code: -32602, message: 'not hunter2: city is missing' });
-    const failure = await answered(herd.prompt({ server: 'srv', name: 'p' }));
+    const failure = await answered(herd.view.requests.prompt({ server: 'srv', name: 'p' }));
     expect(failure).toMatchObject({
       type: 'MCPProtocolError',
       message: expect.stringContaining('not ***: city is missing'),
@@ -51,7 +51,7 @@ describe('what a server refuses', () => {
 
   test('anything else stays what it was', async () => {
     const { herd, answered } = await refusing({ code: -32603, message: 'oh' });
-    const asking = herd.resource({ server: 'srv', uri: 'note://b' });
+    const asking = herd.view.requests.resource({ server: 'srv', uri: 'note://b' });
     expect(await answered(asking)).toMatchObject({
       type: 'MCPProtocolError',
       fix: 'see "toolherd logs srv"',
@@ -66,7 +66,7 @@ describe('a request whose server is not named, while another server hangs at its
     world.manners = ({ name }) => (name === 'hung' ? {} : { opens: true, lists: LISTS });
     const herd = world.herd({ listWaitMs: () => 60_000 });
     herd.apply([spec({ name: 'hung' }), spec({ name: 'srv' })]);
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     return { world, herd };
   }
 
@@ -80,7 +80,9 @@ describe('a request whose server is not named, while another server hangs at its
 
   test.each(REQUESTS)('ends when its time is over: $method', async (request) => {
     const { world, herd } = await herdWithHungServer();
-    const failure = herd.request({ ...request, timeout_ms: 500 }).catch((error: unknown) => error);
+    const failure = herd.view.requests
+      .request({ ...request, timeout_ms: 500 })
+      .catch((error: unknown) => error);
     const answered = Promise.race([failure, world.passes(500).then(() => settled())]);
     expect(await answered).toMatchObject({
       type: 'MCPTimeoutError',
@@ -94,7 +96,9 @@ describe('a request whose server is not named, while another server hangs at its
   test.each(REQUESTS)('ends when it is cancelled: $method', async (request) => {
     const { herd } = await herdWithHungServer();
     const abort = new AbortController();
-    const failure = herd.request({ ...request }, { signal: abort.signal }).catch((error: unknown) => error);
+    const failure = herd.view.requests
+      .request({ ...request }, { signal: abort.signal })
+      .catch((error: unknown) => error);
     await settled();
     abort.abort();
     const answered = Promise.race([failure, settled().then(() => 'no answer')]);
@@ -103,7 +107,7 @@ describe('a request whose server is not named, while another server hangs at its
 
   test('has the rest of its time where the server is found', async () => {
     const { world, herd } = await herdWithHungServer();
-    const failure = herd
+    const failure = herd.view.requests
       .request({ method: 'resources/read', params: { uri: 'other://x' }, timeout_ms: 5000 })
       .catch((error: unknown) => error);
     await settled();
@@ -124,12 +128,12 @@ describe('a watch of a resource', () => {
     const opened = { ...HELLO, capabilities: { resources: { subscribe: true } } };
     const herd = world.herd();
     herd.apply([spec()]);
-    await herd.order('start', { all: true });
+    await herd.view.order('start', { all: true });
     await settled();
     world.newest.opens(opened);
     await settled();
     const told: unknown[] = [];
-    await herd.watch({ uri: 'note://a' }, (params) => told.push(params));
+    await herd.view.watches.watch({ uri: 'note://a' }, (params) => told.push(params));
     herd.apply([spec({ args: ['changed'] })]);
     await settled();
     await world.passes(10_000);
@@ -152,14 +156,14 @@ describe('a resource that no known list has, while the server that has it still 
     world.manners = ({ name }) => ({ answers: true, lists: name === 'first' ? LISTS : lists! });
     const herd = world.herd();
     herd.apply([spec({ name: 'first' }), spec({ name: 'second' })]);
-    void herd.order('start', { all: true });
+    void herd.view.order('start', { all: true });
     await settled();
     const [first, second] = world.links as [FakeLink, FakeLink];
     first.opens(TELLS);
     await settled();
     const told: unknown[] = [];
     const watch = async (server?: string) => {
-      const watching = herd.watch({ uri: URI, server }, (params) => told.push(params));
+      const watching = herd.view.watches.watch({ uri: URI, server }, (params) => told.push(params));
       await world.passes(2500);
       return watching;
     };
@@ -235,7 +239,7 @@ describe('a resource that no known list has, while the server that has it still 
 
   test.each([-32002, -32602])('a read that is answered with %i names who was not heard', async (code) => {
     const { world, herd, first } = await stage();
-    const failure = herd.request(READ).catch((error: unknown) => error);
+    const failure = herd.view.requests.request(READ).catch((error: unknown) => error);
     await world.passes(2500);
     await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
     const why = expect.stringMatching(
@@ -253,12 +257,12 @@ describe('a resource that no known list has, while the server that has it still 
 
   test('a read that fails otherwise, or is of a server that all others are known beside, stays what it was', async () => {
     const { world, herd, first, comes } = await stage({});
-    const failing = herd.request(READ).catch((error: unknown) => error);
+    const failing = herd.view.requests.request(READ).catch((error: unknown) => error);
     await world.passes(2500);
     await refusedBy(first, { code: -32603, message: 'oh' });
     expect(await failing).toMatchObject({ rpc: { code: -32603, message: 'oh' } });
     await comes();
-    const unknown = herd.request(READ).catch((error: unknown) => error);
+    const unknown = herd.view.requests.request(READ).catch((error: unknown) => error);
     await refusedBy(first, { code: -32002, message: 'not mine' });
     expect(await unknown).toMatchObject({ rpc: { code: -32002, message: 'not mine' } });
   });
@@ -266,7 +270,9 @@ describe('a resource that no known list has, while the server that has it still 
   test('a completion that is refused stays what it was', async () => {
     const { world, herd, first } = await stage();
     const params = { ref: { type: 'ref/resource', uri: URI }, argument: { name: 'id', value: '' } };
-    const failure = herd.request({ method: 'completion/complete', params }).catch((error: unknown) => error);
+    const failure = herd.view.requests
+      .request({ method: 'completion/complete', params })
+      .catch((error: unknown) => error);
     await world.passes(2500);
     await refusedBy(first, { code: -32602, message: 'no such argument' });
     expect(await failure).toMatchObject({ rpc: { code: -32602, message: 'no such argument' } });

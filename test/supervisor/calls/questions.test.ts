@@ -41,7 +41,7 @@ function herdOf(...specs: StdioSpec[]) {
   herd.apply(specs);
   const [{ name = '' } = {}] = specs;
   const say = async (tool: string, args: Record<string, unknown> = {}, context: CallContext = {}) => {
-    const { content, error } = await herd.call({ server: name, tool, arguments: args }, context);
+    const { content, error } = await herd.view.calls.call({ server: name, tool, arguments: args }, context);
     return error?.message ?? content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
   };
   return { herd, say };
@@ -50,7 +50,7 @@ function herdOf(...specs: StdioSpec[]) {
 const SAMPLING = 'sampling/createMessage';
 
 describe('a question of a server, in a herd', () => {
-  test.each(['singleton', 'transient'] as const)('reaches whoever made the call (%s)', async (lifecycle) => {
+  test.each(['singleton', 'transient'] as const)('reaches the caller (%s)', async (lifecycle) => {
     const { say } = herdOf(specOf('questions.mjs', { tools, lifecycle }));
     const onRequest: OnRequest = async (method, params) => ({ method, got: params });
     const reply = await say('ask', { method: SAMPLING, params: { maxTokens: 7 } }, { onRequest });
@@ -69,7 +69,10 @@ describe('a question of a server, in a herd', () => {
     });
     const leaving = new AbortController();
     // the first call has reached the server when a second one was answered
-    const waits = herd.call({ server: 'questions', tool: 'wait' }, { ...agent('a'), signal: leaving.signal });
+    const waits = herd.view.calls.call(
+      { server: 'questions', tool: 'wait' },
+      { ...agent('a'), signal: leaving.signal },
+    );
     const refused = await say('ask', { method: SAMPLING }, agent('b'));
     expect(refused).toContain("set 'sharing: per-agent' for questions");
     expect(asked).toEqual([]);
@@ -92,7 +95,7 @@ describe('a question of a server, in a herd', () => {
     };
     const abort = new AbortController();
     const call = { server: 'questions', tool: 'ask', arguments: { method: SAMPLING } };
-    const result = herd.call(call, { onRequest, signal: abort.signal });
+    const result = herd.view.calls.call(call, { onRequest, signal: abort.signal });
     const signal = await asked.promise;
     abort.abort();
     expect((await result).error?.type).toBe('CancelledError');

@@ -28,7 +28,7 @@ describe('what servers offered is kept', () => {
     expect(said).toEqual([]);
   });
 
-  test('in a file that nobody else can read, whole, and with nothing beside it', () => {
+  test('in a file that only the user can read, whole, and with nothing beside it', () => {
     const { store, folder } = stage();
     store.save('one', LISTS);
     store.save('one', { ...LISTS, prompts: [] });

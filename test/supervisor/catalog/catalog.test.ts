@@ -35,9 +35,10 @@ function stage(manners: Manners, changes: Partial<StdioSpec> = {}, catalogs = ne
   const herd = world.herd({ catalogs });
   herd.apply([spec(changes)]);
   const events: CatalogEvent[] = [];
-  herd.subscribe(['catalog'], (event) => void events.push(event));
-  const names = async (refresh = false) => (await herd.tools('srv', refresh)).tools.map(({ name }) => name);
-  const call = (tool: string, more = {}) => herd.call({ server: 'srv', tool, ...more });
+  herd.view.events.subscribe(['catalog'], (event) => void events.push(event));
+  const names = async (refresh = false) =>
+    (await herd.view.catalog.tools('srv', refresh)).tools.map(({ name }) => name);
+  const call = (tool: string, more = {}) => herd.view.calls.call({ server: 'srv', tool, ...more });
   return { world, herd, events, names, call, catalogs };
 }
 
@@ -52,10 +53,10 @@ describe('what a server offered in an earlier life', () => {
   test('answers without starting it; fresh ones are asked for, and the difference is told', async () => {
     const { world, names, events, herd } = await afterwards(tools('a', 'b'), tools('b', 'c'));
     expect([await names(), world.links.length]).toEqual([['a', 'b'], 0]);
-    expect(herd.status()[0]?.tools).toBe(2);
-    expect((await herd.tools()).tools[0]?.cached).toBe(true);
+    expect(herd.view.status()[0]?.tools).toBe(2);
+    expect((await herd.view.catalog.tools()).tools[0]?.cached).toBe(true);
     expect(await names(true)).toEqual(['b', 'c']);
-    expect((await herd.tools()).tools[0]).not.toHaveProperty('cached');
+    expect((await herd.view.catalog.tools()).tools[0]).not.toHaveProperty('cached');
     expect(events).toEqual([
       {
         topic: 'catalog',
@@ -76,7 +77,7 @@ describe('what a server offered in an earlier life', () => {
     expect([events, catalogs.saves]).toEqual([[], 1]);
   });
 
-  test('is replaced by the next start, whoever wanted that', async () => {
+  test('is replaced by the next start, whatever caused that', async () => {
     const { call, events, names } = await afterwards(tools('a'), tools('a', 'b'));
     await call('a');
     await settled();
@@ -97,13 +98,13 @@ describe('what a server offered in an earlier life', () => {
       lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] },
     };
     const { world, names, herd } = await afterwards(bad, tools('a'));
-    expect(herd.status()[0]?.lists).toEqual({
+    expect(herd.view.status()[0]?.lists).toEqual({
       tools: { freshness: 'unknown' },
       prompts: { freshness: 'cached' },
       resources: { freshness: 'cached' },
       templates: { freshness: 'cached' },
     });
-    const { prompts, missing } = await herd.prompts();
+    const { prompts, missing } = await herd.view.catalog.prompts();
     expect([prompts, missing]).toMatchObject([[{ name: 'p', cached: true }], []]);
     expect(world.links).toHaveLength(0);
     expect([await names(), world.links.length]).toEqual([['a'], 1]);
@@ -126,10 +127,10 @@ describe('what a server offered in an earlier life', () => {
       const herd = world.herd({ catalogs, pins });
       herd.apply([spec()]);
       herds.push({ world, herd });
-      if (herds.length < 3) await herd.tools('srv', true);
+      if (herds.length < 3) await herd.view.catalog.tools('srv', true);
     }
     const { world, herd } = herds[2]!;
-    expect((await herd.tools()).tools).toMatchObject([
+    expect((await herd.view.catalog.tools()).tools).toMatchObject([
       { name: 'a', cached: true, blocked: expect.any(String) },
     ]);
     expect(world.links).toHaveLength(0);
@@ -137,9 +138,11 @@ describe('what a server offered in an earlier life', () => {
 
   test('stays marked as cached while the server does not answer, and is told as old if it cannot start', async () => {
     const { world, herd } = await afterwards(tools('a'), {}, { maxRestarts: 0 });
-    const refreshing = herd.tools('srv', true);
+    const refreshing = herd.view.catalog.tools('srv', true);
     await settled();
-    expect((await herd.tools(undefined, false, 'none')).tools).toMatchObject([{ name: 'a', cached: true }]);
+    expect((await herd.view.catalog.tools(undefined, false, 'none')).tools).toMatchObject([
+      { name: 'a', cached: true },
+    ]);
     world.newest.goes({ kind: 'error', cause: 'exit', message: 'srv: exited with code 1', code: 1 });
     const { tools: listed, missing } = await refreshing;
     expect(listed).toMatchObject([{ name: 'a', cached: true }]);
@@ -167,7 +170,7 @@ describe('what a server offered in an earlier life', () => {
   test('a call that is taken back while the server is asked was not sent', async () => {
     const { herd } = await afterwards(tools('a'), {});
     const abort = new AbortController();
-    const calling = herd.call({ server: 'srv', tool: 'b' }, { signal: abort.signal });
+    const calling = herd.view.calls.call({ server: 'srv', tool: 'b' }, { signal: abort.signal });
     await settled();
     abort.abort();
     expect((await calling).error).toMatchObject({ type: 'CancelledError', sent: false });
@@ -296,7 +299,7 @@ describe('FR-016: a config that changes', () => {
 });
 
 describe('a list that its server says is good for a while', () => {
-  test('is not asked for again before, is after, and is shown as it is when nobody can be asked', async () => {
+  test('is not asked for again before, is after, and is shown as it is when no process can be asked', async () => {
     const { world, names, herd } = stage({ ...tools('a'), ttlMs: 1000 });
     await names();
     world.newest.manners = { ...tools('b'), ttlMs: 1000 };
@@ -304,7 +307,7 @@ describe('a list that its server says is good for a while', () => {
     expect(await names()).toEqual(['a']);
     await world.passes(100);
     expect(await names()).toEqual(['b']);
-    await herd.order('stop', { all: true }, true);
+    await herd.view.order('stop', { all: true }, true);
     await world.passes(5000);
     expect([await names(), world.links.length]).toEqual([['b'], 1]);
   });
@@ -314,8 +317,8 @@ describe('a list of the herd', () => {
   test('waits for list_wait, not for a start; one server that is named is waited for', async () => {
     const { world, herd } = stage({}, { startTimeoutMs: 30_000 });
     const answered: string[] = [];
-    void herd.tools().then(({ missing }) => answered.push(`herd ${missing[0]?.reason}`));
-    void herd.tools('srv').then(() => answered.push('server'));
+    void herd.view.catalog.tools().then(({ missing }) => answered.push(`herd ${missing[0]?.reason}`));
+    void herd.view.catalog.tools('srv').then(() => answered.push('server'));
     await settled();
     await world.passes(1900);
     expect(answered).toEqual([]);
@@ -329,7 +332,7 @@ describe('a list of the herd', () => {
 
   test('does without a server that is taken out of the config while it is waited for', async () => {
     const { herd } = stage({});
-    const listing = herd.tools();
+    const listing = herd.view.catalog.tools();
     await settled();
     herd.apply([]);
     expect(await listing).toEqual({ tools: [], missing: [] });

@@ -21,7 +21,7 @@ describe('reading the lists of a server', () => {
     expect(failures).toBeUndefined();
   });
 
-  test('FR-013 FR-014: what is not wanted is not asked for, and nobody knows it', async () => {
+  test('FR-013 FR-014: what is not wanted is not asked for, and stays unknown', async () => {
     const { lists, reads } = await read({ loadTools: false, loadPrompts: false }, {});
     expect([lists.tools, lists.prompts]).toEqual([undefined, undefined]);
     expect(reads).toEqual(['resources/list', 'resources/templates/list']);

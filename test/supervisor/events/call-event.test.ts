@@ -22,7 +22,7 @@ function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
 }
 
 describe('what is told of a call', () => {
-  it('is sound JSON, whatever somebody calls himself or what he calls', () => {
+  it('is sound JSON, whatever the names of caller and tool are', () => {
     const from = { via: 'http', client: { name: HOSTILE, version: HOSTILE }, agent: HOSTILE } as const;
     const request = { method: 'tools/call', params: { name: HOSTILE }, caller: HOSTILE, requestId: HOSTILE };
     expect(eventOf({ request }, from, HOSTILE)).toMatchObject({

@@ -41,7 +41,7 @@ describe('the record of a call', () => {
     expect(written[0]).toMatchObject({ server: 's', tool: 't', ok: true });
   });
 
-  it('is told in the next turn to whoever listens', async () => {
+  it('reaches listeners in the next turn', async () => {
     const { records, told } = stage({ isHeard: true, isAudited: false });
     records.add('s', 's', ENDED);
     expect(told).toEqual([]);
@@ -56,7 +56,7 @@ describe('the record of a call', () => {
     expect(written).toHaveLength(100);
   });
 
-  it('is there at once for whoever ends it all, and only once', async () => {
+  it('is written at once by flush, and only once', async () => {
     const { records, written } = stage();
     records.add('s', 's', ENDED);
     records.flush();
@@ -138,7 +138,7 @@ describe('the record of a call', () => {
     );
   });
 
-  it('is not even begun where nobody writes or listens', async () => {
+  it('is not built without an audit file or a listener', async () => {
     const { records, told, written } = stage({ isAudited: false });
     records.add('s', 's', ENDED);
     records.flush();

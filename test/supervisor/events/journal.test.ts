@@ -13,8 +13,8 @@ function stage(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T):
   const herd = world.herd({ redact });
   herd.apply([spec(changes)]);
   const events: StateEvent[] = [];
-  herd.subscribe(['state'], (event) => events.push(event));
-  const journal = () => herd.inspect('srv').journal;
+  herd.view.events.subscribe(['state'], (event) => events.push(event));
+  const journal = () => herd.view.inspect('srv').journal;
   return { world, herd, journal, events };
 }
 
@@ -22,11 +22,11 @@ describe('the journal', () => {
   test('tells the story of a server in the order in which it happened, each step with its cause', async () => {
     const { world, herd, journal } = stage();
     expect(journal()).toEqual([]);
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
     world.newest.crashes(7);
     await settled();
-    await herd.order('stop', { servers: ['srv'] }, true);
+    await herd.view.order('stop', { servers: ['srv'] }, true);
     expect(story(journal())).toEqual([
       'keeper 1: idle → running.starting.queued (told to start)',
       'server 1:  → created (a new incarnation)',
@@ -53,7 +53,7 @@ describe('the journal', () => {
   test('is bounded: the latest two hundred steps', async () => {
     const { world, herd, journal } = stage({ restart: 'never' });
     for (let round = 0; round < 40; round += 1) {
-      await herd.order('start', { servers: ['srv'] }, true);
+      await herd.view.order('start', { servers: ['srv'] }, true);
       world.newest.crashes(round + 1);
       await settled();
     }
@@ -69,16 +69,16 @@ describe('the journal', () => {
     const hide = <T>(value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[PASSWORD]')) as T;
     const { world, herd, journal, events } = stage({ restart: 'never' }, hide);
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     world.newest.goes({ kind: 'error', cause: 'protocol', message: 'bad password hunter2' });
     await settled();
     expect(story(journal()).filter((line) => line.includes('[PASSWORD]')).length).toBeGreaterThan(0);
-    expect(JSON.stringify([journal(), events, herd.status()])).not.toContain('hunter2');
+    expect(JSON.stringify([journal(), events, herd.view.status()])).not.toContain('hunter2');
   });
 
   test('transient processes have their story too', async () => {
     const { world, herd, journal, events } = stage({ lifecycle: 'transient' });
-    void herd.call({ server: 'srv', tool: 'x' });
+    void herd.view.calls.call({ server: 'srv', tool: 'x' });
     await settled();
     world.newest.answers();
     await settled();
@@ -98,42 +98,42 @@ describe('the journal', () => {
     const herd = world.herd();
     const names = ['a', 'a@1', 'a@1#0', 'a@1.1', 'server.1'];
     herd.apply(names.map((name) => spec({ name })));
-    await herd.order('start', { servers: ['a@1#0'] });
+    await herd.view.order('start', { servers: ['a@1#0'] });
     await settled();
-    expect(names.filter((name) => herd.inspect(name).journal.length > 0)).toEqual(['a@1#0']);
+    expect(names.filter((name) => herd.view.inspect(name).journal.length > 0)).toEqual(['a@1#0']);
   });
 
   test('forgets a server that is configured no more, when nothing is left of it', async () => {
     const { world, herd, journal } = stage();
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     herd.apply([]);
     await settled();
     expect(world.alive).toEqual([]);
     herd.apply([spec({ enabled: false })]);
     expect(journal()).toEqual([]);
-    expect(herd.status(['srv'])[0]?.since).toBe(new Date(0).toISOString());
+    expect(herd.view.status(['srv'])[0]?.since).toBe(new Date(0).toISOString());
   });
 });
 
 describe('since when', () => {
   test('it is in its state: steps inside a state do not count', async () => {
     const { world, herd } = stage();
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
     world.clock.advance(60_000);
     world.newest.says('notifications/tools/list_changed');
     await world.passes(100);
-    expect(herd.status()[0]?.since).toBe(new Date(0).toISOString());
+    expect(herd.view.status()[0]?.since).toBe(new Date(0).toISOString());
     world.newest.crashes();
     await settled();
-    expect(herd.status()[0]?.since).toBe(new Date(60_100).toISOString());
+    expect(herd.view.status()[0]?.since).toBe(new Date(60_100).toISOString());
   });
 });
 
-describe('whoever listens', () => {
+describe('a listener', () => {
   test('hears of every state once it is reached, in order, with the state and detail that follow', async () => {
     const { world, herd, events } = stage();
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
     world.newest.crashes();
     await settled();
@@ -153,12 +153,12 @@ describe('whoever listens', () => {
 
   test('and throws does not hurt the herd, nor the others who listen', async () => {
     const { world, herd, events } = stage();
-    const end = herd.subscribe(['state'], () => {
+    const end = herd.view.events.subscribe(['state'], () => {
       throw new Error('my own fault');
     });
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
-    expect([herd.status()[0]?.state, events.length > 3]).toEqual(['connected', true]);
+    expect([herd.view.status()[0]?.state, events.length > 3]).toEqual(['connected', true]);
     expect(world.logs[0]).toContain('a listener failed: Error: my own fault');
     end();
     world.logs.length = 0;
@@ -170,9 +170,9 @@ describe('whoever listens', () => {
   test('a listener hears of the others no more when it has ended', async () => {
     const { herd } = stage();
     const heard: StateEvent[] = [];
-    const end = herd.subscribe(['state'], (event) => heard.push(event));
+    const end = herd.view.events.subscribe(['state'], (event) => heard.push(event));
     end();
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     expect(heard).toEqual([]);
   });
 });

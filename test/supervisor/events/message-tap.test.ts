@@ -36,8 +36,8 @@ const LEVELS = [
   ['unheard-of', 'info', 30],
 ] as const;
 
-describe('what a server says by itself', () => {
-  test('FR-027: its log messages reach its log and whoever listens, each at the level that is meant', async () => {
+describe('notifications of a server', () => {
+  test('FR-027: its log messages reach its log and every listener, each at its level', async () => {
     const { say, heard, events, written } = await listen({}, { log_level: 'debug' });
     expect(await say('chatty', 'levels')).toBe('["debug"]');
     const messages = LEVELS.map(([level]) => ({ level, logger: 'db', data: `at ${level}` }));
@@ -149,7 +149,7 @@ describe('what a server says by itself', () => {
     ]);
   });
 
-  test('FR-028: what went wrong with it is told: noise that is no message, and an end that nobody ordered', async () => {
+  test('FR-028: failures are reported: noise that is no message, and an end without an order', async () => {
     const { say, heard } = await listen();
     await say('chatty', 'print', { stream: 'stdout', line: 'Listening on port 80' });
     const noise = await heard<NotificationEvent>(({ method }) => method === 'toolherd/error');
@@ -175,8 +175,8 @@ describe('what a server says by itself', () => {
   });
 });
 
-describe('the ears of a herd', () => {
-  test('nothing is put together when nobody listens; a listener that throws harms nobody', async () => {
+describe('the message tap', () => {
+  test('no event is built without a listener; a listener that throws disturbs no other', async () => {
     const world = new World();
     world.manners = () => ({ opens: true });
     let redacted = 0;
@@ -187,7 +187,7 @@ describe('the ears of a herd', () => {
       },
     });
     herd.apply([spec()]);
-    await herd.order('start', { all: true });
+    await herd.view.order('start', { all: true });
     await settled();
     const before = redacted;
     world.newest.says('notifications/x');
@@ -195,10 +195,10 @@ describe('the ears of a herd', () => {
     expect(redacted).toBe(before);
     const heard: FleetEvent[] = [];
     const ends = [
-      herd.subscribe(['notification'], () => {
+      herd.view.events.subscribe(['notification'], () => {
         throw new Error('oh');
       }),
-      herd.subscribe(['notification'], (event) => heard.push(event)),
+      herd.view.events.subscribe(['notification'], (event) => heard.push(event)),
     ];
     world.newest.says('notifications/y');
     expect(heard).toMatchObject([{ method: 'notifications/y', params: {} }]);

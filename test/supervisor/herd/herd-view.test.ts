@@ -18,7 +18,7 @@ describe('a view of one agent', () => {
     const { world, herd } = stage();
     const shared = (args: string[]) => [named('a', { start: 'eager', args }), OWN];
     herd.apply(shared([]));
-    const [one, two] = [herd.fork('one', 'one'), herd.fork('two', 'two')];
+    const [one, two] = [herd.view.fork('one', 'one'), herd.view.fork('two', 'two')];
     await settled();
     const [old] = world.links.filter((link) => link.spec.name === 'a');
     const begun = () => world.links.filter((link) => link.spec.name === 'a').length;
@@ -29,16 +29,16 @@ describe('a view of one agent', () => {
     old?.isBuried();
     await settled();
     expect(begun()).toBe(2);
-    const pids = [herd, one, two].map((view) => view.status(['a'])[0]?.pids);
+    const pids = [herd.view, one, two].map((view) => view.status(['a'])[0]?.pids);
     expect(new Set(pids.map(String)).size).toBe(1);
-    expect(herd.inspect('a').journal.filter(({ to }) => to === 'connecting.opening')).toHaveLength(2);
+    expect(herd.view.inspect('a').journal.filter(({ to }) => to === 'connecting.opening')).toHaveLength(2);
   });
 
   test('no two calls have one request id, whichever view they came by', async () => {
     const { herd } = stage();
     herd.apply([OWN]);
-    const views = [herd, herd.fork('one', 'one'), herd.open('/red/agent.yaml', [])];
-    const calls = views.map((view) => view.call({ server: 'nobody', tool: 'x' }, {}));
+    const views = [herd.view, herd.view.fork('one', 'one'), herd.open('/red/agent.yaml', [])];
+    const calls = views.map((view) => view.calls.call({ server: 'nobody', tool: 'x' }, {}));
     const ids = (await Promise.all(calls)).map(({ metadata }) => metadata.request_id);
     expect(new Set(ids).size).toBe(3);
   });
@@ -49,14 +49,14 @@ describe('a view of one agent', () => {
     await settled();
     const before = world.links.length;
     void herd.shutdown(1000, async () => undefined);
-    expect(() => herd.fork('late', 'late')).toThrow('shutting down');
+    expect(() => herd.view.fork('late', 'late')).toThrow('shutting down');
     expect(() => herd.open('/late/agent.yaml', [named('late', { start: 'eager' })])).toThrow('shutting down');
     await settled();
     expect(world.links).toHaveLength(before);
-    expect(herd.status().map(({ name }) => name)).toEqual(['a', 'own']);
+    expect(herd.view.status().map(({ name }) => name)).toEqual(['a', 'own']);
   });
 
-  test('shows a shared server as its own files have it, not as those of whoever had it first', () => {
+  test('shows a shared server as its own files have it, not as those of the first view that had it', () => {
     const { herd } = stage();
     const from = (file: string): ServerSpec => ({
       ...named('a'),
@@ -69,7 +69,7 @@ describe('a view of one agent', () => {
     const green = herd.open('/green/agent.yaml', [named('a')]);
     const owners = [red, blue, green].map((view) => view?.status()[0]?.agent);
     expect(owners).toEqual(['/red/agent.yaml', '/blue/agent.yaml', null]);
-    expect(herd.status()).toHaveLength(1);
+    expect(herd.view.status()).toHaveLength(1);
   });
 });
 

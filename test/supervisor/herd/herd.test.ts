@@ -12,7 +12,7 @@ function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: Manners = G
   const herd = world.herd();
   herd.apply(specs.map((changes) => spec(changes)));
   const call = (tool = 'tool', more: { server?: string; timeout_ms?: number; request_id?: string } = {}) =>
-    herd.call({ server: 'srv', tool, ...more });
+    herd.view.calls.call({ server: 'srv', tool, ...more });
   return { world, herd, call };
 }
 
@@ -39,7 +39,7 @@ describe('a call to the herd', () => {
 
   test('that had none names none', async () => {
     const { herd, call } = stage();
-    await herd.order('stop', { servers: ['srv'] });
+    await herd.view.order('stop', { servers: ['srv'] });
     expect((await call()).metadata.incarnation).toBeNull();
   });
 
@@ -56,7 +56,7 @@ describe('a call to the herd', () => {
       ['ServerUnavailableError', 'gone: is disabled'],
     ]);
     expect(errors[0]?.error).toMatchObject({ fix: "did you mean 'srv'?", sent: false });
-    expect(herd.status(['off'])[0]?.calls).toBe(0);
+    expect(herd.view.status(['off'])[0]?.calls).toBe(0);
   });
 
   test('to a tool that is not there, or is hidden, is told so before anything is sent', async () => {
@@ -66,7 +66,7 @@ describe('a call to the herd', () => {
     });
     expect((await call('rm')).error?.type).toBe('MCPToolNotFoundError');
     expect(world.links).toEqual([]);
-    await herd.tools('srv');
+    await herd.view.catalog.tools('srv');
     expect((await call('raed')).error).toMatchObject({
       message: "srv has no tool 'raed'",
       why: 'it has: read',
@@ -82,7 +82,7 @@ describe('a call to the herd', () => {
       [{}, { 'tools/list': new Error('no') }],
     ] as [Partial<StdioSpec>, Manners['lists']][]) {
       const { herd, call } = stage([changes], { ...GOOD, lists: lists ?? {} });
-      await herd.tools('srv');
+      await herd.view.catalog.tools('srv');
       expect((await call('anything')).success).toBe(true);
     }
   });
@@ -101,7 +101,7 @@ describe('a call to the herd', () => {
   test('passes progress on, and asks for it only then', async () => {
     const { world, herd, call } = stage([{}], { opens: true });
     const heard: unknown[] = [];
-    const calling = herd.call(
+    const calling = herd.view.calls.call(
       { server: 'srv', tool: 'x' },
       { onProgress: (progress) => heard.push(progress) },
     );
@@ -133,12 +133,12 @@ describe('taking a call back', () => {
   test('while it waits, or runs: CancelledError with the reason, once', async () => {
     const { world, herd } = stage([{}], {});
     const abort = new AbortController();
-    const calling = herd.call({ server: 'srv', tool: 'x' }, { signal: abort.signal });
+    const calling = herd.view.calls.call({ server: 'srv', tool: 'x' }, { signal: abort.signal });
     await settled();
     abort.abort(new Error('the client has gone'));
     expect((await calling).error).toMatchObject({ type: 'CancelledError', sent: false });
     const next = new AbortController();
-    const running = herd.call({ server: 'srv', tool: 'x' }, { signal: next.signal });
+    const running = herd.view.calls.call({ server: 'srv', tool: 'x' }, { signal: next.signal });
     world.newest.opens();
     next.abort();
     expect((await running).error).toMatchObject({ type: 'CancelledError', sent: true });
@@ -147,7 +147,10 @@ describe('taking a call back', () => {
 
   test('before it begins: nothing is started, nothing is written', async () => {
     const { world, herd } = stage();
-    const { error } = await herd.call({ server: 'srv', tool: 'x' }, { signal: AbortSignal.abort() });
+    const { error } = await herd.view.calls.call(
+      { server: 'srv', tool: 'x' },
+      { signal: AbortSignal.abort() },
+    );
     expect(error).toMatchObject({ type: 'CancelledError', sent: false });
     await settled();
     expect(world.links).toEqual([]);
@@ -166,7 +169,8 @@ describe('taking a call back', () => {
       counts.removed += 1;
       removeEventListener.apply(signal, args);
     };
-    for (const server of ['srv', 'off', 'nobody']) await herd.call({ server, tool: 'x' }, { signal });
+    for (const server of ['srv', 'off', 'nobody'])
+      await herd.view.calls.call({ server, tool: 'x' }, { signal });
     expect(counts.removed).toBeGreaterThanOrEqual(counts.added);
     expect(counts.added).toBe(1);
   });
@@ -175,13 +179,15 @@ describe('taking a call back', () => {
 describe('orders', () => {
   test('wait until it is decided, or gone; without waiting they are only given', async () => {
     const { world, herd } = stage([{}], { opens: true });
-    expect(await herd.order('start', { servers: ['srv'] })).toMatchObject([
+    expect(await herd.view.order('start', { servers: ['srv'] })).toMatchObject([
       { detail: 'running', state: 'created' },
     ]);
-    expect(await herd.order('start', { servers: ['srv'] }, true)).toMatchObject([{ state: 'connected' }]);
+    expect(await herd.view.order('start', { servers: ['srv'] }, true)).toMatchObject([
+      { state: 'connected' },
+    ]);
     world.newest.manners = { goes: 'never' };
     let isStopped = false;
-    void herd.order('stop', { servers: ['srv'] }, true).then(() => {
+    void herd.view.order('stop', { servers: ['srv'] }, true).then(() => {
       isStopped = true;
     });
     await settled();
@@ -193,7 +199,7 @@ describe('orders', () => {
 
   test('reach all, but none that is disabled; what they answer is the status of those they were for', async () => {
     const { world, herd } = stage([{}, { name: 'b' }, { name: 'off', enabled: false }]);
-    const all = await herd.order('start', { all: true }, true);
+    const all = await herd.view.order('start', { all: true }, true);
     expect(all.map(({ name, detail }) => [name, detail])).toEqual([
       ['srv', 'running'],
       ['b', 'running'],
@@ -204,7 +210,7 @@ describe('orders', () => {
 
   test('to one that is not there are refused, and the others get none either', async () => {
     const { world, herd } = stage();
-    await expect(herd.order('start', { servers: ['srv', 'nobody'] })).rejects.toMatchObject({
+    await expect(herd.view.order('start', { servers: ['srv', 'nobody'] })).rejects.toMatchObject({
       type: 'ServerNotFoundError',
     });
     await settled();
@@ -213,14 +219,14 @@ describe('orders', () => {
 
   test('a server that was stopped by order is not started by calls or lists', async () => {
     const { world, herd, call } = stage();
-    await herd.order('stop', { servers: ['srv'] });
+    await herd.view.order('stop', { servers: ['srv'] });
     expect((await call()).error).toMatchObject({
       type: 'ServerUnavailableError',
       fix: 'toolherd start srv',
       retryable: false,
     });
-    expect((await herd.tools('srv')).tools).toEqual([]);
-    expect([world.links, herd.status()[0]?.detail]).toEqual([[], 'stopped']);
+    expect((await herd.view.catalog.tools('srv')).tools).toEqual([]);
+    expect([world.links, herd.view.status()[0]?.detail]).toEqual([[], 'stopped']);
   });
 
   test('P11: no more servers start at once than are let', async () => {
@@ -245,7 +251,7 @@ describe('the tools of the herd', () => {
       ],
     };
     const { herd } = stage([{}], { ...GOOD, lists });
-    expect((await herd.tools()).tools).toEqual([
+    expect((await herd.view.catalog.tools()).tools).toEqual([
       {
         server: 'srv',
         name: 'a b',
@@ -265,22 +271,25 @@ describe('the tools of the herd', () => {
     });
     const herd = world.herd();
     herd.apply([spec({ name: 'a' }), spec({ name: 'a__b' })]);
-    const { tools: all } = await herd.tools();
+    const { tools: all } = await herd.view.catalog.tools();
     expect(new Set(all.map(({ exposed_name }) => exposed_name)).size).toBe(2);
-    expect([...(await herd.tools('a')).tools, ...(await herd.tools('a__b')).tools]).toEqual(all);
+    expect([
+      ...(await herd.view.catalog.tools('a')).tools,
+      ...(await herd.view.catalog.tools('a__b')).tools,
+    ]).toEqual(all);
     expect(all[0]).toMatchObject({ description: null, input_schema: null });
   });
 
   test('of a server that is not there cannot be asked for', async () => {
     const { herd } = stage();
-    await expect(herd.tools('nobody')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
+    await expect(herd.view.catalog.tools('nobody')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
   });
 });
 
 describe('what the herd shows', () => {
   test('the status of a server that runs, and of one that failed', async () => {
     const { world, herd, call } = stage([{}], { opens: true, lists: { 'tools/list': [{ name: 'tool' }] } });
-    expect(herd.status()[0]).toMatchObject({
+    expect(herd.view.status()[0]).toMatchObject({
       state: 'created',
       detail: 'idle',
       last_error: null,
@@ -288,7 +297,7 @@ describe('what the herd shows', () => {
     });
     void call();
     await settled();
-    expect(herd.status(['srv'])).toMatchObject([
+    expect(herd.view.status(['srv'])).toMatchObject([
       {
         name: 'srv',
         state: 'connected',
@@ -310,7 +319,7 @@ describe('what the herd shows', () => {
     world.clock.advance(250);
     world.newest.goes(failure('srv', { fix: 'try harder' }));
     await settled();
-    expect(herd.status()[0]).toMatchObject({
+    expect(herd.view.status()[0]).toMatchObject({
       state: 'error',
       detail: 'waiting',
       restarts: 1,
@@ -334,11 +343,11 @@ describe('what the herd shows', () => {
       JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[X]')) as T;
     const herd = world.herd({ redactSaid });
     herd.apply([spec()]);
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     const [message, why, fix] = ['no hunter2', 'it said: hunter2', 'drop hunter2'];
     world.newest.goes(failure('srv', { message, why, fix }));
     await settled();
-    expect(herd.status()[0]?.last_error).toMatchObject({
+    expect(herd.view.status()[0]?.last_error).toMatchObject({
       message: 'no [X]',
       why: 'it said: [X]',
       fix: 'drop [X]',
@@ -347,16 +356,16 @@ describe('what the herd shows', () => {
 
   test('X1: an inspection: both charts, and the spec without its secrets', async () => {
     const { herd } = stage([{ env: { TOKEN: 'hunter2' } }]);
-    await herd.order('start', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
-    const inspection = herd.inspect('srv');
+    const inspection = herd.view.inspect('srv');
     expect(inspection).toMatchObject({
       server: 'srv',
       snapshot: { server: 'connected.serving', keeper: 'running.up' },
     });
     expect(JSON.stringify(inspection)).not.toContain('hunter2');
-    expect(() => herd.inspect('nobody')).toThrow("no server is called 'nobody'");
-    expect(() => herd.status(['nobody'])).toThrow("no server is called 'nobody'");
+    expect(() => herd.view.inspect('nobody')).toThrow("no server is called 'nobody'");
+    expect(() => herd.view.status(['nobody'])).toThrow("no server is called 'nobody'");
   });
 });
 
@@ -376,11 +385,13 @@ describe('a fault of our own', () => {
       await settled();
     }
     expect(world.logs).toEqual(['a: a fault in toolherd itself: Error: no chance']);
-    expect(herd.status().map(({ name, detail }) => [name, detail])).toEqual([
+    expect(herd.view.status().map(({ name, detail }) => [name, detail])).toEqual([
       ['a', 'quarantined'],
       ['b', 'running'],
     ]);
-    expect((await herd.call({ server: 'a', tool: 'x' })).error?.message).toContain('its keeper broke');
+    expect((await herd.view.calls.call({ server: 'a', tool: 'x' })).error?.message).toContain(
+      'its keeper broke',
+    );
     await herd.shutdown(1000, async () => undefined);
     expect(world.alive).toEqual([]);
   });

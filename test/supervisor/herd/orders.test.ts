@@ -21,7 +21,7 @@ function stage(changes: Partial<StdioSpec> = {}) {
   herd.apply([spec(changes)]);
   const answers: number[] = [];
   const order = (verb: 'start' | 'restart') =>
-    herd.order(verb, { all: true }, true).then(([status]) => void answers.push(status!.tools));
+    herd.view.order(verb, { all: true }, true).then(([status]) => void answers.push(status!.tools));
   return { world, herd, order, answers, say, fail };
 }
 

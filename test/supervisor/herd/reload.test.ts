@@ -26,7 +26,7 @@ describe('a changed config', () => {
       unchanged: [],
     });
     await settled();
-    const before = herd.status().map(({ pids }) => pids);
+    const before = herd.view.status().map(({ pids }) => pids);
     const next = [
       named('d'),
       named('b', { start: 'eager', args: ['x'] }),
@@ -39,12 +39,12 @@ describe('a changed config', () => {
       changed: ['b'],
       unchanged: ['a'],
     });
-    expect(herd.status().map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    expect(herd.view.status().map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     herd.apply(next);
     await settled();
-    expect(herd.status().map(({ name }) => name)).toEqual(['d', 'b', 'a', 'e']);
-    expect(herd.status(['a'])[0]?.pids).toEqual(before[0]);
-    expect(herd.status(['b'])[0]?.pids).not.toEqual(before[1]);
+    expect(herd.view.status().map(({ name }) => name)).toEqual(['d', 'b', 'a', 'e']);
+    expect(herd.view.status(['a'])[0]?.pids).toEqual(before[0]);
+    expect(herd.view.status(['b'])[0]?.pids).not.toEqual(before[1]);
     // the new one is asked what it offers
     expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['a', 'd', 'b']);
     expect(herd.apply(next)).toMatchObject({ unchanged: ['d', 'b', 'a', 'e'], changed: [] });
@@ -55,7 +55,7 @@ describe('a changed config', () => {
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
     herd.apply([named('a', { start: 'eager', args: ['new'] })]);
-    const calling = herd.call({ server: 'a', tool: 'x' });
+    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
     await settled();
     expect([world.links.length, world.links[0]?.orders]).toEqual([1, ['close']]);
     world.links[0]?.isBuried();
@@ -118,7 +118,7 @@ describe('a changed config', () => {
   test('I2: calls that wait for the old one are told that a repeat may succeed', async () => {
     const { world, herd } = stage({});
     herd.apply([named('a')]);
-    const calling = herd.call({ server: 'a', tool: 'x' });
+    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
     await settled();
     herd.apply([named('a', { args: ['new'] })]);
     expect((await calling).error).toMatchObject({
@@ -132,13 +132,13 @@ describe('a changed config', () => {
   test('I2: calls that wait between two tries of the old one are told as well', async () => {
     const { world, herd } = stage();
     herd.apply([named('a')]);
-    await herd.order('start', { all: true }, true);
+    await herd.view.order('start', { all: true }, true);
     for (let count = 0; count < 2; count += 1) {
       world.newest.crashes();
       await settled();
     }
-    const calling = herd.call({ server: 'a', tool: 'x' });
-    expect(herd.status()[0]?.detail).toBe('waiting');
+    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
+    expect(herd.view.status()[0]?.detail).toBe('waiting');
     herd.apply([]);
     expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
   });
@@ -146,7 +146,7 @@ describe('a changed config', () => {
   test('a call in flight may still be answered by the old one', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a')]);
-    const calling = herd.call({ server: 'a', tool: 'x' });
+    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
     await settled();
     herd.apply([named('a', { args: ['new'] })]);
     world.links[0]?.answers();
@@ -160,7 +160,7 @@ describe('a changed config', () => {
       await settled();
       herd.apply([named('a', { ...changes, enabled: false, start: 'eager' })]);
       await settled();
-      expect([world.alive, herd.status()[0]?.detail]).toEqual([[], 'disabled']);
+      expect([world.alive, herd.view.status()[0]?.detail]).toEqual([[], 'disabled']);
       herd.apply([named('a', { ...changes, start: 'eager' })]);
       await settled();
       expect(world.alive.length).toBe(1);
@@ -229,11 +229,11 @@ describe('shutdown', () => {
     expect(isOver).toBe(true);
   });
 
-  test('I2: whoever waits is told, in whatever state the server is', async () => {
+  test('I2: waiting calls get an error, in whatever state the server is', async () => {
     const { world, herd } = stage({});
     herd.apply([named('a'), named('b'), named('c', { lifecycle: 'transient', maxInFlight: 1 })]);
-    const calls = [herd.call({ server: 'a', tool: 'x' })];
-    await herd.order('start', { servers: ['b'] });
+    const calls = [herd.view.calls.call({ server: 'a', tool: 'x' })];
+    await herd.view.order('start', { servers: ['b'] });
     await settled();
     for (let count = 0; count < 2; count += 1) {
       const link = world.alive.find(({ spec: { name } }) => name === 'b');
@@ -241,8 +241,8 @@ describe('shutdown', () => {
       link?.crashes();
       await settled();
     }
-    expect(herd.status(['b'])[0]?.detail).toBe('waiting');
-    calls.push(...['b', 'c', 'c'].map((server) => herd.call({ server, tool: 'x' })));
+    expect(herd.view.status(['b'])[0]?.detail).toBe('waiting');
+    calls.push(...['b', 'c', 'c'].map((server) => herd.view.calls.call({ server, tool: 'x' })));
     await settled();
     const ending = herd.shutdown(1000, kill(world));
     for (const { error } of await Promise.all(calls))
@@ -256,18 +256,19 @@ describe('shutdown', () => {
     await settled();
     await herd.shutdown(1000, kill(world));
     const { length } = world.links;
-    for (const server of ['a', 'b']) expect((await herd.call({ server, tool: 'x' })).success).toBe(false);
-    await expect(herd.order('start', { all: true })).rejects.toMatchObject({
+    for (const server of ['a', 'b'])
+      expect((await herd.view.calls.call({ server, tool: 'x' })).success).toBe(false);
+    await expect(herd.view.order('start', { all: true })).rejects.toMatchObject({
       type: 'ServerUnavailableError',
     });
     expect(() => herd.apply([named('c', { start: 'eager' })])).toThrow('shutting down');
-    await herd.tools();
+    await herd.view.catalog.tools();
     await settled();
     expect([world.links.length, world.alive]).toEqual([length, []]);
   });
 });
 
-test('who has gone is forgotten, and nobody before', async () => {
+test('a removed server is forgotten when it is gone, and not before', async () => {
   const world = new World();
   world.manners = () => ({ opens: true, goes: 'never' });
   const around = world.surroundings();

@@ -26,7 +26,7 @@ describe('servers that are new to a herd, and hang', () => {
     async (changes) => {
       const { herd, begun } = await stage(changes);
       expect(begun()).toEqual(NEW.slice(0, 3));
-      const result = await herd.call({ server: 'other', tool: 'tool' });
+      const result = await herd.view.calls.call({ server: 'other', tool: 'tool' });
       expect([result.success, begun()[3]]).toEqual([true, 'other']);
     },
   );
@@ -35,7 +35,7 @@ describe('servers that are new to a herd, and hang', () => {
     'a call to one of them brings its start forward (%o)',
     async (changes) => {
       const { herd, begun } = await stage(changes);
-      void herd.call({ server: 'new-9', tool: 'tool' });
+      void herd.view.calls.call({ server: 'new-9', tool: 'tool' });
       await settled();
       expect(begun()).toEqual([...NEW.slice(0, 3), 'new-9']);
     },
@@ -43,7 +43,7 @@ describe('servers that are new to a herd, and hang', () => {
 
   test('so does an order', async () => {
     const { herd, begun } = await stage();
-    void herd.order('start', { servers: ['new-9'] });
+    void herd.view.order('start', { servers: ['new-9'] });
     await settled();
     expect(begun()).toEqual([...NEW.slice(0, 3), 'new-9']);
   });
@@ -52,11 +52,11 @@ describe('servers that are new to a herd, and hang', () => {
     'so does a request for the lists of that one server; one for the lists of all does not (%o)',
     async (changes) => {
       const { herd, begun } = await stage(changes);
-      void herd.tools();
-      void herd.tools(undefined, true);
+      void herd.view.catalog.tools();
+      void herd.view.catalog.tools(undefined, true);
       await settled();
       expect(begun()).toEqual(NEW.slice(0, 3));
-      void herd.tools('new-9');
+      void herd.view.catalog.tools('new-9');
       await settled();
       expect(begun()).toEqual([...NEW.slice(0, 3), 'new-9']);
     },
@@ -67,7 +67,7 @@ describe('servers that are new to a herd, and hang', () => {
     await world.passes(600_000, 600);
     const { length } = begun();
     expect(length).toBeGreaterThan(NEW.length);
-    const call = herd.call({ server: 'other', tool: 'tool' });
+    const call = herd.view.calls.call({ server: 'other', tool: 'tool' });
     await settled();
     expect(begun()[length]).toBe('other');
     expect((await call).success).toBe(true);

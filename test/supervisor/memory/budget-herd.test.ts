@@ -16,8 +16,8 @@ function stage(...specs: ReturnType<typeof spec>[]) {
     },
   });
   herd.apply(specs);
-  const call = (server: string) => herd.call({ server, tool: 'tool' }, {});
-  const status = (name: string) => herd.status([name])[0]!;
+  const call = (server: string) => herd.view.calls.call({ server, tool: 'tool' }, {});
+  const status = (name: string) => herd.view.status([name])[0]!;
   return { world, herd, used, call, status };
 }
 
@@ -48,7 +48,7 @@ describe('max_rss', () => {
     expect(world.logs).toEqual([`one: ${error?.message}`]);
   });
 
-  test('also while it starts: whoever waits for it is told', async () => {
+  test('also while it starts: calls that wait for it get the error', async () => {
     const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB, restart: 'never' }));
     world.manners = () => ({ opens: false });
     used.one = 50;
@@ -63,7 +63,7 @@ describe('max_rss', () => {
 describe('daemon.max_rss', () => {
   test('a call that comes while a server makes room is served by the next one', async () => {
     const { world, herd, used, call, status } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
-    void herd.order('start', { all: true });
+    void herd.view.order('start', { all: true });
     await settled();
     herd.limitMemory(15 * MIB);
     used.one = used.two = 10;
@@ -82,10 +82,10 @@ describe('daemon.max_rss', () => {
 
   test('one that was stopped stays stopped, and an eager one goes when nothing else is left', async () => {
     const { world, herd, used, status } = stage(spec({ name: 'one' }), spec({ name: 'two', start: 'eager' }));
-    void herd.order('start', { all: true });
+    void herd.view.order('start', { all: true });
     await settled();
     used.one = used.two = 10;
-    void herd.order('stop', { servers: ['one'] });
+    void herd.view.order('stop', { servers: ['one'] });
     herd.limitMemory(MIB);
     await world.passes(5000, 10);
     expect(status('one').detail).toBe('stopped');
@@ -95,13 +95,13 @@ describe('daemon.max_rss', () => {
 
   test('for one that goes already no other has to go, nor is it said to have made room', async () => {
     const { world, herd, used, call } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
-    void herd.order('start', { all: true });
+    void herd.view.order('start', { all: true });
     await settled();
     await world.passes(5000, 10);
     world.links[0]!.manners = { goes: 'never' };
     void call('one');
     await settled();
-    void herd.order('stop', { servers: ['one'] });
+    void herd.view.order('stop', { servers: ['one'] });
     used.one = used.two = 10;
     herd.limitMemory(15 * MIB);
     await world.passes(4000, 8);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { MemoryUser } from '../../../src/supervisor/memory/memory-budget.js';
 import { MemoryBudget } from '../../../src/supervisor/memory/memory-budget.js';
-import type { MemoryUser } from '../../../src/supervisor/memory/memory-user.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 
 const MIB = 2 ** 20;
@@ -53,7 +53,7 @@ function stage(...beasts: Beast[]) {
 const told = (...beasts: Beast[]) => beasts.map(({ told }) => told.length);
 
 describe('the budget of a server', () => {
-  test('where none is set nobody looks, and no timer runs', () => {
+  test('without a limit memory is not measured, and no timer runs', () => {
     const { clock, looks } = stage(new Beast(1, { bytes: 10 ** 12 }));
     clock.advance(10_000);
     expect([looks(), clock.pending]).toEqual([0, 0]);
@@ -80,7 +80,7 @@ describe('the budget of a server', () => {
 });
 
 describe('the budget of the herd', () => {
-  test('whoever was not needed for longest makes room first, and no more than needed', () => {
+  test('the servers that were unused for longest are stopped first, and no more than needed', () => {
     const [old, older, oldest] = [10_000, 20_000, 30_000].map(
       (idleMs, index) => new Beast(index + 1, { idleMs, bytes: 10 * MIB }),
     ) as [Beast, Beast, Beast];
@@ -91,7 +91,7 @@ describe('the budget of the herd', () => {
     expect(oldest.told[0]).toBe(
       'stopped to make room, as nobody needs it now: the herd uses 30 MiB, more than the 20 MiB of daemon.max_rss',
     );
-    // it is on its way out, and still there: nobody else has to go for it
+    // it is stopping, and still there: no other has to stop for it
     clock.advance(3000);
     expect(told(old, older, oldest)).toEqual([0, 0, 1]);
     expect(warnings).toEqual([]);

@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 const SETTLED = { timeout: 10_000, interval: 20 };
 const SLEEPERS = 'pids=; for n in 1 2 3 4 5 6 7 8; do sleep 1000 & pids="$pids $!"; done';
 
-/** A process that leads a group of its own; `next` lets it read a line and waits for what it prints. */
+/** A process that leads its own group; `next` lets it read a line and waits for what it prints. */
 async function group(script: string) {
   const child = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(async () => {
@@ -52,7 +52,7 @@ describe.runIf(process.platform === 'linux')('the memory of process groups', () 
     expect(mine).toBeGreaterThan(10 * MIB);
   });
 
-  test('whoever comes and goes later is seen at the next look', async () => {
+  test('processes that start and end later are seen at the next look', async () => {
     const { leader, next } = await group(
       `echo ready; read -r x; ${SLEEPERS}; echo came; read -r x; kill $pids; wait; echo went; read -r x`,
     );

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compare, MOST_TOOLS } from '../../../src/supervisor/pins/compare.js';
-import { canonical, changedFields, hashOf } from '../../../src/supervisor/pins/fingerprint.js';
-import { pinIdentity } from '../../../src/supervisor/pins/identity.js';
+import { canonical, changedFields, hashOf, pinIdentity } from '../../../src/supervisor/pins/fingerprint.js';
 import {
   definitionIn,
   type PinRecord,
@@ -164,7 +163,7 @@ describe('whose pins they are', () => {
     expect(pinIdentity({ ...mine, ...change })).not.toBe(pinIdentity(mine));
   });
 
-  test('a new token, another timeout and another file are not: nobody slips in with a renewed secret', () => {
+  test('a new token, another timeout and another file are not: no changed tool slips in with a renewed secret', () => {
     const other = {
       ...mine,
       env: { TOKEN: 'new' },
@@ -181,7 +180,7 @@ describe('whose pins they are', () => {
     );
   });
 
-  test('a server that is switched off may have an url whose variables nobody has set', () => {
+  test('a server that is switched off may have an url whose variables are not set', () => {
     const off = { ...mine, transport: 'http', enabled: false, url: `\${UNSET}/mcp?token=1` } as never;
     expect(pinIdentity(off)).toMatch(/^[\da-f]{64}$/);
     expect(pinIdentity({ ...(off as object), url: `\${UNSET}/mcp?token=2` } as never)).toBe(pinIdentity(off));

@@ -17,31 +17,31 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
       spares: 1,
       maxInFlight: 1,
     });
-    await herd.tools();
+    await herd.view.catalog.tools();
     await world.passes(1000);
     for (const link of world.alive) link.manners = { ...link.manners, answers: false };
-    const running = herd.call({ server: 'srv', tool: 'b' });
+    const running = herd.view.calls.call({ server: 'srv', tool: 'b' });
     await turns();
-    const waiting = herd.call({ server: 'srv', tool: 'a' });
+    const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' });
     offers([tool('a', EVIL), tool('b')]);
     // the spare that follows brings another list
     await world.passes(1000);
-    expect(herd.status()[0]?.unaccepted).toEqual({ tools: 1, blocked: true });
+    expect(herd.view.status()[0]?.unaccepted).toEqual({ tools: 1, blocked: true });
     world.links.find(({ calls }) => calls.length > 0)!.answers();
     expect((await running).success).toBe(true);
     await world.passes(1000);
     expect((await waiting).error).toMatchObject(BLOCKED);
     expect(world.links.flatMap(({ calls }) => calls.map(({ params }) => params.name))).toEqual(['b']);
-    expect((await herd.call({ server: 'srv', tool: 'b' })).success).toBe(true);
+    expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
   test('in the line of a replica, where another one said so', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', { replicas: 2, maxInFlight: 1 });
-    await herd.order('start', { servers: ['srv'] });
+    await herd.view.order('start', { servers: ['srv'] });
     await turns();
     const [one, two] = world.links;
     for (const link of world.links) link.manners = { ...link.manners, answers: false };
-    const calls = ['b', 'b', 'a', 'a'].map((name) => herd.call({ server: 'srv', tool: name }));
+    const calls = ['b', 'b', 'a', 'a'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await turns();
     offers([tool('a', EVIL), tool('b')]);
     one!.says('notifications/tools/list_changed');
@@ -60,7 +60,7 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
     await announces();
     const link = world.newest;
     link.manners = { ...link.manners, answers: false };
-    const calls = ['b', 'a'].map((name) => herd.call({ server: 'srv', tool: name }));
+    const calls = ['b', 'a'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await turns();
     setting.policy = 'enforce';
     herd.recheckPins();
@@ -74,16 +74,16 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
 describe('when the setting becomes enforce, a process that was let in before its list was read is compared first', () => {
   test('a spare of a transient server', async () => {
     const { world, setting, herd, offers } = pinnedHerd('warn', { lifecycle: 'transient', spares: 1 });
-    await herd.tools();
+    await herd.view.catalog.tools();
     await world.passes(1000);
-    expect((await herd.call({ server: 'srv', tool: 'b' })).success).toBe(true);
+    expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
     offers([tool('a', EVIL), tool('b')]);
     await world.passes(1000);
     const [spare] = world.alive;
     expect(spare?.reads).not.toContain('tools/list');
     setting.policy = 'enforce';
     herd.recheckPins();
-    const calls = ['a', 'b'].map((name) => herd.call({ server: 'srv', tool: name }));
+    const calls = ['a', 'b'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await world.passes(1000);
     const [changed, good] = await Promise.all(calls);
     expect(changed!.error).toMatchObject(BLOCKED);
@@ -96,11 +96,11 @@ describe('when the setting becomes enforce, a process that was let in before its
     await call('b');
     let list = (_: JsonObject[]) => {};
     offers(new Promise((resolve) => (list = resolve)));
-    await herd.order('restart', { servers: ['srv'] });
+    await herd.view.order('restart', { servers: ['srv'] });
     await turns();
     setting.policy = 'enforce';
     herd.recheckPins();
-    const calls = ['a', 'b'].map((name) => herd.call({ server: 'srv', tool: name }));
+    const calls = ['a', 'b'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await turns();
     expect(world.newest.calls).toEqual([]);
     list([tool('a', EVIL), tool('b')]);
@@ -114,12 +114,12 @@ describe('when nothing is enforced any more', () => {
   test.each(['transient', 'singleton'] as const)('%s: who waits for a list need not', async (lifecycle) => {
     const { setting, herd, call, offers } = pinnedHerd('enforce', { lifecycle });
     await call('a');
-    await herd.order('stop', { servers: ['srv'] }, true);
-    await herd.order('start', { servers: ['srv'] });
+    await herd.view.order('stop', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] });
     offers(new Promise(() => {}));
-    if (lifecycle === 'singleton') await herd.order('restart', { servers: ['srv'] });
+    if (lifecycle === 'singleton') await herd.view.order('restart', { servers: ['srv'] });
     let isDone = false;
-    const waiting = herd.call({ server: 'srv', tool: 'a' }).finally(() => (isDone = true));
+    const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' }).finally(() => (isDone = true));
     await turns();
     expect(isDone).toBe(false);
     setting.policy = 'warn';
@@ -140,19 +140,19 @@ describe('a blocked tool of a server that does not run is for the process that c
     await call('a');
     offers([tool('a', EVIL), tool('b')]);
     for (let life = 0; life < 2; life += 1) {
-      await herd.order('stop', { servers: ['srv'] }, true);
-      await herd.order('start', { servers: ['srv'] });
+      await herd.view.order('stop', { servers: ['srv'] }, true);
+      await herd.view.order('start', { servers: ['srv'] });
       await turns();
       expect((await call('a')).error).toMatchObject(BLOCKED);
     }
     expect(names(stage)).toEqual(['a']);
     if (lifecycle === 'singleton') world.newest.crashes();
     offers([tool('a'), tool('b')]);
-    const free = herd.call({ server: 'srv', tool: 'a' });
+    const free = herd.view.calls.call({ server: 'srv', tool: 'a' });
     await world.passes(1000);
     expect((await free).success).toBe(true);
     const params = { name: 'srv__a', arguments: {} };
-    expect(await herd.request({ method: 'tools/call', params })).toHaveProperty('content');
+    expect(await herd.view.requests.request({ method: 'tools/call', params })).toHaveProperty('content');
     expect(names(stage)).toEqual(['a', 'a', 'a']);
   });
 
@@ -179,15 +179,15 @@ describe('with enforce, a list that cannot be read', () => {
     await call('b');
     offers(new Error('too busy'));
     await announces();
-    expect((await herd.call({ server: 'srv', tool: 'b' })).error).toMatchObject(BLOCKED);
+    expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).error).toMatchObject(BLOCKED);
     offers([tool('a'), tool('b')]);
     await world.passes(10_000);
-    expect((await herd.call({ server: 'srv', tool: 'b' })).success).toBe(true);
+    expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
   test('of a replica that says its tools have changed is read by that one, whatever another has read since', async () => {
     const { world, herd } = pinnedHerd('enforce', { replicas: 2 });
-    await herd.order('start', { servers: ['srv'] });
+    await herd.view.order('start', { servers: ['srv'] });
     await turns();
     const [one, two] = world.links;
     one!.reads.length = 0;
@@ -195,11 +195,11 @@ describe('with enforce, a list that cannot be read', () => {
     // the one that follows it reads the list before the first was asked
     two!.crashes();
     await turns();
-    expect(herd.status()[0]?.lists?.tools).toEqual({ freshness: 'fresh' });
+    expect(herd.view.status()[0]?.lists?.tools).toEqual({ freshness: 'fresh' });
     await world.passes(1000);
     expect(one!.reads).toContain('tools/list');
     for (const link of world.links) link.manners = { ...link.manners, answers: false };
-    const calls = [0, 1].map(() => herd.call({ server: 'srv', tool: 'b' }));
+    const calls = [0, 1].map(() => herd.view.calls.call({ server: 'srv', tool: 'b' }));
     await turns();
     expect(world.alive.map((link) => link.calls.length)).toEqual([1, 1]);
     for (const link of world.alive) link.answers();

@@ -70,7 +70,7 @@ export function pinnedHerd(policy: PinPolicy, changes: Parameters<typeof spec>[0
       await world.passes(2000);
     },
     async call(name: string) {
-      const result = herd.call({ server: 'srv', tool: name });
+      const result = herd.view.calls.call({ server: 'srv', tool: name });
       for (let turn = 0; turn < 5; turn += 1) await settled();
       return result;
     },

@@ -226,7 +226,7 @@ describe('the lists of a server', () => {
     expect(lists).toBeDefined();
   });
 
-  test('of a disabled server nobody waits for', async () => {
+  test('of a disabled server are not waited for', async () => {
     const { server } = stage({ enabled: false });
     expect((await server.readLists({ refresh: true })).tools).toBeUndefined();
   });

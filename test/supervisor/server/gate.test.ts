@@ -36,7 +36,7 @@ function stage() {
 }
 
 describe('an open gate', () => {
-  test('points at the session: a call is written at once, and nobody is woken', () => {
+  test('points at the session: a call is written at once, and no server is started', () => {
     const { gate, session, call, marks, state } = stage();
     const link = session();
     gate.open(link.session);
@@ -96,7 +96,7 @@ describe('a gate without a session', () => {
     expect([handle, gate.waiting, state.woken]).toEqual([undefined, 0, 0]);
   });
 
-  test('fails everybody who waits when nobody will come, once', () => {
+  test('fails every waiting call when no session will come, once', () => {
     const { gate, call, session, marks } = stage();
     const callers = ['a', 'b'].map((mark) => call(mark).caller);
     const error = new ServerUnavailableError('srv: is quarantined');

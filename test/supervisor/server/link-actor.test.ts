@@ -72,7 +72,7 @@ describe('the link as an actor', () => {
         },
       ],
     ],
-  ] as const)('reports an end that nobody ordered: %s', (_, ending, expected) => {
+  ] as const)('reports an end without an order: %s', (_, ending, expected) => {
     const { world, reports, order } = stage();
     order('open');
     world.newest.goes(ending);

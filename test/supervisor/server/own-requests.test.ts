@@ -27,9 +27,9 @@ async function stage(manners: Manners, ...specs: Partial<StdioSpec>[]) {
     },
   });
   herd.apply(specs.map((changes) => spec({ name: 'one', requestTimeoutMs: 60_000, ...changes })));
-  void herd.order('start', { all: true });
+  void herd.view.order('start', { all: true });
   await settled();
-  const status = (name = 'one') => herd.status([name])[0]!;
+  const status = (name = 'one') => herd.view.status([name])[0]!;
   return { world, herd, used, status };
 }
 
@@ -45,7 +45,7 @@ describe('a list that toolherd reads again is no use of the server', () => {
   test('a call is: the idle time begins anew with it', async () => {
     const { world, herd, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
     await world.passes(200_000, 200);
-    await herd.call({ server: 'one', tool: 'tool' });
+    await herd.view.calls.call({ server: 'one', tool: 'tool' });
     await world.passes(299_000, 299);
     expect(status().state).toBe('connected');
     await world.passes(2000, 2);
@@ -69,7 +69,7 @@ describe('a list that toolherd reads again is no use of the server', () => {
     const replies = (method: string) => (method === 'tools/list' ? TOOLS : { result: { prompts: [] } });
     world.links[1]!.manners = { ...withoutPrompts, replies };
     await world.passes(60_000, 60);
-    await herd.call({ server: 'two', tool: 'tool' });
+    await herd.view.calls.call({ server: 'two', tool: 'tool' });
     // the next try of the first comes in this time
     await world.passes(60_000, 60);
     used.one = used.two = 10;

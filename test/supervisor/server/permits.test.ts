@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
-import { Permits, type StartPurpose } from '../../../src/supervisor/server/permits.js';
+import type { StartPurpose } from '../../../src/machines/permit.js';
+import { Permits } from '../../../src/supervisor/server/permits.js';
 import { permitLogic } from '../../../src/supervisor/server/shared-machines.js';
 import { settled } from '../world.js';
 
@@ -30,7 +31,7 @@ describe('permits', () => {
     expect(granted).toEqual([0, 1]);
   });
 
-  test('who stops asking loses the place, and nobody else does', () => {
+  test('a request that is withdrawn loses its place, and no other does', () => {
     const permits = new Permits(1);
     const { granted, giveBack } = crowd(permits, 4);
     giveBack[2]?.();
@@ -69,7 +70,7 @@ describe('permits for a discovery', () => {
     return { granted, giveBack };
   }
 
-  test('P11: a start that somebody waits for overtakes them; each kind is first come, first served', () => {
+  test('P11: a start for use overtakes them; each kind is first come, first served', () => {
     const permits = new Permits(1);
     const { granted, giveBack } = ask(permits, {
       first: 'use',
@@ -98,7 +99,7 @@ describe('permits for a discovery', () => {
     expect(ask(new Permits(1), { only: 'discovery' }).granted).toEqual(['only']);
   });
 
-  test('a discovery that somebody waits for by now may take the last one, before those that came later', () => {
+  test('a discovery that became a start for use may take the last one, before those that came later', () => {
     const permits = new Permits(2);
     const purposes: Record<string, StartPurpose> = { a: 'discovery', b: 'discovery', c: 'discovery' };
     const { granted, giveBack } = ask(permits, purposes);
@@ -113,7 +114,7 @@ describe('permits for a discovery', () => {
     expect([granted, later.granted]).toEqual([['a', 'c', 'b'], []]);
   });
 
-  test('one that has begun counts as a discovery to its end, whoever waits for it since', () => {
+  test('one that has begun counts as a discovery to its end, also when a call waits for it since', () => {
     const permits = new Permits(2);
     const purposes: Record<string, StartPurpose> = { a: 'discovery', b: 'discovery' };
     const { granted } = ask(permits, purposes);

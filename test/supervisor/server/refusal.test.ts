@@ -29,11 +29,11 @@ const refusal = (
   });
 
 describe('who may wait for a session', () => {
-  test('whoever calls a server that rests, starts or runs', () => {
+  test('calls to a server that rests, starts or runs', () => {
     expect([refusal('idle'), refusal('running')]).toEqual([undefined, undefined]);
   });
 
-  test('whoever calls one that crashed and comes back', () => {
+  test('calls to one that crashed and comes back', () => {
     expect(refusal('waiting', { connectedAt: 5, nextRetryAt: 2000 })).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe('who may wait for a session', () => {
     expect(refusal('waiting', { nextRetryAt: 2000, callableAt: 9_400 })?.message).toMatch(/is in 1\.0 s$/);
   });
 
-  test('nobody else: each is told why, and when the next try is', () => {
+  test('no others: each error says why, and when the next try is', () => {
     expect(refusal('waiting', { nextRetryAt: 3540 })).toMatchObject({
       message: 'srv: could not be started; the next try is in 2.5 s',
       why: 'srv: exited with code 1',

@@ -16,15 +16,15 @@ function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: 
   const surroundings = world.surroundings(around);
   const listed: Reading[] = [];
   const on = { listed: (lists: Reading) => void listed.push(lists), toRead: () => EVERY_LIST };
-  const stall = new Replica('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
+  const replica = new Replica('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
   const call = (mark = 'x', timeoutMs?: number) => {
     const caller = new Caller();
-    const handle = stall.gate.send(request(mark, timeoutMs), caller);
+    const handle = replica.gate.send(request(mark, timeoutMs), caller);
     return Object.assign(caller, { handle });
   };
   /** Started, and its handshake done. */
   const up = async () => {
-    stall.order('start');
+    replica.order('start');
     await settled();
     world.newest.opens();
     await settled();
@@ -32,20 +32,20 @@ function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: 
   };
   const marks = () =>
     world.links.map(({ calls }) => calls.map(({ params }) => (params.arguments as { mark: string }).mark));
-  return { world, stall, call, up, marks, listed, children: surroundings.children };
+  return { world, replica, call, up, marks, listed, children: surroundings.children };
 }
 
 describe('a lazy server', () => {
   test('FR-024: is started by the first call, which waits for its handshake and is served', async () => {
-    const { world, stall, call } = stage();
-    expect([stall.detail, world.links.length]).toEqual(['idle', 0]);
+    const { world, replica, call } = stage();
+    expect([replica.detail, world.links.length]).toEqual(['idle', 0]);
     const caller = call();
     await settled();
-    expect([stall.detail, world.links.length, caller.isSettled]).toEqual(['running', 1, false]);
+    expect([replica.detail, world.links.length, caller.isSettled]).toEqual(['running', 1, false]);
     world.newest.opens();
     world.newest.answers();
     expect(caller.result).toBeDefined();
-    expect([caller.routes, stall.states.server]).toEqual([[1], 'connected.discovering']);
+    expect([caller.routes, replica.states.server]).toEqual([[1], 'connected.discovering']);
   });
 
   test('I1: a hundred calls at once start one process', async () => {
@@ -57,7 +57,7 @@ describe('a lazy server', () => {
   });
 
   test('FR-023: that cannot be started fails those who wait for it, each with the cause', async () => {
-    const { world, stall, call } = stage();
+    const { world, replica, call } = stage();
     const callers = ['a', 'b'].map((mark) => call(mark));
     await settled();
     world.newest.goes(
@@ -68,7 +68,7 @@ describe('a lazy server', () => {
       expect(caller.error).toMatchObject({ type: 'ServerUnavailableError', sent: false, fix: 'install it' });
       expect(caller.error.message).toBe('srv: no such command');
     }
-    expect(stall.detail).toBe('quarantined');
+    expect(replica.detail).toBe('quarantined');
     expect(call().error.message).toContain('is quarantined (trying again cannot help)');
   });
 
@@ -84,13 +84,13 @@ describe('a lazy server', () => {
 
 describe('a crash', () => {
   test('P4 I2: fails what is in flight at once with sent: true; what comes a moment later waits and is served', async () => {
-    const { world, stall, call, up, marks } = stage();
+    const { world, replica, call, up, marks } = stage();
     const link = await up();
     const running = call('a');
     link.dies(7);
     expect(running.error).toMatchObject({ type: 'ServerCrashedError', sent: true, retryable: false });
     const next = call('b');
-    expect([next.isSettled, stall.states.keeper]).toEqual([false, 'running.recalled']);
+    expect([next.isSettled, replica.states.keeper]).toEqual([false, 'running.recalled']);
     link.isBuried();
     await settled();
     world.newest.opens();
@@ -100,39 +100,39 @@ describe('a crash', () => {
   });
 
   test('I2: a clean end with a call parked in the same tick brings the server back for it', async () => {
-    const { world, stall, call, up } = stage({ restart: 'never' });
+    const { world, replica, call, up } = stage({ restart: 'never' });
     const link = await up();
     link.dies(0);
     const caller = call();
     link.isBuried();
     await settled();
-    expect(stall.context.lastEnding).toMatchObject({ kind: 'disconnected', reason: 'ended' });
+    expect(replica.context.lastEnding).toMatchObject({ kind: 'disconnected', reason: 'ended' });
     world.newest.opens();
     world.newest.answers();
-    expect([caller.result !== undefined, caller.routes, stall.context.restarts]).toEqual([true, [2], 0]);
+    expect([caller.result !== undefined, caller.routes, replica.context.restarts]).toEqual([true, [2], 0]);
   });
 
   test('P4: an exit with code 0 in mid-call is a crash too', async () => {
-    const { world, stall, call, up } = stage();
+    const { world, replica, call, up } = stage();
     const link = await up();
     const caller = call();
     link.goes({ kind: 'error', cause: 'exit', code: 0, signal: null, message: 'srv: exited with code 0' });
     await settled();
     expect(caller.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
-    expect([stall.detail, stall.lastError?.code, stall.context.restarts]).toEqual(['running', 0, 1]);
+    expect([replica.detail, replica.lastError?.code, replica.context.restarts]).toEqual(['running', 0, 1]);
     expect(world.links.length).toBe(2);
   });
 
   test('P9: calls wait for the next try; if that fails to connect they have its error, later ones a refusal with the time', async () => {
-    const { world, stall, call, up } = stage();
+    const { world, replica, call, up } = stage();
     (await up()).crashes();
     await settled();
     world.newest.opens();
     world.newest.crashes();
     await settled();
-    expect(stall.detail).toBe('waiting');
+    expect(replica.detail).toBe('waiting');
     const waits = call('a');
-    expect([waits.isSettled, stall.delay]).toEqual([false, 1]);
+    expect([waits.isSettled, replica.delay]).toEqual([false, 1]);
     await world.passes(500);
     world.newest.goes(failure('srv', { message: 'srv: the disk is full' }));
     await settled();
@@ -141,8 +141,8 @@ describe('a crash', () => {
       message: 'srv: the disk is full',
       sent: false,
     });
-    expect(stall.detail).toBe('waiting');
-    expect(stall.delay).toBe(2);
+    expect(replica.detail).toBe('waiting');
+    expect(replica.delay).toBe(2);
     const later = call('b');
     expect(later.error).toMatchObject({
       type: 'ServerUnavailableError',
@@ -153,28 +153,28 @@ describe('a crash', () => {
   });
 
   test('FR-023: one whose entry looks wrong fails those who wait; a call a while later makes the next try, and is served', async () => {
-    const { world, stall, call } = stage();
+    const { world, replica, call } = stage();
     const first = call('a');
     await settled();
     world.newest.goes(failure('srv', { message: 'srv: HTTP 404', looksMisconfigured: true }));
     await settled();
     expect(first.error).toMatchObject({ message: 'srv: HTTP 404', retryable: true });
-    expect([stall.detail, stall.delay]).toEqual(['waiting', 2]);
+    expect([replica.detail, replica.delay]).toEqual(['waiting', 2]);
     expect(call('b').error.message).toBe(
       'srv: could not be started; the next try is in 80.0 s, or with a call in 2.7 s',
     );
     await world.passes(2_667);
-    expect(stall.delay).toBe(1);
+    expect(replica.delay).toBe(1);
     const third = call('c');
     await settled();
-    expect([stall.detail, world.links.length]).toEqual(['running', 2]);
+    expect([replica.detail, world.links.length]).toEqual(['running', 2]);
     world.newest.opens();
     world.newest.answers();
     expect(third.result).toBeDefined();
   });
 
   test('P9: a call that waits since the crash makes the next try as soon as a new call could, and is served', async () => {
-    const { world, stall, call, up } = stage({
+    const { world, replica, call, up } = stage({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
     (await up()).crashes();
@@ -184,16 +184,16 @@ describe('a crash', () => {
     await settled();
     const waits = call('a');
     await world.passes(2_666);
-    expect([stall.states.keeper, world.links.length]).toEqual(['waiting.holding', 2]);
+    expect([replica.states.keeper, world.links.length]).toEqual(['waiting.holding', 2]);
     await world.passes(1);
-    expect([stall.detail, world.links.length]).toEqual(['running', 3]);
+    expect([replica.detail, world.links.length]).toEqual(['running', 3]);
     world.newest.opens();
     world.newest.answers();
     expect(waits.result).toBeDefined();
   });
 
   test('P9: without a call that waits, the next try comes at its time', async () => {
-    const { world, stall, call, up } = stage({
+    const { world, replica, call, up } = stage({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
     (await up()).crashes();
@@ -203,13 +203,13 @@ describe('a crash', () => {
     await settled();
     call('a').handle?.cancel('not wanted any more');
     await world.passes(7_999);
-    expect([stall.states.keeper, world.links.length]).toEqual(['waiting.callable', 2]);
+    expect([replica.states.keeper, world.links.length]).toEqual(['waiting.callable', 2]);
     await world.passes(1);
-    expect([stall.detail, world.links.length]).toEqual(['running', 3]);
+    expect([replica.detail, world.links.length]).toEqual(['running', 3]);
   });
 
   test('P9: that ends in quarantine fails those who wait, with the reason', async () => {
-    const { world, stall, call, up } = stage({ maxRestarts: 1 });
+    const { world, replica, call, up } = stage({ maxRestarts: 1 });
     (await up()).crashes();
     await settled();
     world.newest.opens();
@@ -217,7 +217,7 @@ describe('a crash', () => {
     const caller = call();
     world.newest.isBuried();
     await settled();
-    expect(stall.detail).toBe('quarantined');
+    expect(replica.detail).toBe('quarantined');
     expect(caller.error.message).toBe('srv: is quarantined (1 restart in 60 s)');
     expect(caller.error.fix).toContain('toolherd reset srv');
   });
@@ -225,35 +225,35 @@ describe('a crash', () => {
 
 describe('orders while calls wait', () => {
   test('stop: they are told that it was stopped, and later ones as well', async () => {
-    const { world, stall, call } = stage();
+    const { world, replica, call } = stage();
     const caller = call();
     await settled();
-    stall.stop(GOODBYE);
+    replica.stop(GOODBYE);
     await settled();
     expect(caller.error).toBe(GOODBYE);
-    expect([stall.detail, world.alive.length]).toEqual(['stopped', 0]);
+    expect([replica.detail, world.alive.length]).toEqual(['stopped', 0]);
     expect(call().error).toBe(GOODBYE);
   });
 
   test('I2: stop between two tries, when no incarnation is there whose end would tell them', async () => {
-    const { world, stall, call, up } = stage();
+    const { world, replica, call, up } = stage();
     (await up()).crashes();
     await settled();
     world.newest.opens();
     world.newest.crashes();
     await settled();
     const caller = call();
-    expect([stall.detail, caller.isSettled]).toEqual(['waiting', false]);
-    stall.stop(GOODBYE);
+    expect([replica.detail, caller.isSettled]).toEqual(['waiting', false]);
+    replica.stop(GOODBYE);
     expect(caller.error).toBe(GOODBYE);
     expect(world.clock.pending).toBe(0);
   });
 
   test('restart: those who wait for the first start are served by the second', async () => {
-    const { world, stall, call, marks } = stage();
+    const { world, replica, call, marks } = stage();
     const caller = call('a');
     await settled();
-    stall.order('restart');
+    replica.order('restart');
     await settled();
     expect([caller.isSettled, world.links.length]).toEqual([false, 2]);
     world.newest.opens();
@@ -262,10 +262,10 @@ describe('orders while calls wait', () => {
   });
 
   test('restart: what is in flight is told, what comes while it restarts waits', async () => {
-    const { world, stall, call, up } = stage({}, { goes: 'never' });
+    const { world, replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
     const running = call('a');
-    stall.order('restart');
+    replica.order('restart');
     const waiting = call('b');
     expect([running.isSettled, waiting.isSettled, link.orders]).toEqual([false, false, ['close']]);
     link.isBuried();
@@ -277,11 +277,11 @@ describe('orders while calls wait', () => {
   });
 
   test('start while it stops: those who came in between are served', async () => {
-    const { world, stall, call, up } = stage({}, { goes: 'never' });
+    const { world, replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
-    stall.stop(GOODBYE);
+    replica.stop(GOODBYE);
     const caller = call();
-    stall.order('start');
+    replica.order('start');
     link.isBuried();
     await settled();
     world.newest.opens();
@@ -289,12 +289,12 @@ describe('orders while calls wait', () => {
   });
 
   test('reset of a quarantined server serves the next call', async () => {
-    const { world, stall, call } = stage();
+    const { world, replica, call } = stage();
     call();
     await settled();
     world.newest.goes(failure('srv', { permanent: true }));
     await settled();
-    stall.order('reset');
+    replica.order('reset');
     const caller = call();
     await settled();
     world.newest.opens();
@@ -303,10 +303,10 @@ describe('orders while calls wait', () => {
   });
 
   test('a config that gives way to another says so, and that a repeat may succeed', async () => {
-    const { stall, call } = stage();
+    const { replica, call } = stage();
     const caller = call();
     await settled();
-    stall.stop(replaced('srv'));
+    replica.stop(replaced('srv'));
     await settled();
     expect(caller.error).toMatchObject({ type: 'ServerUnavailableError', retryable: true, sent: false });
   });
@@ -314,27 +314,27 @@ describe('orders while calls wait', () => {
 
 describe('the gate', () => {
   test('I4: is sealed by the machine, whatever the link makes of its order to close', async () => {
-    const { stall, call, up } = stage({}, { goes: 'never' });
+    const { replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
     link.session.seal = () => {};
-    stall.order('restart');
+    replica.order('restart');
     call();
-    expect([stall.gate.isOpen, link.calls]).toEqual([false, []]);
+    expect([replica.gate.isOpen, link.calls]).toEqual([false, []]);
   });
 });
 
 describe('an idle server', () => {
   test('goes after its idle time; a call that comes while it goes is served by the next', async () => {
-    const { world, stall, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
+    const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
     const link = await up();
     await world.passes(10_000);
-    expect([stall.states.server, link.orders, stall.gate.isOpen]).toEqual([
+    expect([replica.states.server, link.orders, replica.gate.isOpen]).toEqual([
       'connected.closing.asking',
       ['close'],
       false,
     ]);
     const caller = call();
-    expect(stall.states.keeper).toBe('running.recalled');
+    expect(replica.states.keeper).toBe('running.recalled');
     link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
     await settled();
     world.newest.opens();
@@ -343,31 +343,31 @@ describe('an idle server', () => {
   });
 
   test('is not idle with a call in flight, and not before its time has passed since the last', async () => {
-    const { world, stall, call, up } = stage({ idleTimeoutMs: 10_000, requestTimeoutMs: 60_000 });
+    const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000, requestTimeoutMs: 60_000 });
     const link = await up();
     call();
     await world.passes(30_000);
-    expect(stall.states.server).toBe('connected.serving');
+    expect(replica.states.server).toBe('connected.serving');
     link.answers();
     await world.passes(9_900);
-    expect(stall.states.server).toBe('connected.serving');
+    expect(replica.states.server).toBe('connected.serving');
     await world.passes(200);
-    expect([stall.detail, stall.states.server]).toEqual(['idle', 'disconnected']);
+    expect([replica.detail, replica.states.server]).toEqual(['idle', 'disconnected']);
   });
 
-  test('that is asked for its lists while it runs is not brought back later for nobody', async () => {
-    const { world, stall, up } = stage({ idleTimeoutMs: 10_000 });
+  test('that is asked for its lists while it runs is not started again later without need', async () => {
+    const { world, replica, up } = stage({ idleTimeoutMs: 10_000 });
     await up();
-    stall.discover();
+    replica.discover();
     await world.passes(10_100);
     await world.passes(10_100);
-    expect([stall.detail, world.links.length]).toEqual(['idle', 1]);
+    expect([replica.detail, world.links.length]).toEqual(['idle', 1]);
   });
 });
 
 describe('the lists', () => {
   test('FR-016: are read when it is connected, and again when the server says that they changed', async () => {
-    const { world, stall, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
+    const { world, replica, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
     const link = await up();
     expect(listed.map(({ tools }) => tools)).toEqual([[{ name: 'one' }]]);
     link.manners = { lists: { 'tools/list': [{ name: 'two' }] } };
@@ -376,50 +376,50 @@ describe('the lists', () => {
     expect(listed.at(-1)?.tools).toEqual([{ name: 'two' }]);
     link.says('notifications/message');
     await settled();
-    expect([listed.length, stall.states.server]).toEqual([2, 'connected.serving']);
+    expect([listed.length, replica.states.server]).toEqual([2, 'connected.serving']);
   });
 
   test('are asked for again on demand', async () => {
-    const { stall, up, listed } = stage();
+    const { replica, up, listed } = stage();
     await up();
-    stall.discover();
+    replica.discover();
     await settled();
     expect(listed.length).toBe(2);
   });
 });
 
-describe('what a stall shows', () => {
+describe('the status of a replica', () => {
   test('of a server that runs: its process, its calls, what it said of itself', async () => {
-    const { stall, call, up } = stage();
-    expect([stall.pids, stall.inFlight, stall.opened]).toEqual([[], 0, undefined]);
+    const { replica, call, up } = stage();
+    expect([replica.pids, replica.inFlight, replica.opened]).toEqual([[], 0, undefined]);
     const link = await up();
     call();
-    expect([stall.pids, stall.inFlight]).toEqual([[link.pid], 1]);
-    expect(stall.opened?.protocolVersion).toBe('2025-06-18');
+    expect([replica.pids, replica.inFlight]).toEqual([[link.pid], 1]);
+    expect(replica.opened?.protocolVersion).toBe('2025-06-18');
     link.crashes();
     await settled();
-    expect([stall.opened, stall.pids]).toEqual([undefined, [link.pid + 1]]);
+    expect([replica.opened, replica.pids]).toEqual([undefined, [link.pid + 1]]);
   });
 
   test('of a failure: what and when; of a stop: how it went', async () => {
-    const { world, stall, up } = stage({ restart: 'never' });
+    const { world, replica, up } = stage({ restart: 'never' });
     const link = await up();
     world.clock.advance(5_000);
     link.crashes(3);
     await settled();
-    expect([stall.lastError?.code, stall.failedAt, stall.lastStop]).toEqual([3, 5_000, undefined]);
+    expect([replica.lastError?.code, replica.failedAt, replica.lastStop]).toEqual([3, 5_000, undefined]);
     await up();
-    stall.stop(GOODBYE);
-    await stall.whenGone();
-    expect(stall.lastStop).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
+    replica.stop(GOODBYE);
+    await replica.whenGone();
+    expect(replica.lastStop).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
   });
 
   test('whenDecided waits for a start, and not for what is decided', async () => {
-    const { world, stall } = stage();
-    await stall.whenDecided();
-    stall.order('start');
+    const { world, replica } = stage();
+    await replica.whenDecided();
+    replica.order('start');
     let decided = false;
-    void stall.whenDecided().then(() => {
+    void replica.whenDecided().then(() => {
       decided = true;
     });
     await settled();
@@ -435,7 +435,7 @@ describe('a bug of ours', () => {
     const random = () => {
       throw new Error('no chance');
     };
-    const { world, stall, call, up } = stage({ healthyAfterMs: 10 ** 9 }, { goes: 'killed' }, { random });
+    const { world, replica, call, up } = stage({ healthyAfterMs: 10 ** 9 }, { goes: 'killed' }, { random });
     (await up()).crashes();
     await settled();
     // the second restart is planned by chance, and chance is broken
@@ -446,20 +446,20 @@ describe('a bug of ours', () => {
     await settled();
     expect(caller.error.message).toBe('srv: its keeper broke: no chance');
     expect(call().error.type).toBe('ServerCrashedError');
-    expect([stall.detail, stall.delay, stall.lastError?.cause]).toEqual(['quarantined', 2, 'bug']);
-    await stall.whenGone();
-    await stall.whenDecided();
+    expect([replica.detail, replica.delay, replica.lastError?.cause]).toEqual(['quarantined', 2, 'bug']);
+    await replica.whenGone();
+    await replica.whenDecided();
     expect(world.alive).toEqual([]);
   });
 
   test('an incarnation that breaks is killed, its gate is sealed, and the next one comes', async () => {
-    const { world, stall, call, up } = stage({}, { goes: 'killed' });
+    const { world, replica, call, up } = stage({}, { goes: 'killed' });
     const link = await up();
     const running = call('a');
-    stall.context.incumbent?.send(TRAP);
+    replica.context.incumbent?.send(TRAP);
     await settled();
     expect([link.orders, running.error.sent]).toEqual([['kill'], true]);
-    expect([stall.lastError?.cause, world.links.length]).toEqual(['bug', 2]);
+    expect([replica.lastError?.cause, world.links.length]).toEqual(['bug', 2]);
     const next = call('b');
     world.newest.opens();
     expect(next.routes).toEqual([2]);
@@ -467,7 +467,7 @@ describe('a bug of ours', () => {
 
   test('an opening that throws is a failed start, and gives its permit back', async () => {
     const permits = new Permits(1);
-    const { world, stall, call } = stage({ maxRestarts: 0 }, {}, { permits });
+    const { world, replica, call } = stage({ maxRestarts: 0 }, {}, { permits });
     world.throws = new Error('out of luck');
     const caller = call();
     await settled();
@@ -476,12 +476,12 @@ describe('a bug of ours', () => {
     permits.ask(() => {
       isGranted = true;
     });
-    expect([stall.detail, isGranted]).toEqual(['quarantined', true]);
+    expect([replica.detail, isGranted]).toEqual(['quarantined', true]);
   });
 });
 
 test('five hundred incarnations leave nothing behind', async () => {
-  const { world, stall, up, children } = stage({
+  const { world, replica, up, children } = stage({
     restart: 'never',
     ping: { intervalMs: 1000, timeoutMs: 100 },
   });
@@ -490,8 +490,8 @@ test('five hundred incarnations leave nothing behind', async () => {
     await settled();
     world.links.length = 0;
   }
-  expect([stall.context.incarnation, children(), world.clock.pending]).toEqual([500, ['srv@1#0'], 0]);
-  stall.release();
+  expect([replica.context.incarnation, children(), world.clock.pending]).toEqual([500, ['srv@1#0'], 0]);
+  replica.release();
   expect(children()).toEqual([]);
 });
 

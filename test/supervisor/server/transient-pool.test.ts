@@ -4,13 +4,14 @@ import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { Lists } from '../../../src/supervisor/catalog/lists.js';
 import { stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';
+import type { PinChecking } from '../../../src/supervisor/server/pinned-gate.js';
 import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
 import { TransientPool } from '../../../src/supervisor/server/transient-pool.js';
 import { failure, type Manners } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
-/** Does all that a good server does by itself. */
+/** Shakes hands and answers without being told by the test. */
 const GOOD: Manners = { opens: true, answers: true };
 
 interface Options {
@@ -18,6 +19,7 @@ interface Options {
   manners?: Manners;
   around?: Partial<ServerDeps>;
   predecessor?: Promise<unknown>;
+  pinChecking?: PinChecking;
 }
 
 function stage({
@@ -25,6 +27,7 @@ function stage({
   manners = {},
   around = {},
   predecessor = Promise.resolve(),
+  pinChecking,
 }: Options = {}) {
   const world = new World();
   world.manners = () => manners;
@@ -44,6 +47,7 @@ function stage({
     wantsLists: () => state.wantsLists,
     toRead: (isAllWanted: boolean) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
     left: (isTold: boolean) => state.left.push(isTold),
+    pinChecking,
   };
   const transients = new TransientPool(
     'srv@1',
@@ -85,7 +89,7 @@ describe('a transient server', () => {
     expect(new Set(world.links.map(({ pid }) => pid)).size).toBe(3);
   });
 
-  test('has no process while nobody calls', async () => {
+  test('has no process while no call is there', async () => {
     const { world, transients } = stage();
     transients.start();
     await settled();
@@ -126,14 +130,14 @@ describe('a transient server', () => {
   });
 });
 
-describe('a caller that breaks when it is told', () => {
+describe('a caller whose own code throws', () => {
   const broken = {
     settle: () => {
       throw new Error('out of order');
     },
   };
 
-  test('is told of in the log; the process of its call goes all the same', async () => {
+  test('is logged; the process of its call ends all the same', async () => {
     const { world, transients, children } = stage({ manners: GOOD });
     transients.send(request('x'), broken);
     await settled();
@@ -282,6 +286,26 @@ describe('max_in_flight', () => {
     for (let count = 0; count < 10_000; count += 1) call();
     expect(call().error.type).toBe('OverloadedError');
   });
+
+  test('a call whose tool was blocked while it waited is refused, and the process that was chosen for it never starts', async () => {
+    const blocked = stopped('its tool');
+    let refusal: typeof blocked | undefined;
+    const pinChecking = { isStrict: () => true, refusalOf: () => refusal };
+    const { world, call, children, transients } = stage({
+      spec: { maxInFlight: 1 },
+      manners: { opens: true },
+      pinChecking,
+    });
+    call('a');
+    const waits = call('b');
+    await settled();
+    refusal = blocked;
+    world.newest.answers();
+    await settled();
+    await settled();
+    expect(waits.error).toBe(blocked);
+    expect([world.links.length, children(), transients.detail]).toEqual([1, [], 'idle']);
+  });
 });
 
 describe('spares', () => {
@@ -377,7 +401,7 @@ describe('spares', () => {
     }
   });
 
-  test('P10: one whose command is missing is not tried again until somebody asks', async () => {
+  test('P10: one whose command is missing is not tried again until a call or an order comes', async () => {
     const { world, transients, call } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -601,6 +625,31 @@ describe('a bug of ours in one process', () => {
     expect(broken.error).toMatchObject({ sent: true });
     expect([other.isSettled, children().length, transients.lastError?.cause]).toEqual([false, 1, 'bug']);
   });
+});
+
+test('I2: a bug in the machine fails the calls that wait and those that come, and ends the processes', async () => {
+  let isBroken = false;
+  const random = () => {
+    if (isBroken) throw new Error('a bug of ours');
+    return 0.5;
+  };
+  const { world, call, transients } = stage({
+    spec: { spares: 1, maxInFlight: 1 },
+    manners: { opens: true },
+    around: { random },
+  });
+  transients.start();
+  await settled();
+  const sent = call('a');
+  const waits = call('b');
+  await world.passes(200);
+  isBroken = true;
+  world.links.find(({ calls }) => calls.length === 0)?.crashes();
+  await settled();
+  await settled();
+  expect([sent.isSettled, waits.error.sent, call('c').error.sent]).toEqual([true, false, false]);
+  expect([world.alive, transients.detail]).toEqual([[], 'stopped']);
+  expect(world.logs.join()).toContain('a bug of ours');
 });
 
 test('three hundred calls leave nothing behind', async () => {

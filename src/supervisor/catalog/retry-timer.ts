@@ -1,16 +1,21 @@
-import type { Backoff } from '../machines/policy.js';
-import { backoffMs } from '../machines/policy.js';
-import type { ServerDeps } from './server/server-deps.js';
+import { type Backoff, backoffMs } from '../../machines/policy.js';
+import type { Clock } from '../../shared/clock.js';
+
+export interface RetryTimerDeps {
+  clock: Clock;
+  /** In [0, 1). */
+  random(): number;
+}
 
 /** The next try of something that failed: later each time, until it is forgiven. */
 export class RetryTimer {
-  readonly #deps: Pick<ServerDeps, 'clock' | 'random'>;
+  readonly #deps: RetryTimerDeps;
   readonly #backoff: Backoff;
   #failures = 0;
   #timer: unknown;
   #dueAt: number | undefined;
 
-  constructor(deps: Pick<ServerDeps, 'clock' | 'random'>, backoff: Backoff) {
+  constructor(deps: RetryTimerDeps, backoff: Backoff) {
     this.#deps = deps;
     this.#backoff = backoff;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { disconnected, failed } from '../../../src/machines/ending.js';
 import { stateName, topName } from '../../../src/machines/state-name.js';
-import { describeCause } from '../../../src/supervisor/events/causes.js';
+import { describeCause } from '../../../src/supervisor/events/journal.js';
 
 describe('what brought a server where it is', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { publicName, publicNames } from '../../../src/supervisor/catalog/public-name.js';
+import { publicName, publicNames } from '../../../src/supervisor/catalog/public-names.js';
 
 describe('the name of a tool in the whole herd', () => {
   test('is server__tool', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RetryTimer } from '../../src/supervisor/retry-timer.js';
-import { VirtualClock } from '../../src/testing/index.js';
+import { RetryTimer } from '../../../src/supervisor/catalog/retry-timer.js';
+import { VirtualClock } from '../../../src/testing/index.js';
 
 function stage() {
   const clock = new VirtualClock();
