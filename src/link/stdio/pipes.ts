@@ -5,6 +5,7 @@ const FULL_READ = 65_536;
 
 /**
  * Reads a pipe, at most one full chunk in a turn of the event loop: other work of the daemon has its turn before the next.
+ * When the process exits, Node resumes its pipes once: that turn may bring one chunk more.
  */
 export function readInTurns(stream: Readable, take: (chunk: Buffer) => void): void {
   const resume = () => void stream.resume();
