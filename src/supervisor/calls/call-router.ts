@@ -224,8 +224,9 @@ class RoutedCall implements RoutedSink, Search {
     const limit = this.#call.method === 'tools/call' ? server.spec.resultLimit : 0;
     if (limit === 0 || sink.cutsResults === true) sink.settle(outcome);
     else
-      void limitMcpResult(outcome.result, limit, this.#options.keepText).then((result) =>
-        sink.settle({ ok: true, result }),
+      void limitMcpResult(outcome.result, limit, this.#options.keepText).then(
+        (result) => sink.settle({ ok: true, result }),
+        () => sink.settle(outcome),
       );
   }
 

@@ -116,7 +116,7 @@ export class ResourceWatches {
     try {
       return { owner, end: await owner.resources.watch(uri, listen) };
     } catch (error) {
-      throw redactedError(error as MCPError, redact);
+      throw redactedError(error as MCPError, (text) => redact(text, owner));
     }
   }
 }

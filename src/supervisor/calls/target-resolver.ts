@@ -155,9 +155,11 @@ export class TargetResolver {
     search.serverName = server.spec.name;
     const isSure = ownName !== undefined || search.signal?.aborted === true;
     if (isSure || !this.#catalog.isUnsure(list, server, name)) return owner;
-    return this.#catalog
-      .makeSure(server, search.limits(timeoutMs))
-      .then((leftMs) => this.#known(list, name, call, { server, timeoutMs: leftMs }));
+    return this.#catalog.makeSure(server, search.limits(timeoutMs)).then((leftMs) => {
+      // looked up anew: a reload may have replaced the server meanwhile
+      const present = this.#servers.find(server.spec.name);
+      return this.#known(list, name, call, { server: present, timeoutMs: leftMs });
+    });
   }
 
   #owner(list: NamedList, name: string, call: HerdCall, search: Search): Owner | Promise<Owner> {

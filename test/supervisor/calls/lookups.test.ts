@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Opened } from '../../../src/link/link.js';
+import { MCPProtocolError } from '../../../src/shared/call-errors.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import { type FakeLink, HELLO, type Manners } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
@@ -28,6 +29,22 @@ async function refusing(error: JsonObject) {
 }
 
 describe('what a server refuses', () => {
+  test('a subscription is refused without values that only this server was given', async () => {
+    const world = new World();
+    world.manners = () => ({ answers: true, lists: LISTS });
+    const redactSaid = <T>({ name }: { name: string }, value: T): T =>
+      JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
+    const herd = world.herd({ redactSaid });
+    herd.apply([spec()]);
+    await herd.view.order('start', { all: true });
+    await settled();
+    world.newest.opens({ ...HELLO, capabilities: { resources: { subscribe: true } } });
+    await settled();
+    world.newest.watch = () => Promise.reject(new MCPProtocolError('srv: no, by the secret of srv'));
+    const watching = herd.view.watches.watch({ uri: 'note://a' }, () => undefined);
+    await expect(watching).rejects.toMatchObject({ message: 'srv: no, by the ***' });
+  });
+
   test.each([-32002, -32602])('a resource with %i is one that it has not', async (code) => {
     const { herd, answered } = await refusing({ code, message: 'Resource note://b not found' });
     expect(await answered(herd.view.requests.resource({ server: 'srv', uri: 'note://b' }))).toMatchObject({

@@ -65,6 +65,19 @@ describe('a changed config', () => {
     expect((await calling).success).toBe(true);
   });
 
+  test('a call that waits for the list of a server goes to the server that replaces it', async () => {
+    const { world, herd } = stage({ opens: false });
+    herd.apply([named('a')]);
+    const calling = herd.view.calls.call({ server: 'a', tool: 'a__x' });
+    await settled();
+    world.manners = () => ({ opens: true, lists: { 'tools/list': [{ name: 'x' }] } });
+    herd.apply([named('a', { args: ['new'] })]);
+    await settled();
+    expect(world.newest.spec.args).toEqual(['new']);
+    world.newest.answers();
+    expect((await calling).success).toBe(true);
+  });
+
   test('I1: changed again while the old one is still going: the third waits for the first', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
