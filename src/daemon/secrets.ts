@@ -27,7 +27,7 @@ export class Secrets {
     return this.redact(this.#redactTokens(line));
   }
 
-  /** Redacts a line of a server, which may also repeat values of its own environment and headers. */
+  /** Redacts a line of a server: the line may also repeat values of the server's environment and headers. */
   redactLineOf(spec: ServerSpec, line: string): string {
     return this.redact(declaredIn(spec).redact(this.#redactTokens(line)));
   }

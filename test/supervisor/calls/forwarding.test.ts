@@ -281,3 +281,41 @@ describe('what is counted of calls', () => {
     expect(herd.view.status(['b'])).toMatchObject([{ calls: 2, failures: 1, latency_ms: { p99: 40 } }]);
   });
 });
+
+describe('a call whose server has to be asked first what it has', () => {
+  /** A server that starts and does not answer yet. */
+  async function starting() {
+    const world = new World();
+    world.manners = () => ({ opens: false });
+    const herd = world.herd();
+    herd.apply([spec({ name: 'a' })]);
+    const records: unknown[] = [];
+    herd.view.events.subscribe(['call'], (event) => records.push(event));
+    return { world, herd, records };
+  }
+
+  test('is cancelled at once, is not sent, and is recorded once', async () => {
+    const { world, herd, records } = await starting();
+    const outcomes: Forwarded[] = [];
+    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
+    const handle = herd.view.requests.forward({ method: 'tools/call', params: { name: 'a__x' } }, sink);
+    await settled();
+    expect([outcomes, world.links.length]).toEqual([[], 1]);
+    handle.cancel('not wanted');
+    await settled();
+    expect(outcomes).toMatchObject([{ ok: false, error: { type: 'CancelledError', sent: false } }]);
+    await world.passes(100);
+    expect(records).toMatchObject([{ server: 'a', tool: 'a__x', ok: false, error: 'CancelledError' }]);
+    world.newest.opens();
+    await settled();
+    expect([outcomes.length, world.newest.calls]).toEqual([1, []]);
+  });
+
+  test('and that was cancelled before it began starts no server', async () => {
+    const { world, herd } = await starting();
+    const signal = AbortSignal.abort();
+    const result = await herd.view.calls.call({ server: 'a', tool: 'a__x' }, { signal });
+    expect([result.error?.type, world.links.length]).toEqual(['CancelledError', 0]);
+  });
+});
