@@ -22,6 +22,9 @@ export interface StageOptions {
   spec?: Partial<StdioSpec>;
 }
 
+/** Less than the shortest wait that a test plans. */
+const BUSY_MS = 200;
+
 export class RealStage {
   readonly world = new RealWorld();
   readonly permits = new Permits(1);
@@ -143,12 +146,17 @@ export class RealStage {
       discoverTimeout: 30_000,
       idleTimeout: IDLE_MS,
       closeTimeout: stop.closeMs + stop.termMs + MARGIN_MS,
-      backoff: Math.max(0, (this.replica.context.nextRetryAt ?? 0) - this.world.clock.now()),
-      hold: Math.max(0, (this.replica.context.callableAt ?? 0) - this.world.clock.now()),
+      backoff: this.#until(this.replica.context.nextRetryAt),
+      hold: this.#until(this.replica.context.callableAt),
       ping: PING_MS,
       change: 100,
     }[delay];
     this.world.clock.skip(ms + 1);
+  }
+
+  /** Real time passes between the plan of a try and the start of its timer: on a busy machine, milliseconds. */
+  #until(time = 0): number {
+    return Math.max(0, time - this.world.clock.now()) + BUSY_MS;
   }
 
   /** Resolves when it is so; whatever broke a law on the way is thrown. */
