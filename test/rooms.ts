@@ -39,6 +39,10 @@ export const ROOMS: readonly Room[] = [
     does: 'the statecharts of server, keeper and transient server, and the restart policy; pure',
     imports: [],
     packages: ['xstate'],
+    inside: [
+      ['restart', 'how a life ended, and whether and when the next one starts: backoff, quarantine'],
+      ['.', ''],
+    ],
   },
   {
     name: 'testing',
@@ -55,21 +59,31 @@ export const ROOMS: readonly Room[] = [
       ['parse', 'text to a document with positions; limits on its size and depth; problems'],
       ['schema', 'fields, shapes and settings of both files; the resolved spec'],
       ['variables', '`${VAR}`, env files, the redactor'],
-      ['entry', 'one entry: its rules, its command, its environment, plugins'],
+      [
+        'packages',
+        'packages of the registry and of plugins: the command that runs them, the variables that they declare',
+      ],
+      ['entry', 'one entry: its rules, its command, its environment'],
+      ['trust', 'which agent files the user has allowed'],
       ['edit', 'changes to a file that keep its comments'],
       ['.', ''],
     ],
   },
   {
+    name: 'processes',
+    does: 'process groups of servers: stop sequence, table, watchdog, ledger, kill of orphans after a dead daemon',
+    imports: ['shared'],
+    packages: ['node'],
+  },
+  {
     name: 'link',
     does: 'the connection to one incarnation of a server',
-    imports: ['shared'],
+    imports: ['shared', 'processes'],
     types: ['machines', 'config'],
     packages: ['node', 'ws', '@modelcontextprotocol/sdk', '@modelcontextprotocol/client'],
     inside: [
-      ['process', 'process groups: stop sequence, table, watchdog, ledger, clean-up after a dead daemon'],
-      ['session/raw', 'large replies as bytes: checked while they arrive, never parsed'],
-      ['session', 'calls in flight: ids, timeouts, replies, cancellation'],
+      ['calls/raw', 'large replies as bytes: checked while they arrive, never parsed'],
+      ['calls', 'the session: calls in flight, their ids, timeouts, limits, replies, cancellation'],
       ['auth', 'OAuth: tokens, renewal, the browser callback'],
       ['protocol', 'what both eras of MCP share: lists, requests of servers, the driver interface'],
       ['protocol/mcp-2025', 'MCP up to 2025-11-25'],
@@ -83,7 +97,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'supervisor',
     does: 'the herd: keeps servers running and routes calls to them',
-    imports: ['shared', 'fleet', 'machines', 'link'],
+    imports: ['shared', 'fleet', 'machines', 'processes', 'link'],
     types: ['config'],
     packages: ['node', 'xstate'],
     inside: [
@@ -93,14 +107,15 @@ export const ROOMS: readonly Room[] = [
       ['catalog', 'what servers offer, and under which public names'],
       ['pins', 'compares tools with what they were'],
       ['server', 'one configured server: replicas, transient processes, gates, permits'],
-      ['calls', 'requests to the herd: routing, fan-out, results'],
+      ['view', 'the servers and lists that one agent sees'],
+      ['routing', 'requests to the herd: which server gets them, fan-out, results'],
       ['herd', 'all servers, and the views of them'],
     ],
   },
   {
     name: 'ipc',
     does: 'the herd over a socket',
-    imports: ['shared', 'fleet'],
+    imports: ['shared', 'fleet', 'processes'],
     packages: ['node'],
     inside: [
       ['jsonrpc', 'one JSON-RPC connection over any stream: requests both ways, write queue, errors'],
@@ -122,13 +137,13 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'daemon',
     does: 'puts config, supervisor, link, ipc and log together',
-    imports: ['shared', 'fleet', 'config', 'link', 'supervisor', 'ipc', 'log'],
+    imports: ['shared', 'fleet', 'config', 'processes', 'link', 'supervisor', 'ipc', 'log'],
     packages: ['node'],
   },
   {
     name: 'library',
     does: 'what scripts import: `connect` and `openFleet`',
-    imports: ['shared', 'fleet', 'config', 'ipc', 'link', 'daemon'],
+    imports: ['shared', 'fleet', 'config', 'processes', 'ipc', 'daemon'],
     packages: ['node'],
   },
   {
@@ -137,7 +152,7 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared', 'config'],
     packages: ['node', 'jsonc-parser', 'smol-toml'],
     inside: [
-      ['programs', 'one file a program: where its config is and how it writes a server'],
+      ['clients', 'one file a client: where its config is and how it writes a server'],
       ['.', ''],
     ],
   },
@@ -156,7 +171,18 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'cli',
     does: 'the command',
-    imports: ['shared', 'fleet', 'machines', 'config', 'ipc', 'log', 'integrations', 'registry', 'bin'],
+    imports: [
+      'shared',
+      'fleet',
+      'machines',
+      'config',
+      'processes',
+      'ipc',
+      'log',
+      'integrations',
+      'registry',
+      'bin',
+    ],
     packages: ['node', 'execa', 'diff'],
     typePackages: ['xstate'],
     inside: [
@@ -165,7 +191,6 @@ export const ROOMS: readonly Room[] = [
       ['daemon', 'connects to the daemon, or starts it'],
       ['commands/servers', 'status, why, logs, start, stop, …'],
       ['commands/tools', 'tools, call, prompts, resources, …'],
-      ['.', ''],
       ['commands/registry', 'search, show'],
       ['commands/config', 'add, remove, list, validate, schema'],
       ['commands/daemon/doctor', 'the checks of doctor'],
@@ -177,6 +202,7 @@ export const ROOMS: readonly Room[] = [
       ['commands/trust', 'allow, revoke, auth, pins'],
       ['commands/help/completion', 'shell completion'],
       ['commands/help', 'help, version, completion'],
+      ['.', ''],
     ],
   },
   {

@@ -1,5 +1,5 @@
 // Mutation tests: changes one small thing at a time in a copy of the tree and counts how often a test fails.
-// Usage: npm run mutants [-- --only src/link/session] [--jobs 2] [--every 1]
+// Usage: npm run mutants [-- --only src/link/calls] [--jobs 2] [--every 1]
 // `--every 3` takes each third mutant, for a quick look. Survivors are printed, and kept in .cache/mutants.json.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const { values: flags } = parseArgs({
 });
 
 const MACHINES = ['test/machines', 'test/model'];
-const SESSION = ['test/link/session', 'test/link/session/deadlines.test.ts'];
+const SESSION = ['test/link/calls', 'test/link/calls/deadlines.test.ts'];
 /** @typedef {{ file: string, tests: string[] }} Target */
 /** @typedef {Target & { line: number, from: string, to: string, text: string }} Mutant */
 /** @typedef {(line: string) => string[]} Operator */
@@ -28,8 +28,8 @@ const TARGETS = [
   ...files('src/machines')
     .filter((file) => !/index|chart|link-protocol/.test(file))
     .map((file) => ({ file, tests: MACHINES })),
-  ...files('src/link/session').map((file) => ({ file, tests: SESSION })),
-  { file: 'src/link/session/deadlines.ts', tests: SESSION },
+  ...files('src/link/calls').map((file) => ({ file, tests: SESSION })),
+  { file: 'src/link/calls/deadlines.ts', tests: SESSION },
 ].filter(({ file }) => flags.only === undefined || file.startsWith(flags.only));
 
 /**

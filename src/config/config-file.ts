@@ -1,9 +1,9 @@
 import { readEntry } from './entry/entry.js';
 import { warnUnmeasured } from './entry/entry-rules.js';
-import type { FileContext, ParsedEntry, Report } from './entry/parsed-entry.js';
 import { uniqueEntries } from './entry/unique-entries.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import type { Path } from './parse/problem.js';
+import type { FileContext, ParsedEntry, Report } from './schema/parsed-entry.js';
 import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js';
 import { quoteName } from './schema/shape-problems.js';
 import type { Settings } from './schema/spec.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { SOURCE } from './entry/source-document.js';
-import { ENTRY, FIELDS, type FieldName, TRANSPORT_NAMES } from './schema/fields.js';
+import { SOURCE } from './packages/source-document.js';
+import { ENTRY, FIELDS, type FieldName, TRANSPORT_NAMES } from './schema/entry-fields.js';
 import { SETTINGS, sectionShape, versionShape } from './schema/settings.js';
 import type { Transport } from './schema/spec.js';
 

@@ -2,16 +2,16 @@ import { dirname, resolve } from 'node:path';
 import { readAgentFile, readConfigFile } from './config-file.js';
 import { readEntry } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
-import type { FileContext, ParsedEntry, Report } from './entry/parsed-entry.js';
 import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entry/resolve.js';
 import type { SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from './parse/problem.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
+import type { FileContext, ParsedEntry, Report } from './schema/parsed-entry.js';
 import { defaultSettings } from './schema/settings.js';
 import type { ServerSpec, Settings } from './schema/spec.js';
-import type { PlannedEntry } from './trust.js';
-import { isUserOwnedFile } from './trusted-path.js';
+import type { PlannedEntry } from './trust/trust.js';
+import { isUserOwnedFile } from './trust/trusted-path.js';
 import type { LoadEnvironment, Reader } from './variables/expander.js';
 import { Redactor } from './variables/redactor.js';
 import type { VariableUse } from './variables/variables.js';
@@ -202,7 +202,7 @@ async function trustRefusal(
 ): Promise<Error | undefined> {
   if (trustFile === undefined) return undefined;
   // Imported only when needed: node:crypto loads more of Node than the rest of this command.
-  const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust.js');
+  const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust/trust.js');
   const verdict = await new TrustStore(trustFile).verdict(agent.file, agent.text, agent.planned);
   if (verdict === 'allowed') return undefined;
   const enabled = agent.planned.filter(({ entry }) => entry.fields.enabled !== false);

@@ -2,8 +2,8 @@ import type { Loaded, LoadOptions } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
 import { whyGone } from '../config/parse/read-file.js';
 import type { ServerSpec, Unusable } from '../config/schema/spec.js';
-import { AgentFileRefusedError, TrustRequiredError } from '../config/trust.js';
-import { trustedPath } from '../config/trusted-path.js';
+import { AgentFileRefusedError, TrustRequiredError } from '../config/trust/trust.js';
+import { trustedPath } from '../config/trust/trusted-path.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import { watchConfig } from '../config/watch.js';
 import type { Fleet, LocalFleet } from '../fleet/fleet.js';
@@ -132,14 +132,14 @@ export class AgentViews {
       const status: Fleet['status'] = (names) => (names || agent ? fleet : shared).status(names);
       return { view, fleet: { ...fleet, status } };
     };
-    const looking = () => own?.fleet ?? shared;
+    const fleetForReading = () => own?.fleet ?? shared;
     return {
       agent,
-      looking,
+      fleetForReading,
       // asked each time: a reload may add the first `per-agent` server
-      acting() {
+      fleetForUse() {
         if (base.hasPerAgent && state === 'open') own ??= fork();
-        return looking();
+        return fleetForReading();
       },
       async check(server) {
         base.specOf(server);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Loaded, type LoadOptions, loadConfig } from '../config/load.js';
 import { ConfigError, fileProblem } from '../config/parse/problem.js';
-import { TrustStore } from '../config/trust.js';
+import { TrustStore } from '../config/trust/trust.js';
 import { stampOf } from '../config/watch.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Paths } from '../shared/paths.js';

@@ -90,7 +90,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
     report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
   });
-  const fleet = runtime.fleets.global('http').looking();
+  const fleet = runtime.fleets.global('http').fleetForReading();
   const { stateFolder } = options.paths;
   const limit = (accept: (socket: Socket) => void, isPublic: boolean) =>
     limitConnections({ accept, isPublic, warn: (text) => log.warn(text), clock: systemClock });

@@ -14,12 +14,12 @@ import { Logs } from '../log/logs.js';
 import { systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/log-levels.js';
 import { VERSION } from '../shared/version.js';
-import { ResultFiles } from '../supervisor/calls/result-files.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { nameOfKey } from '../supervisor/herd/server-pool.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
+import { ResultFiles } from '../supervisor/routing/result-files.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
 import { restartAuthorized } from './authorize.js';
@@ -174,12 +174,12 @@ export class HerdRuntime {
       keepText: (text) => resultFiles.keep(text),
       redactSaid: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
-        this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logMarkAt(key) }, text),
+        this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
       said: ({ key, incarnation, level, logger, text }) =>
         this.logs
           .server(nameOfKey(key))
           [level](
-            { source: 'mcp', incarnation, ...(logger && { logger }), of: this.#herd.logMarkAt(key) },
+            { source: 'mcp', incarnation, ...(logger && { logger }), of: this.#herd.logOwnerTag(key) },
             text,
           ),
       open: (spec, incarnation, on, key) => this.#openLink(spec, incarnation, on, key),
@@ -189,7 +189,7 @@ export class HerdRuntime {
   }
 
   #openLink(spec: ServerSpec, incarnation: number, on: LinkEvents, key: string): Link {
-    const of = this.#herd.logMarkAt(key);
+    const of = this.#herd.logOwnerTag(key);
     const deps = {
       clock,
       table: this.#processes.table,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { cleanUpAfterDeadDaemon } from '../link/process/clean-up.js';
-import { Ledger } from '../link/process/ledger.js';
-import { ProcessTable } from '../link/process/table.js';
-import { Watchdog } from '../link/process/watchdog.js';
 import { removeContainers } from '../link/stdio/docker.js';
 import { childEnvironment } from '../link/stdio/environment.js';
+import { cleanUpAfterDeadDaemon } from '../processes/kill-orphans.js';
+import { Ledger } from '../processes/ledger.js';
+import { ProcessTable } from '../processes/table.js';
+import { Watchdog } from '../processes/watchdog.js';
 import type { Clock } from '../shared/clock.js';
 
 /** The table, ledger and watchdog that let no process outlive the daemon, however the daemon ends. */

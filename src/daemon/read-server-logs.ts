@@ -16,10 +16,10 @@ export async function readServerLogs(
 ): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   const begin = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
-  for (const { name, mark } of view.logMarks(server)) {
+  for (const { name, tag } of view.logOwnerTags(server)) {
     const lines = await readLog(join(folder, 'servers', `${serverLogName(name)}.log`));
     for (const { of, ...line } of lines) {
-      if (of !== mark || Date.parse(line.time) < begin || !isAtLeast(line.level, level)) continue;
+      if (of !== tag || Date.parse(line.time) < begin || !isAtLeast(line.level, level)) continue;
       entries.push({ ...line, server: name });
     }
   }

@@ -2,7 +2,7 @@ import type { RawJson } from '../shared/framing/raw-json.js';
 
 export interface PromptParams {
   server: string;
-  /** Its own name, or its exposed one. */
+  /** Its own name, or its public one. */
   name: string;
   arguments?: Record<string, unknown> | undefined;
   timeout_ms?: number | undefined;
@@ -18,10 +18,10 @@ export interface ResourceParams {
 export const REQUESTS = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'] as const;
 
 export interface RequestParams {
-  /** Absent: the server is found by the exposed name or the URI. */
+  /** Absent: the server is found by the public name or the URI. */
   server?: string | undefined;
   method: (typeof REQUESTS)[number];
-  /** As MCP has them; names are the server's own or exposed. */
+  /** As MCP has them; names are the server's own or public. */
   params: Record<string, unknown>;
   timeout_ms?: number | undefined;
 }

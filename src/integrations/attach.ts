@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { writeFileAtomically } from '../config/edit/index.js';
 import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
+import type { Client, Program } from './clients/client.js';
 import { isOurBridge } from './find-servers.js';
 import { removeJson, setJson } from './json-entry.js';
-import type { Client, Program } from './programs/client.js';
 import { parseDocument, readClientFile } from './read-document.js';
 import { removeToml, setToml } from './toml-entry.js';
 

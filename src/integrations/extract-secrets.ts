@@ -2,8 +2,8 @@ import { isMap } from '../config/parse/document.js';
 import { hasReferences } from '../config/variables/variables.js';
 import { isToken } from '../shared/hide-secrets.js';
 import { looksSecret } from '../shared/secret-name.js';
-import type { Entry } from './programs/fields.js';
-import { variableName } from './programs/references.js';
+import type { Entry } from './clients/fields.js';
+import { variableName } from './clients/references.js';
 
 /** A secret that was written in plain text: the variable that replaces it, and where in the entry it was. */
 export interface Secret {

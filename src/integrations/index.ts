@@ -1,17 +1,18 @@
-import { claudeCode } from './programs/claude-code.js';
-import { claudeDesktop } from './programs/claude-desktop.js';
-import type { Client } from './programs/client.js';
-import { cline } from './programs/cline.js';
-import { codex } from './programs/codex.js';
-import { cursor } from './programs/cursor.js';
-import { gemini } from './programs/gemini.js';
-import { holodeck } from './programs/holodeck.js';
-import { opencode } from './programs/opencode.js';
-import { vscode } from './programs/vscode.js';
-import { windsurf } from './programs/windsurf.js';
-import { zed } from './programs/zed.js';
+import { claudeCode } from './clients/claude-code.js';
+import { claudeDesktop } from './clients/claude-desktop.js';
+import type { Client } from './clients/client.js';
+import { cline } from './clients/cline.js';
+import { codex } from './clients/codex.js';
+import { cursor } from './clients/cursor.js';
+import { gemini } from './clients/gemini.js';
+import { holodeck } from './clients/holodeck.js';
+import { opencode } from './clients/opencode.js';
+import { vscode } from './clients/vscode.js';
+import { windsurf } from './clients/windsurf.js';
+import { zed } from './clients/zed.js';
 
 export { attachClient, detachClient, formatEntry, isAttached } from './attach.js';
+export type { Client, Machine, Program, Scope } from './clients/client.js';
 export {
   type BrokenFile,
   type Findings,
@@ -19,7 +20,6 @@ export {
   findServers,
   isOurBridge,
 } from './find-servers.js';
-export type { Client, Machine, Program, Scope } from './programs/client.js';
 
 /** Every known client. When two clients have a server of the same name, the earlier client wins. */
 export const CLIENTS: readonly Client[] = [

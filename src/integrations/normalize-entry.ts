@@ -1,8 +1,8 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { hasReferences } from '../config/variables/variables.js';
 import { stripUrl } from '../shared/hide-secrets.js';
-import type { Entry } from './programs/fields.js';
-import { literal } from './programs/references.js';
+import type { Entry } from './clients/fields.js';
+import { literal } from './clients/references.js';
 
 /** Where an entry comes from: its relative paths depend on it. */
 export interface Origin {

@@ -5,7 +5,7 @@ import { parseYaml } from '../config/parse/parse-yaml.js';
 import { ConfigError } from '../config/parse/problem.js';
 import { readIfExists } from '../config/parse/read-file.js';
 import { ToolherdError } from '../shared/errors.js';
-import type { Client } from './programs/client.js';
+import type { Client } from './clients/client.js';
 
 /** Some clients keep their history in the same file as their servers, so it can have megabytes. */
 const MAX_BYTES = 64 * 1024 * 1024;

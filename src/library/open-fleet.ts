@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { trustedPath } from '../config/trusted-path.js';
+import { trustedPath } from '../config/trust/trusted-path.js';
 import { type ConfigSource, readHerdConfig } from '../daemon/config-source.js';
 import { HerdRuntime } from '../daemon/herd-runtime.js';
 import { ConnectionFleet } from '../ipc/server/connection-fleet.js';

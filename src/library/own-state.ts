@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cleanUpAfterDeadDaemon } from '../link/process/clean-up.js';
+import { isAlive } from '../processes/is-alive.js';
+import { cleanUpAfterDeadDaemon } from '../processes/kill-orphans.js';
 import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
-import { isAlive } from '../shared/is-alive.js';
 import type { Paths } from '../shared/paths.js';
 
 /** The state of a herd in this process that it must not share with a daemon. */

@@ -1,8 +1,8 @@
-import type { Ending } from '../machines/ending.js';
+import type { Ending } from '../machines/restart/ending.js';
+import type { StopStep } from '../processes/stop-sequence.js';
 import type { JsonObject } from '../shared/json.js';
-import type { StopStep } from './process/stop-sequence.js';
+import type { Session } from './calls/session.js';
 import type { ListMethod } from './protocol/list.js';
-import type { Session } from './session/session.js';
 
 /** What the server said in the handshake, unchanged. */
 export interface Opened {

@@ -2,16 +2,15 @@
  * The statecharts, pure: they import XState and types, and take time, chance and the world from outside.
  *
  * - `server.ts`, `server-context.ts`: one incarnation, from `created` to its ending
- * - `keeper.ts`, `keeper-context.ts`: one configured server: wanted or not, restarts, backoff, quarantine
+ * - `keeper.ts`, `keeper-context.ts`: one replica of a configured server: wanted or not, restarts, backoff, quarantine
  * - `transient.ts`, `transient-context.ts`: one server that gets a fresh process for each call: spares, backoff
- * - `policy.ts`: what follows an ending, as pure functions
+ * - `restart/restart-policy.ts`: what follows an ending, as pure functions
  * - `link-protocol.ts`, `permit.ts`: what the machines and the actors provided to them say to each other
- * - `ending.ts`: how an incarnation came to its end
+ * - `restart/ending.ts`: how an incarnation came to its end
  * - `chart.ts`, `chart-svg.ts`: pictures drawn from the definitions
  */
 export { mermaid } from './chart.js';
 export { serverSvg } from './chart-svg.js';
-export * from './ending.js';
 export { type KeeperMachine, keeperMachine } from './keeper.js';
 export * from './keeper-context.js';
 export type { LinkInput, LinkLogic, LinkOrder, LinkReport } from './link-protocol.js';
@@ -22,6 +21,7 @@ export {
   type StartPurpose,
   unlimited,
 } from './permit.js';
+export * from './restart/ending.js';
 export {
   afterEnding,
   afterRestart,
@@ -34,7 +34,7 @@ export {
   type Pause,
   pauseAfter,
   type Verdict,
-} from './policy.js';
+} from './restart/restart-policy.js';
 export { type ServerMachine, serverMachine } from './server.js';
 export * from './server-context.js';
 export { stateName, topName } from './state-name.js';

@@ -1,11 +1,11 @@
 /** What the keeper is told, what it tells, what it knows, and how long it waits. */
 import type { ActorRefFrom } from 'xstate';
-import type { Ending, Failed } from './ending.js';
 import type { PermitReport } from './permit.js';
-import type { History, RestartPolicy, Verdict } from './policy.js';
+import { timerMs } from './restart/durations.js';
+import type { Ending, Failed } from './restart/ending.js';
+import type { History, RestartPolicy, Verdict } from './restart/restart-policy.js';
 import type { ServerMachine } from './server.js';
 import type { ServerReport, ServerSettings } from './server-context.js';
-import { timerMs } from './timer.js';
 
 export type KeeperOrder = { type: 'start' } | { type: 'stop' } | { type: 'restart' } | { type: 'reset' };
 

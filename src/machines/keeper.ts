@@ -77,7 +77,6 @@
  * the keeper does not know of calls that came while it was `holding`, so send `call.waiting` if any wait.
  */
 import { assign, emit, raise, sendTo, setup, stopChild } from 'xstate';
-import { bug, type Ending, type Failed } from './ending.js';
 import {
   type KeeperContext,
   type KeeperEvent,
@@ -87,6 +86,7 @@ import {
   type StartedBy,
 } from './keeper-context.js';
 import { unlimited } from './permit.js';
+import { bug, type Ending, type Failed } from './restart/ending.js';
 import {
   afterEnding,
   afterRestart,
@@ -96,7 +96,7 @@ import {
   noHistory,
   pauseAfter,
   type Verdict,
-} from './policy.js';
+} from './restart/restart-policy.js';
 import { serverMachine } from './server.js';
 
 /** The verdict is given once, here: asked again a moment later, at the edge of the window, it could be another. */

@@ -12,7 +12,7 @@
  * 3. It never throws. What goes wrong is a report.
  */
 import type { CallbackActorLogic } from 'xstate';
-import type { Failed } from './ending.js';
+import type { Failed } from './restart/ending.js';
 
 /**
  * | order | meaning |

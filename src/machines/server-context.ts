@@ -1,8 +1,8 @@
 /** What the server machine is told, what it tells, what it knows, and how long it waits. */
 import type { ActorRef, Snapshot } from 'xstate';
-import type { Ending } from './ending.js';
 import type { LinkReport } from './link-protocol.js';
-import { timerMs } from './timer.js';
+import { timerMs } from './restart/durations.js';
+import type { Ending } from './restart/ending.js';
 
 export type ServerOrder =
   | { type: 'connect' }

@@ -59,10 +59,10 @@
  * Provide the actor `link` and the actions `openGate`, `sealGate`, `reap`. None of them may throw.
  */
 import { assign, fromCallback, sendTo, setup } from 'xstate';
-import { bug, disconnected, type Ending, failed } from './ending.js';
 import type { LinkInput, LinkOrder, LinkReport } from './link-protocol.js';
+import { seconds } from './restart/durations.js';
+import { bug, disconnected, type Ending, failed } from './restart/ending.js';
 import { type ServerContext, type ServerEvent, type ServerInput, serverDelays } from './server-context.js';
-import { seconds } from './timer.js';
 
 const machine = setup({
   types: {} as {

@@ -1,8 +1,9 @@
 /** What the transient machine is told, what it decides, what it knows, and how long it waits. */
-import type { Ending, Failed } from './ending.js';
+
 import type { StartPurpose } from './permit.js';
-import type { Backoff } from './policy.js';
-import { timerMs } from './timer.js';
+import { timerMs } from './restart/durations.js';
+import type { Ending, Failed } from './restart/ending.js';
+import type { Backoff } from './restart/restart-policy.js';
 
 export type TransientOrder = { type: 'start' } | { type: 'stop' } | { type: 'restart' } | { type: 'reset' };
 

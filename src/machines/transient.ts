@@ -74,9 +74,9 @@
  * | `calls.refuse` | refuse the calls that wait |
  */
 import { assign, emit, raise, setup } from 'xstate';
-import type { Ending } from './ending.js';
 import type { StartPurpose } from './permit.js';
-import { backoffMs } from './policy.js';
+import type { Ending } from './restart/ending.js';
+import { backoffMs } from './restart/restart-policy.js';
 import {
   freeProcesses,
   type ProcessPhase,

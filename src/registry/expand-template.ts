@@ -1,4 +1,4 @@
-import { escapeDollars } from '../config/entry/package-command.js';
+import { escapeDollars } from '../config/packages/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
 
 /** A variable that the user has to set for an entry. */

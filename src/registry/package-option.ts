@@ -1,5 +1,5 @@
 import { withEnvironmentNames } from '../config/entry/docker.js';
-import { registryCommand, registryType, runnerOf } from '../config/entry/package-command.js';
+import { registryCommand, registryType, runnerOf } from '../config/packages/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
 import { parseReferences, variableName } from '../config/variables/variables.js';
 import { expandTemplate, type Requirement, refer, requirementOf } from './expand-template.js';

@@ -50,7 +50,7 @@ export function shuttingDown(): MCPError {
 }
 
 /** A server's own JSON-RPC error, as it came. */
-export interface RpcError {
+export interface RpcErrorObject {
   code: number;
   message: string;
   data?: unknown;
@@ -60,9 +60,9 @@ export interface RpcError {
 export class MCPProtocolError extends MCPError {
   override readonly type: string = 'MCPProtocolError';
   /** What the server sent, unchanged; undefined when the fault is in the shape of its reply. */
-  readonly rpc: RpcError | undefined;
+  readonly rpc: RpcErrorObject | undefined;
 
-  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcError | undefined } = {}) {
+  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcErrorObject | undefined } = {}) {
     super(message, details);
     this.rpc = details.rpc;
   }

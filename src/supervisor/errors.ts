@@ -4,7 +4,7 @@ import {
   MCPError,
   type MCPErrorDetails,
   MCPTimeoutError,
-  type RpcError,
+  type RpcErrorObject,
   ServerUnavailableError,
 } from '../shared/call-errors.js';
 import { isObject } from '../shared/json.js';
@@ -30,9 +30,9 @@ export class MCPPromptNotFoundError extends MCPError {
 export class MCPResourceNotFoundError extends MCPError {
   override readonly type: string = 'MCPResourceNotFoundError';
   /** The error for an MCP client, where the server's own words are to be passed on. */
-  readonly rpc: RpcError | undefined;
+  readonly rpc: RpcErrorObject | undefined;
 
-  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcError } = {}) {
+  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcErrorObject } = {}) {
     super(message, details);
     this.rpc = details.rpc;
   }
@@ -196,7 +196,7 @@ export function noServerHas(
   name: string,
   names: readonly string[],
   missing: readonly MissingList[],
-  refusal?: { server: string; rpc: RpcError },
+  refusal?: { server: string; rpc: RpcErrorObject },
 ): MCPError {
   const { error: NotFound, what } = NOT_FOUND[list];
   const message = `no server has ${what} '${name}'`;

@@ -2,8 +2,9 @@
  * What a simulated link does, in answer to each order. A script is asked once per incarnation, so "crashes three
  * times, then works" is a function of its number.
  */
-import type { Failed } from '../machines/ending.js';
+
 import type { LinkOrder, LinkReport } from '../machines/link-protocol.js';
+import type { Failed } from '../machines/restart/ending.js';
 
 /** A report, and how long after the order it is made; 0 is in the same breath. */
 export interface Step {

@@ -12,7 +12,7 @@ export interface SimulatedProcess {
 }
 
 /** The world a link lives in. */
-export interface LinkSurroundings {
+export interface LinkWorld {
   readonly clock: VirtualClock;
   manners(incarnation: number): Manners;
   open(incarnation: number): void;
@@ -26,12 +26,12 @@ export class SimulatedLink {
   readonly incarnation: number;
   /** Every order it was given. */
   readonly orders: LinkOrder['type'][] = [];
-  readonly #world: LinkSurroundings;
+  readonly #world: LinkWorld;
   readonly #scope: Scope;
   readonly #timers = new Set<number>();
   #life: 'whole' | 'breaking' | 'over' = 'whole';
 
-  constructor(world: LinkSurroundings, scope: Scope) {
+  constructor(world: LinkWorld, scope: Scope) {
     this.incarnation = scope.input.incarnation;
     this.#world = world;
     this.#scope = scope;

@@ -3,8 +3,8 @@
  * only counted. Nothing happens until a test makes it happen; `check` throws with the name of the law that is broken.
  */
 import { type ActorRefFrom, createActor } from 'xstate';
-import type { Ending } from '../machines/ending.js';
 import type { LinkReport } from '../machines/link-protocol.js';
+import type { Ending } from '../machines/restart/ending.js';
 import type { ServerMachine } from '../machines/server.js';
 import type { ServerSettings } from '../machines/server-context.js';
 import { stateName } from '../machines/state-name.js';

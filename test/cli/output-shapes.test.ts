@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/core/command-names.js';
 import { command, config, fixturePath, server } from '../faults/config.js';
 import { COMMAND, type Outcome, toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/core/command-names.js';
 import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 

@@ -10,7 +10,7 @@ import { fileSchema } from '../../src/config/json-schema.js';
 import { loadConfig } from '../../src/config/load.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
-import { TrustRequiredError } from '../../src/config/trust.js';
+import { TrustRequiredError } from '../../src/config/trust/trust.js';
 import { Redactor } from '../../src/config/variables/redactor.js';
 import { CONTRACT, DATA_MODEL, PLUGIN_MANIFEST, SECTIONS, VARIABLES } from './examples.js';
 import { Dice, mutate } from './mutations.js';

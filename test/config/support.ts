@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
 import type { ServerSpec } from '../../src/config/schema/spec.js';
-import { makePin, TrustRequiredError, TrustStore } from '../../src/config/trust.js';
+import { makePin, TrustRequiredError, TrustStore } from '../../src/config/trust/trust.js';
 import { makeFolder } from '../support/folder.js';
 
 export const HOME = '/home/someone';

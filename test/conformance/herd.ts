@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { authorizing, restartAuthorized } from '../../src/daemon/authorize.js';
 import { Authorizations } from '../../src/link/auth/authorizations.js';
 import { openLink } from '../../src/link/open-link.js';
-import { ProcessTable } from '../../src/link/process/table.js';
+import { ProcessTable } from '../../src/processes/table.js';
 import { systemClock as clock } from '../../src/shared/clock.js';
 import { Herd } from '../../src/supervisor/herd/herd.js';
 

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/schema/spec.js';
-import { makePin, TrustStore } from '../../src/config/trust.js';
+import { makePin, TrustStore } from '../../src/config/trust/trust.js';
 import { AgentViews, MISSING_GRACE_MS } from '../../src/daemon/agent-views.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
 import type { LocalFleet } from '../../src/fleet/fleet.js';
@@ -156,10 +156,10 @@ it('a closed connection gets no per-agent servers, whatever of it was still runn
   const { herd, agents } = await start();
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
   const [early, late] = ['a', 'b'].map((caller) => agents.global(caller, () => ({}) as LocalFleet));
-  early?.acting();
+  early?.fleetForUse();
   expect(herd.view.status()).toHaveLength(2);
   for (const own of [early, late]) own?.close();
-  late?.acting();
+  late?.fleetForUse();
   expect(herd.view.status()).toHaveLength(1);
 });
 

@@ -8,8 +8,8 @@ import {
   overview,
   wrapLines,
 } from '../../src/cli/commands/help/help-text.js';
-import { GROUPS } from '../../src/cli/commands.js';
 import { type Command, GLOBAL_OPTIONS, type OptionDeclaration } from '../../src/cli/core/command.js';
+import { GROUPS } from '../../src/cli/core/command-names.js';
 import { usageOf, visibleOptions } from '../../src/cli/core/usage.js';
 import { expectRegion, markdownTable } from '../support/docs.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../src/config/schema/fields.js';
+import { FIELDS } from '../../src/config/schema/entry-fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
 import { METHODS } from '../../src/ipc/server/fleet-methods.js';

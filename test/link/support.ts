@@ -2,11 +2,11 @@ import { onTestFinished } from 'vitest';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import { Redactor } from '../../src/config/variables/redactor.js';
 import type { Link, LinkEvents, LinkLog, Opened } from '../../src/link/link.js';
-import { ProcessTable } from '../../src/link/process/table.js';
 import { openStdio, type StdioDeps } from '../../src/link/stdio/link.js';
-import type { Ending } from '../../src/machines/ending.js';
+import type { Ending } from '../../src/machines/restart/ending.js';
+import { procStat } from '../../src/processes/process-identity.js';
+import { ProcessTable } from '../../src/processes/table.js';
 import { systemClock } from '../../src/shared/clock.js';
-import { procStat } from '../../src/shared/process-identity.js';
 
 /** An open link, and everything it has reported. */
 export interface RecordedLink {

@@ -11,7 +11,7 @@ import {
   transientDelays,
   transientMachine,
 } from '../../src/machines/index.js';
-import { longestTimerMs, seconds, timerMs } from '../../src/machines/timer.js';
+import { longestTimerMs, seconds, timerMs } from '../../src/machines/restart/durations.js';
 
 function referenced(machine: AnyStateMachine): string[] {
   const delaysOf = (node: AnyStateNode): string[] => [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
 import { type IncarnationReport, type KeeperOrder, keeperMachine } from '../../src/machines/index.js';
-import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 import {
   crashing,
   healthy,

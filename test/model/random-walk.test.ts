@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 import { SimulatedWorld } from '../../src/testing/index.js';
 import { allCommands, type Real } from './commands.js';
 import { startKeeper, times } from './setting.js';

@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { Link } from '../../src/link/link.js';
 import { openLink } from '../../src/link/open-link.js';
-import { ProcessTable } from '../../src/link/process/table.js';
+import { ProcessTable } from '../../src/processes/table.js';
 import { type Clock, systemClock } from '../../src/shared/clock.js';
 import type { OpenLink } from '../../src/supervisor/server/link-actor.js';
 import { remembering } from '../link/protocol/negotiation/remembering.js';

@@ -1,7 +1,7 @@
 /** The figures all model tests share. Each limit differs from every other, so that none can stand in for another. */
 import { createActor } from 'xstate';
 import type { ServerSettings } from '../../src/machines/index.js';
-import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 import type { SimulatedWorld } from '../../src/testing/index.js';
 
 export const times = {

@@ -3,7 +3,7 @@
  * what happened and rules that read it from the beginning. It shares no code with src/machines, so a mistake would have
  * to be made twice to go unnoticed.
  */
-import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 
 export type Death = 'wanted' | 'bad close' | 'clean' | 'failure' | 'doubtful' | 'hopeless' | 'unauthorised';
 

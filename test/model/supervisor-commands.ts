@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { ToolResult } from '../../src/fleet/fleet.js';
-import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 import type { Herd } from '../../src/supervisor/herd/herd.js';
 import { type FakeLink, failure } from '../supervisor/fake-link.js';
 import { settled, spec as specWith, World } from '../supervisor/world.js';

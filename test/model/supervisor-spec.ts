@@ -2,7 +2,7 @@
  * What a herd owes its callers, written down a second time and without a machine: who lives, who waits, who is told
  * what. It shares no code with src, so a mistake would have to be made twice to go unnoticed.
  */
-import type { RestartPolicy } from '../../src/machines/policy.js';
+import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 
 export interface Limits {
   startMs: number;

@@ -1,11 +1,11 @@
 /** A link without a process: it does what its test makes it do, and keeps account of what it was given. */
 import type { StdioSpec } from '../../src/config/schema/spec.js';
+import { endingError } from '../../src/link/calls/ending-error.js';
+import { Session } from '../../src/link/calls/session.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
-import type { StopStep } from '../../src/link/process/stop-sequence.js';
 import { type ListMethod, listAll } from '../../src/link/protocol/list.js';
-import { endingError } from '../../src/link/session/ending-error.js';
-import { Session } from '../../src/link/session/session.js';
-import type { Ending, Failed } from '../../src/machines/ending.js';
+import type { Ending, Failed } from '../../src/machines/restart/ending.js';
+import type { StopStep } from '../../src/processes/stop-sequence.js';
 import type { Clock } from '../../src/shared/clock.js';
 import type { JsonObject } from '../../src/shared/json.js';
 
@@ -16,7 +16,7 @@ export interface Written {
 }
 
 /** What a link does without the test. The test does the rest. */
-export interface Manners {
+export interface FakeLinkBehaviour {
   /** Shakes hands as soon as it was opened. */
   opens?: boolean;
   /** Answers every call at once. */
@@ -57,11 +57,17 @@ export class FakeLink implements Link {
   readonly reads: ListMethod[] = [];
   /** Resources of which it is to tell that they changed. */
   readonly watched: string[] = [];
-  manners: Manners;
+  manners: FakeLinkBehaviour;
   life: 'starting' | 'open' | 'dead' | 'gone' = 'starting';
   readonly #on: LinkEvents;
 
-  constructor(spec: StdioSpec, incarnation: number, on: LinkEvents, clock: Clock, manners: Manners) {
+  constructor(
+    spec: StdioSpec,
+    incarnation: number,
+    on: LinkEvents,
+    clock: Clock,
+    manners: FakeLinkBehaviour,
+  ) {
     this.spec = spec;
     this.incarnation = incarnation;
     this.manners = manners;
@@ -196,7 +202,8 @@ export class FakeLink implements Link {
   }
 }
 
-const capabilitiesOf = ({ capabilities }: Manners) => (capabilities === undefined ? {} : { capabilities });
+const capabilitiesOf = ({ capabilities }: FakeLinkBehaviour) =>
+  capabilities === undefined ? {} : { capabilities };
 
 export function crash(name: string, code: number): Ending {
   if (code === 0) return { kind: 'disconnected', reason: 'ended', killed: false };

@@ -1,7 +1,7 @@
 /** A world for the supervisor without processes and without real time, and the laws that hold in it at every moment. */
 import { createActor } from 'xstate';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
-import type { CallSink, Outcome } from '../../src/link/session/call.js';
+import type { CallSink, Outcome } from '../../src/link/calls/call.js';
 import { LIST_KEYS, type ReadingOrder } from '../../src/supervisor/catalog/lists.js';
 import { Herd, type HerdOptions } from '../../src/supervisor/herd/herd.js';
 import { rootMachine } from '../../src/supervisor/herd/root.js';
@@ -10,7 +10,7 @@ import { Permits } from '../../src/supervisor/server/permits.js';
 import type { ServerDeps } from '../../src/supervisor/server/server-deps.js';
 import { VirtualClock } from '../../src/testing/index.js';
 import { specOf } from '../link/spec.js';
-import { FakeLink, type Manners } from './fake-link.js';
+import { FakeLink, type FakeLinkBehaviour } from './fake-link.js';
 
 /** An order to read every list. */
 export const EVERY_LIST: ReadingOrder = new Map(LIST_KEYS.map((list) => [list, 0]));
@@ -37,7 +37,7 @@ export class World {
   readonly clock = new VirtualClock();
   readonly links: FakeLink[] = [];
   readonly logs: string[] = [];
-  manners: (spec: StdioSpec, incarnation: number) => Manners = () => ({});
+  manners: (spec: StdioSpec, incarnation: number) => FakeLinkBehaviour = () => ({});
   /** Something goes wrong in the opening itself. */
   throws: Error | undefined;
 

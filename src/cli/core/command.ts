@@ -1,8 +1,8 @@
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Paths } from '../../shared/paths.js';
-import type { CommandName } from '../commands.js';
 import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
+import type { CommandName } from './command-names.js';
 import type { EXIT } from './exit-codes.js';
 
 /** What the shell can complete: names that the running daemon knows, or fixed words. */
@@ -138,7 +138,7 @@ export interface CommandContext {
 }
 
 /** The context of one command, with its own arguments and options. */
-export interface CommandCall<A = Record<string, unknown>, O = Record<string, unknown>>
+export interface CommandInput<A = Record<string, unknown>, O = Record<string, unknown>>
   extends CommandContext {
   args: A;
   options: O;
@@ -165,14 +165,14 @@ interface Declaration<A extends Arguments, O extends Options> {
   /** What each exit status means. */
   exits?: { readonly [Status in keyof typeof EXIT]?: string };
   /** Answers with the exit status. */
-  run(call: CommandCall<ArgumentValues<A>, OptionValues<O>>): Promise<number>;
+  run(call: CommandInput<ArgumentValues<A>, OptionValues<O>>): Promise<number>;
 }
 
 /** A command whose own types are forgotten, for the places that work with any of them. */
 export interface Command extends Declaration<Arguments, Options> {
   args: Arguments;
   options: Options;
-  run(call: CommandCall): Promise<number>;
+  run(call: CommandInput): Promise<number>;
 }
 
 export function defineCommand<

@@ -6,10 +6,10 @@ import { UsageError } from './command.js';
 
 /** The files that a command works with: those of the options, else those in the usual places. */
 export function loadOptions(
-  call: CommandContext,
-  agentFile: string | undefined = agentFileOf(call),
+  context: CommandContext,
+  agentFile: string | undefined = agentFileOf(context),
 ): LoadOptions {
-  const { globals, paths, cwd, environment, userHome } = call;
+  const { globals, paths, cwd, environment, userHome } = context;
   const { config } = globals;
   return {
     configFile: config === undefined ? paths.configFile : resolve(cwd, config),
@@ -27,8 +27,8 @@ export function agentFileOf({ globals, cwd }: CommandContext): string | undefine
 }
 
 /** The one agent file that a command works on: the one it names, else the one that every command finds. */
-export function namedAgentFile(call: CommandContext, name: string | undefined): string {
-  const file = name === undefined ? agentFileOf(call) : resolve(call.cwd, name);
+export function namedAgentFile(context: CommandContext, name: string | undefined): string {
+  const file = name === undefined ? agentFileOf(context) : resolve(context.cwd, name);
   if (file !== undefined) return file;
   throw new UsageError('there is no agent.yaml here or above', 'name the file');
 }

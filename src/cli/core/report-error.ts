@@ -1,5 +1,5 @@
 import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
-import type { TrustRequiredError, WouldRun } from '../../config/trust.js';
+import type { TrustRequiredError, WouldRun } from '../../config/trust/trust.js';
 import type { ConfigProblem } from '../../fleet/fleet.js';
 import type { Output } from '../ui/output.js';
 import { quoted } from '../ui/text.js';

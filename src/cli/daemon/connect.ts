@@ -40,19 +40,19 @@ export type ViewMode = 'agent' | 'if allowed' | 'herd';
 
 /** Connects to the daemon. Starts one if none runs, or the one that runs is ending, and `autostart` allows it. */
 export async function openFleet(
-  call: CommandContext,
+  context: CommandContext,
   autostart: boolean,
   viewMode: ViewMode,
 ): Promise<OpenFleet> {
-  const agent = viewMode === 'herd' ? undefined : agentFileOf(call);
-  const needsView = agent !== undefined && !isOptional(call, viewMode);
-  return startAndRetry(call, { autostart, needsView }, async () => {
-    const { peer, first, ...opened } = await open(socketOf(call));
+  const agent = viewMode === 'herd' ? undefined : agentFileOf(context);
+  const needsView = agent !== undefined && !isOptional(context, viewMode);
+  return startAndRetry(context, { autostart, needsView }, async () => {
+    const { peer, first, ...opened } = await open(socketOf(context));
     const hello = (file: string | undefined) =>
       first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
     try {
-      const answer = await withTimeout(call, helloWithFallback(call, agent, viewMode, hello));
-      noteVersion(call, answer.daemon.version);
+      const answer = await withTimeout(context, helloWithFallback(context, agent, viewMode, hello));
+      noteVersion(context, answer.daemon.version);
       return { opened, close: opened.close, hello: answer };
     } catch (error) {
       opened.close();
@@ -71,7 +71,7 @@ function noteVersion({ output }: CommandContext, version: string): void {
 
 /** Says hello with the agent's file. If the file may not be used and was not named, says so and leaves it out. */
 export async function helloWithFallback(
-  call: CommandContext,
+  context: CommandContext,
   agent: string | undefined,
   viewMode: ViewMode,
   hello: (file: string | undefined) => Promise<Hello>,
@@ -79,9 +79,9 @@ export async function helloWithFallback(
   try {
     return await hello(agent);
   } catch (error) {
-    const reason = isOptional(call, viewMode) ? refusalOf(call, error, agent) : undefined;
+    const reason = isOptional(context, viewMode) ? refusalOf(context, error, agent) : undefined;
     if (reason === undefined) throw error;
-    call.output.note(reason);
+    context.output.note(reason);
     return hello(undefined);
   }
 }
@@ -107,12 +107,12 @@ function refusalOf(
 
 /** The same, for a caller that speaks on the bare socket. `greet` says hello; a daemon that is ending does not answer it. */
 export async function openDaemon(
-  call: CommandContext,
+  context: CommandContext,
   wanted: Wanted,
   greet: (socket: Socket) => Promise<Hello>,
 ): Promise<Socket> {
-  return startAndRetry(call, wanted, async () => {
-    const path = socketOf(call);
+  return startAndRetry(context, wanted, async () => {
+    const path = socketOf(context);
     const socket = await openSocket({ path });
     const close = () => void socket.destroy();
     try {
@@ -138,11 +138,11 @@ interface Greeted<T> {
 }
 
 async function startAndRetry<T>(
-  call: CommandContext,
+  context: CommandContext,
   { autostart, needsView }: Wanted,
   connect: () => Promise<Greeted<T>>,
 ): Promise<T> {
-  const mayStart = autostart && !call.globals['no-autostart'];
+  const mayStart = autostart && !context.globals['no-autostart'];
   try {
     const greeted = await connect();
     if (!greeted.hello.daemon.closing || !mayStart) return usable(greeted, needsView);
@@ -150,9 +150,9 @@ async function startAndRetry<T>(
   } catch (error) {
     if (!isAbsence(error) || !mayStart) throw error;
   }
-  call.output.note('starting the daemon …');
+  context.output.note('starting the daemon …');
   // in a separate bundle: starting a process needs modules that most calls do without
-  await loadBundle<typeof import('./start.js')>('start-daemon').ensureDaemon(call);
+  await loadBundle<typeof import('./start.js')>('start-daemon').ensureDaemon(context);
   return usable(await connect(), needsView);
 }
 

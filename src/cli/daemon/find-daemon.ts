@@ -17,9 +17,9 @@ class StillEndingError extends ToolherdError {
 }
 
 /** One look at the socket. `absentMs`: how long to try again while nothing listens there. */
-export async function lookForDaemon(call: CommandContext, absentMs = 0): Promise<Found> {
+export async function lookForDaemon(context: CommandContext, absentMs = 0): Promise<Found> {
   try {
-    const { fleet, close, first } = await open(socketOf(call), absentMs);
+    const { fleet, close, first } = await open(socketOf(context), absentMs);
     const { daemon } = await first(fleet.status([]));
     close();
     return daemon;
@@ -40,25 +40,25 @@ export function isEnding(found: Found): found is DaemonStatus {
 }
 
 /** The daemon that serves; undefined where none does. One that is ending is waited for. */
-export async function findDaemon(call: CommandContext): Promise<DaemonStatus | undefined> {
+export async function findDaemon(context: CommandContext): Promise<DaemonStatus | undefined> {
   for (;;) {
-    const found = await lookForDaemon(call);
+    const found = await lookForDaemon(context);
     if (isServing(found)) return found;
     if (!isEnding(found)) return undefined;
-    await waitForDaemonExit(call, found);
+    await waitForDaemonExit(context, found);
   }
 }
 
 /** Waits until a daemon has given its socket up, or another one serves there. At most as long as --timeout says. */
-export async function waitForDaemonExit(call: CommandContext, { pid }: DaemonStatus): Promise<void> {
-  const { globals, output } = call;
+export async function waitForDaemonExit(context: CommandContext, { pid }: DaemonStatus): Promise<void> {
+  const { globals, output } = context;
   const patienceMs = Math.min(globals.timeout ?? ENDING_MS, ENDING_MS);
   const startedAt = Date.now();
   const waitedMs = () => Date.now() - startedAt;
   try {
     for (; waitedMs() < patienceMs; await sleep(LOOK_MS)) {
       output.progress(`waiting for the daemon (pid ${pid}) to end, ${Math.round(waitedMs() / 1000)}s`);
-      const found = await lookForDaemon(call);
+      const found = await lookForDaemon(context);
       if (found === 'absent' || isServing(found)) return;
     }
   } finally {

@@ -1,14 +1,14 @@
 import type { CommandContext } from '../core/command.js';
 
 /** Tells a running daemon to read the config again at once, because a file or what is allowed has changed. */
-export async function notifyConfigChange(call: CommandContext): Promise<void> {
+export async function notifyConfigChange(context: CommandContext): Promise<void> {
   try {
-    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
+    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
     await fleet.reload();
   } catch (error) {
     const { type, message } = error as { type?: string; message: string };
     if (type === 'DaemonNotRunningError') return;
-    call.output.note(
+    context.output.note(
       `warning: the daemon does not know of it yet: ${message}; fix that, then: toolherd reload`,
     );
   }

@@ -57,25 +57,25 @@ export interface Started {
 }
 
 /** The old daemon may take long to end: the terminal shows that, and --timeout ends the wait. */
-async function whileReplacing(call: CommandContext, started: Promise<void>): Promise<void> {
+async function whileReplacing(context: CommandContext, started: Promise<void>): Promise<void> {
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
-    call.output.progress(`waiting for the old daemon to end, ${seconds}s`);
+    context.output.progress(`waiting for the old daemon to end, ${seconds}s`);
   }, TICK_MS);
   try {
-    await withTimeout(call, started);
+    await withTimeout(context, started);
   } finally {
     clearInterval(timer);
-    call.output.progress(undefined);
+    context.output.progress(undefined);
   }
 }
 
 /** Starts the daemon in the background, and resolves when its socket serves. */
-export async function startDaemon(call: CommandContext, options?: StartOptions): Promise<Started> {
-  const child = spawn(process.execPath, daemonArguments(call, options), {
-    cwd: call.cwd,
-    env: daemonEnvironment(call),
+export async function startDaemon(context: CommandContext, options?: StartOptions): Promise<Started> {
+  const child = spawn(process.execPath, daemonArguments(context, options), {
+    cwd: context.cwd,
+    env: daemonEnvironment(context),
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
@@ -92,7 +92,7 @@ export async function startDaemon(call: CommandContext, options?: StartOptions):
     child.once('error', reject);
   });
   try {
-    await (options?.replace ? whileReplacing(call, reported) : reported);
+    await (options?.replace ? whileReplacing(context, reported) : reported);
   } finally {
     // when --timeout is over first, the daemon goes on without this command
     pipe.destroy();
@@ -104,7 +104,7 @@ export async function startDaemon(call: CommandContext, options?: StartOptions):
     readiness?.error ?? {
       type: 'DaemonStartError',
       message: 'the daemon ended before it served',
-      fix: `see ${join(call.paths.logFolder, 'daemon.log')}, or run: toolherd up --foreground`,
+      fix: `see ${join(context.paths.logFolder, 'daemon.log')}, or run: toolherd up --foreground`,
     },
   );
 }
@@ -119,19 +119,19 @@ const LOOK_MS = 1000;
  * moment, and a successor waits for the daemon that it replaces.
  */
 export async function ensureDaemon(
-  call: CommandContext,
+  context: CommandContext,
 ): Promise<{ started: Started } | { found: DaemonStatus }> {
   let absentMs = 0;
   for (let deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
-    const found = await lookForDaemon(call, absentMs);
+    const found = await lookForDaemon(context, absentMs);
     if (isServing(found)) return { found };
     if (isEnding(found)) {
-      await waitForDaemonExit(call, found);
+      await waitForDaemonExit(context, found);
       deadline = Date.now() + PATIENCE_MS;
       continue;
     }
     try {
-      return { started: await startDaemon(call) };
+      return { started: await startDaemon(context) };
     } catch (error) {
       if ((error as Partial<DaemonStartError>).type !== 'AlreadyRunningError') throw error;
     }
@@ -139,7 +139,7 @@ export async function ensureDaemon(
   }
   throw new DaemonStartError({
     type: 'DaemonStartError',
-    message: `another daemon has the lock of ${socketOf(call)}, but does not serve`,
-    fix: `end it; its pid is in ${socketOf(call)}.lock`,
+    message: `another daemon has the lock of ${socketOf(context)}, but does not serve`,
+    fix: `end it; its pid is in ${socketOf(context)}.lock`,
   });
 }

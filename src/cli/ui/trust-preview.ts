@@ -1,4 +1,4 @@
-import type { WouldRun } from '../../config/trust.js';
+import type { WouldRun } from '../../config/trust/trust.js';
 import { escapeInvisible } from './text.js';
 
 /** What a person reads before allowing a file, or when it is not allowed. No text of the file can look like ours. */

@@ -1,9 +1,9 @@
+import { type Disk, writeFileAtomically } from '../../shared/write-user-file.js';
 import { readIfExists } from '../parse/read-file.js';
 import { assertOneItemChanged } from './assert-one-entry-changed.js';
 import { nameFile } from './edit-error.js';
 import { parseValues } from './parse.js';
 import { applyEdit, type TextEdit } from './text-edit.js';
-import { type Disk, writeFileAtomically } from './write-file.js';
 
 export interface EditedFile {
   before: string;

@@ -1,3 +1,4 @@
+export { type Disk, writeFileAtomically } from '../../shared/write-user-file.js';
 export { addEntry } from './add-entry.js';
 export { allowCommand } from './allow-command.js';
 export { type DuplicateCheck, duplicateOf, type EntryName, shortNameWarning } from './duplicates.js';
@@ -6,4 +7,3 @@ export { type FoundEntry, findEntries } from './find-entries.js';
 export type { ListKey } from './locate.js';
 export { removeEntry } from './remove-entry.js';
 export { applyEdit, invertEdit, type TextEdit } from './text-edit.js';
-export { type Disk, writeFileAtomically } from './write-file.js';

@@ -1,12 +1,12 @@
-import { intensityUnreachable } from '../../machines/policy.js';
+import { intensityUnreachable } from '../../machines/restart/restart-policy.js';
 import { looksSecret } from '../../shared/secret-name.js';
 import { eachString, type SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
-import { BUILT_IN_COMMANDS, EXPANDED_FIELDS, FIELDS, type FieldName } from '../schema/fields.js';
+import { BUILT_IN_COMMANDS, EXPANDED_FIELDS, FIELDS, type FieldName } from '../schema/entry-fields.js';
+import { type ParsedEntry, type Report, stringMap } from '../schema/parsed-entry.js';
 import { quoteName } from '../schema/shape-problems.js';
 import { urlProblem } from '../schema/url-rule.js';
 import { hasReferences, parseReferences } from '../variables/variables.js';
-import { type ParsedEntry, type Report, stringMap } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
 /** Checks the rules that concern several fields or other files' settings. It expands nothing and reads no file. */

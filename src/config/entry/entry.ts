@@ -1,11 +1,11 @@
+import { convertSource, isSourceDocument } from '../packages/source-document.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import type { Path, Problem } from '../parse/problem.js';
-import { ENTRY, FIELDS, type FieldName, isField } from '../schema/fields.js';
+import { ENTRY, FIELDS, type FieldName, isField } from '../schema/entry-fields.js';
+import type { FileContext, ParsedEntry, Report } from '../schema/parsed-entry.js';
 import { type ShapeProblem, shapeProblems } from '../schema/shape-problems.js';
 import type { Transport } from '../schema/spec.js';
 import { checkEntry, warnUnmeasured } from './entry-rules.js';
-import type { FileContext, ParsedEntry, Report } from './parsed-entry.js';
-import { convertSource, isSourceDocument } from './source-document.js';
 
 /** Reads one item of `tools` or `mcp_servers`. Undefined when it cannot be checked any further. */
 export function readEntry(

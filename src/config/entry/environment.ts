@@ -1,11 +1,11 @@
 import { looksSecret } from '../../shared/secret-name.js';
+import type { Plugin } from '../packages/manifest.js';
 import { FileReadError } from '../parse/read-file.js';
+import { type ParsedEntry, type Report, stringMap } from '../schema/parsed-entry.js';
 import { readEnvFile } from '../variables/env-file.js';
 import { Expander, howToSet, type LoadEnvironment, notFound } from '../variables/expander.js';
 import { ENVIRONMENT, type VariableSource } from '../variables/variables.js';
 import { refusedName } from './entry-rules.js';
-import type { Plugin } from './manifest.js';
-import { type ParsedEntry, type Report, stringMap } from './parsed-entry.js';
 
 export interface Environment {
   /** The server's variables: envFile, overridden by env, then what its plugin declares. */

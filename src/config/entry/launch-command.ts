@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { type Plugin, readPlugin } from '../packages/manifest.js';
 import { ConfigError, type Problem } from '../parse/problem.js';
 import { FileReadError } from '../parse/read-file.js';
-import { BUILT_IN_COMMANDS, RUNTIMES } from '../schema/fields.js';
-import { type Plugin, readPlugin } from './manifest.js';
-import { type ParsedEntry, strings } from './parsed-entry.js';
+import { BUILT_IN_COMMANDS, RUNTIMES } from '../schema/entry-fields.js';
+import { type ParsedEntry, strings } from '../schema/parsed-entry.js';
 
 /** The command line of a stdio server as written, with nothing expanded. */
 export interface LaunchCommand {

@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { looksSecret } from '../../shared/secret-name.js';
 import { type DataMap, isMap } from '../parse/document.js';
 import type { ConfigError, Path } from '../parse/problem.js';
-import { EXPANDED_FIELDS } from '../schema/fields.js';
+import { EXPANDED_FIELDS } from '../schema/entry-fields.js';
+import { type ParsedEntry, type Report, stringMap, strings } from '../schema/parsed-entry.js';
 import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../schema/spec.js';
 import { urlProblem } from '../schema/url-rule.js';
 import { Expander, type LoadEnvironment } from '../variables/expander.js';
@@ -12,7 +13,6 @@ import { withEnvironmentNames } from './docker.js';
 import { BAD_HEADER_VALUE, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type Environment } from './environment.js';
 import { fromFolder, type LaunchCommand } from './launch-command.js';
-import { type ParsedEntry, type Report, stringMap, strings } from './parsed-entry.js';
 import { restartPolicy } from './restart-policy.js';
 
 /** Linux rejects a longer argument or variable. */

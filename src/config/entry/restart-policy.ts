@@ -1,6 +1,6 @@
-import type { RestartPolicy } from '../../machines/policy.js';
+import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
 import { isMap } from '../parse/document.js';
-import type { ParsedEntry } from './parsed-entry.js';
+import type { ParsedEntry } from '../schema/parsed-entry.js';
 
 /**
  * The restart policy of an entry in milliseconds, with defaults. A remote server has no limit of restarts unless its

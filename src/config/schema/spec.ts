@@ -1,4 +1,4 @@
-import type { RestartPolicy } from '../../machines/policy.js';
+import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
 import type { Problem } from '../parse/problem.js';
 
 /**

@@ -1,9 +1,9 @@
-import type { Message } from './virtual-connection.js';
+import type { LineChunks } from './virtual-connection.js';
 
 interface Kept {
   stream: number;
   sequence: number;
-  message: Message;
+  message: LineChunks;
 }
 
 /** How much a client that lost its stream can get again. */
@@ -15,7 +15,7 @@ export class EventLog {
   #kept: Kept[] = [];
   #bytes = 0;
 
-  keep(stream: number, sequence: number, message: Message): void {
+  keep(stream: number, sequence: number, message: LineChunks): void {
     if (message.bytes > MAX_BYTES) return;
     this.#kept.push({ stream, sequence, message });
     this.#bytes += message.bytes;

@@ -2,13 +2,13 @@ import type { FleetServer } from '../server/socket-server.js';
 import { headOf, parse } from './message-head.js';
 import type { Refusal } from './refusal.js';
 import type { Scope } from './routes.js';
-import { type Message, VirtualConnection } from './virtual-connection.js';
+import { type LineChunks, VirtualConnection } from './virtual-connection.js';
 
 export interface HerdConnectionOptions {
   scope: Scope;
   server: Pick<FleetServer, 'accept'>;
   /** Called with every message except the replies to `request`. */
-  onMessage(message: Message): void;
+  onMessage(message: LineChunks): void;
   onClosed(): void;
   /** The connection serves one request. A call that waits for its client outlives it. */
   isStateless?: boolean;
@@ -29,7 +29,7 @@ const DAEMON_ENDS: Refusal = { status: 503, message: 'the daemon ends' };
 export class HerdConnection {
   readonly #options: HerdConnectionOptions;
   readonly #connection: VirtualConnection;
-  #answered: ((message: Message | undefined) => void) | undefined;
+  #answered: ((message: LineChunks | undefined) => void) | undefined;
 
   constructor(options: HerdConnectionOptions) {
     this.#options = options;
@@ -60,7 +60,7 @@ export class HerdConnection {
   }
 
   /** A request of this class, before the messages of the client. Resolves with undefined where the connection ends. */
-  request(method: string, params: unknown): Promise<Message | undefined> {
+  request(method: string, params: unknown): Promise<LineChunks | undefined> {
     return new Promise((resolve) => {
       this.#answered = resolve;
       this.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
@@ -76,7 +76,7 @@ export class HerdConnection {
     this.#connection.destroy();
   }
 
-  #receive(message: Message): void {
+  #receive(message: LineChunks): void {
     const answered = this.#answered;
     if (answered === undefined) this.#options.onMessage(message);
     else if (headOf(message)?.kind === 'reply') {
@@ -86,12 +86,12 @@ export class HerdConnection {
   }
 }
 
-function isEnding(hello: Message): boolean {
+function isEnding(hello: LineChunks): boolean {
   const { result } = parse(hello) as { result?: { daemon?: { closing?: unknown } } };
   return Boolean(result?.daemon?.closing);
 }
 
-function refusalOf(message: Message): Refusal {
+function refusalOf(message: LineChunks): Refusal {
   const { error } = parse(message) as {
     error: { code: number; message: string; data?: { type?: string; why?: string; fix?: string } };
   };

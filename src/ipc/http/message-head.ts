@@ -1,6 +1,6 @@
 import { headOf as headOfLine } from '../../shared/framing/message-head.js';
 import type { IdText } from '../jsonrpc/message.js';
-import type { Message } from './virtual-connection.js';
+import type { LineChunks } from './virtual-connection.js';
 
 /** The kind of a message of the herd. Only the first bytes of a reply are read: a result may have megabytes. */
 export type Head =
@@ -8,13 +8,13 @@ export type Head =
   | { kind: 'request'; id: IdText }
   | { kind: 'notification'; method: string; params: Record<string, unknown> };
 
-export function headOf(message: Message): Head | undefined {
+export function headOf(message: LineChunks): Head | undefined {
   // nearly every head is in the first piece; a very long id may reach into the next
   const [first = Buffer.alloc(0)] = message.chunks;
   return headIn(first) ?? (message.chunks.length > 1 ? headIn(Buffer.concat(message.chunks)) : undefined);
 }
 
-export function parse(message: Message): Record<string, unknown> {
+export function parse(message: LineChunks): Record<string, unknown> {
   return JSON.parse(Buffer.concat(message.chunks).toString('utf8')) as Record<string, unknown>;
 }
 

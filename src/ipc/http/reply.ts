@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
 import { WriteQueue } from '../jsonrpc/write-queue.js';
 import { type Refusal, refusalText } from './refusal.js';
-import type { Message } from './virtual-connection.js';
+import type { LineChunks } from './virtual-connection.js';
 
 export interface ReplyOptions {
   clock: Clock;
@@ -41,7 +41,7 @@ export class Reply {
   }
 
   /** The whole response. */
-  json(status: number, { chunks, bytes }: Message): void {
+  json(status: number, { chunks, bytes }: LineChunks): void {
     if (this.#state !== 'waiting' || this.#response.headersSent) return;
     const headers = { 'Content-Type': 'application/json', 'Content-Length': bytes };
     this.#response.writeHead(status, { ...headers, 'Cache-Control': 'no-store' });
@@ -71,7 +71,7 @@ export class Reply {
     else this.#keepAlive();
   }
 
-  event({ chunks }: Message, id?: string): void {
+  event({ chunks }: LineChunks, id?: string): void {
     this.begin();
     if (this.#state !== 'events') return;
     this.#queue.send(id === undefined ? 'data: ' : `id: ${id}\ndata: `);

@@ -8,7 +8,7 @@ import type { Refusal } from './refusal.js';
 import type { RequestBody } from './request-body.js';
 import type { Scope } from './routes.js';
 import { Stream } from './stream.js';
-import type { Message } from './virtual-connection.js';
+import type { LineChunks } from './virtual-connection.js';
 
 export interface HttpSessionOptions {
   id: string;
@@ -101,7 +101,7 @@ export class HttpSession {
   }
 
   /** A message from the herd. */
-  receive(message: Message): void {
+  receive(message: LineChunks): void {
     const head = headOf(message);
     if (head === undefined) return;
     if (head.kind === 'reply') this.#answer(head.id, message, head.isError);
@@ -147,7 +147,7 @@ export class HttpSession {
     if (isBatch) stream.begin();
   }
 
-  #answer(id: IdText, message: Message, isError: boolean): void {
+  #answer(id: IdText, message: LineChunks, isError: boolean): void {
     const stream = this.#settle(id);
     const isFailed = id === this.#initialize?.id && this.#initialized(message, isError) === false;
     if (stream?.waiting.size === 0) stream.finish(message);
@@ -172,7 +172,7 @@ export class HttpSession {
   }
 
   /** False where `initialize` failed. */
-  #initialized(message: Message, isError: boolean): boolean {
+  #initialized(message: LineChunks, isError: boolean): boolean {
     const { response } = this.#initialize ?? {};
     this.#initialize = undefined;
     if (!isError) {

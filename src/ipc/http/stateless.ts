@@ -12,7 +12,7 @@ import { asksForHeaders, paramDisagreement } from './param-headers.js';
 import type { Refusal } from './refusal.js';
 import { Reply } from './reply.js';
 import type { Scope } from './routes.js';
-import type { Message } from './virtual-connection.js';
+import type { LineChunks } from './virtual-connection.js';
 
 export interface StatelessOptions {
   scope: Scope;
@@ -49,7 +49,7 @@ export async function serveStateless(options: StatelessOptions): Promise<void> {
     clock.clearTimeout(timer);
     connection.destroy();
   };
-  const onMessage = (message: Message) => {
+  const onMessage = (message: LineChunks) => {
     const head = headOf(message);
     if (head?.kind === 'notification') reply.event(message);
     if (head?.kind !== 'reply' || head.id !== id) return;
@@ -87,7 +87,7 @@ async function paramRefusal(
   return disagreement === undefined ? undefined : headerMismatch(disagreement);
 }
 
-function statusOf(message: Message): number {
+function statusOf(message: LineChunks): number {
   const { error } = parse(message) as { error: { code: number } };
   return STATUS[error.code] ?? 200;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { IdText } from '../jsonrpc/message.js';
 import { type EventLog, eventId } from './event-log.js';
 import { Reply } from './reply.js';
-import type { Message } from './virtual-connection.js';
+import type { LineChunks } from './virtual-connection.js';
 
 export interface StreamOptions {
   /** 0: the stream that belongs to no request. */
@@ -66,7 +66,7 @@ export class Stream {
       this.#write(sequence, message);
   }
 
-  send(message: Message): void {
+  send(message: LineChunks): void {
     this.begin();
     this.#last += 1;
     this.#options.log.keep(this.number, this.#last, message);
@@ -74,7 +74,7 @@ export class Stream {
   }
 
   /** The last reply. Without earlier messages it is the whole response, as JSON. */
-  finish(message: Message): void {
+  finish(message: LineChunks): void {
     this.#stopTimer();
     if (this.#reply?.state === 'waiting') this.#reply.json(200, message);
     else this.send(message);
@@ -96,7 +96,7 @@ export class Stream {
     this.#reply = undefined;
   }
 
-  #write(sequence: number, message: Message): void {
+  #write(sequence: number, message: LineChunks): void {
     if (this.#reply === undefined) return;
     this.#reply.event(message, this.#idOf(sequence));
     this.#written = sequence;

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 
 /** One message of the herd: the bytes of a line without its newline, in the pieces in which they came. */
-export interface Message {
+export interface LineChunks {
   chunks: readonly Buffer[];
   bytes: number;
 }
@@ -14,11 +14,11 @@ const NEWLINE = 0x0a;
  */
 export class VirtualConnection {
   readonly stream: Duplex;
-  readonly #onMessage: (message: Message) => void;
+  readonly #onMessage: (message: LineChunks) => void;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(onMessage: (message: Message) => void, onClosed: () => void) {
+  constructor(onMessage: (message: LineChunks) => void, onClosed: () => void) {
     this.#onMessage = onMessage;
     this.stream = new Duplex({
       read: () => undefined,

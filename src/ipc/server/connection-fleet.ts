@@ -22,16 +22,16 @@ export class ConnectionFleet {
     this.#caller = caller;
     this.#agentFiles = agentFiles;
     this.#view = provider.global(caller);
-    this.#source = this.#view.looking();
+    this.#source = this.#view.fleetForReading();
     this.fleet = {
       ...fromVerbs((_, name) => {
-        const present = VERBS[name].acts ? () => this.#acting() : () => this.#view.looking();
+        const present = VERBS[name].acts ? () => this.#fleetForUse() : () => this.#view.fleetForReading();
         return (...args) => (present()[name] as (...args: unknown[]) => Promise<unknown>)(...args);
       }),
-      forward: (params, sink) => this.#acting().forward(params, sink),
-      watch: (params, listen) => this.#acting().watch(params, listen),
+      forward: (params, sink) => this.#fleetForUse().forward(params, sink),
+      watch: (params, listen) => this.#fleetForUse().watch(params, listen),
       subscribe: (topics, listen) => this.#subscribe(topics, listen),
-      shutdown: (graceMs) => this.#view.looking().shutdown(graceMs),
+      shutdown: (graceMs) => this.#view.fleetForReading().shutdown(graceMs),
     };
   }
 
@@ -59,7 +59,7 @@ export class ConnectionFleet {
     }
     const last = this.#view;
     this.#view = next;
-    this.#moveSubscriptions(next.looking());
+    this.#moveSubscriptions(next.fleetForReading());
     last.close();
   }
 
@@ -69,8 +69,8 @@ export class ConnectionFleet {
   }
 
   /** The call may give the connection its own `per-agent` servers. Then subscriptions move to them. */
-  #acting(): LocalFleet {
-    const fleet = this.#view.acting();
+  #fleetForUse(): LocalFleet {
+    const fleet = this.#view.fleetForUse();
     if (fleet !== this.#source) this.#moveSubscriptions(fleet);
     return fleet;
   }

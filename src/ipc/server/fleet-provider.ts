@@ -7,9 +7,9 @@ export interface ConnectionView {
    * The fleet for calls and lists. Where the config has `per-agent` servers, the first call of this gives the connection
    * its own ones.
    */
-  acting(): LocalFleet;
-  /** The fleet for looking and ordering. It creates nothing. */
-  looking(): LocalFleet;
+  fleetForUse(): LocalFleet;
+  /** The fleet for status and orders. It creates nothing. */
+  fleetForReading(): LocalFleet;
   /** The agent's file; null: the global view. */
   readonly agent: string | null;
   /** Rejects where this view has no server of this name, even if another view has one. */
@@ -35,7 +35,13 @@ export interface FleetProvider {
 /** Gives every connection the same fleet. */
 export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
   const check = async (server: string) => void (await fleet.status([server]));
-  const view = { acting: () => fleet, looking: () => fleet, agent: null, check, close: () => undefined };
+  const view = {
+    fleetForUse: () => fleet,
+    fleetForReading: () => fleet,
+    agent: null,
+    check,
+    close: () => undefined,
+  };
   return {
     global: () => view,
     ofAgent: () => Promise.reject(wrong("'agent' is not supported here: all clients see the same herd")),

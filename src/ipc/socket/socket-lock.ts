@@ -10,8 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../../processes/is-alive.js';
 import { isCode, ToolherdError } from '../../shared/errors.js';
-import { isAlive } from '../../shared/is-alive.js';
 import { isOurs, look, SocketPathError } from './socket-path.js';
 
 /** Another daemon owns the socket, or is about to. */

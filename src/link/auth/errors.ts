@@ -1,5 +1,5 @@
 import type { RemoteSpec } from '../../config/schema/spec.js';
-import type { Failed } from '../../machines/ending.js';
+import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../../shared/call-errors.js';
 import type { Challenge } from './challenge.js';
 

@@ -1,4 +1,4 @@
-import type { Ending, Failed } from '../../machines/ending.js';
+import type { Ending, Failed } from '../../machines/restart/ending.js';
 import {
   AuthRequiredError,
   MCPConnectionError,
@@ -8,7 +8,7 @@ import {
   ResultTooLargeError,
 } from '../../shared/call-errors.js';
 import { authEnding } from '../auth/errors.js';
-import { endingError } from '../session/ending-error.js';
+import { endingError } from '../calls/ending-error.js';
 import { type TransportFailure, wasRefused } from './transport-failure.js';
 
 /** Error codes of a failed TLS connection. */

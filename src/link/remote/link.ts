@@ -1,12 +1,12 @@
 import type { RemoteSpec } from '../../config/schema/spec.js';
-import type { Ending, Failed } from '../../machines/ending.js';
+import type { Ending, Failed } from '../../machines/restart/ending.js';
+import type { StopStep } from '../../processes/stop-sequence.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import type { Message } from '../calls/message.js';
+import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import type { Link, LinkEvents } from '../link.js';
-import type { StopStep } from '../process/stop-sequence.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
 import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
-import type { Message } from '../session/message.js';
-import { FIRST_CALL_ID } from '../session/reply-router.js';
 import {
   badHandshake,
   callErrorOf,

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { spawnShortage } from '../process/spawn-shortage.js';
+import { spawnShortage } from '../../processes/spawn-shortage.js';
 import { afterLastBytes, readInTurns } from './pipes.js';
 
 export interface Exit {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
-import { spawnShortage } from '../process/spawn-shortage.js';
+import { spawnShortage } from '../../processes/spawn-shortage.js';
 
 /**
  * A container outlives its client when the client is killed. So the container gets the cookie as a label, and when the

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { Failed } from '../../machines/ending.js';
+import type { Failed } from '../../machines/restart/ending.js';
 import { shellWord } from '../../shared/shell-word.js';
 import type { Exit } from './child.js';
 import { shownCommand } from './command-line.js';
@@ -28,7 +28,7 @@ export function notStarted(
   spec: StdioSpec,
   searched: string | undefined,
   error: Error,
-  redact: Circumstances['redact'],
+  redact: EndingContext['redact'],
 ): Failed {
   const { name } = spec;
   const [command, cwd] = [redact(spec.command), redact(spec.cwd)];
@@ -78,7 +78,7 @@ export function notStarted(
 }
 
 /** What an ending needs besides the fact: which server it was, and what it wrote last. */
-export interface Circumstances {
+export interface EndingContext {
   spec: StdioSpec;
   redact(text: string): string;
   /** The handshake was done. */
@@ -93,7 +93,7 @@ export interface Circumstances {
 }
 
 /** The process ended without an order. */
-export function exitedUnasked(exit: Exit, about: Circumstances): Failed {
+export function exitedUnasked(exit: Exit, about: EndingContext): Failed {
   const { name } = about.spec;
   const when = about.opened ? '' : ` before it had answered initialize${commandOf(about)}`;
   const fix =
@@ -109,7 +109,7 @@ export function exitedUnasked(exit: Exit, about: Circumstances): Failed {
   };
 }
 
-export function noHandshake(about: Circumstances): Failed {
+export function noHandshake(about: EndingContext): Failed {
   const { name, startTimeoutMs } = about.spec;
   const message = `${name}: no initialize reply in ${startTimeoutMs / 1000} s${beforeOf(about)}${commandOf(about)}`;
   return {
@@ -120,14 +120,14 @@ export function noHandshake(about: Circumstances): Failed {
   };
 }
 
-export function badHandshake(why: string, about: Circumstances): Failed {
+export function badHandshake(why: string, about: EndingContext): Failed {
   const { name } = about.spec;
   const message = `${name}: the handshake failed: ${why}${beforeOf(about)}${commandOf(about)}`;
   return { kind: 'error', cause: 'protocol', message, ...reasonOf(about, logs(name)) };
 }
 
 /** The process runs, but has closed one of its pipes: no call can get through any more. */
-export function lostPipe(pipe: 'stdin' | 'stdout', about: Circumstances): Failed {
+export function lostPipe(pipe: 'stdin' | 'stdout', about: EndingContext): Failed {
   const { name } = about.spec;
   const message = `${name}: closed its ${pipe} and did not exit`;
   return { kind: 'error', cause: 'lost', message, ...reasonOf(about, logs(name)) };
@@ -137,7 +137,7 @@ export function howOf({ code, signal }: Exit): string {
   return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }
 
-function reasonOf({ lines, stream, cause, opened }: Circumstances, fix: string): Pick<Failed, 'why' | 'fix'> {
+function reasonOf({ lines, stream, cause, opened }: EndingContext, fix: string): Pick<Failed, 'why' | 'fix'> {
   const { shown } = lines;
   // a server that served and died silently: that it wrote nothing explains nothing
   if (shown === '' && opened) return { fix };
@@ -145,11 +145,11 @@ function reasonOf({ lines, stream, cause, opened }: Circumstances, fix: string):
   return { why: cause?.why === undefined ? lastLines : `${cause.why}; ${lastLines}`, fix: cause?.fix ?? fix };
 }
 
-function beforeOf({ firstExit }: Circumstances): string {
+function beforeOf({ firstExit }: EndingContext): string {
   return firstExit === undefined ? '' : `; a first process ${howOf(firstExit)} on server/discover`;
 }
 
-function commandOf({ spec, redact }: Circumstances): string {
+function commandOf({ spec, redact }: EndingContext): string {
   return ` (command: ${shownCommand(spec, redact)})`;
 }
 

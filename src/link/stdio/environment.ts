@@ -1,6 +1,6 @@
 import { delimiter, dirname } from 'node:path';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import { COOKIE_NAME } from '../../shared/process-identity.js';
+import { COOKIE_NAME } from '../../processes/process-identity.js';
 import { looksSecret } from '../../shared/secret-name.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

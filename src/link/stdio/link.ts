@@ -1,18 +1,18 @@
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { Ending, Failed } from '../../machines/ending.js';
+import type { Ending, Failed } from '../../machines/restart/ending.js';
+import type { StopStep } from '../../processes/stop-sequence.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../shared/framing/detach-buffer.js';
 import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
+import { endingError } from '../calls/ending-error.js';
 import type { Link, LinkEvents, LinkLog } from '../link.js';
-import type { StopStep } from '../process/stop-sequence.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
 import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
-import { endingError } from '../session/ending-error.js';
 import type { Exit } from './child.js';
 import { redactingArguments } from './command-line.js';
 import {
   badHandshake,
-  type Circumstances,
+  type EndingContext,
   exitedUnasked,
   howOf,
   lostPipe,
@@ -190,13 +190,13 @@ class StdioLink extends BaseLink {
   }
 
   /** A server that `npx` first had to download reads the probe late; then its output, or the lack of any, decides. */
-  #mayHaveDiedOfProbe({ cause, lines }: Circumstances): boolean {
+  #mayHaveDiedOfProbe({ cause, lines }: EndingContext): boolean {
     if (cause !== undefined) return false;
     const isSoon = this.#deps.clock.now() - this.#firstRequestAt <= PROBE_DEATH_MS;
     return isSoon || lines.onlyNoise || blamesProbe(lines);
   }
 
-  #circumstances(): Circumstances {
+  #circumstances(): EndingContext {
     const { stream, text } = this.#lastOutput();
     const lines = failureLines(text, this.#redact);
     const opened = this.opened !== undefined;

@@ -1,8 +1,8 @@
 import type { StdioSpec } from '../../config/schema/spec.js';
+import { groupAlive, groupRuns, signalGroup } from '../../processes/group.js';
+import { StopSequence, type StopSequenceEnd, type StopStep } from '../../processes/stop-sequence.js';
+import type { ProcessTable } from '../../processes/table.js';
 import type { Clock } from '../../shared/clock.js';
-import { groupAlive, groupRuns, signalGroup } from '../process/group.js';
-import { StopSequence, type StopSequenceEnd, type StopStep } from '../process/stop-sequence.js';
-import type { ProcessTable } from '../process/table.js';
 import { type Child, type Exit, spawnChild } from './child.js';
 import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
 import { type Encoding, encodingOf } from './encoding.js';

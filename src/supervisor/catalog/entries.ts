@@ -20,14 +20,14 @@ function entryNotes(catalog: Catalog, list: ListKey, key: string): EntryNotes {
 }
 
 /** A tool under its public name. Fields that toolherd does not know are passed on. */
-export function toolEntry({ server, name, exposedName, definition }: PublicEntry): ToolEntry {
+export function toolEntry({ server, name, publicName, definition }: PublicEntry): ToolEntry {
   const { name: _, problem: __, cached: ___, blocked: ____, description, inputSchema, ...more } = definition;
   const block = server.catalog.blockOf(name);
   return {
     ...more,
     server: server.spec.name,
     name,
-    exposed_name: exposedName,
+    exposed_name: publicName,
     description: typeof description === 'string' ? description : null,
     input_schema: inputSchema ?? null,
     ...entryNotes(server.catalog, 'tools', name),
@@ -36,13 +36,13 @@ export function toolEntry({ server, name, exposedName, definition }: PublicEntry
 }
 
 /** A prompt under its public name. */
-export function promptEntry({ server, name, exposedName, definition }: PublicEntry): PromptEntry {
+export function promptEntry({ server, name, publicName, definition }: PublicEntry): PromptEntry {
   const { name: _, problem: __, cached: ___, description, arguments: wanted, ...more } = definition;
   return {
     ...more,
     server: server.spec.name,
     name,
-    exposed_name: exposedName,
+    exposed_name: publicName,
     description: typeof description === 'string' ? description : null,
     arguments: Array.isArray(wanted) ? wanted : [],
     ...entryNotes(server.catalog, 'prompts', name),

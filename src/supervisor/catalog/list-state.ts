@@ -1,4 +1,4 @@
-import type { Backoff } from '../../machines/policy.js';
+import type { Backoff } from '../../machines/restart/restart-policy.js';
 import type { Clock } from '../../shared/clock.js';
 import { RetryTimer } from './retry-timer.js';
 

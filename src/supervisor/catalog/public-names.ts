@@ -8,7 +8,7 @@ const HASH_LENGTH = 8;
 const LONGEST_PREFIX = LONGEST - HASH_LENGTH - 1;
 
 /** The name of a tool in the whole herd: `server__tool`, in characters that every agent accepts. */
-export function publicName(server: string, tool: string): string {
+export function toPublicName(server: string, tool: string): string {
   const name = `${normalise(server)}__${normalise(tool)}`;
   return name.length <= LONGEST ? name : withHash(name, server, tool);
 }
@@ -40,10 +40,10 @@ export function publicNames(
   const prefixes = new Map<string, number>();
   for (const prefix of servers.map(publicPrefix)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
   const names = tools.map(({ server, name }) => {
-    const exposed = publicName(server, name);
-    return beginsAsAnother(exposed, publicPrefix(server), prefixes)
+    const candidate = toPublicName(server, name);
+    return beginsAsAnother(candidate, publicPrefix(server), prefixes)
       ? withHash(`${normalise(server)}__${normalise(name)}`, server, name)
-      : exposed;
+      : candidate;
   });
   const hashed = new Set<number>();
   for (let found = collisions(names, hashed); found.length > 0; found = collisions(names, hashed)) {
@@ -79,7 +79,7 @@ type Source = Pick<ConfiguredServer, 'spec' | 'catalog'>;
 export interface PublicEntry {
   server: Source;
   name: string;
-  exposedName: string;
+  publicName: string;
   definition: JsonObject;
 }
 
@@ -103,23 +103,23 @@ export class PublicNames {
       known.map(({ server, name }) => ({ server: server.spec.name, name })),
       servers.map(({ spec }) => spec.name),
     );
-    this.all = known.map((one, index) => ({ ...one, exposedName: names[index]! }));
-    this.#byName = new Map(this.all.map((one) => [one.exposedName, one]));
+    this.all = known.map((one, index) => ({ ...one, publicName: names[index]! }));
+    this.#byName = new Map(this.all.map((one) => [one.publicName, one]));
   }
 
   /** By its name in the herd. */
-  find(exposedName: string): PublicEntry | undefined {
-    return this.#byName.get(exposedName);
+  find(publicName: string): PublicEntry | undefined {
+    return this.#byName.get(publicName);
   }
 
   /** The name of the server that has what is called so in the herd. */
-  ownerOf(exposedName: string): string | undefined {
-    return this.#byName.get(exposedName)?.server.spec.name;
+  ownerOf(publicName: string): string | undefined {
+    return this.#byName.get(publicName)?.server.spec.name;
   }
 
   /** What a server itself calls the one that has this name in the herd. */
-  ownName(server: string, exposedName: string): string | undefined {
-    const found = this.#byName.get(exposedName);
+  ownName(server: string, publicName: string): string | undefined {
+    const found = this.#byName.get(publicName);
     return found?.server.spec.name === server ? found.name : undefined;
   }
 }

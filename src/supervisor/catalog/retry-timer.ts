@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from '../../machines/policy.js';
+import { type Backoff, backoffMs } from '../../machines/restart/restart-policy.js';
 import type { Clock } from '../../shared/clock.js';
 
 export interface RetryTimerDeps {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../fleet/fleet.js';
-import type { CallRequest, Outcome } from '../../link/session/call.js';
+import type { CallRequest, Outcome } from '../../link/calls/call.js';
 import { shapeText } from './argument-shape.js';
 import type { CleanNames } from './clean-names.js';
 
@@ -24,7 +24,7 @@ export interface CallFacts extends Pick<EndedCall, 'request' | 'elapsedMs' | 'in
   bytes: number | null;
 }
 
-interface Circumstances {
+interface RecordContext {
   /** As `callerText` has it. */
   who: string;
   /** ISO 8601. */
@@ -39,7 +39,7 @@ interface Circumstances {
 export function callText(
   server: string,
   { request, error, sent, bytes, incarnation, elapsedMs }: CallFacts,
-  { who, at, names }: Circumstances,
+  { who, at, names }: RecordContext,
 ): string {
   const quoted = (name: string | null | undefined) => names.json(name);
   const { method, params, requestId } = request;

@@ -4,7 +4,6 @@ import type { Detail, ServerState, ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import { topName } from '../../machines/state-name.js';
 import { shuttingDown } from '../../shared/call-errors.js';
-import type { KeepText } from '../calls/result-limit.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
 import type { EndedCall } from '../events/call-event.js';
@@ -15,6 +14,7 @@ import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
 import { MemoryBudget } from '../memory/memory-budget.js';
 import { GroupMemory, type MemoryOf } from '../memory/rss.js';
 import type { PinKeeping } from '../pins/pinning.js';
+import type { KeepText } from '../routing/result-limit.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
 import { startRoot } from './root.js';
@@ -75,7 +75,7 @@ export class HerdCore {
   readonly #subscribers = new Set<ViewSubscriber>();
   readonly #startedAt: string;
   /** The owner tags of log lines by key, kept while the server stops. */
-  readonly #logMarks = new Map<string, string | undefined>();
+  readonly #logOwnerTags = new Map<string, string | undefined>();
   #requests = 0;
   #state: 'open' | 'ending' = 'open';
 
@@ -91,7 +91,11 @@ export class HerdCore {
       },
     });
     const emit: EventBus['emit'] = (topic, key, describe) => this.#emit(topic, key, describe);
-    this.messageTap = new MessageTap(options, { emit }, (key) => this.pool.at(key)?.view().incarnation ?? 0);
+    this.messageTap = new MessageTap(
+      options,
+      { emit },
+      (key) => this.pool.at(key)?.snapshot().incarnation ?? 0,
+    );
     const owners: ActorOwners = new Map();
     this.#journal = new Journal(
       owners,
@@ -119,7 +123,7 @@ export class HerdCore {
     this.pool = new ServerPool({
       create: (spec, key, predecessor) => {
         generation += 1;
-        this.#logMarks.set(key, logOwnerTag(spec, `${this.#startedAt} ${generation}`));
+        this.#logOwnerTags.set(key, logOwnerTag(spec, `${this.#startedAt} ${generation}`));
         const deps = {
           key,
           clock,
@@ -140,7 +144,7 @@ export class HerdCore {
       },
       forgotten: (key) => {
         this.#journal.forget(key);
-        this.#logMarks.delete(key);
+        this.#logOwnerTags.delete(key);
       },
     });
   }
@@ -165,18 +169,18 @@ export class HerdCore {
   }
 
   /** The owner tag of a server's lines in the log that it shares with others of its name; undefined: shared by all. */
-  logMarkAt(key: string): string | undefined {
-    return this.#logMarks.get(key);
+  logOwnerTag(key: string): string | undefined {
+    return this.#logOwnerTags.get(key);
   }
 
-  storyOf({ key }: ConfiguredServer) {
+  journalOf({ key }: ConfiguredServer) {
     return this.#journal.of(key);
   }
 
   status(visibles: readonly VisibleServer[]): ServerStatus[] {
     const redact = (text: string) => this.options.redact(text);
     // looked up once for all
-    const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.view().pids));
+    const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
       const since = this.#journal.since(server.key) ?? this.#startedAt;
       const redactSaid = (text: string) => this.options.redactSaid?.(server.spec, text) ?? redact(text);
@@ -251,7 +255,7 @@ export class HerdCore {
 
   #changed({ key, incarnation, cause, at, chart, to: target }: Change): void {
     this.#emit('state', key, () => {
-      const view = this.pool.at(key)?.view();
+      const view = this.pool.at(key)?.snapshot();
       if (view === undefined) return undefined;
       const to = topName(target);
       // The machine that changed is in the middle of its step: the other one shows where it stands.

@@ -9,22 +9,22 @@ import type {
   ServerStatus,
 } from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
-import { CallRouter, type CallRouterOptions } from '../calls/call-router.js';
-import { McpRequests } from '../calls/mcp-requests.js';
-import { ResourceWatches } from '../calls/resource-watches.js';
-import { TargetResolver } from '../calls/target-resolver.js';
-import { ToolCalls } from '../calls/tool-calls.js';
 import { differences } from '../catalog/catalog-change.js';
 import { LIST_NAMES, type Lists } from '../catalog/lists.js';
 import { checkConfigured, severalServers } from '../errors.js';
 import { EventBus } from '../events/event-bus.js';
 import { reportPins } from '../pins/report.js';
+import { CallRouter, type CallRouterOptions } from '../routing/call-router.js';
+import { McpRequests } from '../routing/mcp-requests.js';
+import { ResourceWatches } from '../routing/resource-watches.js';
+import { TargetResolver } from '../routing/target-resolver.js';
+import { ToolCalls } from '../routing/tool-calls.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { redactedSpec } from '../spec-identity.js';
+import { ViewCatalog } from '../view/view-catalog.js';
+import { ViewServers } from '../view/view-servers.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
 import type { Holder } from './server-pool.js';
-import { ViewCatalog } from './view-catalog.js';
-import { ViewServers } from './view-servers.js';
 
 export interface ViewOptions {
   /** No other view has this one. */
@@ -187,8 +187,8 @@ export class HerdView implements ViewSubscriber, Holder {
       server: name,
       status: this.#core.status(visibles)[0]!,
       spec: redactedSpec(isOther ? server.spec : this.specOf(name), this.#core.options.redact),
-      snapshot: server.view().states,
-      journal: this.#core.storyOf(server),
+      snapshot: server.snapshot().states,
+      journal: this.#core.journalOf(server),
     };
   }
 
@@ -210,10 +210,10 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   /** The owner tags of its servers' lines in the logs. */
-  logMarks(name?: string): { name: string; mark: string | undefined }[] {
+  logOwnerTags(name?: string): { name: string; tag: string | undefined }[] {
     return this.#serversOf(name).map(({ spec, key }) => ({
       name: spec.name,
-      mark: this.#core.logMarkAt(key),
+      tag: this.#core.logOwnerTag(key),
     }));
   }
 
@@ -256,7 +256,7 @@ export class HerdView implements ViewSubscriber, Holder {
 
   /** This view's servers, and those of other views that are not at rest. */
   #all(): VisibleServer[] {
-    const others = this.#core.others(this).filter(({ server }) => !AT_REST.has(server.view().detail));
+    const others = this.#core.others(this).filter(({ server }) => !AT_REST.has(server.snapshot().detail));
     return [...this.visibles(), ...others];
   }
 

@@ -56,8 +56,8 @@ export class Herd {
     this.#core.recheckPins();
   }
 
-  logMarkAt(key: string): string | undefined {
-    return this.#core.logMarkAt(key);
+  logOwnerTag(key: string): string | undefined {
+    return this.#core.logOwnerTag(key);
   }
 
   /** Emits a line that a server printed. It is in the log already. */

@@ -17,7 +17,7 @@ export async function stopAll(
   servers: readonly ConfiguredServer[],
   { clock, graceMs, kill, leaving }: ShutdownOptions,
 ): Promise<ShutdownReport> {
-  const running = servers.filter((server) => server.view().pids.length > 0);
+  const running = servers.filter((server) => server.snapshot().pids.length > 0);
   const before = new Map(running.map((server) => [server, server.lastStops]));
   for (const server of servers) server.stop(shuttingDown());
   let timer: unknown;

@@ -18,7 +18,7 @@ export interface StatusSources {
 export function toStatus(server: ConfiguredServer, sources: StatusSources): ServerStatus {
   const { spec, latencies } = server;
   const { lists } = server.catalog;
-  const view = server.view();
+  const view = server.snapshot();
   const { memory, redactSaid, since, agent, isOther } = sources;
   return {
     name: spec.name,

@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link } from '../../link/link.js';
-import type { Failed } from '../../machines/ending.js';
+import type { Failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
 import type { MemoryOf } from './rss.js';
 

@@ -1,9 +1,9 @@
 import type { CallParams } from '../../fleet/fleet.js';
-import { cancelled } from '../../link/session/refusals.js';
+import { cancelled } from '../../link/calls/refusals.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import { disabled, unknownTool } from '../errors.js';
-import type { ViewServers } from '../herd/view-servers.js';
 import { blockedTool } from '../pins/blocked.js';
+import type { ViewServers } from '../view/view-servers.js';
 import type { ConfiguredServer } from './configured-server.js';
 
 /** Why a call cannot even be tried; undefined when it can. */

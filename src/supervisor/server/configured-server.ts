@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
-import type { Ending } from '../../machines/ending.js';
+import type { CallHandle, CallRequest, Outcome } from '../../link/calls/call.js';
 import type { StartPurpose } from '../../machines/permit.js';
+import type { Ending } from '../../machines/restart/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { createCatalog } from '../catalog/catalog.js';
@@ -203,7 +203,7 @@ export class ConfiguredServer {
     return !this.#isUp && this.#transients?.isReady !== true;
   }
 
-  view(): ServerSnapshot {
+  snapshot(): ServerSnapshot {
     if (this.#unusable !== undefined) return this.#unusable;
     if (this.#transients !== undefined) return snapshotOfTransients(this.#transients);
     return snapshotOfReplicas(this.#replicas);

@@ -1,5 +1,5 @@
-import type { CallHandle, CallRequest, CallSink } from '../../link/session/call.js';
-import type { Session } from '../../link/session/session.js';
+import type { CallHandle, CallRequest, CallSink } from '../../link/calls/call.js';
+import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { type Taker, WaitingCalls } from './waiting-calls.js';

@@ -1,6 +1,6 @@
 import type { Link } from '../../link/link.js';
+import { isSuspended } from '../../processes/process-identity.js';
 import type { Clock } from '../../shared/clock.js';
-import { isSuspended } from '../../shared/process-identity.js';
 
 export interface HealthOptions {
   link: Link;

@@ -1,8 +1,8 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
+import { endingError } from '../../link/calls/ending-error.js';
 import type { Link, LinkEvents, Opened } from '../../link/link.js';
-import { endingError } from '../../link/session/ending-error.js';
-import { type Ending, failed } from '../../machines/ending.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
+import { type Ending, failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
 import { LIST_CHANGED } from '../../shared/mcp-names.js';
 import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';

@@ -1,5 +1,5 @@
-import type { CallRequest } from '../../link/session/call.js';
-import type { Session } from '../../link/session/session.js';
+import type { CallRequest } from '../../link/calls/call.js';
+import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';

@@ -1,5 +1,5 @@
-import type { Failed } from '../../machines/ending.js';
 import type { KeeperContext } from '../../machines/keeper-context.js';
+import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../../shared/call-errors.js';
 
 /** A keeper's state, as it is shown. */

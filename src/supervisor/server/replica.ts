@@ -1,11 +1,11 @@
 import { type ActorRefFrom, type SnapshotFrom, waitFor } from 'xstate';
 import type { ServerSpec } from '../../config/schema/spec.js';
+import { endingError } from '../../link/calls/ending-error.js';
 import type { Link, Opened } from '../../link/link.js';
-import { endingError } from '../../link/session/ending-error.js';
-import { bug, type Ending, type Failed } from '../../machines/ending.js';
 import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
 import type { StartPurpose } from '../../machines/permit.js';
+import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
 import { stateName, topName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';

@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Detail, LastError, ServerState } from '../../fleet/fleet.js';
 import type { Opened } from '../../link/link.js';
-import type { Failed } from '../../machines/ending.js';
+import type { Failed } from '../../machines/restart/ending.js';
 import { topName } from '../../machines/state-name.js';
 import { MisconfiguredError } from '../errors.js';
 import type { Replica } from './replica.js';
@@ -74,7 +74,7 @@ const RANK: Record<ServerState, number> = {
 };
 
 export function snapshotOfReplicas(replicas: readonly Replica[]): ServerSnapshot {
-  const views = replicas.map(viewOf);
+  const views = replicas.map(snapshotOfReplica);
   if (views.length === 0) return DISABLED;
   return {
     ...views.reduce((shown, view) => (RANK[view.state] < RANK[shown.state] ? view : shown)),
@@ -85,7 +85,7 @@ export function snapshotOfReplicas(replicas: readonly Replica[]): ServerSnapshot
   };
 }
 
-function viewOf(replica: Replica): ServerSnapshot {
+function snapshotOfReplica(replica: Replica): ServerSnapshot {
   const { incarnation, restarts, nextRetryAt } = replica.context;
   const { states, detail, lastError, failedAt, inFlight, opened } = replica;
   return {

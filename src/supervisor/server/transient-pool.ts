@@ -1,9 +1,9 @@
 import { type ActorRefFrom, createActor } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest } from '../../link/session/call.js';
-import { endingError } from '../../link/session/ending-error.js';
-import { bug, type Ending, type Failed } from '../../machines/ending.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import { endingError } from '../../link/calls/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';
+import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
 import { type TransientMachine, transientMachine } from '../../machines/transient.js';
 import {
   freeProcesses,

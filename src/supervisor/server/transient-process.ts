@@ -1,10 +1,10 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
+import type { CallHandle, CallRequest, Outcome } from '../../link/calls/call.js';
+import { endingError } from '../../link/calls/ending-error.js';
 import type { Opened } from '../../link/link.js';
-import type { CallHandle, CallRequest, Outcome } from '../../link/session/call.js';
-import { endingError } from '../../link/session/ending-error.js';
-import { bug, type Ending } from '../../machines/ending.js';
 import type { StartPurpose } from '../../machines/permit.js';
+import { bug, type Ending } from '../../machines/restart/ending.js';
 import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';

@@ -1,6 +1,6 @@
-import type { CallHandle, CallRequest, CallSink } from '../../link/session/call.js';
-import { Deadlines, type Timed } from '../../link/session/deadlines.js';
-import { cancelled } from '../../link/session/refusals.js';
+import type { CallHandle, CallRequest, CallSink } from '../../link/calls/call.js';
+import { Deadlines, type Timed } from '../../link/calls/deadlines.js';
+import { cancelled } from '../../link/calls/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 

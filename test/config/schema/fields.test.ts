@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../../src/config/schema/fields.js';
+import { FIELDS } from '../../../src/config/schema/entry-fields.js';
 import type { Transport } from '../../../src/config/schema/spec.js';
 import {
   HOME,

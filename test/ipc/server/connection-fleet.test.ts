@@ -21,11 +21,11 @@ function stage() {
     {
       global: () => ({
         agent: null,
-        acting() {
+        fleetForUse() {
           if (hasPerAgent) seen = alone;
           return seen;
         },
-        looking: () => seen,
+        fleetForReading: () => seen,
         check: () => Promise.resolve(),
         close: () => undefined,
       }),
@@ -79,8 +79,20 @@ it('a connection that asks for a server that the agent file lacks keeps its view
   };
   const connection = new ConnectionFleet(
     {
-      global: () => ({ agent: null, acting: () => herd, looking: () => herd, check, close: () => undefined }),
-      ofAgent: async (_, agent) => ({ agent, acting: () => agents, looking: () => agents, check, close }),
+      global: () => ({
+        agent: null,
+        fleetForUse: () => herd,
+        fleetForReading: () => herd,
+        check,
+        close: () => undefined,
+      }),
+      ofAgent: async (_, agent) => ({
+        agent,
+        fleetForUse: () => agents,
+        fleetForReading: () => agents,
+        check,
+        close,
+      }),
     },
     'a',
   );

@@ -21,7 +21,7 @@ export interface Protected {
   forms: URLSearchParams[];
 }
 
-export interface Manners {
+export interface OAuthBehaviour {
   /** The lifetime of an access token in seconds; the client gets it. */
   lifeS?: number;
   /** In every secret that is given away. */
@@ -41,7 +41,7 @@ interface Grant {
   resource: string;
 }
 
-export async function startProtected(manners: Manners = {}): Promise<Protected> {
+export async function startProtected(manners: OAuthBehaviour = {}): Promise<Protected> {
   const { lifeS = 3600, mark = 'tok', callScope = '', clients } = manners;
   const asked: string[] = [];
   const forms: URLSearchParams[] = [];

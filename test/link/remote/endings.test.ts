@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf, shownUrl } from '../../../src/link/remote/endings.js';
-import type { Failed } from '../../../src/machines/ending.js';
+import type { Failed } from '../../../src/machines/restart/ending.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { freePort, type Remote } from '../../support/remote-servers.js';
 import { open, remoteSpec, timed } from './support.js';

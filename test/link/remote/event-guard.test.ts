@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { replyIds } from '../../../src/link/calls/reply-source.js';
 import { EventGuard } from '../../../src/link/remote/event-guard.js';
-import { replyIds } from '../../../src/link/session/reply-source.js';
 import { EDGE_BYTES, type OversizedLine } from '../../../src/shared/framing/framer.js';
 import { event, saying } from './tiny-server.js';
 

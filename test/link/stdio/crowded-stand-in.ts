@@ -4,9 +4,9 @@
  */
 
 import type { Link } from '../../../src/link/link.js';
-import { ProcessTable } from '../../../src/link/process/table.js';
 import { openStdio } from '../../../src/link/stdio/link.js';
-import type { Ending } from '../../../src/machines/ending.js';
+import type { Ending } from '../../../src/machines/restart/ending.js';
+import { ProcessTable } from '../../../src/processes/table.js';
 import { systemClock } from '../../../src/shared/clock.js';
 import { specOf } from '../spec.js';
 

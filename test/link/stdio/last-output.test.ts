@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Failed } from '../../../src/machines/ending.js';
+import type { Failed } from '../../../src/machines/restart/ending.js';
 import { type Clock, systemClock } from '../../../src/shared/clock.js';
 import { remembering } from '../protocol/negotiation/remembering.js';
 import { openLink, specOf } from '../support.js';

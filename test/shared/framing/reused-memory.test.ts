@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { WriteQueue } from '../../../src/ipc/jsonrpc/write-queue.js';
-import { ReplyScan } from '../../../src/link/session/raw/reply-scan.js';
+import { ReplyScan } from '../../../src/link/calls/raw/reply-scan.js';
 import { BLOCK_BYTES, BufferPool } from '../../../src/shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../../src/shared/framing/detach-buffer.js';
 import { Framer } from '../../../src/shared/framing/framer.js';

@@ -3,12 +3,12 @@ import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { CatalogEvent } from '../../../src/fleet/fleet.js';
 import type { CatalogStore } from '../../../src/supervisor/catalog/catalog-store.js';
 import type { Lists } from '../../../src/supervisor/catalog/lists.js';
-import type { Manners } from '../fake-link.js';
+import type { FakeLinkBehaviour } from '../fake-link.js';
 import { PinMemory, tool } from '../pins/world.js';
 import { settled, spec, World } from '../world.js';
 
 const schema = { type: 'object' };
-const tools = (...names: string[]): Manners => ({
+const tools = (...names: string[]): FakeLinkBehaviour => ({
   opens: true,
   answers: true,
   lists: { 'tools/list': names.map((name) => ({ name, inputSchema: schema })) },
@@ -29,7 +29,7 @@ class Memory implements CatalogStore {
   seen = async () => undefined;
 }
 
-function stage(manners: Manners, changes: Partial<StdioSpec> = {}, catalogs = new Memory()) {
+function stage(manners: FakeLinkBehaviour, changes: Partial<StdioSpec> = {}, catalogs = new Memory()) {
   const world = new World();
   world.manners = () => manners;
   const herd = world.herd({ catalogs });
@@ -43,7 +43,11 @@ function stage(manners: Manners, changes: Partial<StdioSpec> = {}, catalogs = ne
 }
 
 /** A second life, in which the server would offer something else. */
-async function afterwards(before: Manners, now: Manners, changes: Partial<StdioSpec> = {}) {
+async function afterwards(
+  before: FakeLinkBehaviour,
+  now: FakeLinkBehaviour,
+  changes: Partial<StdioSpec> = {},
+) {
   const first = stage(before, changes);
   await first.names();
   return stage(now, changes, first.catalogs);
@@ -93,7 +97,7 @@ describe('what a server offered in an earlier life', () => {
   });
 
   test('is remembered list by list: one that could not be read is unknown, the others are cached', async () => {
-    const bad: Manners = {
+    const bad: FakeLinkBehaviour = {
       opens: true,
       lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] },
     };
@@ -114,7 +118,7 @@ describe('what a server offered in an earlier life', () => {
     const store = new PinMemory();
     const pins = { store, policy: () => 'enforce' as const };
     const catalogs = new Memory();
-    const offering = (description: string, prompts: Error | []): Manners => ({
+    const offering = (description: string, prompts: Error | []): FakeLinkBehaviour => ({
       opens: true,
       answers: true,
       lists: { 'tools/list': [tool('a', description)], 'prompts/list': prompts },

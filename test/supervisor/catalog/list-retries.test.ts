@@ -2,11 +2,15 @@ import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
-import type { Manners } from '../fake-link.js';
+import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
-const failing: Manners = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
-const listing = (...names: string[]): Manners => ({
+const failing: FakeLinkBehaviour = {
+  opens: true,
+  answers: true,
+  lists: { 'tools/list': new Error('too busy') },
+};
+const listing = (...names: string[]): FakeLinkBehaviour => ({
   opens: true,
   answers: true,
   lists: { 'tools/list': names.map((name) => ({ name, inputSchema: {} })) },
@@ -151,7 +155,7 @@ describe('a list that changes while it is read', () => {
       const slow = new Promise<JsonObject[]>((resolve) => {
         answer = resolve;
       });
-      const slowly: Manners = { opens: true, lists: { 'tools/list': slow } };
+      const slowly: FakeLinkBehaviour = { opens: true, lists: { 'tools/list': slow } };
       world.manners = () => slowly;
       world.newest.manners = slowly;
       const first = server.readLists({ refresh: true });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import { readLists } from '../../../src/supervisor/catalog/lists.js';
-import { FakeLink, type Manners } from '../fake-link.js';
+import { FakeLink, type FakeLinkBehaviour } from '../fake-link.js';
 import { EVERY_LIST, spec, World } from '../world.js';
 
-async function read(changes: Partial<StdioSpec>, offered: Manners['lists']) {
+async function read(changes: Partial<StdioSpec>, offered: FakeLinkBehaviour['lists']) {
   const on = { opened: () => {}, notification: () => {}, ended: () => {} };
   const link = new FakeLink(spec(changes), 1, on, new World().clock, { lists: offered ?? {} });
   const { order: _, failures, ...lists } = await readLists(link, spec(changes), EVERY_LIST);

@@ -1,29 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { publicName, publicNames } from '../../../src/supervisor/catalog/public-names.js';
+import { publicNames, toPublicName } from '../../../src/supervisor/catalog/public-names.js';
 
 describe('the name of a tool in the whole herd', () => {
   test('is server__tool', () => {
-    expect(publicName('github', 'create_issue')).toBe('github__create_issue');
+    expect(toPublicName('github', 'create_issue')).toBe('github__create_issue');
   });
 
   test('FR-015: keeps letters, digits, _ . and -; every other character becomes -', () => {
-    expect(publicName('my server', 'a/b:c')).toBe('my-server__a-b-c');
-    expect(publicName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
-    expect(publicName('ä', '\n"\u0000')).toBe('-__---');
+    expect(toPublicName('my server', 'a/b:c')).toBe('my-server__a-b-c');
+    expect(toPublicName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
+    expect(toPublicName('ä', '\n"\u0000')).toBe('-__---');
   });
 
   test('has 64 characters at most; a hash keeps long ones apart', () => {
     const tool = 'x'.repeat(59);
-    expect(publicName('abc', tool)).toBe(`abc__${tool}`);
-    const long = publicName('abcd', tool);
+    expect(toPublicName('abc', tool)).toBe(`abc__${tool}`);
+    const long = toPublicName('abcd', tool);
     expect(long).toHaveLength(64);
     expect(long).toMatch(/^abcd__x{49}-[0-9a-f]{8}$/);
-    expect(publicName('abcd', `${tool}1`)).not.toBe(publicName('abcd', `${tool}2`));
+    expect(toPublicName('abcd', `${tool}1`)).not.toBe(toPublicName('abcd', `${tool}2`));
   });
 
   test('is the same on every start', () => {
-    expect(publicName('a'.repeat(60), 'tool')).toBe(`${'a'.repeat(55)}-5312e995`);
+    expect(toPublicName('a'.repeat(60), 'tool')).toBe(`${'a'.repeat(55)}-5312e995`);
     expect(
       publicNames([
         { server: 'a', name: 'b__c' },

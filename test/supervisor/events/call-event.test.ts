@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/fleet/fleet.js';
-import { RawOutcome } from '../../../src/link/session/outcome.js';
+import { RawOutcome } from '../../../src/link/calls/outcome.js';
 import { type MCPError, MCPTimeoutError } from '../../../src/shared/call-errors.js';
 import { RawJson } from '../../../src/shared/framing/raw-json.js';
 import { callerText, callText, type EndedCall, factsOf } from '../../../src/supervisor/events/call-event.js';

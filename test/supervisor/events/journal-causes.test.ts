@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { disconnected, failed } from '../../../src/machines/ending.js';
+import { disconnected, failed } from '../../../src/machines/restart/ending.js';
 import { stateName, topName } from '../../../src/machines/state-name.js';
 import { describeCause } from '../../../src/supervisor/events/journal.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import { failure, type Manners, text } from '../fake-link.js';
+import { type FakeLinkBehaviour, failure, text } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
-const GOOD: Manners = { opens: true, answers: true };
+const GOOD: FakeLinkBehaviour = { opens: true, answers: true };
 const TOOLS = { 'tools/list': [{ name: 'tool' }, { name: 'x' }] };
 
-function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: Manners = GOOD) {
+function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: FakeLinkBehaviour = GOOD) {
   const world = new World();
   world.manners = () => ({ lists: TOOLS, ...manners });
   const herd = world.herd();
@@ -80,7 +80,7 @@ describe('a call to the herd', () => {
     for (const [changes, lists] of [
       [{ loadTools: false }, {}],
       [{}, { 'tools/list': new Error('no') }],
-    ] as [Partial<StdioSpec>, Manners['lists']][]) {
+    ] as [Partial<StdioSpec>, FakeLinkBehaviour['lists']][]) {
       const { herd, call } = stage([changes], { ...GOOD, lists: lists ?? {} });
       await herd.view.catalog.tools('srv');
       expect((await call('anything')).success).toBe(true);

@@ -3,7 +3,7 @@ import type { StdioSpec } from '../../../src/config/schema/spec.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import { config, server } from '../../faults/config.js';
 import { startHerd } from '../../support/herd.js';
-import type { Manners } from '../fake-link.js';
+import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
 /** A server that says what its tools are when it is told to. */
@@ -16,7 +16,7 @@ function stage(changes: Partial<StdioSpec> = {}) {
     fail = reject;
   });
   list.catch(() => undefined);
-  world.manners = (): Manners => ({ opens: true, lists: { 'tools/list': list } });
+  world.manners = (): FakeLinkBehaviour => ({ opens: true, lists: { 'tools/list': list } });
   const herd = world.herd();
   herd.apply([spec(changes)]);
   const answers: number[] = [];

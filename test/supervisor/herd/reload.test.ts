@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpSpec, StdioSpec } from '../../../src/config/schema/spec.js';
 import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
-import { ViewServers } from '../../../src/supervisor/herd/view-servers.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
-import type { Manners } from '../fake-link.js';
+import { ViewServers } from '../../../src/supervisor/view/view-servers.js';
+import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
-function stage(manners: Manners = { opens: true }) {
+function stage(manners: FakeLinkBehaviour = { opens: true }) {
   const world = new World();
   world.manners = () => ({ lists: { 'tools/list': [{ name: 'x' }] }, ...manners });
   const herd = world.herd();

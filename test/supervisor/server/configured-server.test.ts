@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { Outcome } from '../../../src/link/session/call.js';
+import type { Outcome } from '../../../src/link/calls/call.js';
 import { ServerCrashedError } from '../../../src/shared/call-errors.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
-import { failure, type Manners } from '../fake-link.js';
+import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, request, settled, spec, World } from '../world.js';
 
-function stage(changes: Partial<StdioSpec> = {}, manners: Manners = { opens: true }) {
+function stage(changes: Partial<StdioSpec> = {}, manners: FakeLinkBehaviour = { opens: true }) {
   const world = new World();
   world.manners = () => manners;
   const server = new ConfiguredServer(spec(changes), 1, world.surroundings(), Promise.resolve());
@@ -20,7 +20,7 @@ function stage(changes: Partial<StdioSpec> = {}, manners: Manners = { opens: tru
 }
 
 const transient = { lifecycle: 'transient' } as const;
-const tools = (...names: string[]): Manners => ({
+const tools = (...names: string[]): FakeLinkBehaviour => ({
   opens: true,
   lists: { 'tools/list': names.map((name) => ({ name })) },
 });
@@ -43,7 +43,7 @@ describe('how a server begins', () => {
 
   test.each([{}, transient])('a disabled one shows itself as disabled: %o', (changes) => {
     const { server } = stage({ ...changes, enabled: false });
-    expect(server.view()).toMatchObject({ state: 'created', detail: 'disabled', pids: [] });
+    expect(server.snapshot()).toMatchObject({ state: 'created', detail: 'disabled', pids: [] });
   });
 });
 
@@ -106,18 +106,22 @@ describe('replicas', () => {
     const { world, server, call } = stage({ replicas: 3 });
     call();
     await settled();
-    expect(server.view()).toMatchObject({ state: 'connected', detail: 'running', pids: [world.newest.pid] });
+    expect(server.snapshot()).toMatchObject({
+      state: 'connected',
+      detail: 'running',
+      pids: [world.newest.pid],
+    });
     server.start();
     await settled();
     call();
-    expect(server.view()).toMatchObject({
+    expect(server.snapshot()).toMatchObject({
       state: 'connected',
       pids: world.links.map(({ pid }) => pid),
       inFlight: 2,
     });
     world.links[1]?.goes(failure('srv', { permanent: true }));
     await settled();
-    expect(server.view()).toMatchObject({
+    expect(server.snapshot()).toMatchObject({
       state: 'error',
       detail: 'quarantined',
       lastError: { cause: 'spawn' },
@@ -125,7 +129,7 @@ describe('replicas', () => {
     });
     world.links[0]?.crashes();
     await settled();
-    expect(server.view()).toMatchObject({ restarts: 1, incarnation: 2 });
+    expect(server.snapshot()).toMatchObject({ restarts: 1, incarnation: 2 });
   });
 });
 
@@ -293,11 +297,11 @@ describe('the lists of a transient server', () => {
 describe('a transient server shows', () => {
   test('the newest of its processes, and all pids', async () => {
     const { world, server, call } = stage(transient);
-    expect(server.view()).toMatchObject({ state: 'created', detail: 'idle', incarnation: 0 });
+    expect(server.snapshot()).toMatchObject({ state: 'created', detail: 'idle', incarnation: 0 });
     call();
     call();
     await settled();
-    expect(server.view()).toMatchObject({
+    expect(server.snapshot()).toMatchObject({
       state: 'connected',
       detail: 'running',
       incarnation: 2,
@@ -306,9 +310,9 @@ describe('a transient server shows', () => {
     });
     for (const link of [...world.links]) link.answers();
     await settled();
-    expect(server.view()).toMatchObject({ state: 'disconnected', detail: 'idle', pids: [], inFlight: 0 });
+    expect(server.snapshot()).toMatchObject({ state: 'disconnected', detail: 'idle', pids: [], inFlight: 0 });
     server.stop();
-    expect(server.view().detail).toBe('stopped');
+    expect(server.snapshot().detail).toBe('stopped');
   });
 });
 

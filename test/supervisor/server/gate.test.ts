@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/link/session/call.js';
+import type { Outcome } from '../../../src/link/calls/call.js';
 import { type MCPError, ServerUnavailableError } from '../../../src/shared/call-errors.js';
 import { Gate } from '../../../src/supervisor/server/gate.js';
 import { VirtualClock } from '../../../src/testing/index.js';

@@ -4,11 +4,11 @@ import type { LinkOrder, LinkReport } from '../../../src/machines/link-protocol.
 import type { Reading } from '../../../src/supervisor/catalog/lists.js';
 import { linkCallback } from '../../../src/supervisor/server/link-actor.js';
 import { linkLogic } from '../../../src/supervisor/server/shared-machines.js';
-import { failure, type Manners } from '../fake-link.js';
+import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, World } from '../world.js';
 
 /** The link as a child, and all that it reports. */
-function stage(manners: Manners = {}, changes: Parameters<typeof spec>[0] = {}) {
+function stage(manners: FakeLinkBehaviour = {}, changes: Parameters<typeof spec>[0] = {}) {
   const world = new World();
   world.manners = () => manners;
   const told: string[] = [];

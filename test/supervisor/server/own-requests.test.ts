@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { Manners } from '../fake-link.js';
+import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
 const MIB = 2 ** 20;
@@ -8,7 +8,7 @@ const TOOLS = { result: { tools: [{ name: 'tool', inputSchema: { type: 'object' 
 const CAPABILITIES = { tools: {}, prompts: {} };
 
 /** It declares prompts and does not know `prompts/list`, which is asked again and again. */
-const withoutPrompts: Manners = {
+const withoutPrompts: FakeLinkBehaviour = {
   opens: true,
   answers: true,
   capabilities: CAPABILITIES,
@@ -16,7 +16,7 @@ const withoutPrompts: Manners = {
     method === 'tools/list' ? TOOLS : { error: { code: -32601, message: 'Method not found' } },
 };
 
-async function stage(manners: Manners, ...specs: Partial<StdioSpec>[]) {
+async function stage(manners: FakeLinkBehaviour, ...specs: Partial<StdioSpec>[]) {
   const world = new World();
   world.manners = () => manners;
   const used: Record<string, number> = {};
@@ -81,7 +81,7 @@ describe('a list that toolherd reads again is no use of the server', () => {
 
 describe('a server that does not answer', () => {
   const PING = { intervalMs: 15_000, timeoutMs: 10_000 };
-  const silent: Manners = { opens: true, capabilities: CAPABILITIES, replies: () => undefined };
+  const silent: FakeLinkBehaviour = { opens: true, capabilities: CAPABILITIES, replies: () => undefined };
 
   async function silentStage() {
     const at = await stage(silent, { ping: PING, restart: 'never' });

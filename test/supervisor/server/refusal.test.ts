@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failed } from '../../../src/machines/ending.js';
+import { failed } from '../../../src/machines/restart/ending.js';
 import { stopped } from '../../../src/supervisor/errors.js';
 import { type KeeperDetail, refusalOf, type Waited } from '../../../src/supervisor/server/refusal.js';
 

@@ -5,12 +5,16 @@ import { replaced, stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';
 import { Replica } from '../../../src/supervisor/server/replica.js';
 import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
-import { failure, type Manners } from '../fake-link.js';
+import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
 
-function stage(changes: Partial<StdioSpec> = {}, manners: Manners = {}, around: Partial<ServerDeps> = {}) {
+function stage(
+  changes: Partial<StdioSpec> = {},
+  manners: FakeLinkBehaviour = {},
+  around: Partial<ServerDeps> = {},
+) {
   const world = new World();
   world.manners = () => manners;
   const surroundings = world.surroundings(around);

@@ -7,16 +7,16 @@ import { Permits } from '../../../src/supervisor/server/permits.js';
 import type { PinChecking } from '../../../src/supervisor/server/pinned-gate.js';
 import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
 import { TransientPool } from '../../../src/supervisor/server/transient-pool.js';
-import { failure, type Manners } from '../fake-link.js';
+import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
 /** Shakes hands and answers without being told by the test. */
-const GOOD: Manners = { opens: true, answers: true };
+const GOOD: FakeLinkBehaviour = { opens: true, answers: true };
 
 interface Options {
   spec?: Partial<StdioSpec>;
-  manners?: Manners;
+  manners?: FakeLinkBehaviour;
   around?: Partial<ServerDeps>;
   predecessor?: Promise<unknown>;
   pinChecking?: PinChecking;

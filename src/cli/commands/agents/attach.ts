@@ -73,8 +73,8 @@ Clients: ${ATTACHABLE.join(', ')}.`,
 });
 
 /** What the client is to run. A shared file has no paths of this machine. */
-function bridgeProgram(call: CommandContext, scope: Scope, serverName: string | undefined): Program {
-  const { globals, cwd, environment } = call;
+function bridgeProgram(context: CommandContext, scope: Scope, serverName: string | undefined): Program {
+  const { globals, cwd, environment } = context;
   const isShared = scope === 'project';
   const path = (name: 'agent' | 'config' | 'socket') => {
     const value = globals[name];
@@ -83,7 +83,7 @@ function bridgeProgram(call: CommandContext, scope: Scope, serverName: string | 
   const server = serverName === undefined ? [] : ['--server', serverName];
   const args = ['bridge', ...path('agent'), ...server, ...path('config'), ...path('socket')];
   if (isShared) return { command: 'toolherd', args, env: {} };
-  const [node, main] = ownCommand(call);
+  const [node, main] = ownCommand(context);
   // so that the client finds a daemon with another home or socket
   const env = ['TOOLHERD_HOME', 'TOOLHERD_SOCKET'].flatMap((name): [string, string][] => {
     const value = environment[name];

@@ -43,13 +43,15 @@ export function clientsMeant(name: string): readonly Client[] {
 
 /** The config file of a client: the one that `isMeant`, else one that exists, else the first. */
 export function clientFile(
-  call: CommandContext,
+  context: CommandContext,
   client: Client,
   scope: Scope,
   isMeant: (file: string) => boolean = existsSync,
 ): string {
   const files =
-    scope === 'user' ? client.user(machineOf(call)) : client.project.map((path) => join(call.cwd, path));
+    scope === 'user'
+      ? client.user(machineOf(context))
+      : client.project.map((path) => join(context.cwd, path));
   const [first] = files;
   if (first === undefined) {
     throw new UsageError(`${client.title} has no config of a project`, 'leave out --scope project');

@@ -109,12 +109,12 @@ If another server of the registry has the same short name, use --name.`,
   },
 });
 
-function unsetNeeds(call: CommandContext, fresh: NewEntry): NewEntry['needs'] {
-  return fresh.needs.filter((need) => !need.isOptional && !isSet(call, fresh, need.name));
+function unsetNeeds(context: CommandContext, fresh: NewEntry): NewEntry['needs'] {
+  return fresh.needs.filter((need) => !need.isOptional && !isSet(context, fresh, need.name));
 }
 
-function isSet(call: CommandContext, fresh: NewEntry, name: string): boolean {
-  return isGiven(fresh, name) || isTaken(call, fresh, name);
+function isSet(context: CommandContext, fresh: NewEntry, name: string): boolean {
+  return isGiven(fresh, name) || isTaken(context, fresh, name);
 }
 
 function isGiven({ entry }: NewEntry, name: string): boolean {
@@ -127,8 +127,8 @@ function isTaken({ environment }: CommandContext, fresh: NewEntry, name: string)
   return !isGiven(fresh, name) && environment[name] !== undefined;
 }
 
-function overrides(call: CommandContext, target: ConfigFile, name: string): string[] {
-  if (target.scope === 'global' || entriesIn(globalFile(call)).every((entry) => entry.name !== name))
+function overrides(context: CommandContext, target: ConfigFile, name: string): string[] {
+  if (target.scope === 'global' || entriesIn(globalFile(context)).every((entry) => entry.name !== name))
     return [];
   return [`here it takes the place of '${name}' in the global config`];
 }

@@ -37,13 +37,13 @@ export interface NewEntry {
 
 /** The entry that `add` means: a server of the registry, a command behind `--`, or a URL. */
 export async function newEntry(
-  call: CommandContext,
+  context: CommandContext,
   target: ConfigFile,
   source: EntrySource,
 ): Promise<NewEntry> {
   const { name, command, url, transport } = source;
   const env = parseEnv(source.env);
-  if (command === undefined && url === undefined) return fromRegistry(call, source, env);
+  if (command === undefined && url === undefined) return fromRegistry(context, source, env);
   if (command !== undefined && url !== undefined) {
     throw new UsageError('a server has a command or a url, not both', 'leave one of them out');
   }
@@ -52,19 +52,19 @@ export async function newEntry(
   const fields =
     command === undefined
       ? remoteFields(String(url), transport)
-      : commandFields(call, command, transport, dirname(target.file));
+      : commandFields(context, command, transport, dirname(target.file));
   const entry = { name, ...fields, ...(Object.keys(env).length === 0 ? {} : { env }) };
   return { entry, registryName: undefined, version: undefined, needs: [], warnings: [] };
 }
 
 async function fromRegistry(
-  call: CommandContext,
+  context: CommandContext,
   source: EntrySource,
   env: Record<string, string>,
 ): Promise<NewEntry> {
   const { name, version } = parseName(source.name);
-  const found = await findServer(registryOf(call), name, version);
-  noteOffline(call, found);
+  const found = await findServer(registryOf(context), name, version);
+  noteOffline(context, found);
   const { server } = found;
   const short = source.shortName ?? shortNameOf(server.name);
   const option = chooseOption(server, short, parseTransport(source.transport));
@@ -113,7 +113,7 @@ function parseEnv(pairs: readonly string[]): Record<string, string> {
 }
 
 function commandFields(
-  call: CommandContext,
+  context: CommandContext,
   [command, ...args]: readonly string[],
   transport: string | undefined,
   folder: string,
@@ -123,8 +123,8 @@ function commandFields(
     throw new UsageError('a command is spoken to over stdio', 'leave --transport out');
   }
   // relative paths are meant from this folder, and would be read from that of the file
-  const isElsewhere = resolve(call.cwd) !== folder;
-  const whole = (arg: string) => (isElsewhere && /^\.{1,2}\//.test(arg) ? resolve(call.cwd, arg) : arg);
+  const isElsewhere = resolve(context.cwd) !== folder;
+  const whole = (arg: string) => (isElsewhere && /^\.{1,2}\//.test(arg) ? resolve(context.cwd, arg) : arg);
   const server = serverAmong(args) ?? command;
   return {
     description: `${command} ${server}`,

@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { readAgentFile, readConfigFile } from '../../../config/config-file.js';
 import type { ListKey } from '../../../config/edit/index.js';
-import type { FileContext, ParsedEntry, Report } from '../../../config/entry/parsed-entry.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import type { FileContext, ParsedEntry, Report } from '../../../config/schema/parsed-entry.js';
 import { defaultSettings } from '../../../config/schema/settings.js';
 import type { Settings } from '../../../config/schema/spec.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
@@ -17,24 +17,26 @@ export interface ConfigFile {
   key: ListKey;
 }
 
-export function globalFile(call: CommandContext): ConfigFile {
-  return { scope: 'global', file: loadOptions(call, undefined).configFile, key: 'mcp_servers' };
+export function globalFile(context: CommandContext): ConfigFile {
+  return { scope: 'global', file: loadOptions(context, undefined).configFile, key: 'mcp_servers' };
 }
 
 /** Undefined if there is none here or above. */
-export function localFile(call: CommandContext): ConfigFile | undefined {
-  const file = agentFileOf(call);
+export function localFile(context: CommandContext): ConfigFile | undefined {
+  const file = agentFileOf(context);
   return file === undefined ? undefined : { scope: 'local', file, key: 'tools' };
 }
 
 /** With -g the global config; else the nearest agent.yaml, or one to be made in this folder. */
-export function chosenFile(call: CommandContext, isGlobal: boolean): ConfigFile {
+export function chosenFile(context: CommandContext, isGlobal: boolean): ConfigFile {
   if (!isGlobal) {
-    return localFile(call) ?? { scope: 'local', file: join(resolve(call.cwd), 'agent.yaml'), key: 'tools' };
+    return (
+      localFile(context) ?? { scope: 'local', file: join(resolve(context.cwd), 'agent.yaml'), key: 'tools' }
+    );
   }
-  if (call.globals.agent !== undefined)
+  if (context.globals.agent !== undefined)
     throw new UsageError('-g and --agent name different files', 'use one of them');
-  return globalFile(call);
+  return globalFile(context);
 }
 
 /** The text of a file; empty if there is no such file. */
@@ -76,8 +78,8 @@ export function entriesOf(
 }
 
 /** The settings of the global config, which say what an agent.yaml may run. */
-export function settingsOf(call: CommandContext): Settings {
-  const target = globalFile(call);
+export function settingsOf(context: CommandContext): Settings {
+  const target = globalFile(context);
   const text = textOf(target);
   if (text === '') return defaultSettings();
   const problems: Problem[] = [];

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { type EditedFile, editFile, type TextEdit } from '../../../config/edit/index.js';
 import { loadConfig } from '../../../config/load.js';
 import { ConfigError } from '../../../config/parse/problem.js';
-import { makePin, TrustRequiredError, TrustStore } from '../../../config/trust.js';
-import { isUserOwnedFile } from '../../../config/trusted-path.js';
+import { makePin, TrustRequiredError, TrustStore } from '../../../config/trust/trust.js';
+import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import type { CommandContext } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
@@ -21,40 +21,40 @@ export interface ConfigEdit extends EditedFile {
  * not allowed. With `tell` a running daemon reads the config at once: it watches the file, but the next command may be faster.
  */
 export async function editConfigFile(
-  call: CommandContext,
+  context: CommandContext,
   target: ConfigFile,
   edit: (text: string) => TextEdit,
   { dryRun, tell }: { dryRun: boolean; tell: boolean },
 ): Promise<ConfigEdit> {
   const { file, scope } = target;
   const isNew = !existsSync(file);
-  const settings = settingsOf(call);
-  const isUserOwned = scope === 'global' || isUserOwnedFile(dirname(call.paths.configFile), file);
+  const settings = settingsOf(context);
+  const isUserOwned = scope === 'global' || isUserOwnedFile(dirname(context.paths.configFile), file);
   const check = (text: string) => void entriesOf(target, text, settings, isUserOwned, () => undefined);
-  const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(call, file);
+  const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(context, file);
   // to allow a new file, the global config has to load: checked before anything is written
-  if (allowed === '') await loadConfig({ ...lenient(call, file), agentFile: undefined });
+  if (allowed === '') await loadConfig({ ...lenient(context, file), agentFile: undefined });
   const edited = await editFile(file, edit, check, { dryRun });
   // another program may have written the file since it was read
   const isPinned = edited.before === allowed;
   const isTrusted = isPinned || isUserOwned || settings.security.trust === 'all';
   if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
-  if (isPinned) await pin(call, file, edited.after);
-  if (tell) await notifyConfigChange(call);
-  return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(call, file, isTrusted)) };
+  if (isPinned) await pin(context, file, edited.after);
+  if (tell) await notifyConfigChange(context);
+  return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(context, file, isTrusted)) };
 }
 
-const lenient = (call: CommandContext, file: string) => ({
-  ...loadOptions(call, file),
+const lenient = (context: CommandContext, file: string) => ({
+  ...loadOptions(context, file),
   variables: 'lenient' as const,
 });
 
 /** The text of a file that the user has allowed as it is now; undefined for any other. */
-async function allowedText(call: CommandContext, file: string): Promise<string | undefined> {
+async function allowedText(context: CommandContext, file: string): Promise<string | undefined> {
   try {
-    const { agent } = await loadConfig(lenient(call, file));
+    const { agent } = await loadConfig(lenient(context, file));
     if (agent === undefined) return undefined;
-    const verdict = await new TrustStore(call.paths.trustFile).verdict(file, agent.text, agent.planned);
+    const verdict = await new TrustStore(context.paths.trustFile).verdict(file, agent.text, agent.planned);
     return verdict === 'allowed' ? agent.text : undefined;
   } catch (error) {
     // the edit may remove what is wrong; whether the file can be edited is checked there
@@ -64,16 +64,16 @@ async function allowedText(call: CommandContext, file: string): Promise<string |
 }
 
 /** Allows only the text that this command wrote, not what another program has written since. */
-async function pin(call: CommandContext, file: string, text: string): Promise<void> {
-  const { agent } = await loadConfig({ ...lenient(call, file), trustFile: undefined });
+async function pin(context: CommandContext, file: string, text: string): Promise<void> {
+  const { agent } = await loadConfig({ ...lenient(context, file), trustFile: undefined });
   if (agent?.text !== text) return;
-  await new TrustStore(call.paths.trustFile).allow(file, await makePin(text, agent.planned));
+  await new TrustStore(context.paths.trustFile).allow(file, await makePin(text, agent.planned));
 }
 
 /** `otherwise`: the answer for a file that cannot be loaded. */
-async function mayRun(call: CommandContext, file: string, otherwise: boolean): Promise<boolean> {
+async function mayRun(context: CommandContext, file: string, otherwise: boolean): Promise<boolean> {
   try {
-    await loadConfig(lenient(call, file));
+    await loadConfig(lenient(context, file));
     return true;
   } catch (error) {
     if (error instanceof ConfigError) return otherwise;

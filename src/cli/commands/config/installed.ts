@@ -13,10 +13,10 @@ export function ourEntries(text: string, { key }: ConfigFile): FoundEntry[] {
 }
 
 /** Which files have a server. A server of the registry is compared by its registry name, any other by its name. */
-export function stateOf(call: CommandContext, server: EntryName): InstallState {
+export function stateOf(context: CommandContext, server: EntryName): InstallState {
   const isIn = (target: ConfigFile | undefined) =>
     target !== undefined && entriesIn(target).some((entry) => isSame(entry, server));
-  const [isLocal, isGlobal] = [isIn(localFile(call)), isIn(globalFile(call))];
+  const [isLocal, isGlobal] = [isIn(localFile(context)), isIn(globalFile(context))];
   if (isLocal && isGlobal) return 'both';
   if (isLocal) return 'local';
   return isGlobal ? 'global' : 'not_installed';

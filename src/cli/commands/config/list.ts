@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import type { ParsedEntry } from '../../../config/entry/parsed-entry.js';
 import { formatProblem } from '../../../config/parse/problem.js';
-import { isUserOwnedFile } from '../../../config/trusted-path.js';
+import type { ParsedEntry } from '../../../config/schema/parsed-entry.js';
+import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
@@ -43,24 +43,27 @@ export const command = defineCommand({
   },
 });
 
-function chosenFiles(call: CommandContext, { global, all }: { global: boolean; all: boolean }): ConfigFile[] {
-  if (global && (all || call.globals.agent !== undefined)) {
+function chosenFiles(
+  context: CommandContext,
+  { global, all }: { global: boolean; all: boolean },
+): ConfigFile[] {
+  if (global && (all || context.globals.agent !== undefined)) {
     throw new UsageError('-g is the global config alone', 'leave out -g, or the other flag');
   }
-  if (global) return [globalFile(call)];
-  const local = localFile(call);
+  if (global) return [globalFile(context)];
+  const local = localFile(context);
   if (local === undefined) {
-    call.output.note('there is no agent.yaml here or above; the global config: toolherd list -g');
+    context.output.note('there is no agent.yaml here or above; the global config: toolherd list -g');
   }
-  return [...(local === undefined ? [] : [local]), ...(all ? [globalFile(call)] : [])];
+  return [...(local === undefined ? [] : [local]), ...(all ? [globalFile(context)] : [])];
 }
 
-function rowsOf(call: CommandContext, target: ConfigFile) {
-  const isUserOwned = isUserOwnedFile(dirname(call.paths.configFile), target.file);
-  const settings = settingsOf(call);
+function rowsOf(context: CommandContext, target: ConfigFile) {
+  const isUserOwned = isUserOwnedFile(dirname(context.paths.configFile), target.file);
+  const settings = settingsOf(context);
   const text = textOf(target);
   const entries = entriesOf(target, text, settings, isUserOwned, (warning) => {
-    call.output.note(formatProblem(warning, 'warning'));
+    context.output.note(formatProblem(warning, 'warning'));
   });
   return entries.map((entry) => rowOf(entry, target));
 }

@@ -61,7 +61,7 @@ class NotInstalledError extends ToolherdError {
 
 /** If two entries have the name, the one written by hand: it is the one in use. */
 function findEntry(
-  call: CommandContext,
+  context: CommandContext,
   entries: FoundEntry[],
   target: ConfigFile,
   name: string,
@@ -72,7 +72,7 @@ function findEntry(
     named.find(({ registryName }) => registryName === undefined) ??
     named[0];
   if (entry !== undefined) return entry;
-  const other = target.scope === 'local' ? globalFile(call) : localFile(call);
+  const other = target.scope === 'local' ? globalFile(context) : localFile(context);
   const isThere =
     other !== undefined && entriesIn(other).some((one) => one.name === name || one.registryName === name);
   const near = didYouMean(

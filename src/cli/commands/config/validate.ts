@@ -64,9 +64,9 @@ The files need not be allowed.`,
 const PATIENCE_MS = 2000;
 
 /** Variables that are not set in a running daemon, so that servers of it are misconfigured. */
-async function missingInDaemon(call: CommandContext): Promise<ReadonlySet<string>> {
+async function missingInDaemon(context: CommandContext): Promise<ReadonlySet<string>> {
   try {
-    const { servers } = await withTimeout({ globals: { timeout: PATIENCE_MS } }, askDaemon(call));
+    const { servers } = await withTimeout({ globals: { timeout: PATIENCE_MS } }, askDaemon(context));
     return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
   } catch {
     // `doctor` reports on the daemon
@@ -74,9 +74,9 @@ async function missingInDaemon(call: CommandContext): Promise<ReadonlySet<string
   }
 }
 
-async function askDaemon(call: CommandContext): Promise<FleetStatus> {
+async function askDaemon(context: CommandContext): Promise<FleetStatus> {
   // the same limit for its hello: an open connection would keep this process alive
-  const fleet = await call.fleet({ autostart: false, viewMode: 'herd', timeoutMs: PATIENCE_MS });
+  const fleet = await context.fleet({ autostart: false, viewMode: 'herd', timeoutMs: PATIENCE_MS });
   return fleet.status();
 }
 
@@ -89,9 +89,9 @@ function markMissing(report: FileReport, missing: ReadonlySet<string>): FileRepo
 }
 
 /** The files that a daemon would read here, as far as they exist. */
-function defaultFiles(call: CommandContext): { file: string; kind: Kind }[] {
-  const { configFile, configRequired } = loadOptions(call);
-  const agent = agentFileOf(call);
+function defaultFiles(context: CommandContext): { file: string; kind: Kind }[] {
+  const { configFile, configRequired } = loadOptions(context);
+  const agent = agentFileOf(context);
   const hasConfig = configRequired === true || exists(configFile);
   return [
     ...(hasConfig ? [{ file: configFile, kind: 'config' as const }] : []),
@@ -108,20 +108,20 @@ function exists(file: string): boolean {
   }
 }
 
-async function check(call: CommandContext, file: string, known: Kind | undefined): Promise<FileReport> {
+async function check(context: CommandContext, file: string, known: Kind | undefined): Promise<FileReport> {
   let kind = known ?? 'agent';
   try {
     kind = known ?? kindOf(file);
-    return reportOf(file, kind, await load(call, file, kind));
+    return reportOf(file, kind, await load(context, file, kind));
   } catch (error) {
     const problems = problemsOf(error, file);
     return { file, kind, ok: false, servers: [], problems, warnings: [], variables: [] };
   }
 }
 
-async function load(call: CommandContext, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
+async function load(context: CommandContext, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
   const options: LoadOptions = {
-    ...loadOptions(call, undefined),
+    ...loadOptions(context, undefined),
     agentFile: undefined,
     trustFile: undefined,
   };

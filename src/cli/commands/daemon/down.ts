@@ -81,16 +81,16 @@ function printServers({ output }: CommandContext, report: ShutdownReport | undef
  * does not end. The daemon reports before it has released its processes, its files and, last, the socket. This asks the
  * socket, because the pid of a zombie stays alive. A successor (`up --replace`) gets as long again to serve.
  */
-async function nextOf(call: CommandContext, pid: number): Promise<number | undefined> {
+async function nextOf(context: CommandContext, pid: number): Promise<number | undefined> {
   let next = pid;
   for (let deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
-    const found = await lookForDaemon(call);
+    const found = await lookForDaemon(context);
     if (found === 'lost') continue;
     if (found !== 'absent') {
       if (found.pid !== pid) return found.pid;
       continue;
     }
-    const holder = lockHolderOf(socketOf(call));
+    const holder = lockHolderOf(socketOf(context));
     if (holder === undefined) return undefined;
     if (next === pid && holder !== pid) deadline = Date.now() + ENDING_MS;
     next = holder;

@@ -34,8 +34,8 @@ itself has none.`,
   },
 });
 
-function serviceOf(call: CommandContext): Service {
-  const { environment, userHome, paths, globals, cwd } = call;
+function serviceOf(context: CommandContext): Service {
+  const { environment, userHome, paths, globals, cwd } = context;
   const path = (name: 'config' | 'socket') => {
     const value = globals[name];
     return value === undefined ? [] : [`--${name}`, resolve(cwd, value)];
@@ -45,9 +45,9 @@ function serviceOf(call: CommandContext): Service {
     uid: process.getuid?.() ?? 0,
     xdgConfigFolder: environment.XDG_CONFIG_HOME || join(userHome, '.config'),
     logFolder: paths.logFolder,
-    command: [...ownCommand(call), ...path('config'), ...path('socket')],
+    command: [...ownCommand(context), ...path('config'), ...path('socket')],
     environment: keptEnvironment(environment),
-    environmentFile: environmentFileOf(call),
+    environmentFile: environmentFileOf(context),
   };
   return process.platform === 'darwin' ? launchdService(setting) : systemdService(setting);
 }
@@ -58,8 +58,8 @@ function environmentFileOf({ paths }: CommandContext): string {
   return join(dirname(paths.configFile), 'service.env');
 }
 
-async function install(call: CommandContext, service: Service, dryRun: boolean): Promise<number> {
-  const { output } = call;
+async function install(context: CommandContext, service: Service, dryRun: boolean): Promise<number> {
+  const { output } = context;
   const { file, text, manager } = service;
   const old = textOf(file);
   const isUpdate = old !== undefined && old !== text;
@@ -71,19 +71,19 @@ async function install(call: CommandContext, service: Service, dryRun: boolean):
     return EXIT.ok;
   }
   if (old !== text) await writeFileAtomically(file, text);
-  await runAll(call, service, steps);
+  await runAll(context, service, steps);
   output.json({ ok: true, ...report });
   output.print(`installed: ${file}`);
   for (const hint of service.hints) output.note(hint);
-  const variables = environmentFileOf(call);
+  const variables = environmentFileOf(context);
   if (((statSync(variables, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0) {
     output.note(`warning: others can read ${variables}; for you alone: chmod 600 ${shellWord(variables)}`);
   }
   return EXIT.ok;
 }
 
-async function uninstall(call: CommandContext, service: Service, dryRun: boolean): Promise<number> {
-  const { output, environment } = call;
+async function uninstall(context: CommandContext, service: Service, dryRun: boolean): Promise<number> {
+  const { output, environment } = context;
   const { file, manager, forget } = service;
   const isInstalled = textOf(file) !== undefined;
   if (!isInstalled) output.print(`not installed: ${file}`);
@@ -101,13 +101,13 @@ async function uninstall(call: CommandContext, service: Service, dryRun: boolean
   return EXIT.ok;
 }
 
-async function status(call: CommandContext, service: Service): Promise<number> {
+async function status(context: CommandContext, service: Service): Promise<number> {
   const { file, manager, text } = service;
   const there = textOf(file);
-  const { status: exitStatus } = await exec(service.isActive, call.environment);
+  const { status: exitStatus } = await exec(service.isActive, context.environment);
   const isActive = there !== undefined && exitStatus === 0;
   const isCurrent = there === undefined ? null : there === text;
-  call.output.json({
+  context.output.json({
     manager,
     file,
     installed: there !== undefined,
@@ -115,9 +115,9 @@ async function status(call: CommandContext, service: Service): Promise<number> {
     up_to_date: isCurrent,
   });
   const state = there === undefined ? 'not installed' : isActive ? 'running' : 'installed, not running';
-  call.output.print(`${state}: ${file}`);
+  context.output.print(`${state}: ${file}`);
   if (isCurrent === false) {
-    call.output.note(
+    context.output.note(
       'it is not what this command would write now (PATH?); renew it with: toolherd service install',
     );
   }
@@ -125,9 +125,9 @@ async function status(call: CommandContext, service: Service): Promise<number> {
 }
 
 /** Runs the steps in order, and stops at the first that fails. */
-async function runAll(call: CommandContext, service: Service, steps: readonly Argv[]): Promise<void> {
+async function runAll(context: CommandContext, service: Service, steps: readonly Argv[]): Promise<void> {
   for (const [index, words] of steps.entries()) {
-    const { status: exitStatus, stderr } = await exec(words, call.environment);
+    const { status: exitStatus, stderr } = await exec(words, context.environment);
     if (exitStatus === 0) continue;
     const program = words[0];
     throw new ToolherdError(`${service.manager} does not run the service yet`, {

@@ -53,29 +53,29 @@ Output that is not read is dropped; the log files have all lines.`,
   },
 });
 
-async function alreadyRunning(call: CommandContext, daemon: DaemonStatus): Promise<number> {
-  const misconfigured = await misconfiguredIn(call);
-  call.output.json({ already_running: true, daemon, ...misconfigured });
-  call.output.print(`already running (pid ${daemon.pid})`);
+async function alreadyRunning(context: CommandContext, daemon: DaemonStatus): Promise<number> {
+  const misconfigured = await misconfiguredIn(context);
+  context.output.json({ already_running: true, daemon, ...misconfigured });
+  context.output.print(`already running (pid ${daemon.pid})`);
   return EXIT.ok;
 }
 
 /** Misconfigured servers are no failure of `up`. Nor is a daemon that another `up --replace` has ended since. */
-async function misconfiguredIn(call: CommandContext): Promise<Pick<ReloadReport, 'misconfigured'>> {
-  const servers = await serversOf(call).catch((error: unknown) => {
+async function misconfiguredIn(context: CommandContext): Promise<Pick<ReloadReport, 'misconfigured'>> {
+  const servers = await serversOf(context).catch((error: unknown) => {
     if (isAbsence(error)) return [];
     throw error;
   });
   const found = servers.map((server) => ({ server: server.name, problems: entryProblems(server) }));
   return warnAboutMisconfigured(
-    call,
+    context,
     found.filter(({ problems }) => problems.length > 0),
   );
 }
 
-async function serversOf(call: CommandContext): Promise<ServerStatus[]> {
-  const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
-  return (await withTimeout(call, fleet.status())).servers;
+async function serversOf(context: CommandContext): Promise<ServerStatus[]> {
+  const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
+  return (await withTimeout(context, fleet.status())).servers;
 }
 
 /**
@@ -95,9 +95,15 @@ function checkOutsideServers({ environment }: CommandContext): void {
  * This process becomes the daemon, with the arguments of a daemon in the background. So a signal reaches the daemon once,
  * and no process is left when the command is killed. The daemon ends the process.
  */
-function becomeDaemon(call: CommandContext, replace: boolean): Promise<never> {
-  const json = call.output.isJson ? ['--json'] : [];
-  process.argv.splice(1, process.argv.length, ...daemonArguments(call, { replace }), '--foreground', ...json);
+function becomeDaemon(context: CommandContext, replace: boolean): Promise<never> {
+  const json = context.output.isJson ? ['--json'] : [];
+  process.argv.splice(
+    1,
+    process.argv.length,
+    ...daemonArguments(context, { replace }),
+    '--foreground',
+    ...json,
+  );
   loadBundle('daemon');
   return new Promise(() => undefined);
 }

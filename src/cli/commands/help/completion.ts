@@ -34,12 +34,12 @@ Completion starts nothing.`,
   },
 });
 
-async function complete(call: CommandContext, words: readonly string[], at: number): Promise<number> {
+async function complete(context: CommandContext, words: readonly string[], at: number): Promise<number> {
   let close = () => {};
   const findFleet: FindFleet = async (given) => {
     try {
       const opened = await openFleet(
-        { ...call, globals: { ...call.globals, ...given } },
+        { ...context, globals: { ...context.globals, ...given } },
         false,
         'if allowed',
       );
@@ -49,10 +49,10 @@ async function complete(call: CommandContext, words: readonly string[], at: numb
       return undefined;
     }
   };
-  const found = candidates(words, at, call.loadCommand, findFleet).catch(() => []);
+  const found = candidates(words, at, context.loadCommand, findFleet).catch(() => []);
   const fitting = await within(PATIENCE_MS, found, []);
   close();
-  call.output.json({ words: fitting });
-  if (fitting.length > 0) call.output.print(fitting.join('\n'));
+  context.output.json({ words: fitting });
+  if (fitting.length > 0) context.output.print(fitting.join('\n'));
   return EXIT.ok;
 }

@@ -1,5 +1,5 @@
-import { GROUPS } from '../../commands.js';
 import { type Command, GLOBAL_OPTIONS, type OptionDeclaration } from '../../core/command.js';
+import { GROUPS } from '../../core/command-names.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { optionLabel, usageOf, visibleOptions } from '../../core/usage.js';
 

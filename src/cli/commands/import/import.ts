@@ -73,22 +73,22 @@ if you say yes or --allow-commands.`,
 const isNew = ({ result }: Planned) => result === 'new';
 
 /** The global config, unless --agent names another file. */
-function targetOf(call: CommandContext, isGlobal: boolean): ConfigFile {
-  if (call.globals.agent === undefined) return globalFile(call);
+function targetOf(context: CommandContext, isGlobal: boolean): ConfigFile {
+  if (context.globals.agent === undefined) return globalFile(context);
   if (isGlobal) throw new UsageError('-g and --agent name different files', 'use one of them');
-  return localFile(call) ?? globalFile(call);
+  return localFile(context) ?? globalFile(context);
 }
 
 function find(
-  call: CommandContext,
+  context: CommandContext,
   target: ConfigFile,
   { from, scope }: { from: string | undefined; scope: Scope },
 ): Findings {
   return findServers({
     clients: from === undefined ? CLIENTS : clientsIn(from),
     scope,
-    machine: machineOf(call),
-    folder: call.cwd,
+    machine: machineOf(context),
+    folder: context.cwd,
     targetFolder: dirname(target.file),
   });
 }
@@ -99,7 +99,7 @@ function clientsIn(list: string): readonly Client[] {
 }
 
 function planFor(
-  call: CommandContext,
+  context: CommandContext,
   { servers }: Findings,
   names: readonly string[],
   name: string | undefined,
@@ -119,8 +119,8 @@ function planFor(
       'name it, and the client that has it: import NAME --from CLIENT',
     );
   }
-  const { allowedCommands } = settingsOf(call).security;
-  return planImport(wanted, { allowedCommands, environment: call.environment, name });
+  const { allowedCommands } = settingsOf(context).security;
+  return planImport(wanted, { allowedCommands, environment: context.environment, name });
 }
 
 function show({ output }: CommandContext, plan: readonly Planned[], { files }: Findings): void {
@@ -134,18 +134,18 @@ function show({ output }: CommandContext, plan: readonly Planned[], { files }: F
 
 /** All of them with --yes, else those that the user confirms. */
 async function chosen(
-  call: CommandContext,
+  context: CommandContext,
   plan: readonly Planned[],
   yes: boolean,
 ): Promise<readonly Planned[]> {
   if (yes) return plan;
-  if (call.output.isJson || !call.isInteractive()) {
+  if (context.output.isJson || !context.isInteractive()) {
     throw new UsageError('there is no terminal to ask on', 'add --yes, or look first with --dry-run');
   }
-  if (await call.confirm(plan.length === 1 ? 'Import it?' : `Import all ${plan.length}?`)) return plan;
+  if (await context.confirm(plan.length === 1 ? 'Import it?' : `Import all ${plan.length}?`)) return plan;
   if (plan.length === 1) return [];
   const wanted: Planned[] = [];
-  for (const one of plan) if (await call.confirm(`Import ${one.entry.name}?`)) wanted.push(one);
+  for (const one of plan) if (await context.confirm(`Import ${one.entry.name}?`)) wanted.push(one);
   return wanted;
 }
 
@@ -155,16 +155,16 @@ interface Consent {
 }
 
 async function write(
-  call: CommandContext,
+  context: CommandContext,
   target: ConfigFile,
   plan: readonly Planned[],
   consent: Consent,
 ): Promise<void> {
   const commands = [...new Set(plan.flatMap((one) => one.command ?? []))];
-  const mayRun = commands.length === 0 || (await areAllowed(call, commands, consent));
-  if (mayRun && commands.length > 0) await allowCommands(call, commands);
+  const mayRun = commands.length === 0 || (await areAllowed(context, commands, consent));
+  if (mayRun && commands.length > 0) await allowCommands(context, commands);
   for (const one of plan) {
-    if (one.command === undefined || mayRun) await writeOne(call, target, one, false);
+    if (one.command === undefined || mayRun) await writeOne(context, target, one, false);
     else {
       one.result = 'failed';
       one.why = `the command ${one.command} is not allowed: say --allow-commands, or add it to security.allowed_commands`;
@@ -173,11 +173,11 @@ async function write(
 }
 
 async function areAllowed(
-  call: CommandContext,
+  context: CommandContext,
   commands: readonly string[],
   consent: Consent,
 ): Promise<boolean> {
   if (consent['allow-commands']) return true;
-  if (consent.yes || call.output.isJson) return false;
-  return call.confirm(`Let the herd run ${commands.join(', ')} (security.allowed_commands)?`);
+  if (consent.yes || context.output.isJson) return false;
+  return context.confirm(`Let the herd run ${commands.join(', ')} (security.allowed_commands)?`);
 }

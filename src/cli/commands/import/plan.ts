@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eachString } from '../../../config/parse/document.js';
-import { BUILT_IN_COMMANDS } from '../../../config/schema/fields.js';
+import { BUILT_IN_COMMANDS } from '../../../config/schema/entry-fields.js';
 import { parseReferences } from '../../../config/variables/variables.js';
 import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
@@ -22,7 +22,7 @@ export interface Planned {
   why: string | undefined;
 }
 
-interface Circumstances {
+interface PlanContext {
   allowedCommands: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
   /** Another name, if only one server is imported. */
@@ -32,7 +32,7 @@ interface Circumstances {
 /** What import does with each server. Of two with the same name it takes the first. */
 export function planImport(
   servers: readonly FoundServer[],
-  { allowedCommands, environment, name }: Circumstances,
+  { allowedCommands, environment, name }: PlanContext,
 ): Planned[] {
   const plan: Planned[] = [];
   for (const found of servers) {

@@ -9,13 +9,13 @@ import type { Planned } from './plan.js';
 
 /** Writes one server, or with `dryRun` checks whether it could be written. */
 export async function writeOne(
-  call: CommandContext,
+  context: CommandContext,
   target: ConfigFile,
   one: Planned,
   dryRun: boolean,
 ): Promise<void> {
   await attempt(one, async (claim) => {
-    await editConfigFile(call, target, (text) => claim(text, target), { dryRun, tell: false });
+    await editConfigFile(context, target, (text) => claim(text, target), { dryRun, tell: false });
     if (!dryRun) one.result = 'added';
   });
 }
@@ -47,9 +47,9 @@ async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Pro
 }
 
 /** Adds to security.allowed_commands, which only the global config has. */
-export async function allowCommands(call: CommandContext, commands: readonly string[]): Promise<void> {
-  const { file } = globalFile(call);
-  const before = textOf(globalFile(call));
+export async function allowCommands(context: CommandContext, commands: readonly string[]): Promise<void> {
+  const { file } = globalFile(context);
+  const before = textOf(globalFile(context));
   const after = commands.reduce(allowCommand, before);
   await writeFileAtomically(file, after, { expected: before === '' ? undefined : Buffer.from(before) });
 }

@@ -21,8 +21,8 @@ const SUGGESTIONS = 5;
 const VERSIONS = 10;
 
 /** The registry of $TOOLHERD_REGISTRY, else of daemon.registry, else the official one. */
-export function registryOf(call: CommandContext): Registry {
-  const { timeout } = call.globals;
+export function registryOf(context: CommandContext): Registry {
+  const { timeout } = context.globals;
   const http = {
     fetch,
     sleep: (ms: number, signal: AbortSignal | undefined) => sleep(ms, undefined, { signal }),
@@ -30,8 +30,8 @@ export function registryOf(call: CommandContext): Registry {
     tryMs: TRY_MS,
     signal: timeout === undefined ? undefined : AbortSignal.timeout(timeout),
   };
-  const cacheFolder = join(call.paths.cacheFolder, 'registry');
-  const base = baseOf(call);
+  const cacheFolder = join(context.paths.cacheFolder, 'registry');
+  const base = baseOf(context);
   // errors and the cache would show them, and they are not sent
   if (URL.canParse(base) && `${new URL(base).username}${new URL(base).password}` !== '') {
     throw new UsageError('the url of the registry holds a user or a password', 'leave them out');
@@ -39,9 +39,9 @@ export function registryOf(call: CommandContext): Registry {
   return openRegistry({ base, cacheFolder, http, now: Date.now });
 }
 
-function baseOf(call: CommandContext): string {
-  const named = call.environment.TOOLHERD_REGISTRY;
-  if (named === undefined || named === '') return configured(call);
+function baseOf(context: CommandContext): string {
+  const named = context.environment.TOOLHERD_REGISTRY;
+  if (named === undefined || named === '') return configured(context);
   if (isRegistryUrl(named)) return named;
   throw new UsageError(
     'TOOLHERD_REGISTRY must use https:// (or http:// for localhost)',
@@ -50,8 +50,8 @@ function baseOf(call: CommandContext): string {
 }
 
 /** A config that cannot be read may name a private registry: so no other one is asked. */
-function configured(call: CommandContext): string {
-  const { configFile, configRequired } = loadOptions(call, undefined);
+function configured(context: CommandContext): string {
+  const { configFile, configRequired } = loadOptions(context, undefined);
   try {
     const { settings, problems } = readSettings(parseYaml(configFile, readSmallFile(configFile)));
     if (problems.length > 0) throw configError(problems);

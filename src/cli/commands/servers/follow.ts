@@ -4,8 +4,11 @@ import { EXIT } from '../../core/exit-codes.js';
 import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 
 /** Goes on until the user interrupts it or the daemon ends. Without --agent it follows the global herd. */
-export async function follow(call: CommandContext, begin: (fleet: Fleet) => Promise<void>): Promise<number> {
-  const { globals, output } = call;
+export async function follow(
+  context: CommandContext,
+  begin: (fleet: Fleet) => Promise<void>,
+): Promise<number> {
+  const { globals, output } = context;
   let state: 'following' | 'ended' = 'following';
   let resolveEnd = (_status: number) => {};
   const ended = new Promise<number>((resolve) => {
@@ -15,7 +18,7 @@ export async function follow(call: CommandContext, begin: (fleet: Fleet) => Prom
     state = 'ended';
     resolveEnd(status);
   };
-  const fleet = await call.fleet({
+  const fleet = await context.fleet({
     autostart: false,
     viewMode: globals.agent === undefined ? 'herd' : 'agent',
     onLost: () => {

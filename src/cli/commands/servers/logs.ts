@@ -109,14 +109,14 @@ interface Wanted {
 }
 
 /** All agents share the files: one file has the entries of all servers of its name. */
-async function readEntries(call: CommandContext, wanted: Wanted): Promise<LogEntry[]> {
-  const { output } = call;
+async function readEntries(context: CommandContext, wanted: Wanted): Promise<LogEntry[]> {
+  const { output } = context;
   const { servers: named, most, since, level } = wanted;
-  const servers = named.length > 0 ? named : wanted.follow ? serversWithLogs(call) : [null];
-  const found = (await Promise.all(servers.map((server) => read(call, server)))).flat();
+  const servers = named.length > 0 ? named : wanted.follow ? serversWithLogs(context) : [null];
+  const found = (await Promise.all(servers.map((server) => read(context, server)))).flat();
   const silent = named.filter((name) => !found.some(({ server }) => server === name));
   for (const name of silent)
-    output.note(`nothing was logged about '${name}'. ${didYouMean(name, serversWithLogs(call))}`.trim());
+    output.note(`nothing was logged about '${name}'. ${didYouMean(name, serversWithLogs(context))}`.trim());
   const entries = found
     .filter((entry) => Date.parse(entry.time) >= since && isAtLeast(entry.level, level))
     .sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1))

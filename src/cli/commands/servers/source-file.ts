@@ -18,12 +18,12 @@ export interface SourceFile {
 }
 
 /** Reads a file with one entry or source document, and checks it here, where its line numbers are known. */
-export async function readSourceFile(call: CommandContext, path: string): Promise<SourceFile> {
-  const file = resolve(call.cwd, path);
+export async function readSourceFile(context: CommandContext, path: string): Promise<SourceFile> {
+  const file = resolve(context.cwd, path);
   const folder = dirname(file);
   const source = read(file);
   const lenient = {
-    ...loadOptions(call),
+    ...loadOptions(context),
     agentFile: undefined,
     trustFile: undefined,
     variables: 'lenient' as const,

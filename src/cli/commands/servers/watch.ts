@@ -14,21 +14,21 @@ const PAUSE_MS = 50;
  * Shows every change until the user or the daemon ends it. A terminal is redrawn; any other output gets a table, or with
  * --json a line, for each change.
  */
-export async function watch(call: CommandContext, names: readonly string[] | undefined): Promise<number> {
-  const { output } = call;
+export async function watch(context: CommandContext, names: readonly string[] | undefined): Promise<number> {
+  const { output } = context;
   const isLive = output.columns !== undefined && !output.isJson;
   let end: (status: number) => void = () => {};
   const ended = new Promise<number>((resolve) => {
     end = resolve;
   });
-  const fleet = await call.fleet({
+  const fleet = await context.fleet({
     autostart: false,
     viewMode: 'if allowed',
     onLost: () => end(EXIT.notRunning),
   });
   let last = '';
   const look = async () => {
-    last = await show(call, fleet, names, isLive, last);
+    last = await show(context, fleet, names, isLive, last);
   };
   // the first look fails if there is no such server
   await look();

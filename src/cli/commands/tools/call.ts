@@ -69,9 +69,9 @@ interface Found {
 }
 
 /** A name with one dot can be read in one way only: then no request for the names of all servers is needed. */
-async function findTool(call: CommandContext, fleet: Fleet, target: string): Promise<Found> {
+async function findTool(context: CommandContext, fleet: Fleet, target: string): Promise<Found> {
   const toolsOf = async (name: string) =>
-    (await showStartProgress(call, fleet, name, fleet.tools(name))).tools;
+    (await showStartProgress(context, fleet, name, fleet.tools(name))).tools;
   const [server = '', name = '', ...more] = target.split('.');
   if (server !== '' && name !== '' && more.length === 0) {
     try {
@@ -97,8 +97,8 @@ interface ShowOptions {
 }
 
 /** False if a part of the result could not be saved. By then the tool has run, and its text is printed. */
-function show(call: CommandContext, result: ToolResult, { raw, out }: ShowOptions): boolean {
-  const { output } = call;
+function show(context: CommandContext, result: ToolResult, { raw, out }: ShowOptions): boolean {
+  const { output } = context;
   output.json({ result });
   if (raw && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
   else if (result.error === null || result.error.type === 'MCPToolError') {
@@ -106,7 +106,7 @@ function show(call: CommandContext, result: ToolResult, { raw, out }: ShowOption
     if (texts.length > 0) output.printRaw(`${texts.join('\n')}\n`);
   }
   const isWanted = out !== undefined || !(output.isJson || output.isQuiet || raw);
-  const isSaved = !isWanted || save(call, result, out);
+  const isSaved = !isWanted || save(context, result, out);
   if (result.error === null || output.isJson) return isSaved;
   const { type, message, why, fix, sent } = result.error;
   if (type !== 'MCPToolError') errors().printError(output, { type, message, why, sent, fix });
@@ -115,13 +115,13 @@ function show(call: CommandContext, result: ToolResult, { raw, out }: ShowOption
   return isSaved;
 }
 
-function save(call: CommandContext, result: ToolResult, out: string | undefined): boolean {
+function save(context: CommandContext, result: ToolResult, out: string | undefined): boolean {
   try {
-    for (const line of saveContent(call, result, out)) call.output.note(line);
+    for (const line of saveContent(context, result, out)) context.output.note(line);
     return true;
   } catch (error) {
     const { type, message, fix } = error as UsageError;
-    errors().printError(call.output, {
+    errors().printError(context.output, {
       type,
       message,
       why: 'the tool has run, but its answer could not be saved',

@@ -5,7 +5,7 @@ const TICK_MS = 1000;
 
 /** While servers take long to start, shows on a terminal which one the work waits for. Without a name: any server. */
 export async function showStartProgress<T>(
-  call: CommandContext,
+  context: CommandContext,
   fleet: Fleet,
   server: string | undefined,
   work: Promise<T>,
@@ -18,10 +18,10 @@ export async function showStartProgress<T>(
     if (isOver || first === undefined) return;
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    call.output.progress(`waiting for ${first.name}${more} to start (${first.state}, ${seconds}s)`);
+    context.output.progress(`waiting for ${first.name}${more} to start (${first.state}, ${seconds}s)`);
   };
   const timer = setInterval(() => {
-    if (call.isInteractive()) tick().catch(() => undefined);
+    if (context.isInteractive()) tick().catch(() => undefined);
     else clearInterval(timer);
   }, TICK_MS);
   try {
@@ -29,7 +29,7 @@ export async function showStartProgress<T>(
   } finally {
     isOver = true;
     clearInterval(timer);
-    call.output.progress(undefined);
+    context.output.progress(undefined);
   }
 }
 

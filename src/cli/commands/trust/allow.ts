@@ -1,5 +1,5 @@
 import { loadConfig } from '../../../config/load.js';
-import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust.js';
+import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
 import { defineCommand } from '../../core/command.js';
 import { loadOptions, namedAgentFile } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';

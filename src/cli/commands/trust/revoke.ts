@@ -1,4 +1,4 @@
-import { TrustStore } from '../../../config/trust.js';
+import { TrustStore } from '../../../config/trust/trust.js';
 import { defineCommand } from '../../core/command.js';
 import { namedAgentFile } from '../../core/config-paths.js';
 import { EXIT } from '../../core/exit-codes.js';

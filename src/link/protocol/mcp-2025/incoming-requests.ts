@@ -1,7 +1,7 @@
-import type { RpcError } from '../../../shared/call-errors.js';
+import type { RpcErrorObject } from '../../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
 import { CODE } from '../../../shared/rpc-codes.js';
-import type { Id } from '../../session/message.js';
+import type { Id } from '../../calls/message.js';
 import { answerRequest, type RequestPorts } from '../server-requests.js';
 
 /** More open requests than any sane server has. */
@@ -70,7 +70,7 @@ export class IncomingServerRequests {
     return true;
   }
 
-  #reply(reply: { id: Id; result: JsonObject } | { id: Id; error: RpcError }): void {
+  #reply(reply: { id: Id; result: JsonObject } | { id: Id; error: RpcErrorObject }): void {
     let line: string;
     try {
       line = JSON.stringify({ jsonrpc: '2.0', ...reply });
@@ -83,7 +83,7 @@ export class IncomingServerRequests {
 }
 
 /** An error of the agent is passed on unchanged. */
-function toRpcError(error: unknown): RpcError {
+function toRpcError(error: unknown): RpcErrorObject {
   const { code, message, data } = isObject(error) ? error : {};
   return {
     code: Number.isInteger(code) ? Number(code) : CODE.internal,

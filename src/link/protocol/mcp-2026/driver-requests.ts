@@ -1,4 +1,4 @@
-import { MCPConnectionError, MCPProtocolError, type RpcError } from '../../../shared/call-errors.js';
+import { MCPConnectionError, MCPProtocolError, type RpcErrorObject } from '../../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
 
 /** Above the ids of the SDK's client, below those of calls: the three ranges never overlap. */
@@ -47,7 +47,7 @@ export class DriverRequests {
     if (method !== undefined || typeof id !== 'number' || id < FIRST_DRIVER_ID) return false;
     const waiting = this.#take(id);
     if (isObject(result)) waiting?.resolve(result);
-    else waiting?.reject(this.#refused(waiting.method, error as RpcError));
+    else waiting?.reject(this.#refused(waiting.method, error as RpcErrorObject));
     return true;
   }
 
@@ -69,7 +69,7 @@ export class DriverRequests {
     return waiting;
   }
 
-  #refused(method: string, rpc: RpcError): MCPProtocolError {
+  #refused(method: string, rpc: RpcErrorObject): MCPProtocolError {
     const message = `${this.#name}: ${method} was answered with error ${rpc.code}: ${rpc.message}`;
     return new MCPProtocolError(message, { sent: true, rpc });
   }

@@ -12,8 +12,8 @@ import {
   UNSUPPORTED_VERSION,
 } from '../../../shared/mcp-names.js';
 import { CODE } from '../../../shared/rpc-codes.js';
+import type { Envelope } from '../../calls/session.js';
 import type { Opened, Unwatch } from '../../link.js';
-import type { Envelope } from '../../session/session.js';
 import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type Permissions } from '../server-requests.js';
 import { DriverRequests, gone } from './driver-requests.js';

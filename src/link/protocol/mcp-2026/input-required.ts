@@ -1,7 +1,7 @@
 import { MCPError, MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import type { Call } from '../../session/call.js';
+import type { Call } from '../../calls/call.js';
 import { answerFor, type RequestPorts } from '../server-requests.js';
 
 /** A server that still asks after this many rounds never ends. */

@@ -1,10 +1,10 @@
 import type { ServerSpec } from '../../../config/schema/spec.js';
-import type { Ending } from '../../../machines/ending.js';
+import type { Ending } from '../../../machines/restart/ending.js';
+import type { StopStep } from '../../../processes/stop-sequence.js';
 import type { JsonObject } from '../../../shared/json.js';
+import type { Message } from '../../calls/message.js';
+import type { Session } from '../../calls/session.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../link.js';
-import type { StopStep } from '../../process/stop-sequence.js';
-import type { Message } from '../../session/message.js';
-import type { Session } from '../../session/session.js';
 import { type ListMethod, listAll } from '../list.js';
 import { isForDriver } from '../protocol-driver.js';
 import type { Negotiation } from './negotiation.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { command } from '../../../../src/cli/commands/servers/status.js';
-import type { CommandCall } from '../../../../src/cli/core/command.js';
+import type { CommandInput } from '../../../../src/cli/core/command.js';
 import { createOutput } from '../../../../src/cli/ui/output.js';
 
 it('status --wait misses no change, also not one that comes while it begins to listen', async () => {
@@ -29,7 +29,7 @@ it('status --wait misses no change, also not one that comes while it begins to l
     globals: {},
     output,
     fleet: async () => fleet,
-  } as unknown as CommandCall;
+  } as unknown as CommandInput;
   expect(await command.run(call)).toBe(0);
 });
 
@@ -56,7 +56,7 @@ it('status --wait also ends where no event tells of the change: of servers of ot
     globals: {},
     output,
     fleet: open,
-  } as unknown as CommandCall;
+  } as unknown as CommandInput;
   expect(await command.run(call)).toBe(0);
 });
 
@@ -85,6 +85,6 @@ it('status --wait fails when the daemon goes meanwhile: it tells of no change an
     globals: {},
     output,
     fleet: open,
-  } as unknown as CommandCall;
+  } as unknown as CommandInput;
   await expect(command.run(call)).rejects.toThrow('the connection is closed');
 });

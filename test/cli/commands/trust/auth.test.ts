@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { approve, type Manners, startProtected } from '../../../link/auth/oauth-server.js';
+import { approve, type OAuthBehaviour, startProtected } from '../../../link/auth/oauth-server.js';
 import { COMMAND, type Outcome, toolherd } from '../../../support/command.js';
 import { startHerd, until } from '../../../support/herd.js';
 
 const MARK = 'CANARY';
 
 /** A real daemon with one server that lets nobody in without a token, and the command beside it. */
-async function startGuarded(manners: Manners = {}, more = '', transport: 'http' | 'sse' = 'http') {
+async function startGuarded(manners: OAuthBehaviour = {}, more = '', transport: 'http' | 'sse' = 'http') {
   const guarded = await startProtected({ mark: MARK, ...manners });
   const url = transport === 'sse' ? guarded.sseUrl : guarded.url;
   const herd = await startHerd(`version: "1.0"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask, CallRequest, Outcome } from '../../../../src/link/session/call.js';
+import type { Ask, CallRequest, Outcome } from '../../../../src/link/calls/call.js';
 import { deferred, openLink, specOf, textOf } from '../../support.js';
 
 type More = Partial<CallRequest> & { ask?: Ask };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask, CallHandle, Outcome } from '../../../../src/link/session/call.js';
+import type { Ask, CallHandle, Outcome } from '../../../../src/link/calls/call.js';
 import type { JsonObject } from '../../../../src/shared/json.js';
 import { deferred, openLink, specOf, textOf } from '../../support.js';
 

@@ -4,11 +4,11 @@ import type { Closing } from '../../../../fleet/closing.js';
 import { readLine } from '../../../../ipc/jsonrpc/message.js';
 import { MAX_LINE_BYTES } from '../../../../ipc/jsonrpc/peer.js';
 import { RemoteError } from '../../../../ipc/jsonrpc/remote-error.js';
+import { isAlive } from '../../../../processes/is-alive.js';
 import { systemClock } from '../../../../shared/clock.js';
 import { Framer, joined } from '../../../../shared/framing/framer.js';
 import { headOf } from '../../../../shared/framing/message-head.js';
 import { cut } from '../../../../shared/framing/raw-json.js';
-import { isAlive } from '../../../../shared/is-alive.js';
 import { isAbsence } from '../../../daemon/connect.js';
 import {
   asLine,

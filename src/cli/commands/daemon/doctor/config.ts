@@ -6,14 +6,14 @@ import { error, type Finding, ok, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
 export async function checkConfig(
-  call: CommandContext,
+  context: CommandContext,
 ): Promise<{ findings: Finding[]; commands: Set<string> }> {
   const reader = 'daemon' as const;
-  const options = { ...loadOptions(call, undefined), agentFile: undefined, reader };
-  const agent = agentFileOf(call);
+  const options = { ...loadOptions(context, undefined), agentFile: undefined, reader };
+  const agent = agentFileOf(context);
   const global = await load('config', options.configFile, options);
   const own =
-    agent === undefined ? undefined : await load('agent', agent, { ...loadOptions(call, agent), reader });
+    agent === undefined ? undefined : await load('agent', agent, { ...loadOptions(context, agent), reader });
   const nothing = ok('agent', 'no agent.yaml here or above');
   return {
     findings: [...global.findings, ...(own?.findings ?? [nothing])],

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
-import { isAlive } from '../../../../shared/is-alive.js';
-import { cookieOf } from '../../../../shared/process-identity.js';
-import { readLedger } from '../../../../shared/process-ledger.js';
+import { isAlive } from '../../../../processes/is-alive.js';
+import { cookieOf } from '../../../../processes/process-identity.js';
+import { readLedger } from '../../../../processes/read-ledger.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
 import { type Environment, problemLine, withCallerVariables } from '../../../core/daemon-variables.js';
@@ -19,17 +19,17 @@ const MORE_MEMORY =
 const PATIENCE_MS = 10_000;
 
 /** The running daemon, its version and its servers in trouble; or what a dead daemon has left. */
-export async function checkDaemon(call: CommandContext, socket: string): Promise<Finding[]> {
+export async function checkDaemon(context: CommandContext, socket: string): Promise<Finding[]> {
   try {
-    const timeoutMs = call.globals.timeout ?? PATIENCE_MS;
-    const fleet = await call.fleet({ autostart: false, viewMode: 'herd', timeoutMs });
+    const timeoutMs = context.globals.timeout ?? PATIENCE_MS;
+    const fleet = await context.fleet({ autostart: false, viewMode: 'herd', timeoutMs });
     const status = await withTimeout({ globals: { timeout: timeoutMs } }, fleet.status());
-    return describe(status, call.environment);
+    return describe(status, context.environment);
   } catch (failure) {
     const { message, fix, type } = wordsOf(failure);
     if (type === 'MCPTimeoutError') return [unresponsive(socket)];
     if (type !== 'DaemonNotRunningError') return [error('daemon', message, fix)];
-    return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(call, socket)];
+    return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(context, socket)];
   }
 }
 

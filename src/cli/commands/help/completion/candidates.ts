@@ -1,5 +1,4 @@
 import type { Fleet, ServerStatus } from '../../../../fleet/fleet.js';
-import { COMMANDS } from '../../../commands.js';
 import {
   type ArgumentDeclaration,
   type Command,
@@ -9,6 +8,7 @@ import {
   type Globals,
   type OptionDeclaration,
 } from '../../../core/command.js';
+import { COMMANDS } from '../../../core/command-names.js';
 import { visibleOptions } from '../../../core/usage.js';
 import { propertiesOf } from '../../tools/schema-types.js';
 

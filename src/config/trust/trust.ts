@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { ToolherdError } from '../../shared/errors.js';
+import { shellWord } from '../../shared/shell-word.js';
+import { writeFileAtomically } from '../../shared/write-user-file.js';
+import type { LaunchCommand } from '../entry/launch-command.js';
+import type { DataMap } from '../parse/document.js';
+import { eachString, isMap } from '../parse/document.js';
+import { parseJson } from '../parse/parse-json.js';
+import { FileReadError, readSmallFile } from '../parse/read-file.js';
+import { EXPANDED_FIELDS } from '../schema/entry-fields.js';
+import type { ParsedEntry } from '../schema/parsed-entry.js';
+import { stringMap } from '../schema/parsed-entry.js';
+import { readEnvFile } from '../variables/env-file.js';
+import { parseReferences } from '../variables/variables.js';
+import { trustedPath } from './trusted-path.js';
+
+/** What one entry of a file that is not allowed yet would do, as written, without the value of any variable. */
+export interface WouldRun {
+  name: string;
+  transport: string;
+  /** argv of a stdio server. */
+  run?: string[];
+  cwd?: string;
+  url?: string;
+  /** Names only. */
+  env: string[];
+  /** Names of the variables that it reads from the environment; absent when there are none. */
+  variables?: string[];
+  envFile?: string;
+}
+
+/** What `allow` covers: the bytes of the file, the manifests it names, and the names in its envFiles. */
+export interface Pin {
+  sha256: string;
+  manifests: Record<string, string>;
+  envNames: Record<string, string[]>;
+}
+
+export type TrustCheck = 'allowed' | 'never' | 'changed';
+
+/** The file is not allowed. None of its servers was started, and nothing in it was expanded. */
+export class TrustRequiredError extends ToolherdError {
+  override readonly type = 'TrustRequiredError';
+  readonly file: string;
+  readonly verdict: 'never' | 'changed';
+  readonly wouldRun: readonly WouldRun[];
+
+  constructor(file: string, verdict: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
+    const what = verdict === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
+    super(`${file} ${what}`, {
+      why: 'a project file can start any program, so nothing in it is used before you allow it',
+      fix: `read it, then: toolherd allow ${shellWord(file)}`,
+    });
+    this.file = file;
+    this.verdict = verdict;
+    this.wouldRun = wouldRun;
+  }
+}
+
+/**
+ * The only error that a client of the HTTP port gets for an agent file. Any user of the machine may be that client, and
+ * must not learn which paths exist or what a file holds.
+ */
+export class AgentFileRefusedError extends ToolherdError {
+  override readonly type = 'TrustRequiredError';
+
+  constructor(file: string) {
+    super(`The HTTP port does not serve the agent file ${file}`, {
+      why: 'over the port only agent files that you allowed are used, and only as they were when you allowed them',
+      fix: `run: toolherd allow ${shellWord(file)}`,
+    });
+  }
+}
+
+export interface PlannedEntry {
+  entry: ParsedEntry;
+  /** Undefined for remote servers. */
+  launch: LaunchCommand | undefined;
+}
+
+export function wouldRun({ entry, launch }: PlannedEntry): WouldRun {
+  const { fields, name, transport, context } = entry;
+  const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
+  const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
+  const args = launch?.args.map(({ text }) => text) ?? [];
+  const variables = referencedVariables(entry, args);
+  const rest = {
+    env,
+    ...(variables.length === 0 ? {} : { variables }),
+    ...(typeof fields.envFile === 'string' ? { envFile: fields.envFile } : {}),
+  };
+  if (launch === undefined) return { name, transport, url: String(fields.url), ...rest };
+  const cwd = launch.cwd ?? launch.plugin?.folder ?? context.folder;
+  return { name, transport, run: [launch.command, ...args], cwd, ...rest };
+}
+
+/**
+ * The names of the variables that an entry reads from the environment, as written: nothing is looked up. `args` are
+ * those of its manifest. A name that the entry sets in `env` is not one of them, except in `env` itself.
+ */
+function referencedVariables({ fields }: ParsedEntry, args: readonly string[]): string[] {
+  const env = stringMap(fields.env);
+  const others = [...EXPANDED_FIELDS.map((field) => (field === 'env' ? null : fields[field])), args];
+  const names = [...namesIn(env), ...namesIn(others).filter((name) => !Object.hasOwn(env, name))];
+  return [...new Set(names)].sort();
+}
+
+function namesIn(value: unknown): string[] {
+  const names: string[] = [];
+  eachString(value, [], (text) => {
+    for (const part of parseReferences(text)) if (part.kind === 'variable') names.push(part.name);
+  });
+  return names;
+}
+
+/** The pin of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
+export async function makePin(text: string, planned: readonly PlannedEntry[]): Promise<Pin> {
+  return { ...contentPin(text, planned), envNames: await envNames(planned) };
+}
+
+function contentPin(text: string, planned: readonly PlannedEntry[]): Omit<Pin, 'envNames'> {
+  const manifests: Record<string, string> = {};
+  for (const { launch } of planned) {
+    if (launch?.plugin !== undefined)
+      manifests[launch.plugin.manifest.file] = sha256(launch.plugin.manifest.text);
+  }
+  return { sha256: sha256(text), manifests };
+}
+
+async function envNames(planned: readonly PlannedEntry[]): Promise<Record<string, string[]>> {
+  // Without a prototype, since a file may be called `constructor`.
+  const names: Record<string, string[]> = Object.create(null);
+  for (const { entry } of planned) {
+    const path = entry.fields.envFile;
+    if (typeof path !== 'string' || names[path] !== undefined || entry.fields.enabled === false) continue;
+    try {
+      names[path] = Object.keys(await readEnvFile(entry.context.folder, path)).sort();
+    } catch (error) {
+      // A missing envFile is reported at load; here it counts as empty.
+      if (!(error instanceof FileReadError)) throw error;
+      names[path] = [];
+    }
+  }
+  return names;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The list of allowed files: one JSON file that only the user can read. */
+export class TrustStore {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** True for a file that was allowed and not revoked. Does not read the file. `place` comes from `trustedPath`. */
+  has(place: string): boolean {
+    return isMap(this.#read()[place]);
+  }
+
+  /** Compares the content first: the envFiles of a file that is not allowed are not opened. */
+  async verdict(path: string, text: string, planned: readonly PlannedEntry[]): Promise<TrustCheck> {
+    const pin = this.#read()[trustedPath(path)];
+    if (!isMap(pin)) return 'never';
+    const now = contentPin(text, planned);
+    if (pin.sha256 !== now.sha256 || !same(pin.manifests, now.manifests)) return 'changed';
+    return same(pin.envNames, await envNames(planned)) ? 'allowed' : 'changed';
+  }
+
+  async allow(path: string, pin: Pin): Promise<void> {
+    await this.#write({ ...this.#read(), [trustedPath(path)]: { ...pin } });
+  }
+
+  /** False when the file was not allowed. A file that no longer exists can be revoked. */
+  async revoke(path: string): Promise<boolean> {
+    const { [trustedPath(path)]: pin, ...rest } = this.#read();
+    if (pin !== undefined) await this.#write(rest);
+    return pin !== undefined;
+  }
+
+  #read(): DataMap {
+    let text: string;
+    try {
+      text = readSmallFile(this.#file);
+    } catch (error) {
+      if (!(error instanceof FileReadError)) throw error;
+      if (error.isMissing) return Object.create(null);
+      throw new ToolherdError('The list of allowed files cannot be read', {
+        why: error.message,
+        fix: error.fix,
+      });
+    }
+    const { value } = parseJson(this.#file, text);
+    const files = isMap(value) ? value.files : undefined;
+    if (isMap(files)) return files;
+    throw new ToolherdError(`${this.#file} is damaged`, {
+      why: 'it does not hold the list of allowed files',
+      fix: 'remove it, and allow your files again',
+    });
+  }
+
+  async #write(files: DataMap | Record<string, unknown>): Promise<void> {
+    await writeFileAtomically(this.#file, `${JSON.stringify({ version: 1, files }, null, 2)}\n`);
+  }
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner) =>
+    isMap(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}

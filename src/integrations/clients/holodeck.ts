@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { FIELDS } from '../../config/schema/entry-fields.js';
+import type { Client } from './client.js';
+import { COMMON_FIELDS, type Field, type Fields, ignored } from './fields.js';
+import { shellReferences } from './references.js';
+
+/** HoloDeck's entries have the same fields as ours. */
+const copied =
+  (name: string): Field =>
+  (entry, value) => {
+    entry[name] = value;
+    return true;
+  };
+
+/** Their paths would start in another folder. */
+const NOT_COPIED = ['envFile', 'env_file'];
+
+const copiedFields = Object.keys(FIELDS)
+  .filter((name) => !NOT_COPIED.includes(name))
+  .map((name): [string, Field] => [name, COMMON_FIELDS[name] ?? copied(name)]);
+
+/** HoloDeck's global config, from its specification of the registry commands. */
+export const holodeck: Client = {
+  name: 'holodeck',
+  title: 'HoloDeck',
+  format: 'yaml',
+  user: ({ home }) => [join(home, '.holodeck', 'config.yaml')],
+  project: [],
+  pathsStartAtFile: true,
+  keys: ['mcp_servers'],
+  fields: { ...Object.fromEntries(copiedFields), type: ignored, name: ignored } satisfies Fields,
+  references: shellReferences,
+  // HoloDeck runs npx, uvx and docker only.
+  toClientEntry: undefined,
+};

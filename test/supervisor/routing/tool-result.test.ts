@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../src/link/calls/call.js';
+import { MCPTimeoutError, ServerCrashedError } from '../../../src/shared/call-errors.js';
+import { toToolResult } from '../../../src/supervisor/routing/tool-result.js';
+
+const params = { server: 'srv', tool: 'tool' };
+const redact = (text: string) => text.replaceAll('hunter2', '[PASSWORD]');
+
+function resultOf(outcome: Outcome, incarnation: number | null = 3) {
+  const unknown: string[] = [];
+  const about = {
+    params,
+    requestId: 'r-1',
+    incarnation,
+    elapsedMs: 12.3456,
+    redact,
+    unknown: (type: string) => unknown.push(type),
+  };
+  return { ...toToolResult(outcome, about), unknown };
+}
+
+const ok = (result: Record<string, unknown>): Outcome => ({ ok: true, result });
+
+describe('the result of a call', () => {
+  test('that went well', () => {
+    expect(resultOf(ok({ content: [{ type: 'text', text: 'hi' }] }))).toEqual({
+      success: true,
+      content: [{ type: 'text', text: 'hi' }],
+      error: null,
+      metadata: {
+        server: 'srv',
+        tool: 'tool',
+        request_id: 'r-1',
+        incarnation: 3,
+        execution_time_ms: 12.35,
+        is_error: false,
+      },
+      unknown: [],
+    });
+  });
+
+  test('that is empty is a success', () => {
+    expect(resultOf(ok({}))).toMatchObject({ success: true, content: [], error: null });
+  });
+
+  test('carries structured content and meta where there are any, also empty ones', () => {
+    const { metadata } = resultOf(ok({ structuredContent: 0, _meta: { a: 1 } }));
+    expect(metadata).toMatchObject({ structured_content: 0, meta: { a: 1 } });
+    expect(resultOf(ok({})).metadata).not.toHaveProperty('meta');
+  });
+
+  test('in the form of 2024-10-07 is kept as it came', () => {
+    const { content, success } = resultOf(ok({ toolResult: [1] }));
+    expect([success, content]).toEqual([
+      true,
+      [{ type: 'unknown', original_type: 'toolResult', raw: { type: 'toolResult', toolResult: [1] } }],
+    ]);
+  });
+
+  test('reports content of a type that is not known', () => {
+    expect(resultOf(ok({ content: [{ type: 'video' }] })).unknown).toEqual(['video']);
+  });
+
+  test('FR-022: of a tool that said isError: MCPToolError in its own words, sent, never retryable, its content kept', () => {
+    const content = [
+      { type: 'text', text: 'no such file' },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'text', text: 'line two' },
+    ];
+    const { success, error, metadata, content: blocks } = resultOf(ok({ isError: true, content }));
+    expect(error).toEqual({
+      type: 'MCPToolError',
+      message: 'no such file\nline two',
+      why: 'srv.tool ran and reported an error',
+      fix: 'do as it says, or see what it takes with "toolherd tools srv --schema"',
+      retryable: false,
+      sent: true,
+    });
+    expect([success, metadata.is_error, blocks.length]).toEqual([false, true, 3]);
+  });
+
+  test('of a tool that said isError and nothing else', () => {
+    expect(resultOf(ok({ isError: true })).error?.message).toBe('srv.tool failed and did not say why');
+    expect(resultOf(ok({ isError: 'yes' })).success).toBe(true);
+  });
+
+  test('that never came: the error as it is, with why and fix only where there are any', () => {
+    const crashed = new ServerCrashedError('srv: exited with code 7', {
+      sent: true,
+      why: 'it may have run',
+      fix: 'see the log',
+    });
+    expect(resultOf({ ok: false, error: crashed })).toMatchObject({
+      success: false,
+      content: [],
+      error: {
+        type: 'ServerCrashedError',
+        message: 'srv: exited with code 7',
+        why: 'it may have run',
+        fix: 'see the log',
+        retryable: false,
+        sent: true,
+      },
+      metadata: { is_error: false },
+    });
+    const { error, metadata } = resultOf(
+      { ok: false, error: new MCPTimeoutError('late', { retryable: true }) },
+      null,
+    );
+    expect(error).toEqual({ type: 'MCPTimeoutError', message: 'late', retryable: true, sent: false });
+    expect(metadata.incarnation).toBeNull();
+  });
+
+  test('X1: no secret in message, why or fix', () => {
+    const error = new ServerCrashedError('bad hunter2', { why: 'hunter2!', fix: 'not hunter2' });
+    expect(JSON.stringify(resultOf({ ok: false, error }))).not.toContain('hunter2');
+    const said = resultOf(ok({ isError: true, content: [{ type: 'text', text: 'wrong: hunter2' }] }));
+    expect(said.error?.message).toBe('wrong: [PASSWORD]');
+  });
+});
