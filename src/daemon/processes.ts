@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { removeContainers } from '../link/stdio/docker.js';
 import { childEnvironment } from '../link/stdio/environment.js';
-import { cleanUpAfterDeadDaemon } from '../processes/kill-orphans.js';
+import { killOrphans } from '../processes/kill-orphans.js';
 import { Ledger } from '../processes/ledger.js';
 import { ProcessTable } from '../processes/table.js';
 import { Watchdog } from '../processes/watchdog.js';
@@ -24,7 +24,7 @@ export async function openProcesses(
   log: (text: string) => void,
 ): Promise<Processes> {
   mkdirSync(dirname(ledgerFile), { recursive: true, mode: 0o700 });
-  const { names, pids, containers, unread } = await cleanUpAfterDeadDaemon(ledgerFile, clock);
+  const { names, pids, containers, unread } = await killOrphans(ledgerFile, clock);
   if (unread !== undefined) {
     log(
       `the ledger ${ledgerFile} could not be read whole: ${unread}. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,

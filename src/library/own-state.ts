@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../processes/is-alive.js';
-import { cleanUpAfterDeadDaemon } from '../processes/kill-orphans.js';
+import { killOrphans } from '../processes/kill-orphans.js';
 import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Paths } from '../shared/paths.js';
@@ -45,7 +45,7 @@ async function tidy(all: string): Promise<void> {
   for (const name of list(all)) {
     if (isAlive(Number.parseInt(name, 10))) continue;
     const folder = join(all, name);
-    await cleanUpAfterDeadDaemon(join(folder, 'ledger'), systemClock);
+    await killOrphans(join(folder, 'ledger'), systemClock);
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -4,7 +4,7 @@ import { kill, markedProcesses } from './marked-processes.js';
 import { cookieOf, procStat, startTimeOf } from './process-identity.js';
 import { type LedgerHeader, readLedger } from './read-ledger.js';
 
-export interface CleanedUp {
+export interface KilledOrphans {
   /** Names of servers with processes that had to be killed. */
   names: string[];
   /** Processes that were killed. */
@@ -23,9 +23,9 @@ const ROUND_MS = 20;
  * both match the ledger. A process with a cookie of that daemon is killed even if the ledger does not list it: no other
  * process can have the cookie. Nothing is killed while the writer of the ledger lives.
  */
-export async function cleanUpAfterDeadDaemon(path: string, clock: Clock): Promise<CleanedUp> {
+export async function killOrphans(path: string, clock: Clock): Promise<KilledOrphans> {
   const { header, left, unread } = readLedger(path);
-  const cleanedUp: CleanedUp = { names: [], pids: [], containers: [], unread };
+  const cleanedUp: KilledOrphans = { names: [], pids: [], containers: [], unread };
   if (header === undefined || writerLives(header)) return cleanedUp;
   const names = new Map(left.map((owned) => [owned.cookie, owned.name]));
   const found = new Set<string>();

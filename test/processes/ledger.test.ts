@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cleanUpAfterDeadDaemon } from '../../src/processes/kill-orphans.js';
+import { killOrphans } from '../../src/processes/kill-orphans.js';
 import { Ledger } from '../../src/processes/ledger.js';
 import { startTimeOf } from '../../src/processes/process-identity.js';
 import type { ProcessTable } from '../../src/processes/table.js';
@@ -49,7 +49,7 @@ describe('the ledger', () => {
     const ledger = new Ledger(path, table, log);
     const groups = [await stubbornGroup(table), await stubbornGroup(table, 'sleep 1000 & sleep 1000; wait')];
     disown();
-    const { pids, names } = await cleanUpAfterDeadDaemon(path, systemClock);
+    const { pids, names } = await killOrphans(path, systemClock);
     expect(pids).toEqual(expect.arrayContaining(groups.map(({ pid }) => pid)));
     expect(names).toEqual(['stubborn']);
     for (const { exited } of groups) expect(await exited).toEqual([null, 'SIGKILL']);
@@ -61,7 +61,7 @@ describe('the ledger', () => {
     async () => {
       const escaped = await stubbornGroup(table);
       writeFileSync(path, `{"ledger":1,"daemonId":"${table.daemonId}","pid":4194305,"startTime":null}\n`);
-      expect(await cleanUpAfterDeadDaemon(path, systemClock)).toMatchObject({
+      expect(await killOrphans(path, systemClock)).toMatchObject({
         pids: expect.arrayContaining([escaped.pid]),
         names: ['unknown'],
       });
@@ -78,11 +78,11 @@ describe('the ledger', () => {
       { came: { pid, name: 'wrong cookie', cookie, startTime: startTimeOf(pid) } },
     ];
     writeFileSync(path, lines.map((line) => JSON.stringify(line)).join('\n'));
-    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toEqual([]);
+    expect((await killOrphans(path, systemClock)).pids).toEqual([]);
     const { cookie: own, ...ours } = await stubbornGroup(newTable());
     const later = [lines[0], { came: { pid: ours.pid, name: 'wrong time', cookie: own, startTime: '1' } }];
     writeFileSync(path, later.map((line) => JSON.stringify(line)).join('\n'));
-    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toEqual([]);
+    expect((await killOrphans(path, systemClock)).pids).toEqual([]);
     expect([alive(pid), alive(ours.pid)]).toEqual([true, true]);
     stranger.kill('SIGKILL');
     process.kill(-ours.pid, 'SIGKILL');
@@ -92,7 +92,7 @@ describe('the ledger', () => {
   it('touches nothing while the daemon that wrote it lives', async () => {
     const ledger = new Ledger(path, table, log);
     const { pid } = await stubbornGroup(table);
-    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toEqual([]);
+    expect((await killOrphans(path, systemClock)).pids).toEqual([]);
     expect(alive(pid)).toBe(true);
     ledger.close();
   });
@@ -106,7 +106,7 @@ describe('the ledger', () => {
     expect(statSync(path).size).toBeLessThan(200_000);
     const { pid } = await stubbornGroup(table);
     disown();
-    expect((await cleanUpAfterDeadDaemon(path, systemClock)).pids).toContain(pid);
+    expect((await killOrphans(path, systemClock)).pids).toContain(pid);
     ledger.close();
   });
 
@@ -135,7 +135,7 @@ describe('the ledger', () => {
       '{"came":{"pid":0,"name":"all","cookie":"x","startTime":"1"}}\n{"later":2}\nnull\n{"came":{"pi',
     );
     disown();
-    const { pids, unread } = await cleanUpAfterDeadDaemon(path, systemClock);
+    const { pids, unread } = await killOrphans(path, systemClock);
     expect(pids).toContain(pid);
     expect(unread).toBe('5 lines of it make no sense');
     ledger.close();
@@ -144,7 +144,7 @@ describe('the ledger', () => {
   it('reports what could not be read, and nothing where all of it could', async () => {
     const unread = async (text: string) => {
       writeFileSync(path, text);
-      return (await cleanUpAfterDeadDaemon(path, systemClock)).unread;
+      return (await killOrphans(path, systemClock)).unread;
     };
     const header = '{"ledger":1,"daemonId":"x","pid":4194305,"startTime":"1"}\n';
     expect(await unread(header)).toBeUndefined();
@@ -152,21 +152,21 @@ describe('the ledger', () => {
     expect(await unread(`${header}{"went":7`)).toBe('a line of it makes no sense');
     expect(await unread('')).toBe('it does not say which daemon wrote it');
     expect(await unread('{"went":7}\n')).toBe('it does not say which daemon wrote it');
-    expect((await cleanUpAfterDeadDaemon(folder, systemClock)).unread).toBe('it cannot be opened (EISDIR)');
+    expect((await killOrphans(folder, systemClock)).unread).toBe('it cannot be opened (EISDIR)');
   });
 
   it('lists which servers had containers, so that they can be found (P15)', async () => {
     const ledger = new Ledger(path, table, log);
     table.add({ pid: 4194304, name: 'boxed', cookie: 'c', docker: ['docker', '--context', 'x'] });
     disown();
-    const { containers } = await cleanUpAfterDeadDaemon(path, systemClock);
+    const { containers } = await killOrphans(path, systemClock);
     expect(containers).toEqual([{ docker: ['docker', '--context', 'x'], cookie: 'c' }]);
     table.remove(4194304);
     ledger.close();
   });
 
   it('that does not exist is no error', async () => {
-    expect(await cleanUpAfterDeadDaemon(join(folder, 'none'), systemClock)).toEqual({
+    expect(await killOrphans(join(folder, 'none'), systemClock)).toEqual({
       names: [],
       pids: [],
       containers: [],

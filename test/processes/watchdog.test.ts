@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { cleanUpAfterDeadDaemon } from '../../src/processes/kill-orphans.js';
+import { killOrphans } from '../../src/processes/kill-orphans.js';
 import { markedProcesses } from '../../src/processes/marked-processes.js';
 import { procStat } from '../../src/processes/process-identity.js';
 import type { ProcessTable } from '../../src/processes/table.js';
@@ -92,7 +92,7 @@ describe('the watchdog', () => {
     await killDaemon(daemon);
     process.kill(daemon.watchdog, 'SIGKILL');
     expect((await survivors(daemon)).length).toBeGreaterThanOrEqual(2);
-    const { names } = await cleanUpAfterDeadDaemon(daemon.ledger, systemClock);
+    const { names } = await killOrphans(daemon.ledger, systemClock);
     expect(names).toEqual(expect.arrayContaining(['stubborn', 'escapes']));
     expect(await survivors(daemon)).toEqual([]);
   });

@@ -9,7 +9,7 @@ const SLOTS = 1024;
  * churn it keeps old hash tables, and with them every finished call, alive until a major garbage collection (measured: a
  * fifth of a call's cost).
  */
-export class InFlight {
+export class CallsById {
   readonly #slots: (Call | undefined)[] = new Array(SLOTS).fill(undefined);
   readonly #displaced = new Map<number, Call>();
   #size = 0;

@@ -8,7 +8,7 @@ import {
 } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Call, Outcome } from './call.js';
-import type { InFlight } from './calls-by-id.js';
+import type { CallsById } from './calls-by-id.js';
 import { classifyMessage, type Id, type Message, readMessage } from './message.js';
 import { ParsedOutcome, RawOutcome } from './outcome.js';
 import { type RawReply, ReplyScan } from './raw/reply-scan.js';
@@ -39,7 +39,7 @@ export interface ReplyRouterPorts {
   /** The server's name, for messages. */
   name: string;
   /** Calls that were written and have not settled: the router can reach no other call. */
-  inFlight: Pick<InFlight, 'get' | 'all'>;
+  inFlight: Pick<CallsById, 'get' | 'all'>;
   /** Whether results may pass unparsed: not where a result may ask for input. */
   passesRaw(): boolean;
   settle(call: Call, outcome: Outcome): void;

@@ -12,7 +12,7 @@ import {
   type CallSink,
   type Outcome,
 } from './call.js';
-import { InFlight } from './calls-by-id.js';
+import { CallsById } from './calls-by-id.js';
 import { Deadlines } from './deadlines.js';
 import { FairQueue } from './fair-queue.js';
 import type { Message } from './message.js';
@@ -67,7 +67,7 @@ export class Session {
   readonly incarnation: number;
   readonly #options: SessionOptions;
   readonly #clock: Clock;
-  readonly #inFlight = new InFlight();
+  readonly #inFlight = new CallsById();
   /** Calls whose server has asked for more input. It owes them no reply, so none can reach them. */
   readonly #awaitingInput = new Set<Call>();
   /** Requests of toolherd itself that have no outcome yet. */

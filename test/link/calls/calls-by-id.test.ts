@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../../src/link/calls/call.js';
-import { InFlight } from '../../../src/link/calls/calls-by-id.js';
+import { CallsById } from '../../../src/link/calls/calls-by-id.js';
 
 const callOf = (id: number) => ({ id }) as Call;
 
@@ -12,7 +12,7 @@ describe('calls in flight', () => {
     );
     fc.assert(
       fc.property(steps, (list) => {
-        const inFlight = new InFlight();
+        const inFlight = new CallsById();
         const model = new Map<number, Call>();
         let id = 2 ** 30;
         for (const { skip, end, look } of list) {
@@ -37,7 +37,7 @@ describe('calls in flight', () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 2 ** 53])('none has the id %s', (id) => {
-    const inFlight = new InFlight();
+    const inFlight = new CallsById();
     inFlight.add(callOf(2 ** 30));
     expect(inFlight.get(id)).toBeUndefined();
   });
