@@ -21,7 +21,7 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   {
     name: 'shared',
-    does: 'what every room may use: errors, clock, paths, names of MCP, near-miss suggestions, removal of secrets',
+    does: 'what every folder may use: errors, clock, paths, names of MCP, near-miss suggestions, removal of secrets',
     imports: [],
     packages: ['node'],
     inside: [
@@ -31,7 +31,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'fleet',
-    does: 'the contract: everything that can be asked of a herd, with its types, events and texts',
+    does: 'the interface of a herd: its methods, types, events and texts',
     imports: ['shared'],
   },
   {
@@ -105,7 +105,7 @@ export const ROOMS: readonly Room[] = [
       ['memory', 'memory budgets: measure, restart, evict'],
       ['events', 'event bus, journal, messages of servers, records of calls'],
       ['catalog', 'what servers offer, and under which public names'],
-      ['pins', 'compares tools with what they were'],
+      ['pins', 'compares tool definitions with their pins'],
       ['server', 'one configured server: replicas, transient processes, gates, permits'],
       ['view', 'the servers and lists that one agent sees'],
       ['routing', 'requests to the herd: which server gets them, fan-out, results'],
