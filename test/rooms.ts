@@ -40,7 +40,7 @@ export const ROOMS: readonly Room[] = [
     imports: [],
     packages: ['xstate'],
     inside: [
-      ['restart', 'how a life ended, and whether and when the next one starts: backoff, quarantine'],
+      ['restart', 'how an incarnation ended, and whether and when the next one starts: backoff, quarantine'],
       ['.', ''],
     ],
   },
@@ -152,7 +152,7 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared', 'config'],
     packages: ['node', 'jsonc-parser', 'smol-toml'],
     inside: [
-      ['clients', 'one file a client: where its config is and how it writes a server'],
+      ['clients', 'one file per client: where its config is and how it writes a server'],
       ['.', ''],
     ],
   },

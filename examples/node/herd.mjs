@@ -1,4 +1,4 @@
-// The herd from Node: many calls, results as they come, progress, a call that is taken back, events.
+// The herd from Node: many calls, results as they arrive, progress, a cancelled call, events.
 // With --in-process there is no daemon: the herd of the same config runs in this script.
 import { connect, openFleet } from 'toolherd';
 
@@ -16,7 +16,7 @@ try {
   const sum = await fleet.call('everything', 'get-sum', { a: 2, b: 3 });
   console.log(sum.text());
 
-  // whatever goes wrong is a result too
+  // a call that fails is a result too
   const wrong = await fleet.call('everything', 'get-sun', { a: 2, b: 3 });
   console.log(`${wrong.error?.type}: ${wrong.error?.fix}`);
 
@@ -41,7 +41,7 @@ try {
   const long = { duration: 60, steps: 60 };
   const signal = AbortSignal.timeout(200);
   const cancelled = await fleet.call('everything', 'trigger-long-running-operation', long, { signal });
-  console.log(`taken back: ${cancelled.error?.type}`);
+  console.log(`cancelled: ${cancelled.error?.type}`);
   off();
 } finally {
   await fleet.close();

@@ -124,7 +124,7 @@ describe('the examples, against the built-in herd', () => {
       "MCPToolNotFoundError: did you mean 'get-sum'?",
       '3 arrived; in order: Echo: one, Echo: two, Echo: three',
       'progress: 1/2 2/2',
-      'taken back: CancelledError',
+      'cancelled: CancelledError',
       '',
     ]);
     expect(stderr).toMatch(/\(everything: connecting\)\n\(everything: connected\)\n/);
