@@ -70,17 +70,17 @@ describe('the docs', () => {
     (name, { file, text }) => expectRegion(file, name, text()),
   );
 
-  it('every test that SECURITY.md names is there, and every promise names one', () => {
+  it('every test that SECURITY.md names exists, and every protection names one', () => {
     const text = read('docs/SECURITY.md');
     const named = [...new Set(text.match(/\btest\/[\w./-]+/g))];
     expect(named.filter((path) => !/\.test\.ts$/.test(path) || !hasDoc(path))).toEqual([]);
-    const promises =
+    const protections =
       text
-        .split('## What holds')[1]
+        .split('## Protections')[1]
         ?.split('\n## ')[0]
-        ?.match(/^\| (?!promise).*\|$/gm) ?? [];
-    expect(promises.length).toBeGreaterThan(20);
-    expect(promises.filter((line) => !line.includes('.test.ts'))).toEqual([]);
+        ?.match(/^\| (?!attack).*\|$/gm) ?? [];
+    expect(protections.length).toBeGreaterThan(20);
+    expect(protections.filter((line) => !line.includes('.test.ts'))).toEqual([]);
   });
 
   it('every method of the socket is described, with an example that is JSON', () => {
