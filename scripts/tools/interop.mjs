@@ -43,7 +43,7 @@ const CHECKS = {
     const image = content.find((/** @type {{ type: string }} */ { type }) => type === 'image');
     return expect(image?.mimeType === 'image/png' && image.data.startsWith('iVBORw0KGgo'), content);
   },
-  'modern server': async (client) => {
+  '2026 server': async (client) => {
     const { content } = await client.call('modern__echo', { value: 'across' });
     return expect(content[0].text === 'across', content);
   },
@@ -196,10 +196,10 @@ function page() {
   const lines = [
     '# Interop',
     '',
-    'Clients that others have made, each as published, list and call a herd through `toolherd bridge`; none of them knows of',
-    'toolherd. The herd: server-everything as published, a fixture with every kind of content, and a server that speaks only',
-    '2026-07-28 (`modern server`: a call of it, whatever the client speaks). The Inspector and mcporter are commands with a',
-    'config file that names the bridge, and connect anew for each line.',
+    'Published clients, unchanged, list and call a herd through `toolherd bridge`. None of them has code for toolherd. The herd has',
+    'server-everything as published, a fixture with every kind of content, and a server that speaks only MCP 2026-07-28 (column',
+    '`2026 server`: a call to it). The Inspector and mcporter are commands with a config file that names the bridge; they connect',
+    'again for each request. `legacy`, `auto` and `modern` are the names that the clients give to their modes.',
     '',
     `Written by \`npm run interop -- --update\`, ${date}.`,
     '',
@@ -212,8 +212,8 @@ function page() {
       ]),
     ),
     '',
-    '`N of M`: seen of offered, and one of them read or got. `text`, `error`, `structured`, `image`: what a tool answered came',
-    'to the user as it was meant. `has none`: the client has no command for it.',
+    '`N of M`: listed of offered; the client also read one of the resources and got one of the prompts. `text`, `error`,',
+    '`structured`, `image`: the client showed the answer of a tool correctly. `has none`: the client has no command for it.',
     '',
   ];
   return lines.join('\n');

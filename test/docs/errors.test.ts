@@ -25,7 +25,7 @@ const SITUATIONS: readonly Situation[] = [
     type: 'ServerUnavailableError',
     ...call('absent', 'any'),
   },
-  { when: 'it failed for good before', type: 'ServerUnavailableError', ...call('missing', 'any') },
+  { when: 'it is quarantined', type: 'ServerUnavailableError', ...call('missing', 'any') },
   { when: 'the process ends at its start', type: 'ServerCrashedError', ...call('exits', 'any') },
   {
     when: 'the process ends at its start and says why',
@@ -34,7 +34,7 @@ const SITUATIONS: readonly Situation[] = [
   },
   { when: 'npx finds no such package', type: 'ServerCrashedError', ...call('nopackage', 'any') },
   {
-    when: 'the next try is still to come',
+    when: 'a call comes before the next try',
     type: 'ServerUnavailableError',
     async run({ fleet, status }) {
       // the first of the next tries comes at once
@@ -45,11 +45,11 @@ const SITUATIONS: readonly Situation[] = [
   { when: 'it never answers initialize', type: 'MCPTimeoutError', ...call('silent', 'any') },
   { when: 'its reply to initialize makes no sense', type: 'MCPProtocolError', ...call('strange', 'any') },
   { when: 'it dies in the middle of a call', type: 'ServerCrashedError', ...call('good', 'kill') },
-  { when: 'it hangs in the middle of a call', type: 'ServerCrashedError', ...call('hangs', 'stop') },
-  { when: 'nobody listens at its url', type: 'MCPConnectionError', ...call('remote', 'any') },
+  { when: 'its process is suspended in the middle of a call', type: 'ServerCrashedError', ...call('hangs', 'stop') },
+  { when: 'no process listens at its url', type: 'MCPConnectionError', ...call('remote', 'any') },
   { when: 'its url is wrong', type: 'MCPProtocolError', ...call('misplaced', 'any') },
   {
-    when: 'its url was wrong a moment ago',
+    when: 'a call comes right after that',
     type: 'ServerUnavailableError',
     async run({ fleet, status }) {
       await until(async () => (await status('misplaced')).detail === 'waiting');
@@ -96,7 +96,7 @@ const SITUATIONS: readonly Situation[] = [
     ...call('unset', 'any'),
   },
   {
-    when: 'its caller takes it back',
+    when: 'its caller cancels it',
     type: 'CancelledError',
     async run({ fleet, status }) {
       const abort = new AbortController();

@@ -47,7 +47,7 @@ describe('when the daemon is killed', () => {
       const pid = watchdogOf(daemon.id);
       return pid !== first && pid;
     }, 1000 + NOISE_MS);
-    measured(`P2: back after ${millis(performance.now() - killedAt)}`);
+    measured(`P2: a new watchdog after ${millis(performance.now() - killedAt)}`);
     expect(isAlive(second)).toBe(true);
     await fleet.start({ servers: ['newer'] }, true);
     const { servers } = await fleet.status();

@@ -95,7 +95,7 @@ describe('C4: on a disk that is full', () => {
     // every line is whole; that calls are recorded again may be said before or after it
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('config applied');
     measured(
-      `C4: ${served} of 200 calls were served on a full disk; the ledger was whole again with the next change`,
+      `C4: ${served} of 200 calls were served on a full disk; the ledger was complete again after the next change`,
     );
     expect(isAlive(daemon.pid)).toBe(true);
   });

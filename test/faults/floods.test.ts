@@ -49,7 +49,7 @@ it('U1: a server that floods stderr is read to the end, its logs are capped and 
   const worst = Math.max(...waits);
   const logs = logsOf(home, 'loud');
   measured(
-    `U1: ${FLOOD_MIB} MiB in ${Math.round(tookMs)} ms; the daemon grew by ${mebibytes(grown)}, the logs to ${logs.length} files of ${mebibytes(logs.reduce((sum, { bytes }) => sum + bytes, 0))}; ${waits.length} calls beside it, the slowest ${Math.round(worst)} ms`,
+    `U1: ${FLOOD_MIB} MiB in ${Math.round(tookMs)} ms; the daemon grew by ${mebibytes(grown)}, the logs to ${logs.length} files of ${mebibytes(logs.reduce((sum, { bytes }) => sum + bytes, 0))}; ${waits.length} calls of other servers meanwhile, the slowest ${Math.round(worst)} ms`,
   );
   expect(logs.map(({ name }) => name)).toEqual(['loud.log', 'loud.log.1', 'loud.log.2', 'loud.log.3']);
   for (const { bytes } of logs) expect(bytes).toBeLessThanOrEqual(LOGS_BYTES / 4);

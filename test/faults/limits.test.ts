@@ -86,7 +86,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     );
     expect(await say('three', 'echo', { value: 'well' })).toBe('well');
     measured(
-      `P14: ${FILES} files: ${guests.length} idle connections, the next one told why, ${entries.length} of ${entries.length} servers served`,
+      `P14: ${FILES} files: ${guests.length} idle connections, the next one refused with a reason, ${entries.length} of ${entries.length} servers answered`,
     );
   });
 
@@ -117,7 +117,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     expect(await say('two', 'echo', { value: 'well' })).toBe('well');
     expect((await connectionOf(home).status()).daemon.pid).toBe(daemon.pid);
     measured(
-      `P14: no file left: tried ${(await status('two')).incarnation} times, connected when there was room`,
+      `P14: no descriptor left: started ${(await status('two')).incarnation} times, connected when there was room`,
     );
   });
 

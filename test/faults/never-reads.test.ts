@@ -72,7 +72,7 @@ it('S7: a client that never reads is dropped at the caps; others hardly notice, 
   const [median = 0, worst = 0] = [latencies[latencies.length >> 1], latencies.at(-1)];
   const grown = peakOf(herd.daemon.pid) - before;
   measured(
-    `S7: the daemon grew by ${mebibytes(grown)}; ${latencies.length} calls beside it took ${median.toFixed(1)} ms (median), ${worst.toFixed(1)} ms (worst)`,
+    `S7: the daemon grew by ${mebibytes(grown)}; ${latencies.length} calls of other clients took ${median.toFixed(1)} ms (median), ${worst.toFixed(1)} ms (worst)`,
   );
   expect(told()).toHaveLength(2);
   expect(latencies.length).toBeGreaterThan(10);

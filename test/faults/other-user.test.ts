@@ -61,7 +61,7 @@ describe('S6: another user', () => {
     expect(modesOf(home)).toEqual(['700', '600']);
     const isTried = await canBeTried(home);
     if (isTried) expect(await strangerHears(home.socket)).toBe('EACCES');
-    measured(`S6: ${isTried ? 'another user hears EACCES' : 'only modes were looked at'}`);
+    measured(`S6: ${isTried ? 'another user gets EACCES' : 'only modes were checked'}`);
   });
 
   it('finds nothing open for long: what somebody opened to others is closed again, and the log says so', async () => {

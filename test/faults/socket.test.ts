@@ -98,7 +98,7 @@ describe('S3: a place for the socket that is not ours alone is refused, and noth
     expect(up.status).not.toBe(0);
     expect(up.stderr).toContain('is not a socket');
     expect(readFileSync(home.socket, 'utf8')).toBe('precious');
-    measured('S3: refused, and what was there is there');
+    measured('S3: refused, and the file at the path is unchanged');
   });
 
   it('a symbolic link in the place of the socket', async () => {
@@ -152,7 +152,7 @@ describe('S4: a socket that goes is noticed', () => {
       else await rename(runFolder(home), join(home.folder, 'gone'));
       await until(() => existsSync(home.socket));
       const again = await until(() => connect({ socket: home.socket }).catch(() => undefined));
-      measured(`S4: ${what} was deleted, and was there again after ${millis(performance.now() - goneAt)}`);
+      measured(`S4: ${what} was deleted, and existed again after ${millis(performance.now() - goneAt)}`);
       expect((await again.status()).daemon.pid).toBe(daemon.pid);
       again.close();
       expect((await fleet.status()).daemon.pid).toBe(daemon.pid);
@@ -217,6 +217,6 @@ describe('S5: with a umask of 000', () => {
     expect([...seen].sort()).toEqual(['/run 700', '/run/toolherd.sock 600', '/run/toolherd.sock.lock 600']);
     const kept = ['state', 'state/logs', 'state/ledger', 'state/logs/daemon.log'];
     expect(kept.map((path) => modeOf(join(home.folder, path)))).toEqual(['700', '700', '600', '600']);
-    measured(`S5: from the first look to the last: ${[...seen].sort().join(', ')}`);
+    measured(`S5: modes from the first check to the last: ${[...seen].sort().join(', ')}`);
   });
 });

@@ -104,7 +104,7 @@ describe('L3: whatever stands in a config', () => {
         }),
         runs(80, 20_000),
       );
-      measured(`L3: mutated configs: ${tally.true} taken, ${tally.false} refused`);
+      measured(`L3: mutated configs: ${tally.true} accepted, ${tally.false} refused`);
       for (const count of Object.values(tally)) expect(count).toBeGreaterThan(10);
     },
     PATIENCE_MS,

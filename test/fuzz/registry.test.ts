@@ -124,7 +124,7 @@ describe('L3: whatever a registry says', () => {
         }),
         runs(100, 60_000),
       );
-      measured(`L3: ${offered} offers of mutated servers of a registry, all harmless`);
+      measured(`L3: ${offered} install options of mutated registry servers, all harmless`);
       expect(offered).toBeGreaterThan(20);
     },
     PATIENCE_MS,

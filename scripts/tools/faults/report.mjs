@@ -66,8 +66,11 @@ function shown(texts) {
   return texts.slice(0, MOST_MEASURES).join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
-/** @param {Cited[]} cited */
-const names = (cited) => cited.map(({ file }) => basename(file, '.test.ts')).join(' ');
+/**
+ * Two files may have the same name, which names both of them for `npm run faults`.
+ * @param {Cited[]} cited
+ */
+const names = (cited) => [...new Set(cited.map(({ file }) => basename(file, '.test.ts')))].join(' ');
 /** @param {Cited[]} cited */
 const abouts = (cited) => [...new Set(cited.map(({ about }) => about))].sort().join('; ');
 /** @param {string} text */
