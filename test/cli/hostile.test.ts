@@ -60,6 +60,8 @@ describe('a server that says unsafe things, on a real terminal', () => {
       await status;
       expectHarmless(screen());
     }
-    measured(`X2: ${commands.length + following.length} commands on a terminal, no control character reached it`);
+    measured(
+      `X2: ${commands.length + following.length} commands on a terminal, no control character reached it`,
+    );
   }, 60_000);
 });

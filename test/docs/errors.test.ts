@@ -45,7 +45,11 @@ const SITUATIONS: readonly Situation[] = [
   { when: 'it never answers initialize', type: 'MCPTimeoutError', ...call('silent', 'any') },
   { when: 'its reply to initialize makes no sense', type: 'MCPProtocolError', ...call('strange', 'any') },
   { when: 'it dies in the middle of a call', type: 'ServerCrashedError', ...call('good', 'kill') },
-  { when: 'its process is suspended in the middle of a call', type: 'ServerCrashedError', ...call('hangs', 'stop') },
+  {
+    when: 'its process is suspended in the middle of a call',
+    type: 'ServerCrashedError',
+    ...call('hangs', 'stop'),
+  },
   { when: 'no process listens at its url', type: 'MCPConnectionError', ...call('remote', 'any') },
   { when: 'its url is wrong', type: 'MCPProtocolError', ...call('misplaced', 'any') },
   {

@@ -93,7 +93,9 @@ describe('U3: a result over max_message_bytes', () => {
       ]);
       expect(textOf(await call(CAP - 1000))).toHaveLength(CAP - 1000);
       expect(await status('it')).toMatchObject({ state: 'connected', incarnation: 1, restarts: 0 });
-      measured(`U3: over ${name}: ResultTooLargeError; ${CAP - 1000} of ${CAP} bytes passed in the next call`);
+      measured(
+        `U3: over ${name}: ResultTooLargeError; ${CAP - 1000} of ${CAP} bytes passed in the next call`,
+      );
     },
   );
 
