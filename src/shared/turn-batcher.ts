@@ -52,8 +52,3 @@ export class TurnBatcher {
     this.#ended();
   };
 }
-
-/** ASCII is written as latin1, which is faster. `bytes`: the length of the text in UTF-8. */
-export function encodingOf(text: string, bytes: number): BufferEncoding {
-  return bytes === text.length ? 'latin1' : 'utf8';
-}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { encodingOf, TurnBatcher } from '../../src/shared/turn-batcher.js';
+import { TurnBatcher } from '../../src/shared/turn-batcher.js';
 
 /** A batcher whose turns the test ends. */
 function batcher() {
@@ -46,11 +46,4 @@ it('does not count texts that came before `forgetCount`', () => {
   turn.forgetCount();
   runTurn(1);
   expect(turn.writesFirstAtOnce).toBe(true);
-});
-
-it.each([
-  ['plain', 'latin1'],
-  ['schön', 'utf8'],
-])('writes %j as %s', (text, encoding) => {
-  expect(encodingOf(text, Buffer.byteLength(text))).toBe(encoding);
 });

@@ -19,8 +19,6 @@ export class Deadlines<T extends Timed> {
   readonly #clock: Clock;
   readonly #expired: (item: T) => void;
   readonly #ticks = new Map<number, Set<T>>();
-  /** The last tick that got an item. Its set is kept even when empty: the next item most likely has the same tick. */
-  #latest = 0;
   #timer: unknown;
   #armedFor = Number.POSITIVE_INFINITY;
 
@@ -32,7 +30,6 @@ export class Deadlines<T extends Timed> {
   add(item: T): void {
     const tick = Math.ceil(item.deadline / TICK_MS);
     item.tick = tick;
-    if (tick !== this.#latest) this.#switchTick(tick);
     const items = this.#ticks.get(tick);
     if (items === undefined) this.#ticks.set(tick, new Set([item]));
     else items.add(item);
@@ -41,18 +38,13 @@ export class Deadlines<T extends Timed> {
 
   remove(item: T): void {
     const items = this.#ticks.get(item.tick);
-    if (items?.delete(item) && items.size === 0 && item.tick !== this.#latest) this.#ticks.delete(item.tick);
+    if (items?.delete(item) && items.size === 0) this.#ticks.delete(item.tick);
   }
 
   /** Removes every item and stops the timer. */
   clear(): void {
     this.#ticks.clear();
     this.#disarm();
-  }
-
-  #switchTick(next: number): void {
-    if (this.#ticks.get(this.#latest)?.size === 0) this.#ticks.delete(this.#latest);
-    this.#latest = next;
   }
 
   #arm(tick: number): void {
@@ -81,7 +73,7 @@ export class Deadlines<T extends Timed> {
       if (item.deadline > now) this.add(item);
     }
     let earliest = Number.POSITIVE_INFINITY;
-    for (const [tick, items] of this.#ticks) if (items.size > 0) earliest = Math.min(earliest, tick);
+    for (const tick of this.#ticks.keys()) earliest = Math.min(earliest, tick);
     if (earliest < this.#armedFor) this.#arm(earliest);
     // last: the callbacks may add and remove items, so the wheel must be consistent
     for (const item of due) if (item.deadline <= now) this.#expired(item);

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { EARLY_WRITE_SIZE, encodingOf, TurnBatcher } from '../../shared/turn-batcher.js';
+import { EARLY_WRITE_SIZE, TurnBatcher } from '../../shared/turn-batcher.js';
 import type { Encoding } from './encoding.js';
 
 /** The most that is queued for a server that does not read. */
@@ -68,8 +68,6 @@ export class StdinWriter {
     const lines = this.#lines;
     this.#lines = '';
     if (lines === '' || !this.#open) return;
-    const encoded = this.#encoding.encode(lines);
-    if (typeof encoded !== 'string') this.#stream.write(encoded);
-    else this.#stream.write(encoded, encodingOf(encoded, Buffer.byteLength(encoded)));
+    this.#stream.write(this.#encoding.encode(lines));
   }
 }

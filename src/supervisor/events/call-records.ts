@@ -31,13 +31,9 @@ interface Ended {
   atMs: number;
 }
 
-/** Without listeners records are put off this long, or until there are this many: a batch costs a fraction of single records. */
-const BATCH_MS = 20;
-const BATCH = 64;
-
 /**
- * Writes a record of every request to the herd when it has ended. The text is made after the reply was written, so that no
- * reply waits for it.
+ * Writes a record of every request to the herd when it has ended. The text is made in the next turn of the event loop,
+ * after the reply was written, so that no reply waits for it.
  */
 export class CallRecords {
   readonly #options: CallRecordOptions;
@@ -46,7 +42,6 @@ export class CallRecords {
   readonly #names: CleanNames;
   #ended: Ended[] = [];
   #isDue = false;
-  #timer: NodeJS.Timeout | undefined;
   #atMs = Number.NaN;
   #at = '';
   /** The caller of the last record, and the text of it. */
@@ -62,8 +57,7 @@ export class CallRecords {
   }
 
   add(server: string, key: string | undefined, call: EndedCall): void {
-    const hasListeners = this.#listeners.hasListeners();
-    if (!hasListeners && this.#options.audit === undefined) return;
+    if (this.#options.audit === undefined && !this.#listeners.hasListeners()) return;
     try {
       const atMs = this.#options.clock.now();
       this.#ended.push({ server, key, from: this.#callerOf(call), facts: factsOf(call), atMs });
@@ -72,16 +66,12 @@ export class CallRecords {
       return;
     }
     if (this.#isDue) return;
-    if (hasListeners || this.#ended.length >= BATCH) {
-      this.#isDue = true;
-      setImmediate(this.flush);
-    } else this.#timer ??= setTimeout(this.flush, BATCH_MS).unref();
+    this.#isDue = true;
+    setImmediate(this.flush);
   }
 
   /** Writes the records of all requests that have ended. Call it before the process exits. */
   readonly flush = (): void => {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#isDue = false;
     const ended = this.#ended;
     this.#ended = [];
