@@ -193,7 +193,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     await stage.reaches(connecting);
     expect(crashed.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
     stage.world.say('open');
-    await stage.until('the parked call is served', () => next?.isSettled === true);
+    await stage.until('the waiting call is served', () => next?.isSettled === true);
     expect([next?.routes, stage.world.noted.map(({ mark }) => mark)]).toEqual([[2], ['m0', 'm1']]);
     await stage.end();
   });

@@ -28,8 +28,8 @@ describe('layer 3, real processes: whatever is done to a herd, it does what it o
       'call refused: stopped',
       'call refused: quarantined',
       'call waited for a changed config',
-      'parked call served by the next incarnation',
-      'parked call refused in quarantine',
+      'waiting call served by the next incarnation',
+      'waiting call refused in quarantine',
       'stopped while it started',
     ]) {
       expect(reached.get(what) ?? 0, what).toBeGreaterThan(0);

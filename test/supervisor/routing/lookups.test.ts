@@ -28,8 +28,8 @@ async function refusing(error: JsonObject) {
   return { herd, answered };
 }
 
-describe('what a server refuses', () => {
-  test('a subscription is refused without values that only this server was given', async () => {
+describe('the error of a server', () => {
+  test('to a subscription has no value that was declared for this server', async () => {
     const world = new World();
     world.manners = () => ({ answers: true, lists: LISTS });
     const redactSaid = <T>({ name }: { name: string }, value: T): T =>
@@ -45,17 +45,20 @@ describe('what a server refuses', () => {
     await expect(watching).rejects.toMatchObject({ message: 'srv: no, by the ***' });
   });
 
-  test.each([-32002, -32602])('a resource with %i is one that it has not', async (code) => {
-    const { herd, answered } = await refusing({ code, message: 'Resource note://b not found' });
-    expect(await answered(herd.view.requests.resource({ server: 'srv', uri: 'note://b' }))).toMatchObject({
-      type: 'MCPResourceNotFoundError',
-      why: 'the server said: Resource note://b not found',
-      fix: "did you mean 'note://a'?",
-      sent: true,
-    });
-  });
+  test.each([-32002, -32602])(
+    'to a read, %i, becomes MCPResourceNotFoundError with a suggestion',
+    async (code) => {
+      const { herd, answered } = await refusing({ code, message: 'Resource note://b not found' });
+      expect(await answered(herd.view.requests.resource({ server: 'srv', uri: 'note://b' }))).toMatchObject({
+        type: 'MCPResourceNotFoundError',
+        why: 'the server said: Resource note://b not found',
+        fix: "did you mean 'note://a'?",
+        sent: true,
+      });
+    },
+  );
 
-  test('a prompt that lacks an argument leads to the list of prompts, without secrets', async () => {
+  test('to a prompt without an argument keeps its text without secrets, and its fix names the list of prompts', async () => {
     const { herd, answered } = await refusing({ code: -32602, message: 'not hunter2: city is missing' });
     const failure = await answered(herd.view.requests.prompt({ server: 'srv', name: 'p' }));
     expect(failure).toMatchObject({
@@ -66,7 +69,7 @@ describe('what a server refuses', () => {
     });
   });
 
-  test('anything else stays what it was', async () => {
+  test('to a read with another code stays MCPProtocolError', async () => {
     const { herd, answered } = await refusing({ code: -32603, message: 'oh' });
     const asking = herd.view.requests.resource({ server: 'srv', uri: 'note://b' });
     expect(await answered(asking)).toMatchObject({
@@ -76,7 +79,7 @@ describe('what a server refuses', () => {
   });
 });
 
-describe('a request whose server is not named, while another server hangs at its first start', () => {
+describe('a request that names no server, while a server hangs at its first start', () => {
   /** Where list_wait is longer than any request may take. */
   async function herdWithHungServer() {
     const world = new World();
@@ -95,7 +98,7 @@ describe('a request whose server is not named, while another server hangs at its
     { method: 'completion/complete', params: { ref: { type: 'ref/prompt', name: 'x' } } },
   ] as const;
 
-  test.each(REQUESTS)('ends when its time is over: $method', async (request) => {
+  test.each(REQUESTS)('fails with MCPTimeoutError at its timeout: $method', async (request) => {
     const { world, herd } = await herdWithHungServer();
     const failure = herd.view.requests
       .request({ ...request, timeout_ms: 500 })
@@ -110,7 +113,7 @@ describe('a request whose server is not named, while another server hangs at its
     });
   });
 
-  test.each(REQUESTS)('ends when it is cancelled: $method', async (request) => {
+  test.each(REQUESTS)('fails with CancelledError when it is cancelled: $method', async (request) => {
     const { herd } = await herdWithHungServer();
     const abort = new AbortController();
     const failure = herd.view.requests
@@ -122,7 +125,7 @@ describe('a request whose server is not named, while another server hangs at its
     expect(await answered).toMatchObject({ type: 'CancelledError', sent: false });
   });
 
-  test('has the rest of its time where the server is found', async () => {
+  test('has the remaining time at the server that is found', async () => {
     const { world, herd } = await herdWithHungServer();
     const failure = herd.view.requests
       .request({ method: 'resources/read', params: { uri: 'other://x' }, timeout_ms: 5000 })
@@ -139,7 +142,7 @@ describe('a request whose server is not named, while another server hangs at its
 });
 
 describe('a watch of a resource', () => {
-  test('moves to the changed server also where that says what it has later than list_wait', async () => {
+  test('moves to the changed server, also when that server is read later than list_wait', async () => {
     const world = new World();
     world.manners = () => ({ answers: true, lists: LISTS });
     const opened = { ...HELLO, capabilities: { resources: { subscribe: true } } };
@@ -161,7 +164,7 @@ describe('a watch of a resource', () => {
   });
 });
 
-describe('a resource that no known list has, while the server that has it still starts', () => {
+describe('while a server starts, a resource that no known list has', () => {
   const URI = 'other://x';
   const TELLS = { ...HELLO, capabilities: { resources: { subscribe: true } } };
   const MUTE = { ...HELLO, capabilities: { resources: {} } };
@@ -196,7 +199,7 @@ describe('a resource that no known list has, while the server that has it still 
   test.each<FakeLinkBehaviour['lists']>([
     LISTED,
     { 'resources/templates/list': [{ uriTemplate: 'other://{id}', name: 'others' }] },
-  ])('is watched at the other server until then, and moves with the list (%o)', async (lists) => {
+  ])('is watched at the other server, and moves when the list comes (%o)', async (lists) => {
     const { watch, watched, comes, told } = await stage(lists);
     const end = await watch();
     expect([watched(), told]).toEqual([[[URI], []], []]);
@@ -207,7 +210,7 @@ describe('a resource that no known list has, while the server that has it still 
     expect(watched()).toEqual([[], []]);
   });
 
-  test('stays watched where it is if the server that lists it does not tell of changes', async () => {
+  test('stays watched at the other server if the server that lists it cannot subscribe', async () => {
     const { watch, watched, comes, told } = await stage();
     const end = await watch();
     await comes(MUTE);
@@ -224,7 +227,7 @@ describe('a resource that no known list has, while the server that has it still 
     expect(watched()).toEqual([[URI], []]);
   });
 
-  test('stays watched where it is if that server lists it too', async () => {
+  test('stays watched at the other server if that server lists it too', async () => {
     const { first, world, watch, watched, comes } = await stage();
     await watch();
     first.manners = { ...first.manners, lists: LISTED };
@@ -234,7 +237,7 @@ describe('a resource that no known list has, while the server that has it still 
     expect(watched()).toEqual([[URI], []]);
   });
 
-  test('ended while it moves is watched nowhere', async () => {
+  test('is watched nowhere after the watch ended during its move', async () => {
     const { second, watch, watched, comes, told } = await stage();
     const end = await watch();
     let asked = () => {};
@@ -254,25 +257,28 @@ describe('a resource that no known list has, while the server that has it still 
   };
   const READ = { method: 'resources/read', params: { uri: URI } } as const;
 
-  test.each([-32002, -32602])('a read that is answered with %i names who was not heard', async (code) => {
-    const { world, herd, first } = await stage();
-    const failure = herd.view.requests.request(READ).catch((error: unknown) => error);
-    await world.passes(2500);
-    await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
-    const why = expect.stringMatching(
-      /^first said: not mine; these were not heard: second \(has been starting/,
-    );
-    const fix = 'try again when they run; see "toolherd status"';
-    expect(await failure).toMatchObject({
-      type: 'MCPResourceNotFoundError',
-      message: `no server has a resource '${URI}'`,
-      ...{ why, fix, sent: true },
-      // for a client of MCP: the words of the server, and who was not heard beside them
-      rpc: { code, message: 'not mine', data: { uri: URI, why, fix } },
-    });
-  });
+  test.each([-32002, -32602])(
+    'and whose read is answered with %i gets an error that names the servers whose lists are missing',
+    async (code) => {
+      const { world, herd, first } = await stage();
+      const failure = herd.view.requests.request(READ).catch((error: unknown) => error);
+      await world.passes(2500);
+      await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
+      const why = expect.stringMatching(
+        /^first said: not mine; these were not heard: second \(has been starting/,
+      );
+      const fix = 'try again when they run; see "toolherd status"';
+      expect(await failure).toMatchObject({
+        type: 'MCPResourceNotFoundError',
+        message: `no server has a resource '${URI}'`,
+        ...{ why, fix, sent: true },
+        // for a client of MCP: the words of the server, and who was not heard beside them
+        rpc: { code, message: 'not mine', data: { uri: URI, why, fix } },
+      });
+    },
+  );
 
-  test('a read that fails otherwise, or is of a server that all others are known beside, stays what it was', async () => {
+  test("keeps the server's error if the read fails with another code, or all lists are known", async () => {
     const { world, herd, first, comes } = await stage({});
     const failing = herd.view.requests.request(READ).catch((error: unknown) => error);
     await world.passes(2500);
@@ -284,7 +290,7 @@ describe('a resource that no known list has, while the server that has it still 
     expect(await unknown).toMatchObject({ rpc: { code: -32002, message: 'not mine' } });
   });
 
-  test('a completion that is refused stays what it was', async () => {
+  test("keeps the server's error for a completion", async () => {
     const { world, herd, first } = await stage();
     const params = { ref: { type: 'ref/resource', uri: URI }, argument: { name: 'id', value: '' } };
     const failure = herd.view.requests
