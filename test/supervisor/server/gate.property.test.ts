@@ -72,9 +72,7 @@ test('I2 I10: for any order of events a call settles once and is written at most
         const wasWritten = written.includes(String(index));
         if (outcome?.ok) reached.answered += 1;
         else {
-          expect(outcome?.error.sent, 'sent is true exactly for written calls').toBe(
-            wasWritten,
-          );
+          expect(outcome?.error.sent, 'sent is true exactly for written calls').toBe(wasWritten);
           if (outcome?.error.type === 'MCPTimeoutError') reached.expired += 1;
           if (outcome?.error.type === 'ServerCrashedError') reached.crashed += 1;
           if (outcome?.error.type === 'ServerUnavailableError') reached.failed += 1;
