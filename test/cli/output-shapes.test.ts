@@ -98,8 +98,8 @@ function stage() {
   return { home, run, normal };
 }
 
-describe('what the commands print', () => {
-  it('for people: as in golden/, numbers aside', async () => {
+describe('the output of the commands', () => {
+  it('for people equals golden/, except numbers', async () => {
     const { run, normal } = stage();
     let text = '';
     for (const args of STORY) {
@@ -111,7 +111,7 @@ describe('what the commands print', () => {
     await expect(text).toMatchFileSnapshot('golden/verbs.txt');
   }, 60_000);
 
-  it('for scripts: every command by its schema, and a failure by that of failures', async () => {
+  it('for scripts follows the schema of each command, and a failure the schema of failures', async () => {
     const { run } = stage();
     const ajv = new Ajv2020({ allErrors: true });
     const seen = new Set<string>(['events']);
@@ -126,12 +126,12 @@ describe('what the commands print', () => {
     expect([...seen].sort()).toEqual(Object.keys(SCHEMAS).sort());
   }, 60_000);
 
-  it('every command has a schema, or tests of its own', () => {
+  it('has a schema for each command, or separate tests', () => {
     const known = [...Object.keys(SCHEMAS), ...ELSEWHERE];
     expect(Object.keys(COMMANDS).filter((command) => !known.includes(command))).toEqual([]);
   });
 
-  it('what goes on and on is a line of JSON each: events and logs -f', async () => {
+  it('that does not end is one line of JSON for each entry', async () => {
     const { home, run } = stage();
     await run(['up']);
     const child = spawn(process.execPath, [COMMAND, 'events', '--json'], {
