@@ -17,7 +17,7 @@ const logOf = ({ home }: Herd, name: string) =>
   readFile(join(home.folder, 'state', 'logs', `${name}.log`), 'utf8');
 
 describe('a server over its max_rss', () => {
-  it('is ended at once and started again; its call learns why, and that it may have run', async () => {
+  it('is ended at once and restarted; its call fails with the reason and sent: true', async () => {
     const herd = await startHerd(config([server('one', 'hungry.mjs', FRUGAL)]));
     const { say, fleet, status } = herd;
     const pid = Number(await say('one', 'pid'));
@@ -46,7 +46,7 @@ describe('a server over its max_rss', () => {
     expect(await logOf(herd, 'servers/one')).toContain('over its memory budget');
   });
 
-  it('counts what its helpers use, and each process of several alone', async () => {
+  it('is measured with its helpers, each replica separately', async () => {
     const entry = server('one', 'hungry.mjs', { ...FRUGAL, replicas: 2 });
     const { say, fleet, status } = await startHerd(config([entry]));
     await fleet.start({ servers: ['one'] }, true);
@@ -63,7 +63,7 @@ describe('a server over its max_rss', () => {
     expect(await say('one', 'pid')).toMatch(/^\d+$/);
   });
 
-  it('again and again, it is given up with that reason', async () => {
+  it('again and again is quarantined with that reason', async () => {
     const entry = server('one', 'hungry.mjs', {
       ...FRUGAL,
       args: ['--always', String(MEAL)],
@@ -87,7 +87,7 @@ describe('a server over its max_rss', () => {
     expect(error?.why).toMatch(OVER);
   });
 
-  it('a transient one fails its call, and the next call has a process of its own', async () => {
+  it('that is transient fails its call, and the next call gets another process', async () => {
     const entry = server('one', 'hungry.mjs', { ...FRUGAL, lifecycle: 'transient' });
     const { say, fleet } = await startHerd(config([entry]));
     const { error } = await fleet.call({ server: 'one', tool: 'gorge', arguments: { mb: MEAL } });
@@ -98,7 +98,7 @@ describe('a server over its max_rss', () => {
 });
 
 describe('a herd over daemon.max_rss', () => {
-  it('the server that was not needed for longest makes room; never a busy one; the next call starts it again', async () => {
+  it('stops the server that was unused for longest, never a busy one; the next call restarts it', async () => {
     const names = ['first', 'second', 'busy'];
     const entries = names.map((name) => server(name, 'hungry.mjs'));
     const herd = await startHerd(config(entries, { max_rss: 500 * MIB }));

@@ -26,8 +26,8 @@ const call = (name: string, args = {}) => ({
   _meta: { progressToken: 't' },
 });
 
-describe('U4: a server that answers what it was not asked', () => {
-  it('a repeated reply, forged ids and tokens of others reach nobody; the log counts them', async () => {
+describe('U4: a server that sends replies without a request', () => {
+  it('has repeated replies, forged ids and foreign tokens dropped and counted in the log', async () => {
     const { home, strays } = await stage();
     const [victim, other] = [new LineClient(home.socket), new LineClient(home.socket)];
     // without a token: whatever progress comes for it is foreign
@@ -57,7 +57,7 @@ describe('U4: a server that answers what it was not asked', () => {
     ]);
   });
 
-  it('a flood of them fills no log and delays nobody', async () => {
+  it('in a flood fills no log and delays no call', async () => {
     const { say, strays, status } = await stage();
     expect(await say('it', 'flood', { times: 20_000 })).toBe('dry');
     expect(await say('it', 'twice')).toBe('first');

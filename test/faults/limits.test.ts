@@ -45,7 +45,7 @@ async function crowd({ socket }: Home): Promise<Socket[]> {
 }
 
 describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
-  it('whoever comes then is told so and how to mend it; what runs goes on; it recovers by itself', async () => {
+  it('a new connection gets an error with a fix; running servers are served; it recovers without an order', async () => {
     const entries = ['one', 'two', 'three'].map((name) => server(name, 'good.mjs', QUICK));
     const herd = await startHerd(config(entries), { shell: `ulimit -n ${FILES}` });
     const { home, daemon, fleet, say } = herd;
@@ -90,7 +90,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     );
   });
 
-  it('a server that cannot be started says why, is tried for as long as it takes, and is not given up', async () => {
+  it('a server that cannot start gives the reason, and is tried until it succeeds', async () => {
     const entries = ['one', 'two'].map((name) => server(name, 'good.mjs', QUICK));
     const herd = await startHerd(config(entries));
     const { daemon, fleet, say, status, home } = herd;
@@ -147,7 +147,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
 });
 
 describe.runIf(process.platform === 'linux')('P14: no more processes', () => {
-  it('a fork that is refused is an error to its caller; servers and the watchdog are back when there is room', async () => {
+  it('a refused fork is an error to its caller; servers and the watchdog return with room', async () => {
     if (!isRoot) {
       console.warn('P14: not root: no daemon of another user can be started, so no fork was refused');
       return;

@@ -56,7 +56,7 @@ async function canBeTried({ folder }: Home): Promise<boolean> {
 }
 
 describe('S6: another user', () => {
-  it('is refused', async () => {
+  it('gets EACCES at the socket', async () => {
     const { home } = await openHome();
     expect(modesOf(home)).toEqual(['700', '600']);
     const isTried = await canBeTried(home);
@@ -64,7 +64,7 @@ describe('S6: another user', () => {
     measured(`S6: ${isTried ? 'another user hears EACCES' : 'only modes were looked at'}`);
   });
 
-  it('finds nothing open for long: what somebody opened to others is closed again, and the log says so', async () => {
+  it('gets no access by loosened modes: the daemon restores 0700 and 0600, and logs it', async () => {
     const { home, fleet } = await openHome();
     chmodSync(home.socket, 0o666);
     chmodSync(dirname(home.socket), 0o755);

@@ -49,7 +49,7 @@ async function inFlight(herd: Herd, name: string): Promise<void> {
 }
 
 describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s', (transport) => {
-  it('that is replaced between two calls serves the next; one that dies in the middle of a call is known within a second, and serves after its return', async () => {
+  it('that is replaced between two calls serves the next; a death during a call fails it within a second, and the server serves after its return', async () => {
     const server = await started(transport);
     const herd = await herdOf([{ name: 'far', transport, url: server.url }]);
     const isConnected = async () => {
@@ -88,7 +88,7 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s
 });
 
 describe('U6: a cable that is pulled', () => {
-  it('a server that vanished without a word is noticed in the time of its ping, in mid-call: over http, sse and websocket', async () => {
+  it('a server that vanishes during a call is noticed by ping: over http, sse and websocket', async () => {
     const behind = await Promise.all(
       (['http', 'sse', 'websocket'] as const).map(async (transport) => {
         const server = await started(transport);
@@ -118,7 +118,7 @@ describe('U6: a cable that is pulled', () => {
     );
   });
 
-  it('an idle server is noticed in the time of its ping: over http and sse', async () => {
+  it('a server that vanishes while idle is noticed by ping: over http and sse', async () => {
     const behind = await Promise.all(
       ([tinyHttp, tinySse] as const).map(async (tiny) => tcpProxy((await tiny()).port)),
     );
