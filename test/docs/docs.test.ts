@@ -66,11 +66,11 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
 
 describe('the docs', () => {
   it.each(Object.entries(REGIONS))(
-    'the region "%s" is what the code says (npm run docs)',
+    'the region "%s" is rendered from the code (npm run docs)',
     (name, { file, text }) => expectRegion(file, name, text()),
   );
 
-  it('every test that SECURITY.md names is there, and every promise names one', () => {
+  it('every test that SECURITY.md names exists, and every promise names one', () => {
     const text = read('docs/SECURITY.md');
     const named = [...new Set(text.match(/\btest\/[\w./-]+/g))];
     expect(named.filter((path) => !/\.test\.ts$/.test(path) || !hasDoc(path))).toEqual([]);

@@ -15,7 +15,7 @@ describe('docs/RELIABILITY.md', () => {
     expect(rowsOf(readDoc('docs/RELIABILITY.md')).map((row) => cells(row)[1])).toEqual(faults);
   });
 
-  it('says of every fault what must hold, how its tests ended, by which command, when and where', () => {
+  it('has for every fault what must hold, its test results, the command, the date and the machine', () => {
     for (const row of rowsOf(readDoc('docs/RELIABILITY.md'))) {
       const [, id, , must, , tests, command, about] = cells(row);
       const listed = ROWS.find((one) => one.id === id);
@@ -27,7 +27,7 @@ describe('docs/RELIABILITY.md', () => {
   });
 });
 
-it('the table is that of the results that are kept (npm run docs)', () => {
+it('the table is rendered from docs/reliability.json (npm run docs)', () => {
   const kept = JSON.parse(readDoc('docs/reliability.json')) as Record<string, Result>;
   expectRegion('docs/RELIABILITY.md', 'reliability', table(kept));
 });
@@ -46,7 +46,7 @@ describe('the report of npm run faults', () => {
     expect(cells(rows[2] ?? '').slice(4, 8)).toEqual(['', 'not run', '', '']);
   });
 
-  it('puts what was measured into its row', () => {
+  it('puts each measurement into its row', () => {
     expect(rows[0]).toContain('| after 7 \\| 8 ms; 3 of 3 | **1 of 2 failed** | a | today |');
   });
 

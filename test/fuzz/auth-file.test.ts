@@ -26,7 +26,7 @@ async function closedServer(): Promise<string> {
 }
 
 it(
-  'L3: whatever became of the file with the tokens, a server is let in or asks for an authorisation',
+  'L3: for any content of the token file, a server connects or asks for an authorisation',
   async () => {
     const origin = await closedServer();
     const spec = httpSpec(`${origin}/mcp`);

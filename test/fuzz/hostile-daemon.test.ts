@@ -23,7 +23,7 @@ const SAYINGS = [
 ];
 
 it(
-  'L3: whatever a daemon says, whoever asked the library has an answer or an error, and nothing is thrown at nobody',
+  'L3: for any answer of a daemon every library call settles with a result or an error, and no rejection is unhandled',
   async () => {
     const path = join(makeFolder(), 'd.sock');
     let sayings: Buffer[] = [];

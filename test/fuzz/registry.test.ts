@@ -101,9 +101,9 @@ function expectHarmless(server: RegistryServer, offer: InstallOption): void {
   }
 }
 
-describe('L3: whatever a registry says', () => {
+describe('L3: for any answer of a registry', () => {
   it(
-    'a server is read loosely, and what is offered of it is harmless',
+    'a server is read leniently, and its install options are harmless',
     () => {
       let offered = 0;
       fc.assert(
@@ -131,7 +131,7 @@ describe('L3: whatever a registry says', () => {
   );
 
   it(
-    'a search and a lookup have an answer, or an error of ours with its reason',
+    'search and lookup return a result, or a typed error with its reason',
     async () => {
       const cacheFolder = makeFolder();
       let found = 0;

@@ -72,9 +72,9 @@ function deliver(bytes: Buffer, cuts: readonly number[], acceptsRaw: boolean) {
 const shown = ([outcome]: Outcome[]) =>
   outcome?.ok ? { ok: true, result: outcome.result } : { ok: false, type: outcome?.error.type };
 
-describe('L3: whatever comes out of a server', () => {
+describe('L3: for any bytes from a server', () => {
   it(
-    'each call settles once, with what JSON.parse reads in a line with its id alone, read or unread',
+    'each call settles once, with the value that JSON.parse gives for the line with its id, raw or parsed',
     () => {
       const reached = new Map<string, number>();
       const bytes = fc
@@ -122,7 +122,7 @@ describe('L3: whatever comes out of a server', () => {
   );
 
   it(
-    'lines are the same however the bytes are cut, each whole or told to be too long',
+    'the framer gives the same lines for any split, each complete or reported as too long',
     () => {
       const framed = (pieces: readonly Buffer[], takesLong: boolean) => {
         const seen: string[] = [];

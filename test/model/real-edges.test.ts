@@ -171,7 +171,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     },
   );
 
-  test('a permit that is given back lets the next one start', async () => {
+  test('a permit that is given back lets the next start begin', async () => {
     const stage = new RealStage({}, (edge) => walked.add(edge));
     const giveBack = stage.permits.ask(() => {});
     stage.replica.order('start');
@@ -182,7 +182,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     await stage.end();
   });
 
-  test('P4: a call in the very moment of a crash is parked, and served by the next incarnation', async () => {
+  test('P4: a call at the moment of a crash waits, and is served by the next incarnation', async () => {
     const stage = await walk({}, ['start', 'open']);
     let next: ReturnType<RealStage['call']> | undefined;
     const crashed = stage.call('exit', () => {
@@ -198,7 +198,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     await stage.end();
   });
 
-  test('P10: a command that is not there is given up at once', async () => {
+  test('P10: a missing command is quarantined at once', async () => {
     const stage = await walk({ spec: { command: '/no/such/command' } }, ['start']);
     await stage.reaches('quarantined');
     expect(stage.replica.lastError).toMatchObject({ cause: 'spawn', permanent: true });
@@ -290,7 +290,7 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [/closing\.asking/, /^link\.closed killed$/, 'the stop sequence of these tests never reaches KILL'],
   ];
 
-  test('none was left out', () => {
+  test('no edge was left out', () => {
     const edges = new Set(
       [true, false].flatMap((idle) =>
         serverGraph({ idle }).map(({ from, event }) => `${serverTitle(from)} · ${labelOf(event)}`),

@@ -30,7 +30,7 @@ async function comesToRest(real: Real): Promise<void> {
   }
 }
 
-describe('layer 3: whatever is done to a herd, in whatever order, it does what the specification owes', () => {
+describe('layer 3: for any sequence of events a herd follows its specification', () => {
   test('I1 I2 I3 I6 I8 I10 P4 P9: random calls, orders, deaths, configs and times against an independent specification', async () => {
     const reached = new Map<string, number>();
     const told = new Map<string, number>();

@@ -278,7 +278,7 @@ describe('a 401 that asks for no token, as a gateway sends it', () => {
 });
 
 describe('more scope', () => {
-  it('is asked for in addition to what was granted, and only the call that needs it fails', async () => {
+  it('is requested in addition to the granted scope, and only the call that needs it fails', async () => {
     const guarded = await startProtected({ callScope: 'write' });
     const { authorizations } = makeAuthorizations();
     const spec = httpSpec(guarded.url);

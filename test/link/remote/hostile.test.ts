@@ -67,7 +67,7 @@ describe('a hostile server', () => {
     expect(ms).toBeLessThan(1000 + NOISE_MS);
   });
 
-  it('nor fill the log with them', async () => {
+  it('cannot fill the log with its refusals', async () => {
     const tiny = await tinyHttp({
       on: {
         'notifications/initialized': (_message, response) => response.writeHead(500).end('x'.repeat(1e6)),
@@ -250,7 +250,7 @@ it('a call that is cancelled while its token is being fetched is never sent', as
   expect(tiny.methods()).not.toContain('tools/call');
 });
 
-it('an MCP 2026 server whose subscription stream is cut lives on, and is subscribed to again', async () => {
+it('an MCP 2026 server whose subscription stream is cut stays connected, and is subscribed to again', async () => {
   let listens = 0;
   const tiny = await tinyHttp({
     on: {
