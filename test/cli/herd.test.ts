@@ -83,7 +83,7 @@ describe('the command and the daemon', () => {
     expect(servers[0]).toMatchObject({ state: 'connected', detail: 'running', calls: 1, failures: 0 });
     expect(await run('down')).toMatchObject({ status: 0, stdout: 'stopped: good\n' });
     expect(() => process.kill(servers[0].pids[0], 0)).toThrow();
-    // it has let go of everything when the command returns
+    // the socket is removed when the command returns
     expect(existsSync(home.socket)).toBe(false);
   });
 

@@ -70,7 +70,7 @@ const STORY: readonly (readonly string[])[] = [
   ['down'],
   ['status'],
 ];
-/** What is said at length, by the machine, or elsewhere. */
+/** Output that is long, depends on the machine, or is tested elsewhere. */
 const NOT_GOLDEN = ['doctor', 'schema', 'inspect', 'logs'];
 
 function stage() {

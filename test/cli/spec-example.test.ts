@@ -9,7 +9,7 @@ const BOB = 'io.github.bob/filesystem';
 const published = [...simple(ALICE), ...simple(BOB)];
 const BY_HAND = ['add', 'filesystem', '--', 'npx', '-y', 'mine'];
 
-/** What the two files hold, read as anybody would. */
+/** The content of the two files, read without toolherd. */
 function written({ agentFile, configFile }: Stage): string[] {
   const lists = [agentFile, configFile].map((file) =>
     existsSync(file) ? parse(readFileSync(file, 'utf8')) : {},

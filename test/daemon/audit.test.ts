@@ -41,10 +41,10 @@ function recordsIn(home: Home, suffix = ''): CallEvent[] {
   return lines.map((line) => JSON.parse(line) as CallEvent);
 }
 
-/** What was written since, when as much has come as is expected; and a batch later there is no more. */
+/** The records, after the expected number was written and a further batch added none. */
 async function written(herd: Herd, count: number, before = 0): Promise<CallEvent[]> {
   await until(() => recordsIn(herd.home).length >= before + count);
-  // two calls more, a batch apart: whatever was on its way is written
+  // two more calls, a batch apart: every earlier record is written by then
   for (const _ of [1, 2]) {
     const { length } = recordsIn(herd.home);
     await herd.say('good', 'pid');

@@ -56,7 +56,7 @@ describe('the code cache of the daemon', () => {
   const PROGRAM =
     "console.log(Object.keys(require.cache).some((file) => file.endsWith('program.cjs')) ? 'read' : 'compiled');";
 
-  /** What a daemon's program says that was kept in this way. */
+  /** The output of a daemon with such a code cache. */
   function run(
     spoil: (kept: Buffer) => Buffer,
     { v8 = process.versions.v8, of = PROGRAM, at = (path: string) => path } = {},

@@ -71,7 +71,7 @@ const SITUATIONS: readonly Situation[] = [
     when: 'too many calls wait for it already',
     type: 'OverloadedError',
     async run({ connect }) {
-      // on a connection of its own, whose end takes the calls back
+      // on a separate connection, whose end cancels the calls
       const fleet = await connect();
       await fleet.start({ servers: ['busy'] }, true);
       const calls = Array.from({ length: 10_002 }, () => fleet.call({ server: 'busy', tool: 'wait' }));
@@ -108,7 +108,7 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-/** Where nobody listens, and where something else does. */
+/** A port without a listener, and one with another program. */
 interface Ports {
   closed: number;
   wrong: number;
@@ -141,7 +141,7 @@ function entries({ closed, wrong }: Ports): Entry[] {
   ];
 }
 
-/** A port at which nobody listens. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const listener = createServer();
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));

@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 /** More than Node needs for itself, less than it has eaten after a meal. */
 const MAX = 200;
 const MEAL = 300;
-/** Its calls never end by themselves: where nobody notices, they should not take the patience of a minute. */
+/** Its calls never end without the budget: a failing test should not wait for a minute. */
 const FRUGAL = { max_rss: MAX * MIB, backoff: { min: 0.02, max: 0.05 }, request_timeout: 15 };
 const OVER = /^one: over its memory budget: its processes used (\d+(\.\d)?) MiB, and max_rss allows 200 MiB$/;
 
@@ -57,7 +57,7 @@ describe('a server over its max_rss', () => {
       const now = await status('one');
       return now.restarts === 1 && now.pids.length === 2 && now.state === 'connected' && now;
     });
-    // the other one has not even noticed
+    // the other replica was not restarted
     expect(after.pids.filter((pid) => pids.includes(pid))).toHaveLength(1);
     expect(after.incarnation).toBe(2);
     expect(await say('one', 'pid')).toMatch(/^\d+$/);
@@ -118,13 +118,13 @@ describe('a herd over daemon.max_rss', () => {
     expect(await logOf(herd, 'servers/first')).toContain('stopped to make room');
     expect((await status('second')).detail).toBe('running');
 
-    // it is back when it is called; then the other one has to go
+    // a call starts it again; then the other server is stopped
     expect(await say('first', 'eat', { mb: 150 })).toBe('1');
     expect(await status('first')).toMatchObject({ incarnation: 2, restarts: 0 });
     await until(async () => (await status('second')).detail === 'idle');
     expect(await status('busy')).toMatchObject({ pids: [pid], incarnation: 1, in_flight: 1 });
 
-    // nothing idle is left, and that is said
+    // no idle server is left: the status has the problem
     waiting.push(fleet.call({ server: 'first', tool: 'wait' }));
     const problem = /more than the 300 MiB of daemon\.max_rss, and no server is idle that could be stopped$/;
     herd.home.configure(config(entries, { max_rss: 300 * MIB }));

@@ -28,7 +28,7 @@ const remember = async (herd: Herd) => JSON.parse(await herd.say('it', 'memory')
 const line = (method: string, params: unknown, id: unknown = 1) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 
-/** How many ends of connections the daemon holds. */
+/** Number of connections that the daemon holds. */
 const openSockets = ({ daemon }: Herd) => openFiles(daemon.pid).filter((name) => name === 'socket').length;
 
 const INITIALIZE = line(
@@ -55,7 +55,7 @@ const script = (herd: Herd, text: string) =>
     `require('node:net').connect(${JSON.stringify(herd.home.socket)}).write(${JSON.stringify(text)})`,
   ]);
 
-/** Every way to call, each from a process of its own. */
+/** Every way to call, each from another process. */
 const WAYS: { name: string; calls: number; start(herd: Herd): ChildProcess }[] = [
   { name: 'fleet/call', calls: 1, start: (herd) => script(herd, line('fleet/call', HANG)) },
   {

@@ -7,7 +7,7 @@ import { config, lines, server } from './config.js';
 import { measured } from './measured.js';
 
 const named = (name: string, value = '') => server(name, 'good.mjs', { env: { VALUE: value } });
-/** Undefined where a call came in the moment of the change: that is an error which says so. */
+/** Undefined if the call came at the moment of the change and got an error. */
 const valueIn = (environment: string) =>
   environment.startsWith('{') ? (JSON.parse(environment) as { VALUE?: string }).VALUE : undefined;
 
@@ -110,7 +110,7 @@ describe('a config that changes while the daemon runs', () => {
       if (round % 4 === 0) await sleep(20);
       const { servers } = await fleet.status();
       writing.goesOn();
-      // a file that rests for longer counts as written, and whoever was kept from writing has proven nothing
+      // a file that is quiet for longer counts as written: such a round proves nothing
       if (writing.ms > QUIET_MS) {
         slow += 1;
         await until(isApplied(round));

@@ -35,7 +35,7 @@ const logOf = ({ folder }: Home, name: string) =>
 
 async function startBoxes(...names: string[]) {
   const home = makeHome(config(names.map(boxed)), { PATH: STAND_IN });
-  // what the stand-in started is nobody's child: whatever fails here, it goes
+  // containers of the stand-in have no parent: they are killed after every test
   const born = new Set<number>();
   onTestFinished(() => [...born].forEach(killNow));
   const herd = await herdIn(home, await home.start());

@@ -51,7 +51,7 @@ describe('a server that crashes after a good handshake, for ever', () => {
   it('P9: gets one more try by a start order, which does not clear its failures', async () => {
     const entry = server('one', 'crashes-when-ready.mjs', { args: ['./lives'], max_restarts: 1, ...QUICK });
     const herd = await startHerd(config([entry]));
-    // who asks for its tools is not kept waiting for ever
+    // a request for its tools does not wait for ever
     expect((await herd.fleet.tools('one')).tools).toEqual([]);
     expect(await inQuarantine(herd, 'one')).toMatchObject({ incarnation: 2 });
     await herd.fleet.start({ servers: ['one'] });

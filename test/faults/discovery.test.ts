@@ -9,7 +9,7 @@ import { measured } from './measured.js';
 
 const offers = (fields: Record<string, unknown> = {}) => config([server('offers', 'offers.mjs', fields)]);
 
-/** Everything told of the catalog from now on; the daemon knows of it when this resolves. */
+/** Catalog events from now on; the subscription is in place when this resolves. */
 async function listen(fleet: ConnectedFleet): Promise<CatalogEvent[]> {
   const events: CatalogEvent[] = [];
   fleet.subscribe(['catalog'], (event) => event.topic === 'catalog' && events.push(event));

@@ -92,7 +92,7 @@ describe('C4: on a disk that is full', () => {
     expect(pidsIn(read('state/ledger'))).toEqual(await running(herd));
     await fleet.reload();
     const lines = read('state/logs/daemon.log').trimEnd().split('\n');
-    // every line is whole; that calls are recorded again may be said before or after it
+    // every line is complete; the line about the audit file may be before or after it
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('config applied');
     measured(
       `C4: ${served} of 200 calls were served on a full disk; the ledger was whole again with the next change`,

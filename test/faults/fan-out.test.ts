@@ -12,7 +12,7 @@ const texts = (results: readonly ToolResult[]) =>
 const echo = (name: string, value: string) => ({ server: name, tool: 'echo', arguments: { value } });
 
 describe('many calls at once', () => {
-  /** Every eighth goes to the one that hangs. */
+  /** Every eighth call is for the server that hangs. */
   const manyCalls = () =>
     Array.from({ length: 64 }, (_, index) => {
       const name = EIGHT[index % 8]!;

@@ -30,14 +30,14 @@ describe('U4: a server that sends replies without a request', () => {
   it('has repeated replies, forged ids and foreign tokens dropped and counted in the log', async () => {
     const { home, strays } = await stage();
     const [victim, other] = [new LineClient(home.socket), new LineClient(home.socket)];
-    // without a token: whatever progress comes for it is foreign
+    // without a token: any progress for it is foreign
     victim.say({ id: 1, method: 'tools/call', params: { name: 'it__victim', arguments: {} } });
     await victim.settle();
     expect(textOf(await other.ask(1, 'tools/call', call('twice')))).toBe('first');
     expect(textOf(await other.ask(1, 'tools/call', call('forge')))).toBe('mine');
     expect(textOf(await other.ask(1, 'tools/call', call('progress')))).toBe('quiet');
     await other.settle();
-    // its own token is its own; the four others are nobody's
+    // it gets progress for its own token; the four others belong to no call
     expect(other.heard('notifications/progress')).toEqual([
       { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1, progressToken: 't' } },
     ]);

@@ -19,7 +19,7 @@ const BOMBS: [what: string, text: string][] = [
   ['a list in itself', 'a: &a [*a, *a]\n'],
 ];
 
-/** The herd stays as it was, whoever is asked. */
+/** Status and server are unchanged. */
 async function expectUntouched({ fleet, say, daemon }: Herd, pid: string): Promise<void> {
   expect(await say('one', 'pid')).toBe(pid);
   expect((await fleet.status()).servers).toMatchObject([{ name: 'one', incarnation: 1 }]);

@@ -5,7 +5,7 @@ import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
 import { measured, millis } from './measured.js';
 
-/** Time enough for a server that is well to answer, whatever else the machine does. */
+/** Time enough for a healthy server to answer, also on a loaded machine. */
 const PING = { ping: { interval: 0.5, timeout: 2 } };
 /** Interval, timeout, the second that is allowed, and what a loaded machine may add. */
 const NOTICED_MS = 500 + 2000 + 1000 + NOISE_MS;

@@ -17,7 +17,7 @@ import { measured } from './measured.js';
 const LARGE = 100_000;
 const HERD = config([server('it', 'large-tricks.mjs')]);
 
-/** What its own caller hears of a trick; the honest answer that follows, where nothing could be told. */
+/** The error that its own caller gets; MINE if the forged reply was dropped and the real one follows. */
 const MINE = 'mine';
 const TRICKS = [
   ['twoIds', MINE],
@@ -119,7 +119,7 @@ describe('U8: a large reply', () => {
       await client.ask(`${kind}, over`, 'tools/call', { name: 'it__release' });
       await until(async () => (await status('it')).in_flight === 0);
     }
-    // nobody has heard anything else, and the other calls are answered by their own answers
+    // no client got another message, and the other calls got their own replies
     await victim.settle();
     await client.settle();
     const [heard, heardToo] = [client.lines.slice(0, -1), victim.lines.slice(0, -1)];

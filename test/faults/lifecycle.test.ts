@@ -84,7 +84,7 @@ describe('the processes of a server', () => {
     await fleet.start({ servers: ['one'] }, true);
     const { pids } = await status('one');
     expect(new Set(pids).size).toBe(3);
-    // two of them are busy: whoever asks meanwhile is answered by the third
+    // two of them are busy: the third answers meanwhile
     const abort = new AbortController();
     const busy = [1, 2].map(() => fleet.call({ server: 'one', tool: 'wait' }, { signal: abort.signal }));
     await until(async () => (await status('one')).in_flight === 2);

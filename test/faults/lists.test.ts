@@ -11,7 +11,7 @@ import { seen } from '../support/until.js';
 import { config, command as entry, fixturePath, server } from './config.js';
 
 const REASON = 'tools/list was answered with error -32603: warming up';
-/** It never answers, and needs no time to go. */
+/** It never answers, and stops at once. */
 const hang = (fields = {}) => server('hang', 'silent.mjs', { stop: { close: 0.1, term: 0.1 }, ...fields });
 const good = server('good', 'good.mjs');
 
@@ -83,7 +83,7 @@ describe('a server that hangs at its first start', () => {
     const read = async () => {
       reads += 1;
       const { result, error } = await client.ask(`read-${reads}`, 'resources/read', { uri: 'note://hello' });
-      // until its server was heard
+      // until its server was read
       if (error !== undefined) expect(error.data).toMatchObject({ retryable: true });
       return result;
     };

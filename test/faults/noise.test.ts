@@ -5,7 +5,7 @@ import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
 
-/** Far from the timeout of the call: who waits for that has hung. */
+/** Far below the timeout of the call. */
 const FAST_MS = 500 + NOISE_MS;
 const TIMEOUT_S = 30;
 
@@ -15,7 +15,7 @@ const stage = async () => {
   return herd;
 };
 
-/** By every way that a call can go: what is broken must not get through on any. What was said, or the error. */
+/** Every path of a call, none of which may pass a broken reply. Returns the text, or the error. */
 async function byFleet({ fleet }: Herd, tool: string): Promise<string> {
   const { error, content } = await fleet.call({ server: 'it', tool });
   return error === null ? (content[0] as { text: string }).text : `${error.type}: ${error.message}`;

@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 const modesOf = ({ socket }: Home) => [modeOf(dirname(socket)), modeOf(socket)];
 
-/** Connects as another user. Only root can become one: elsewhere the modes are all there is to look at. */
+/** Connects as another user. Only root can do that; other users only check the modes. */
 const STRANGER = `
   const { connect } = require('node:net');
   process.setgroups([]);
@@ -36,7 +36,7 @@ async function strangerHears(socket: string): Promise<string> {
   return said.trim() || complaint;
 }
 
-/** A home that anybody may enter, up to the socket's own folder: else a stranger would prove nothing. */
+/** A home that every user may enter, except the socket's folder; otherwise another user would fail too early. */
 async function openHome() {
   const herd = await startHerd(config([]));
   chmodSync(herd.home.folder, 0o711);

@@ -7,7 +7,7 @@ import { measured, millis } from './measured.js';
 
 /** Tries follow each other quickly: a test is not to wait for a backoff. */
 const SOON = { backoff: { min: 0.1, max: 0.2, factor: 1, jitter: 0 }, timeout: 10 };
-/** Time enough for a server that is there to answer, whatever else the machine does. */
+/** Time enough for a running server to answer, also on a loaded machine. */
 const PING = { interval: 0.5, timeout: 2 };
 /** Interval, timeout, the second that is allowed, and what a loaded machine may add. */
 const NOTICED_MS = 500 + 2000 + 1000 + NOISE_MS;
@@ -43,7 +43,7 @@ async function started(transport: Remote): Promise<RemoteServer> {
 
 const callLong = (herd: Herd, name: string) => herd.fleet.call({ server: name, ...LONG });
 
-/** A call is with the server when the server has been told of it and has not answered. */
+/** Resolves when the server has the call and has not answered. */
 async function inFlight(herd: Herd, name: string): Promise<void> {
   await until(async () => (await herd.status(name)).in_flight === 1);
 }

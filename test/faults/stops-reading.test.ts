@@ -41,7 +41,7 @@ it('U5: calls to a server that stops reading wait up to the cap, then fail at on
   const askedAt = performance.now();
   expect(await say('good', 'echo', { value: 'still here' })).toBe('still here');
   expect(performance.now() - askedAt).toBeLessThan(500 + NOISE_MS);
-  // who has nothing waiting is let in: the crowd is another's
+  // a caller without waiting calls is accepted, although another caller has many
   const newcomer = (await connect()).call({ ...take, arguments: { filler: 'abc' } });
   const grown = peakOf(daemon.pid) - before;
   expect(grown).toBeLessThan(600 * MIB);

@@ -75,7 +75,7 @@ const textsOf = (value: unknown): string[] =>
       ? Object.values(value).flatMap(textsOf)
       : [];
 
-/** What a stranger published may not do: run something else, ask for what nobody is told of, break the file. */
+/** A published entry must not run another program, take a hidden variable, or break the file. */
 function expectHarmless(server: RegistryServer, offer: InstallOption): void {
   const { command, args = [], ...others } = offer.fields;
   if (offer.transport === 'stdio') expect(['npx', 'uvx', 'docker']).toContain(command);

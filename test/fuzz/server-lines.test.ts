@@ -168,7 +168,7 @@ describe('L3: for any output of a server', () => {
                 expect.stringMatching(/^[\w.-]{1,64}$/),
               ]);
           await expectWell();
-          // what it says it has not, it is not asked for
+          // a list without its capability is not read
           await fleet.tools('it', true);
           expect(await say('it', 'say', { bytes: '', cuts: [], value: 'well' })).toBe('well');
           expect(await status('it')).toMatchObject({ in_flight: 0, incarnation: 1 });

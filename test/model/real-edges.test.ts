@@ -3,7 +3,7 @@ import { serverGraph, serverTitle } from './graphs.js';
 import { labelOf, RealStage, type StageOptions } from './real-stage.js';
 import { type StepName, steps } from './real-steps.js';
 
-/** Every edge of the server machine that a real process walked, in whatever test of this file. */
+/** Every edge of the server machine that a real process walked, in all tests of this file. */
 const walked = new Set<string>();
 
 async function walk(options: StageOptions, way: readonly StepName[]): Promise<RealStage> {

@@ -58,7 +58,7 @@ describe('a transient server with real processes', () => {
     await herd.view.order('start', { servers: ['t'] }, true);
     expect(world.alive.length).toBe(spares);
     let unsettled = 0;
-    /** Those that were told to go take no call any more. */
+    /** Processes that are stopping take no call. */
     const check = () => {
       const taking = world.alive.filter(({ link }) => link.session.state === 'open').length;
       expect(taking).toBeLessThanOrEqual(unsettled + spares);

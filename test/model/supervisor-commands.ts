@@ -236,7 +236,7 @@ function answerOldest(link: FakeLink): void {
 
 const settledIds = new WeakMap<FakeLink, Set<number>>();
 
-/** Ids that were written and neither answered nor taken back. */
+/** Ids that were written and neither answered nor cancelled. */
 function inFlightOf(link: FakeLink): number[] {
   const over = settledIds.get(link) ?? new Set<number>();
   settledIds.set(link, over);

@@ -6,7 +6,7 @@ import { NOISE_MS } from '../support/noise.js';
 import { share } from '../support/share.js';
 import { type Moves, VARIANTS } from './variants.js';
 
-/** The same twelve behaviours, whatever carries the messages and whichever version of the protocol is spoken. */
+/** The same twelve behaviours over every transport and both eras. */
 describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }) => {
   const stage = share(async () => {
     const prepared = await prepare();

@@ -61,7 +61,7 @@ describe('call events', () => {
       client.heard('fleet/event').map(({ params }) => (params as { tool: string }).tool);
     await other.say1('common__argv');
     await until(() => calls(global).length === 3);
-    // a reply comes after everything that was told before
+    // a reply comes after all earlier events
     for (const client of [a, b, other]) await client.status();
     expect([calls(a), calls(b), calls(other)]).toEqual([
       ['echo', 'pid', 'cwd'],

@@ -14,7 +14,7 @@ import type { Json } from './support.js';
 const INFO = { name: 'test', version: '1' };
 const SERVERS = [server('good', 'good.mjs'), server('my questions', 'questions.mjs')];
 
-/** What `fetch` would do if it knew Unix sockets. */
+/** `fetch` over a Unix socket. */
 function fetchOn(socketPath: string): typeof fetch {
   return (input, init = {}) =>
     new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import { FakeClock } from '../support.js';
 
 const LIMITS = { softBytes: 200_000, hardBytes: 1_000_000, stallMs: 5000 };
 
-/** A client that takes bytes when it is told to. */
+/** A client that reads when the test orders it. */
 function slowClient(spent?: (piece: Buffer) => void) {
   const writes: string[] = [];
   let take: (() => void) | undefined;

@@ -17,7 +17,7 @@ async function overHttp(): Promise<Entry> {
   return { name: 'modern', description: 'modern', server: 'modern', transport: 'http', url };
 }
 
-/** A herd, and what its fixture was asked to tell. */
+/** A herd, and the subscriptions that its fixture got. */
 async function start(text: string, name = 'watched') {
   const herd = await startMcp(text);
   return {

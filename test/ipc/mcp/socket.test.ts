@@ -154,14 +154,14 @@ describe('MCP on the socket', () => {
       result: { action: 'accept', content: { name: 'Ada' } },
     });
 
-    // what it did not say it can do it is not asked
+    // it is not asked without the capability
     const sampling = { name: 'questions__ask', arguments: { method: 'sampling/createMessage', params: {} } };
     expect(textOf(await mine.ask(2, 'tools/call', sampling))).toContain(
       'does not offer sampling/createMessage',
     );
     expect(mine.heard('sampling/createMessage')).toEqual([]);
 
-    // its own error goes back as well
+    // its error reaches the server too
     const failing = mine.ask(3, 'tools/call', asked);
     const second = await until(() => mine.heard('elicitation/create')[1]);
     mine.say({ id: second.id, error: { code: -5, message: 'no person here', data: { a: 1 } } });

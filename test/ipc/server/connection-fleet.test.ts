@@ -3,7 +3,7 @@ import type { FleetEvent, LocalFleet } from '../../../src/fleet/fleet.js';
 import { ConnectionFleet } from '../../../src/ipc/server/connection-fleet.js';
 import { FakeFleet, stateEvent } from '../fake-fleet.js';
 
-/** A herd, and the one that a connection gets when it acts. */
+/** A shared fleet, and the one that a connection gets when it uses servers. */
 function stage() {
   const [herd, own] = [new FakeFleet(), new FakeFleet()];
   const watched: string[] = [];

@@ -306,7 +306,7 @@ describe('more scope', () => {
     const grants = guarded.asked;
     await failure(post(authorizations, spec, 'tools/call'));
     await obtain(authorizations, spec);
-    // the server asks on, whatever it was granted
+    // the server asks for more, for any granted scope
     const refusal = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="never"' };
     const send = authorizations.layer(spec)!(
       async () => new Response('no', { status: 403, headers: refusal }),

@@ -24,7 +24,7 @@ const MODERN = {
 };
 const discover: Answer = ({ id }, response) => answerJson(response, reply(id, MODERN));
 
-/** Answers whatever it is sent with these bytes. */
+/** Answers every request with these bytes. */
 async function parrot(answer: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -170,7 +170,7 @@ describe('a hostile server', () => {
     let pings = 0;
     const [socket] = tiny.sockets;
     socket?.on('ping', () => (pings += 1)).pong();
-    // each round trip lets whatever a pong has started come back
+    // each round trip gives a pong time to have an effect
     for (let round = 0; round < 20; round += 1) await tool('any');
     expect(pings).toBe(0);
   });

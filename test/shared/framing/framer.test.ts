@@ -23,7 +23,7 @@ function frame(chunks: Iterable<Buffer>, maxBytes = 1000) {
   return { lines, oversized, framer };
 }
 
-/** What a connection does: it tells of a line that is too long at once. */
+/** Like a connection: reports a line that is too long at once. */
 function frameTold(chunks: Iterable<Buffer>, maxBytes = 1000): string[] {
   const events: string[] = [];
   const framer = new Framer(maxBytes, {

@@ -14,7 +14,7 @@ const tools = (...names: string[]): FakeLinkBehaviour => ({
   lists: { 'tools/list': names.map((name) => ({ name, inputSchema: schema })) },
 });
 
-/** What is kept from one herd to the next. */
+/** The cache that two herds share. */
 class Memory implements CatalogStore {
   readonly kept = new Map<string, string>();
   saves = 0;
@@ -42,7 +42,7 @@ function stage(manners: FakeLinkBehaviour, changes: Partial<StdioSpec> = {}, cat
   return { world, herd, events, names, call, catalogs };
 }
 
-/** A second life, in which the server would offer something else. */
+/** A second herd with the same cache, whose server offers other tools. */
 async function afterwards(
   before: FakeLinkBehaviour,
   now: FakeLinkBehaviour,

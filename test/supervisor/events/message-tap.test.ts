@@ -6,7 +6,7 @@ import { config, server } from '../../faults/config.js';
 import { startHerd, until } from '../../support/herd.js';
 import { settled, spec, World } from '../world.js';
 
-/** A herd with one server that says a lot, and everything that it was heard to say. */
+/** A herd with one chatty server, and the events and log lines of that server. */
 async function listen(fields: Record<string, unknown> = {}, daemon: Record<string, unknown> = {}) {
   const herd = await startHerd(config([server('chatty', 'chatty.mjs', fields)], daemon));
   const { fleet, home } = herd;

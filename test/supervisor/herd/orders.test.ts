@@ -6,7 +6,7 @@ import { startHerd } from '../../support/herd.js';
 import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
-/** A server that says what its tools are when it is told to. */
+/** A server whose list of tools is answered by the test. */
 function stage(changes: Partial<StdioSpec> = {}) {
   const world = new World();
   let say = (_tools: JsonObject[]) => {};

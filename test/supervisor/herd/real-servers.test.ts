@@ -56,7 +56,7 @@ describe('a long call to a real server over the socket', () => {
     await until(async () => (await fleet.status()).servers[0]?.in_flight === 1);
     abort.abort();
     expect((await cancelled).error).toMatchObject({ type: 'CancelledError', sent: true, retryable: false });
-    // what the server prints when it is told
+    // the server prints this at notifications/cancelled
     await until(() => lines.some((line) => /^cancelled \d+: /.test(line)));
     end();
   });

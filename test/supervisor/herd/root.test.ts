@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assign, createActor, createMachine, fromCallback } from 'xstate';
 import { type RootReport, rootMachine } from '../../../src/supervisor/herd/root.js';
 
-/** Breaks when it is told to. */
+/** Throws at the event `break`. */
 const fragile = createMachine({
   types: {} as { context: { heard: number } },
   context: { heard: 0 },

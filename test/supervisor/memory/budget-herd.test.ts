@@ -3,7 +3,7 @@ import { settled, spec, World } from '../world.js';
 
 const MIB = 2 ** 20;
 
-/** A herd whose processes use what the test says, by the name of their server. */
+/** A herd whose memory use is set by the test, per server name. */
 function stage(...specs: ReturnType<typeof spec>[]) {
   const world = new World();
   const lists = { 'tools/list': [{ name: 'tool', inputSchema: { type: 'object' } }] };
@@ -37,7 +37,7 @@ describe('max_rss', () => {
       sent: true,
       message: 'one: over its memory budget: its processes used 11 MiB, and max_rss allows 10 MiB',
     });
-    // told once, however long it takes
+    // ordered once, for any time that the stop takes
     await world.passes(3000);
     expect(first!.orders).toEqual(['close', 'term']);
     expect(world.links).toHaveLength(1);

@@ -122,7 +122,7 @@ describe('the budget of the herd', () => {
       'the herd uses 30 MiB, more than the 1 MiB of daemon.max_rss, and no server is idle that could be stopped';
     expect(warnings).toEqual([problem]);
     expect(budget.report()?.problem).toBe(problem);
-    // well again, and over it again a moment later: the report says so at once, the log not every second
+    // below it and over it again: the report has the problem at once, the log not again
     busy.bytes = fresh.bytes = spare.bytes = 0;
     clock.advance(1000);
     expect(budget.report()).toEqual({ max_rss: MIB, rss_bytes: 0, problem: null });

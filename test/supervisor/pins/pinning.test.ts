@@ -132,7 +132,7 @@ describe('with security.pin: enforce', () => {
     const { accepted, servers } = herd.view.pins({ server: 'srv', accept: true, hashes });
     expect(accepted.map(({ tool }) => tool)).toEqual(['b']);
     expect(servers[0]?.tools.map(({ state }) => state)).toEqual(['changed', 'pinned']);
-    // who has the list is told that it has changed
+    // subscribers of the list get a change
     expect(events).toMatchObject([{ list: 'tools', changed: ['b'] }]);
     expect((await call('b')).success).toBe(true);
     expect((await call('a')).error).toMatchObject(BLOCKED);

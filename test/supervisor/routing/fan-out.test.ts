@@ -11,7 +11,7 @@ interface Begun {
   fail(): void;
 }
 
-/** Calls that end when the test says so, or when they are cancelled. */
+/** Calls that the test ends, or a cancellation. */
 function stage(count: number, options: FanOutOptions = {}, params: Partial<CallParams> = {}) {
   const clock = new VirtualClock();
   const begun: Begun[] = [];

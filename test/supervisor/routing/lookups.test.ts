@@ -7,7 +7,7 @@ import { settled, spec, World } from '../world.js';
 
 const LISTS = { 'prompts/list': [{ name: 'p' }], 'resources/list': [{ uri: 'note://a', name: 'a' }] };
 
-/** A server that answers the one thing it is asked for with this error. */
+/** A herd whose server answers the next request with this error. */
 async function refusing(error: JsonObject) {
   const world = new World();
   world.manners = () => ({ opens: true, lists: LISTS });
@@ -188,7 +188,7 @@ describe('while a server starts, a resource that no known list has', () => {
       return watching;
     };
     const watched = () => [first.watched, second.watched];
-    /** It shakes hands and says what it has. */
+    /** The second server does its handshake and is read. */
     const comes = async (opened: Opened = TELLS) => {
       second.opens(opened);
       await world.passes(100);
@@ -272,7 +272,7 @@ describe('while a server starts, a resource that no known list has', () => {
         type: 'MCPResourceNotFoundError',
         message: `no server has a resource '${URI}'`,
         ...{ why, fix, sent: true },
-        // for a client of MCP: the words of the server, and who was not heard beside them
+        // an MCP client gets the server's error, with the missing servers in data
         rpc: { code, message: 'not mine', data: { uri: URI, why, fix } },
       });
     },

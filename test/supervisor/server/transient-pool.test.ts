@@ -11,7 +11,7 @@ import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
-/** Shakes hands and answers without being told by the test. */
+/** Does the handshake and answers at once. */
 const GOOD: FakeLinkBehaviour = { opens: true, answers: true };
 
 interface Options {

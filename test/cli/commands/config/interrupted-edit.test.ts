@@ -42,7 +42,7 @@ describe('C4: an edit that is interrupted', () => {
       expect(stdout).toBe('');
       expect([at, scene.read(scene.configFile)]).toEqual([at, at <= renamed ? MINE : after]);
       if (fault !== 'half') continue;
-      // what is left beside the file is in nobody's way
+      // the temporary file that stays blocks no later edit
       expect(readdirSync(join(scene.configFile, '..')).filter((name) => name.endsWith('.tmp'))).toHaveLength(
         1,
       );

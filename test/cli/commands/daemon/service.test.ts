@@ -19,7 +19,7 @@ const SETTING = {
 };
 
 /**
- * A stand-in for systemctl, since the real one needs a session of systemd: it notes what it is told, and says that
+ * A stand-in for systemctl, since the real one needs a session of systemd: it records its arguments, and reports that
  * the unit is active once it was enabled.
  */
 const SYSTEMCTL = `#!/bin/sh

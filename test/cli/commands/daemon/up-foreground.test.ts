@@ -193,7 +193,7 @@ describe('the log of up --foreground', () => {
   });
 });
 
-/** Runs a command on a pseudo terminal, and reads from it only while it is told to. */
+/** Runs a command on a pseudo terminal, and reads from it until the order `stall`. */
 const PTY = `
 import os, pty, select, sys, time
 pid, master = pty.fork()

@@ -55,7 +55,7 @@ const ECHO = {
   params: { name: 'good__echo', arguments: { value: 'kept' } },
 };
 
-/** A daemon that takes 10 s to end, as one of its servers ignores what it is told; and a bridge to it. */
+/** A daemon that takes 10 s to end, because one of its servers ignores orders; and a bridge to it. */
 async function beginSlow() {
   const good = server('good', 'good.mjs', { env: { WHO: '${WHO:-none}' } });
   const home = makeHome(config([good, slowServer()]));
@@ -69,7 +69,7 @@ async function beginSlow() {
     until(() => readFileSync(log, 'utf8').includes(`"reason":"${reason}"`));
   const isBeingReplaced = async () => {
     await isOrdered('replaced');
-    // the bridge was told, and reads that within a few milliseconds
+    // the bridge reads the notice within a few milliseconds
     await sleep(200);
     expect(await servingPid(home)).toBe(pid);
   };

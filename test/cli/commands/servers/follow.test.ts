@@ -14,7 +14,7 @@ interface Following {
   status: Promise<number | null>;
 }
 
-/** A command that goes on, begun and listening. */
+/** A command that does not end, started and subscribed. */
 async function begin({ home }: Pick<Herd, 'home'>, ...args: string[]): Promise<Following> {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd: home.folder,

@@ -10,7 +10,7 @@ const NAME = 'NO_SUCH_TOKEN';
 const NOT_FOUND = `Environment variable '${NAME}' not found`;
 const TOKEN = { env: { TOKEN: `\${${NAME}}` } };
 const HERD: readonly Entry[] = [server('good', 'good.mjs'), server('tokened', 'good.mjs', TOKEN)];
-/** What the command says where it has the variable and the daemon has not. */
+/** The text of the command if it has the variable and the daemon lacks it. */
 const ONLY_HERE = `${NAME} is set in this shell, but not in the environment that the daemon was started with`;
 const REPLACE = 'run "toolherd up --replace" in this shell';
 

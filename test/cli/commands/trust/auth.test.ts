@@ -9,7 +9,7 @@ import { startHerd, until } from '../../../support/herd.js';
 
 const MARK = 'CANARY';
 
-/** A real daemon with one server that lets nobody in without a token, and the command beside it. */
+/** A real daemon with one server that requires a token, and the command. */
 async function startGuarded(manners: OAuthBehaviour = {}, more = '', transport: 'http' | 'sse' = 'http') {
   const guarded = await startProtected({ mark: MARK, ...manners });
   const url = transport === 'sse' ? guarded.sseUrl : guarded.url;
@@ -20,7 +20,7 @@ mcp_servers:
   const { folder } = herd.home;
   const options = { cwd: folder, env: { TOOLHERD_HOME: folder } };
   const run = (...args: string[]): Promise<Outcome> => toolherd(args, options);
-  /** Runs `auth` in a shell without a terminal, and does what it says with a browser. */
+  /** Runs `auth` without a terminal, and opens its url like a browser. */
   const authorise = (args: string[], input = '') =>
     new Promise<Outcome>((resolve) => {
       const { environment } = herd.home;

@@ -16,7 +16,7 @@ interface Said {
   version?: unknown;
 }
 
-/** Params of this era: each request says who asks. */
+/** Params of this era: each request names its client. */
 const params = (fields: object = {}, { meta = {}, capabilities = {}, version = VERSION }: Said = {}) => ({
   ...fields,
   _meta: {

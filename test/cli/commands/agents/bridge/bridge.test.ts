@@ -62,7 +62,7 @@ describe('toolherd bridge', () => {
       arguments: { duration: 2, steps: 2 },
     };
     await client.callTool(slow, undefined, { onprogress: ({ progress }) => steps.push(progress) });
-    // this client forgets who listens before it has told of progress that came together with the result: hence a second
+    // this client drops progress that arrives together with the result: hence two steps
     expect(steps[0]).toBe(1);
     client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Ada' } }));
     const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
@@ -141,7 +141,7 @@ describe('toolherd bridge', () => {
     bridge.say({ id: 4, method: 'tools/call', params: log });
     expect((await bridge.reply(4)).result).toBeDefined();
     await until(() => heard('notifications/message'));
-    // nothing of what the bridge said by itself, and the lists once
+    // no reply to the bridge's own requests, and each list once
     const rest = bridge.lines.slice(before).filter(({ id }) => id !== 4);
     expect(new Set(rest.map(({ method }) => method))).toEqual(
       new Set([
@@ -167,7 +167,7 @@ describe('toolherd bridge', () => {
       bridge.lines
         .filter(({ method }) => method === 'notifications/resources/updated')
         .map(({ params }) => params);
-    // what changed meanwhile nobody knows
+    // the resource may have changed meanwhile
     await until(() => told().length === 1);
     let id = 1;
     const touch = async (uri: string) => {

@@ -10,7 +10,7 @@ import { until } from '../../../../support/until.js';
 const request = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}\n`;
 const reply = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":{"text":"${'x'.repeat(5_000_000)}"}}\n`;
 
-/** Daemons that live for one connection each, and what they do with the first thing they hear. */
+/** Daemons that live for one connection each; each acts on its first line. */
 async function daemons(...answers: ((socket: Socket) => void)[]) {
   const path = join(makeFolder({}), 's');
   const sockets: Socket[] = [];

@@ -61,7 +61,7 @@ describe('toolherd bridge for the official client of 2026-07-28', () => {
         arguments: { duration: 2, steps: 2 },
       };
       await client.callTool(slow, { onprogress: ({ progress }) => steps.push(progress) });
-      // this client forgets who listens before it has told of progress that came together with the result: hence a second
+      // this client drops progress that arrives together with the result: hence two steps
       expect(steps[0]).toBe(1);
 
       client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { yes: true } }));

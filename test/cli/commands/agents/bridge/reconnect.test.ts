@@ -55,7 +55,7 @@ it('a line that comes while the bridge only looks for a daemon waits until it ma
   await done;
 });
 
-/** Each connection stands for another daemon: what was said to it, and a way to say something. */
+/** Each connection stands for another daemon: its received lines, and its socket. */
 async function daemons() {
   const path = join(makeFolder({}), 's');
   const heard: string[][] = [];
