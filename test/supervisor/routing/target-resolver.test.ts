@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Opened } from '../../../src/link/link.js';
-import { MCPProtocolError } from '../../../src/shared/call-errors.js';
 import type { JsonObject } from '../../../src/shared/json.js';
-import { type FakeLink, type FakeLinkBehaviour, HELLO } from '../fake-link.js';
+import type { FakeLink } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
-
-const LISTS = { 'prompts/list': [{ name: 'p' }], 'resources/list': [{ uri: 'note://a', name: 'a' }] };
+import { LISTS, URI, unlistedResource } from './unlisted-resource.js';
 
 /** A herd whose server answers the next request with this error. */
 async function refusing(error: JsonObject) {
@@ -29,22 +26,6 @@ async function refusing(error: JsonObject) {
 }
 
 describe('the error of a server', () => {
-  test('to a subscription has no value that was declared for this server', async () => {
-    const world = new World();
-    world.manners = () => ({ answers: true, lists: LISTS });
-    const redactSaid = <T>({ name }: { name: string }, value: T): T =>
-      JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
-    const herd = world.herd({ redactSaid });
-    herd.apply([spec()]);
-    await herd.view.order('start', { all: true });
-    await settled();
-    world.newest.opens({ ...HELLO, capabilities: { resources: { subscribe: true } } });
-    await settled();
-    world.newest.watch = () => Promise.reject(new MCPProtocolError('srv: no, by the secret of srv'));
-    const watching = herd.view.watches.watch({ uri: 'note://a' }, () => undefined);
-    await expect(watching).rejects.toMatchObject({ message: 'srv: no, by the ***' });
-  });
-
   test.each([-32002, -32602])(
     'to a read, %i, becomes MCPResourceNotFoundError with a suggestion',
     async (code) => {
@@ -141,115 +122,7 @@ describe('a request that names no server, while a server hangs at its first star
   });
 });
 
-describe('a watch of a resource', () => {
-  test('moves to the changed server, also when that server is read later than list_wait', async () => {
-    const world = new World();
-    world.manners = () => ({ answers: true, lists: LISTS });
-    const opened = { ...HELLO, capabilities: { resources: { subscribe: true } } };
-    const herd = world.herd();
-    herd.apply([spec()]);
-    await herd.view.order('start', { all: true });
-    await settled();
-    world.newest.opens(opened);
-    await settled();
-    const told: unknown[] = [];
-    await herd.view.watches.watch({ uri: 'note://a' }, (params) => told.push(params));
-    herd.apply([spec({ args: ['changed'] })]);
-    await settled();
-    await world.passes(10_000);
-    expect([world.links.length, world.newest.life]).toEqual([2, 'starting']);
-    world.newest.opens(opened);
-    await world.passes(10);
-    expect([world.newest.watched, told]).toEqual([['note://a'], [{ uri: 'note://a' }]]);
-  });
-});
-
-describe('while a server starts, a resource that no known list has', () => {
-  const URI = 'other://x';
-  const TELLS = { ...HELLO, capabilities: { resources: { subscribe: true } } };
-  const MUTE = { ...HELLO, capabilities: { resources: {} } };
-  const LISTED = { 'resources/list': [{ uri: URI, name: 'x' }] };
-
-  /** `first` is the only one that is known to offer resources; `second` is about to start and has `lists`. */
-  async function stage(lists: FakeLinkBehaviour['lists'] = LISTED) {
-    const world = new World();
-    world.manners = ({ name }) => ({ answers: true, lists: name === 'first' ? LISTS : lists! });
-    const herd = world.herd();
-    herd.apply([spec({ name: 'first' }), spec({ name: 'second' })]);
-    void herd.view.order('start', { all: true });
-    await settled();
-    const [first, second] = world.links as [FakeLink, FakeLink];
-    first.opens(TELLS);
-    await settled();
-    const told: unknown[] = [];
-    const watch = async (server?: string) => {
-      const watching = herd.view.watches.watch({ uri: URI, server }, (params) => told.push(params));
-      await world.passes(2500);
-      return watching;
-    };
-    const watched = () => [first.watched, second.watched];
-    /** The second server does its handshake and is read. */
-    const comes = async (opened: Opened = TELLS) => {
-      second.opens(opened);
-      await world.passes(100);
-    };
-    return { world, herd, first, second, watch, watched, comes, told };
-  }
-
-  test.each<FakeLinkBehaviour['lists']>([
-    LISTED,
-    { 'resources/templates/list': [{ uriTemplate: 'other://{id}', name: 'others' }] },
-  ])('is watched at the other server, and moves when the list comes (%o)', async (lists) => {
-    const { watch, watched, comes, told } = await stage(lists);
-    const end = await watch();
-    expect([watched(), told]).toEqual([[[URI], []], []]);
-    await comes();
-    expect([watched(), told]).toEqual([[[], [URI]], [{ uri: URI }]]);
-    end();
-    await settled();
-    expect(watched()).toEqual([[], []]);
-  });
-
-  test('stays watched at the other server if the server that lists it cannot subscribe', async () => {
-    const { watch, watched, comes, told } = await stage();
-    const end = await watch();
-    await comes(MUTE);
-    expect([watched(), told]).toEqual([[[URI], []], []]);
-    end();
-    await settled();
-    expect(watched()).toEqual([[], []]);
-  });
-
-  test('stays watched at the server that the watch names', async () => {
-    const { watch, watched, comes } = await stage();
-    await watch('first');
-    await comes();
-    expect(watched()).toEqual([[URI], []]);
-  });
-
-  test('stays watched at the other server if that server lists it too', async () => {
-    const { first, world, watch, watched, comes } = await stage();
-    await watch();
-    first.manners = { ...first.manners, lists: LISTED };
-    first.says('notifications/resources/list_changed');
-    await world.passes(1000);
-    await comes();
-    expect(watched()).toEqual([[URI], []]);
-  });
-
-  test('is watched nowhere after the watch ended during its move', async () => {
-    const { second, watch, watched, comes, told } = await stage();
-    const end = await watch();
-    let asked = () => {};
-    const plain = second.watch.bind(second);
-    second.watch = (uri) => new Promise((resolve) => (asked = () => resolve(plain(uri))));
-    await comes();
-    end();
-    asked();
-    await settled();
-    expect([watched(), told]).toEqual([[[], []], []]);
-  });
-
+describe('while a server starts, a request for a resource that no known list has', () => {
   const refusedBy = async (link: FakeLink, error: JsonObject) => {
     await settled();
     const { id } = link.written.at(-1)!;
@@ -258,9 +131,9 @@ describe('while a server starts, a resource that no known list has', () => {
   const READ = { method: 'resources/read', params: { uri: URI } } as const;
 
   test.each([-32002, -32602])(
-    'and whose read is answered with %i gets an error that names the servers whose lists are missing',
+    'that is answered with %i gets an error that names the servers whose lists are missing',
     async (code) => {
-      const { world, herd, first } = await stage();
+      const { world, herd, first } = await unlistedResource();
       const failure = herd.view.requests.request(READ).catch((error: unknown) => error);
       await world.passes(2500);
       await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
@@ -278,8 +151,8 @@ describe('while a server starts, a resource that no known list has', () => {
     },
   );
 
-  test("keeps the server's error if the read fails with another code, or all lists are known", async () => {
-    const { world, herd, first, comes } = await stage({});
+  test("keeps the server's error if that has another code, or all lists are known", async () => {
+    const { world, herd, first, comes } = await unlistedResource({});
     const failing = herd.view.requests.request(READ).catch((error: unknown) => error);
     await world.passes(2500);
     await refusedBy(first, { code: -32603, message: 'oh' });
@@ -290,8 +163,8 @@ describe('while a server starts, a resource that no known list has', () => {
     expect(await unknown).toMatchObject({ rpc: { code: -32002, message: 'not mine' } });
   });
 
-  test("keeps the server's error for a completion", async () => {
-    const { world, herd, first } = await stage();
+  test("keeps the server's error if it is a completion", async () => {
+    const { world, herd, first } = await unlistedResource();
     const params = { ref: { type: 'ref/resource', uri: URI }, argument: { name: 'id', value: '' } };
     const failure = herd.view.requests
       .request({ method: 'completion/complete', params })
