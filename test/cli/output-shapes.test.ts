@@ -30,7 +30,7 @@ const AGENT =
   'tools:\n  - {name: mine, type: mcp, description: Mine, server: m, command: npx, args: [-y, mine]}\n';
 
 /** The commands in an order in which each has something to show. */
-const STORY: readonly (readonly string[])[] = [
+const COMMAND_LINES: readonly (readonly string[])[] = [
   ['up'],
   ['up'],
   ['start', 'offers', 'typed', '--wait'],
@@ -102,20 +102,20 @@ describe('the output of the commands', () => {
   it('for people equals golden/, except numbers', async () => {
     const { run, normal } = stage();
     let text = '';
-    for (const args of STORY) {
+    for (const args of COMMAND_LINES) {
       const { status, stdout, stderr } = await run(args);
       if (NOT_GOLDEN.includes(args[0]!)) continue;
       text += `$ toolherd ${args.join(' ')}\n${normal(stdout)}${normal(stderr).replaceAll(/^(?=.)/gm, '! ')}`;
       text += status === 0 ? '\n' : `(exit ${status})\n\n`;
     }
-    await expect(text).toMatchFileSnapshot('golden/verbs.txt');
+    await expect(text).toMatchFileSnapshot('golden/commands.txt');
   }, 60_000);
 
   it('for scripts follows the schema of each command, and a failure the schema of failures', async () => {
     const { run } = stage();
     const ajv = new Ajv2020({ allErrors: true });
     const seen = new Set<string>(['events']);
-    for (const args of STORY) {
+    for (const args of COMMAND_LINES) {
       const { stdout, stderr } = await run([...args, '--json']);
       const value = JSON.parse(stdout);
       const isFailure = 'error' in value;

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replaceRegion } from '../../scripts/shared/markdown.mjs';
 import { REQUIREMENTS } from '../../scripts/shared/requirements.mjs';
+import { filesOfRows } from '../../scripts/tools/faults/files.mjs';
 import { type Result, resultOf, table } from '../../scripts/tools/faults/report.mjs';
 import { ROWS } from '../../scripts/tools/faults/rows.mjs';
 import { expectRegion, readDoc } from '../support/docs.js';
@@ -30,6 +32,12 @@ describe('docs/RELIABILITY.md', () => {
 it('the table is rendered from docs/reliability.json (npm run docs)', () => {
   const kept = JSON.parse(readDoc('docs/reliability.json')) as Record<string, Result>;
   expectRegion('docs/RELIABILITY.md', 'reliability', table(kept));
+});
+
+it('npm run faults finds every test file that it lists, and every file with kept results', () => {
+  const files = filesOfRows(join(import.meta.dirname, '..', '..'));
+  const kept = JSON.parse(readDoc('docs/reliability.json')) as Record<string, Result>;
+  expect(Object.keys(kept).filter((file) => !files.includes(file))).toEqual([]);
 });
 
 describe('the report of npm run faults', () => {

@@ -30,7 +30,7 @@ describe('a server that crashes after a good handshake, for ever', () => {
       last_error: { cause: 'exit', message: 'one: exited with code 9' },
     });
     expect(lives()).toHaveLength(4);
-    measured('P9: with max_restarts 3: four lives, then quarantined');
+    measured('P9: with max_restarts 3: four incarnations, then quarantined');
 
     const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
     expect(error).toMatchObject({
@@ -69,7 +69,7 @@ describe('a server whose command is missing', () => {
     const began = performance.now();
     const { error } = await herd.fleet.call({ server: 'one', tool: 'any' });
     const tookMs = performance.now() - began;
-    measured(`P10: told after ${millis(tookMs)}, one try`);
+    measured(`P10: error after ${millis(tookMs)}, one try`);
     expect(tookMs).toBeLessThan(500 + NOISE_MS);
     expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: false });
     expect(error?.message).toContain("command 'no-such-command' was not found");

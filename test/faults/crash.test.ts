@@ -85,7 +85,7 @@ describe('a server that dies during a call', () => {
     const rounds = [];
     for (let round = 0; round < 5; round += 1) rounds.push(await killInMidCall(herd, round));
     const waits = rounds.map(({ waitedMs }) => waitedMs);
-    measured(`P4: callers knew after ${waits.map(millis).join(', ')}`);
+    measured(`P4: callers got the error after ${waits.map(millis).join(', ')}`);
     expect(Math.min(...waits)).toBeLessThan(100 + NOISE_MS / 10);
     expect(Math.max(...waits)).toBeLessThan(100 + NOISE_MS);
     for (const { file, pid } of rounds) expect(linesOf(file)).toEqual([String(pid)]);
@@ -127,7 +127,7 @@ describe('a server that dies during a call', () => {
     const began = performance.now();
     const { error } = await herd.fleet.call({ server: 'one', tool: 'exit' });
     const tookMs = performance.now() - began;
-    measured(`P5: the caller knew after ${millis(tookMs)}`);
+    measured(`P5: the caller got the error after ${millis(tookMs)}`);
     expect(tookMs).toBeLessThan(500 + NOISE_MS);
     expect(error).toMatchObject({ type: 'ServerCrashedError', sent: true });
     const next = await herd.fleet.call({ server: 'one', tool: 'helper' });

@@ -64,6 +64,6 @@ describe('U4: a server that sends replies without a request', () => {
     const seen = await until(async () => (await strays()).length >= 5 && (await strays()));
     expect(seen).toEqual(['reply 1', 'reply 10', 'reply 100', 'reply 1000', 'reply 10000']);
     expect(await status('it')).toMatchObject({ state: 'connected', incarnation: 1, failures: 0 });
-    measured(`U4: 20000 replies to nobody reached nobody, and left ${seen.length} lines in the log`);
+    measured(`U4: 20000 replies without a call reached no call and left ${seen.length} lines in the log`);
   });
 });

@@ -125,7 +125,7 @@ describe('U8: a large reply', () => {
     const [heard, heardToo] = [client.lines.slice(0, -1), victim.lines.slice(0, -1)];
     expect(heard.map(({ id }) => id)).toEqual(TRICKS.flatMap(([kind]) => [kind, `${kind}, over`]));
     expect(heardToo.map((line) => [line.id, textOf(line)])).toEqual(TRICKS.map(([kind]) => [kind, 'own']));
-    measured(`U8: ${TRICKS.length} ways to be taken for another, none was`);
+    measured(`U8: ${TRICKS.length} forged replies, none reached another call`);
     expect(await status('it')).toMatchObject({ incarnation: 1, restarts: 0 });
   });
 

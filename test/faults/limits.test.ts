@@ -86,7 +86,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     );
     expect(await say('three', 'echo', { value: 'well' })).toBe('well');
     measured(
-      `P14: ${FILES} files: ${guests.length} idle connections, the next one told why, ${entries.length} of ${entries.length} servers served`,
+      `P14: ${FILES} files: ${guests.length} idle connections, the next one got the reason, ${entries.length} of ${entries.length} servers served`,
     );
   });
 

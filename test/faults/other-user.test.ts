@@ -61,7 +61,7 @@ describe('S6: another user', () => {
     expect(modesOf(home)).toEqual(['700', '600']);
     const isTried = await canBeTried(home);
     if (isTried) expect(await strangerHears(home.socket)).toBe('EACCES');
-    measured(`S6: ${isTried ? 'another user hears EACCES' : 'only modes were looked at'}`);
+    measured(`S6: ${isTried ? 'another user gets EACCES' : 'only modes were looked at'}`);
   });
 
   it('gets no access by loosened modes: the daemon restores 0700 and 0600, and logs it', async () => {

@@ -70,7 +70,7 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s
     const killedAt = performance.now();
     const { error, success } = await call;
     const tookMs = performance.now() - killedAt;
-    measured(`U6: ${transport}: the caller knew ${millis(tookMs)} after the server was killed`);
+    measured(`U6: ${transport}: the caller got the error ${millis(tookMs)} after the server was killed`);
     expect(tookMs).toBeLessThan(1000 + NOISE_MS);
     expect({ success, error }).toMatchObject({
       success: false,
@@ -110,7 +110,7 @@ describe('U6: a cable that is pulled', () => {
         const pulledAt = performance.now();
         const { error } = await call;
         const tookMs = performance.now() - pulledAt;
-        measured(`U6: ${name}: vanished without a word, noticed after ${millis(tookMs)}`);
+        measured(`U6: ${name}: disappeared silently, noticed after ${millis(tookMs)}`);
         expect(tookMs, name).toBeLessThan(NOTICED_MS);
         expect(error, name).toMatchObject({ sent: true });
         expect(error?.fix, name).toBeTruthy();

@@ -98,7 +98,7 @@ describe('S3: an unsafe place for the socket is refused, and nothing in it is ch
     expect(up.status).not.toBe(0);
     expect(up.stderr).toContain('is not a socket');
     expect(readFileSync(home.socket, 'utf8')).toBe('precious');
-    measured('S3: refused, and what was there is there');
+    measured('S3: refused, and the file at the path is unchanged');
   });
 
   it('a symbolic link in the place of the socket', async () => {

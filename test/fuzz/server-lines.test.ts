@@ -146,7 +146,7 @@ describe('L3: for any output of a server', () => {
         ),
         livingRuns(25, 4000),
       );
-      measured(`L3: what became of calls to a server that says anything: ${JSON.stringify([...seen])}`);
+      measured(`L3: outcomes of calls to a server that answers at random: ${JSON.stringify([...seen])}`);
       for (const kind of ['honest', 'said']) expect(seen.get(kind) ?? 0, kind).toBeGreaterThan(1);
     },
     PATIENCE_MS,

@@ -114,7 +114,7 @@ describe('L3: for any bytes from a server', () => {
         }),
         runs(400, 60_000),
       );
-      measured(`L3: what became of calls whose replies were mutated: ${JSON.stringify([...reached])}`);
+      measured(`L3: outcomes of calls whose replies were mutated: ${JSON.stringify([...reached])}`);
       for (const kind of ['unread', 'read', 'error'])
         expect(reached.get(kind) ?? 0, kind).toBeGreaterThan(15);
     },

@@ -25,7 +25,7 @@ describe('an agent file on the socket', () => {
     const allowed = await client.ask(2, HELLO, { agent: red.file });
     expect(allowed.result).toMatchObject({ agent: red.file });
     expect(await client.say1('red__echo', { value: 'there' })).toBe('there');
-    measured('X3: nothing ran before it was allowed, and what would run was told');
+    measured('X3: nothing ran before it was allowed, and toolherd listed what would run');
   });
 
   it('X3: that changed after it was allowed is refused to new connections; open ones keep the allowed version', async () => {

@@ -62,8 +62,8 @@ describe('HTTP on the socket', () => {
     ['an unknown version', PING, { 'MCP-Protocol-Version': '1999-01-01' }, 400, -32000],
     ['a form', PING, { 'Content-Type': 'application/x-www-form-urlencoded' }, 415, -32000],
     ['text', PING, { 'Content-Type': 'text/plain' }, 415, -32000],
-    ['no taste for events', PING, { Accept: 'application/json' }, 406, -32000],
-    ['no taste for JSON', PING, { Accept: 'text/event-stream' }, 406, -32000],
+    ['an Accept header without events', PING, { Accept: 'application/json' }, 406, -32000],
+    ['an Accept header without JSON', PING, { Accept: 'text/event-stream' }, 406, -32000],
   ])('a POST with %s is refused', async (_, body, headers, status, code) => {
     const { at, fleet, httpServer } = await serveHttp();
     const answer = await new HttpClient(at).post(body, headers);

@@ -18,7 +18,7 @@ const headersOf = (method: string, name?: string) => ({
 
 describe('a POST of 2026-07-28', () => {
   it.each<[string, Json, Record<string, string>, number, number | undefined]>([
-    ['as it should be', {}, headersOf('tools/call', 'a__t'), 200, undefined],
+    ['with matching headers', {}, headersOf('tools/call', 'a__t'), 200, undefined],
     ['with a name in base64', {}, headersOf('tools/call', '=?base64?YV9fdA==?='), 200, undefined],
     ['with space around the name', {}, headersOf('tools/call', '  a__t  '), 200, undefined],
     ['without Mcp-Name', {}, headersOf('tools/call'), 400, -32020],
@@ -52,7 +52,7 @@ describe('a POST of 2026-07-28', () => {
   it.each([
     ['an unknown version', 'server/discover', 'v999', 400, -32022],
     ['an unknown method', 'unknown/method', VERSION, 404, -32601],
-    ['a method of before', 'ping', VERSION, 404, -32601],
+    ['a method of the older era', 'ping', VERSION, 404, -32601],
     ['the handshake', 'initialize', VERSION, 404, -32601],
   ])('with %s is refused with the matching HTTP status', async (_, method, version, status, code) => {
     const { at } = await serveHttp();

@@ -127,7 +127,7 @@ describe('the official client of both eras, over a port', () => {
 
   it.each([
     ['with a handshake', 'legacy', '2025-11-25'],
-    ['without', 'auto', '2026-07-28'],
+    ['without a handshake', 'auto', '2026-07-28'],
   ])('%s it lists, calls, gets progress and answers a question', async (_, mode, version) => {
     const client = await connect(await start(), mode);
     expect(client.getNegotiatedProtocolVersion()).toBe(version);

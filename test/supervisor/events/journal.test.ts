@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JournalEntry, StateEvent } from '../../../src/fleet/fleet.js';
 import { settled, spec, World } from '../world.js';
 
-const story = (entries: readonly JournalEntry[]) =>
+const steps = (entries: readonly JournalEntry[]) =>
   entries.map(
     ({ chart, incarnation, from, to, cause }) => `${chart} ${incarnation}: ${from} → ${to} (${cause})`,
   );
@@ -27,7 +27,7 @@ describe('the journal', () => {
     world.newest.crashes(7);
     await settled();
     await herd.view.order('stop', { servers: ['srv'] }, true);
-    expect(story(journal())).toEqual([
+    expect(steps(journal())).toEqual([
       'keeper 1: idle → running.starting.queued (told to start)',
       'server 1:  → created (a new incarnation)',
       'keeper 1: running.starting.queued → running.starting.connecting (it is its turn to start)',
@@ -72,7 +72,7 @@ describe('the journal', () => {
     await herd.view.order('start', { servers: ['srv'] }, true);
     world.newest.goes({ kind: 'error', cause: 'protocol', message: 'bad password hunter2' });
     await settled();
-    expect(story(journal()).filter((line) => line.includes('[PASSWORD]')).length).toBeGreaterThan(0);
+    expect(steps(journal()).filter((line) => line.includes('[PASSWORD]')).length).toBeGreaterThan(0);
     expect(JSON.stringify([journal(), events, herd.view.status()])).not.toContain('hunter2');
   });
 
@@ -82,7 +82,7 @@ describe('the journal', () => {
     await settled();
     world.newest.answers();
     await settled();
-    expect(story(journal())).toEqual([
+    expect(steps(journal())).toEqual([
       'server 1:  → created (a new incarnation)',
       'server 1: created → connecting.opening (it is its turn to start)',
       'server 1: connecting.opening → connected.discovering (the handshake is done)',

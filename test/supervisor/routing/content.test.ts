@@ -72,7 +72,7 @@ describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
     ['of a type that is not known', { type: 'video', data: 1 }, 'video'],
     ['text without text', { type: 'text', text: 7 }, 'text'],
     ['an image without data', { type: 'image', mimeType: 'image/png' }, 'image'],
-    ['a resource that is none', { type: 'resource', resource: 'x' }, 'resource'],
+    ['a resource that is no object', { type: 'resource', resource: 'x' }, 'resource'],
     ['without a type', { text: 'x' }, 'object'],
     ['no object', 'x', 'string'],
     ['null', null, 'object'],

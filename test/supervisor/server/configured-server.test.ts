@@ -27,13 +27,13 @@ const tools = (...names: string[]): FakeLinkBehaviour => ({
 
 describe('the processes that a server starts with', () => {
   test.each([
-    ['lazy: not at all', {}, 0],
-    ['eager: at once', { start: 'eager' }, 1],
+    ['lazy: none', {}, 0],
+    ['eager: one', { start: 'eager' }, 1],
     ['eager with replicas: all of them', { start: 'eager', replicas: 3 }, 3],
-    ['with spares: those', { ...transient, spares: 2 }, 2],
-    ['transient without spares: not at all', { ...transient, start: 'eager' }, 0],
-    ['disabled: not at all', { enabled: false, start: 'eager' }, 0],
-    ['disabled and transient: not at all', { ...transient, enabled: false, spares: 2 }, 0],
+    ['transient with spares: the spares', { ...transient, spares: 2 }, 2],
+    ['transient without spares: none', { ...transient, start: 'eager' }, 0],
+    ['disabled: none', { enabled: false, start: 'eager' }, 0],
+    ['disabled and transient: none', { ...transient, enabled: false, spares: 2 }, 0],
   ] as [string, Partial<StdioSpec>, number][])('%s', async (_, changes, processes) => {
     const { world, server } = stage(changes);
     server.begin();

@@ -41,8 +41,8 @@ const echo = async (client: Client, value: string) =>
 
 describe('toolherd bridge for the official client of 2026-07-28', () => {
   it.each([
-    ['which wants nothing else', PIN],
-    ['which finds out', { mode: 'auto' as const }],
+    ['pinned to that version', PIN],
+    ['with negotiation', { mode: 'auto' as const }],
   ])(
     '%s: it lists, calls, gets progress, and answers questions of servers of both eras',
     async (_, versionNegotiation) => {

@@ -128,7 +128,7 @@ it('while the daemon is replaced, requests and their cancellations wait for the 
 });
 
 it.each([
-  { end: 'that says so', closing: { reason: 'shutdown' as const }, hasSocket: true },
+  { end: 'that was announced', closing: { reason: 'shutdown' as const }, hasSocket: true },
   { end: 'whose notice is lost, and which has removed its socket', closing: undefined, hasSocket: false },
 ])('after a shutdown $end a request starts no daemon, and is refused until one serves', async (ended) => {
   const { heard, sockets, dial, close } = await daemons();
