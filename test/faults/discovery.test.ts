@@ -83,7 +83,7 @@ describe('the lists of a server', () => {
   });
 });
 
-describe('FR-016 US4.4 U7: a server that says its lists have changed', () => {
+describe('FR-016 US4.4 U7: a server that sends list_changed', () => {
   test('is asked for that list only, and subscribers get the difference', async () => {
     const herd = await startHerd(offers());
     const { fleet, say } = herd;

@@ -44,7 +44,7 @@ async function crowd({ socket }: Home): Promise<Socket[]> {
   return guests;
 }
 
-describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
+describe.runIf(process.platform === 'linux')('P14: at the limit of open files', () => {
   it('a new connection gets an error with a fix; running servers are served; it recovers without an order', async () => {
     const entries = ['one', 'two', 'three'].map((name) => server(name, 'good.mjs', QUICK));
     const herd = await startHerd(config(entries), { shell: `ulimit -n ${FILES}` });
@@ -146,7 +146,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('P14: no more processes', () => {
+describe.runIf(process.platform === 'linux')('P14: at the limit of processes', () => {
   it('a refused fork is an error to its caller; servers and the watchdog return with room', async () => {
     if (!isRoot) {
       console.warn('P14: not root: no daemon of another user can be started, so no fork was refused');
