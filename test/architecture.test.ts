@@ -81,7 +81,7 @@ function table(): string {
 }
 
 describe('the rooms of src', () => {
-  it('every folder is a known room, and every known room is there', () => {
+  it('every folder is a known room, and every known room exists', () => {
     const known = ROOMS.flatMap(({ name, inside = [['.', '']] }) =>
       inside.map(([folder]) => (folder === '.' ? name : `${name}/${folder}`)),
     );

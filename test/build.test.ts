@@ -6,7 +6,7 @@ import { BUILD } from './support/command.js';
 import { makeFolder } from './support/folder.js';
 
 describe('the build', () => {
-  it('where nothing can be used for the first time makes a command all the same, which only starts slower', () => {
+  it('without a writable temporary folder makes a command without machine code, which starts slower', () => {
     const folder = makeFolder();
     const bin = join(folder, 'dist', 'bin');
     const env = { ...process.env, TMPDIR: join(folder, 'nowhere'), TOOLHERD_HOME: join(folder, 'home') };

@@ -140,7 +140,7 @@ function made(run: () => void): Record<string, number> {
   return counts;
 }
 
-test('what is counted here is seen', () => {
+test('the counters of this file count', () => {
   const counts = made(() => {
     new AbortController().abort();
     clearTimeout(setTimeout(() => undefined, 1000));
@@ -149,7 +149,7 @@ test('what is counted here is seen', () => {
   expect(counts).toMatchObject({ AbortController: 1, Timeout: 1, PROMISE: 1 });
 });
 
-describe('a call that is forwarded', () => {
+describe('a forwarded call', () => {
   test('makes no promise, no timer and no AbortController, on its way there or back', async () => {
     const { ask, answer, replies, peer } = await stage({ isBusy: true });
     // one turn more for all lines together, to the server and to the client
@@ -160,7 +160,7 @@ describe('a call that is forwarded', () => {
     expect([replies().length, peer.running]).toEqual([FEW, 0]);
   });
 
-  test('that comes alone is written at once, there and back, without a promise or a timer of its own', async () => {
+  test('that comes alone is written at once, to the server and back, without a promise or a timer', async () => {
     const { ask, answer, server, client } = await stage();
     const kinds = new Set<string>();
     for (const id of [1, 2]) {
@@ -175,7 +175,7 @@ describe('a call that is forwarded', () => {
     expect([...kinds].sort()).toEqual(['Immediate', 'TickObject']);
   });
 
-  test('does not wait for others where the last came alone; the next ones do', async () => {
+  test('is written at once if the last turn had one call; further calls of that turn share a write', async () => {
     const { ask, server } = await stage();
     ask(FEW);
     expect(server).toHaveLength(1);
@@ -187,7 +187,7 @@ describe('a call that is forwarded', () => {
     expect(server).toHaveLength(3);
   });
 
-  test('shares one write to the server, and one to the client, with those that came in the same piece', async () => {
+  test('shares one write to the server, and one to the client, with calls that came in the same chunk', async () => {
     const { ask, answer, server, client } = await stage({ isBusy: true });
     ask(FEW);
     await settled();
@@ -197,7 +197,7 @@ describe('a call that is forwarded', () => {
     expect(client).toHaveLength(1);
   });
 
-  test('does not wait for many others: what has come together goes out before they are through', async () => {
+  test('does not wait for many others: full writes go out before the chunk is processed', async () => {
     const { ask, answer, server, client, replies } = await stage({ isBusy: true });
     ask(MANY);
     expect(server.length).toBeGreaterThan(0);
@@ -210,7 +210,7 @@ describe('a call that is forwarded', () => {
     expect(replies().map(({ id }) => id)).toEqual(Array.from({ length: MANY }, (_, at) => at + 1));
   });
 
-  test('has each of its lines parsed once, and only its question written', async () => {
+  test('has each of its lines parsed once, and only its request is serialized', async () => {
     const { ask, answer, replies } = await stage();
     const [parse, stringify] = [vi.spyOn(JSON, 'parse'), vi.spyOn(JSON, 'stringify')];
     onTestFinished(() => void vi.restoreAllMocks());
@@ -226,7 +226,7 @@ describe('a call that is forwarded', () => {
     expect(replies()).toHaveLength(MANY);
   });
 
-  test('is no event of any machine', async () => {
+  test('sends no event to a statechart', async () => {
     const { ask, answer } = await stage();
     const sent = vi.spyOn(Actor.prototype, 'send');
     onTestFinished(() => void sent.mockRestore());
@@ -237,7 +237,7 @@ describe('a call that is forwarded', () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
-  test('has a long result passed on in the memory that it came in', async () => {
+  test('passes a long result on in the memory that it arrived in', async () => {
     const { ask, answer, client } = await stage();
     ask(1);
     await settled();
@@ -248,7 +248,7 @@ describe('a call that is forwarded', () => {
     expect(Buffer.concat(client).length).toBeGreaterThan(2 ** 20);
   });
 
-  test('leaves no timer behind: when its time would have been up, nothing is armed', async () => {
+  test('leaves no timer armed after its reply', async () => {
     const { ask, answer, world } = await stage();
     for (let round = 0; round < 5; round += 1) {
       ask(MANY, round * MANY);

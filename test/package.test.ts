@@ -40,7 +40,7 @@ function installed(): string {
 }
 
 describe('the package', () => {
-  it('says the version that it has', () => {
+  it('prints its own version', () => {
     expect(VERSION).toBe(manifest.version);
   });
 

@@ -18,7 +18,7 @@ export interface Projects {
 
 const ROOT = join(import.meta.dirname, '..');
 const TEST = join(ROOT, 'test');
-/** Only this module tells tests where the build is. */
+/** Only this module has the path of the build. */
 const BUILD = join(TEST, 'support', 'command.ts');
 /** The first starts only `ps`; the second is this file, which names what it looks for. */
 const HARMLESS = [join(TEST, 'support', 'processes.ts'), join(TEST, 'projects.ts')];

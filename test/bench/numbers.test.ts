@@ -16,14 +16,14 @@ test('a quantile is a value of the list: the nearest rank', () => {
   expect(quantile([7], 0.99)).toBe(7);
 });
 
-test('a list is not sorted under the hands of whoever gave it', () => {
+test("median and quantile do not change the caller's list", () => {
   const list = [3, 1, 2];
   median(list);
   quantile(list, 0.5);
   expect(list).toEqual([3, 1, 2]);
 });
 
-test('every round has everybody once, and everybody is first in turn', () => {
+test('every round has each system once, and each system is first in turn', () => {
   const names = ['a', 'b', 'c'];
   const rounds = Array.from({ length: 6 }, (_, round) => orderOf(names, round));
   for (const order of rounds) expect([...order].sort()).toEqual(names);
@@ -31,7 +31,7 @@ test('every round has everybody once, and everybody is first in turn', () => {
   expect(new Set(rounds.map((order) => order.join(''))).size).toBe(6);
 });
 
-test('warm-ups are run and thrown away', async () => {
+test('results of warm-up rounds are dropped', async () => {
   const seen: [string, number][] = [];
   const run = (system: number, name: string, round: number) => {
     seen.push([name, round]);

@@ -12,7 +12,7 @@ test('a table is Markdown', () => {
   expect(markdownTable(['a', 'b'], [['1', '2']])).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |');
 });
 
-test('what was not measured is neither met nor missed', () => {
+test('a goal without a measurement is neither met nor missed', () => {
   const verdicts = checkGoals({}).map(({ verdict }) => verdict);
   expect(new Set(verdicts)).toEqual(new Set(['not measured']));
 });
@@ -30,7 +30,7 @@ test('a goal is met at its limit and missed beyond it', () => {
   expect(verdictOf(1.11)).toMatchObject({ measured: '1.11', verdict: 'missed' });
 });
 
-test('a million calls are back at the start with the same descriptors and timers and less than a byte a call', () => {
+test('the goal of a million calls allows no more descriptors or timers and less than a byte a call', () => {
   const start = { heap: 10_000_000, rss: 1, fds: 30, timers: 4 };
   const verdictOf = (after: object) =>
     checkGoals({ million: { calls: 1_000_000, before: start, after: { ...start, ...after } } }).at(-1)
@@ -42,18 +42,18 @@ test('a million calls are back at the start with the same descriptors and timers
   expect(verdictOf({ timers: 5 })).toBe('missed');
 });
 
-test('docs/BENCHMARKS.md is what docs/bench/results.json says (npm run docs)', () => {
+test('docs/BENCHMARKS.md is rendered from docs/bench/results.json (npm run docs)', () => {
   const page = renderDocs(readDoc('docs/BENCHMARKS.md'), results);
   expect(page).toContain(goalsTable(results));
   expectDoc('docs/BENCHMARKS.md', page);
 });
 
-test('the plots are those of docs/bench/results.json (npm run docs)', () => {
+test('the plots are rendered from docs/bench/results.json (npm run docs)', () => {
   const plots = Object.entries(drawPlots(results));
   expect(plots.length).toBeGreaterThan(0);
   for (const [file, svg] of plots) expectDoc(`docs/bench/${file}`, svg);
 });
 
-test('a page that lost a region says which', () => {
+test('a page without a region is an error that names the region', () => {
   expect(() => renderDocs('# Benchmarks', results)).toThrow("no region 'circumstances'");
 });

@@ -38,7 +38,7 @@ function makeCommand(config = CONFIG) {
 }
 
 describe('the command and the daemon', () => {
-  it('commands that only look do not start a daemon: exit 3', async () => {
+  it('commands that only read do not start a daemon: exit 3', async () => {
     const { run } = makeCommand();
     for (const command of ['status', 'down']) {
       const { status, stderr } = await run(command);
@@ -49,7 +49,7 @@ describe('the command and the daemon', () => {
     }
   });
 
-  it('up returns when the socket serves, and says so when one runs already', async () => {
+  it('up returns when the socket serves, and reports a daemon that runs already', async () => {
     const { run, up } = makeCommand();
     await up();
     expect(await run('up')).toMatchObject({
@@ -58,7 +58,7 @@ describe('the command and the daemon', () => {
     });
   });
 
-  it('up with a bad config shows its problems and starts nothing: exit 78', async () => {
+  it('up shows the problems of a bad config and starts nothing: exit 78', async () => {
     const { run, home } = makeCommand('version: "1.0"\nmcp_server: []\n');
     const { status, stderr } = await run('up');
     expect(stderr).toContain("ConfigError: Unknown key 'mcp_server'");
@@ -67,7 +67,7 @@ describe('the command and the daemon', () => {
     expect((await run('status')).status).toBe(3);
   });
 
-  it('FR-024: a lazy server is started by its first call, and everything ends with down', async () => {
+  it('FR-024: the first call starts a lazy server, and down stops everything', async () => {
     const { run, json, up, home } = makeCommand();
     await up();
     expect((await json('status')).servers[0]).toMatchObject({
@@ -83,11 +83,11 @@ describe('the command and the daemon', () => {
     expect(servers[0]).toMatchObject({ state: 'connected', detail: 'running', calls: 1, failures: 0 });
     expect(await run('down')).toMatchObject({ status: 0, stdout: 'stopped: good\n' });
     expect(() => process.kill(servers[0].pids[0], 0)).toThrow();
-    // it has let go of everything when the command returns
+    // the socket is removed when the command returns
     expect(existsSync(home.socket)).toBe(false);
   });
 
-  it('start, stop, restart and reset say what became of it, and want a name', async () => {
+  it('start, stop, restart and reset show the new state, and need a name', async () => {
     const { run, json, up } = makeCommand();
     await up();
     expect((await json('start', 'good', '--wait')).servers[0]).toMatchObject({
@@ -110,7 +110,7 @@ describe('the command and the daemon', () => {
     });
   });
 
-  it('a stopped server is not started by a call: exit 1, and the fix is the command that starts it', async () => {
+  it('a call does not start a stopped server: exit 1, and the fix names the start command', async () => {
     const { run, up } = makeCommand();
     await up();
     await run('stop', 'good');
@@ -120,7 +120,7 @@ describe('the command and the daemon', () => {
     expect(stderr).toContain('  sent: no, the tool did not run\n  fix: toolherd start good\n');
   });
 
-  it('a wrong server or tool is exit 4, a wrong argument exit 2', async () => {
+  it('an unknown server or tool is exit 4, an invalid argument exit 2', async () => {
     const { run, up } = makeCommand();
     await up();
     expect(await run('call', 'goood.echo')).toMatchObject({
@@ -140,7 +140,7 @@ describe('the command and the daemon', () => {
     expect(await run('call')).toMatchObject({ status: 2 });
   });
 
-  it('tools, why and inspect tell what there is', async () => {
+  it('tools, why and inspect show the tools, the journal and the charts', async () => {
     const { run, json, up } = makeCommand();
     await up();
     expect((await run('tools', 'good')).stdout).toMatch(/^TOOL +DESCRIPTION\ngood\.echo/);
@@ -161,7 +161,7 @@ describe('the command and the daemon', () => {
     expect((await run('inspect', 'good', '--chart', 'png')).status).toBe(2);
   });
 
-  it('logs shows what a server wrote, and wants a number of lines', async () => {
+  it('logs shows entries, and -n needs a number', async () => {
     const { run, json, up } = makeCommand();
     await up();
     await run('call', 'good.echo', 'value=hi');
@@ -173,7 +173,7 @@ describe('the command and the daemon', () => {
     expect((await run('logs', 'nobody')).stderr).toBe("nothing was logged about 'nobody'.\n");
   });
 
-  it('a command that needs the daemon starts it, unless told not to', async () => {
+  it('a command that needs the daemon starts it, unless --no-autostart is given', async () => {
     const { run, json, home } = makeCommand();
     expect((await run('tools', '--no-autostart')).status).toBe(3);
     const { status, stderr } = await run('call', 'good.echo', 'value=hi');

@@ -18,8 +18,8 @@ function expectHarmless(screen: string): void {
   expect(rest).not.toContain('\r');
 }
 
-describe('a server that says unsafe things, on a real terminal', () => {
-  it('X2: no command lets any of it through, whichever way it came', async () => {
+describe('a server that sends control characters, on a real terminal', () => {
+  it('X2: no command prints them, whichever list, result or log they came in', async () => {
     const herd = await startHerd(config([server('bad', 'unsafe.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const following = [['events'], ['logs', 'bad', '-f'], ['status', '--watch']].map((args) =>

@@ -22,10 +22,10 @@ const EVERYTHING = {
   },
 };
 
-it("SC-001 US1.1: a newcomer's path: search, add, call, attach, and a client started from the written config calls a tool; the README tells the same", async () => {
+it('SC-001 US1.1: search, add, call and attach work for a newcomer, a client started from the written config calls a tool, and the README shows this', async () => {
   const registry = await startRegistry([EVERYTHING]);
   const home = makeHome('version: "1.0"\n');
-  // where npx finds the package without asking anybody
+  // where npx finds the package without a download
   symlinkSync(join(import.meta.dirname, '..', '..', 'node_modules'), join(home.folder, 'node_modules'));
   const told: string[] = [];
   const run = async (line: string) => {

@@ -30,7 +30,7 @@ const AGENT =
   'tools:\n  - {name: mine, type: mcp, description: Mine, server: m, command: npx, args: [-y, mine]}\n';
 
 /** The commands in an order in which each has something to show. */
-const STORY: readonly (readonly string[])[] = [
+const COMMAND_LINES: readonly (readonly string[])[] = [
   ['up'],
   ['up'],
   ['start', 'offers', 'typed', '--wait'],
@@ -70,7 +70,7 @@ const STORY: readonly (readonly string[])[] = [
   ['down'],
   ['status'],
 ];
-/** What is said at length, by the machine, or elsewhere. */
+/** Output that is long, depends on the machine, or is tested elsewhere. */
 const NOT_GOLDEN = ['doctor', 'schema', 'inspect', 'logs'];
 
 function stage() {
@@ -98,24 +98,24 @@ function stage() {
   return { home, run, normal };
 }
 
-describe('what the commands print', () => {
-  it('for people: as in golden/, numbers aside', async () => {
+describe('the output of the commands', () => {
+  it('for people equals golden/, except numbers', async () => {
     const { run, normal } = stage();
     let text = '';
-    for (const args of STORY) {
+    for (const args of COMMAND_LINES) {
       const { status, stdout, stderr } = await run(args);
       if (NOT_GOLDEN.includes(args[0]!)) continue;
       text += `$ toolherd ${args.join(' ')}\n${normal(stdout)}${normal(stderr).replaceAll(/^(?=.)/gm, '! ')}`;
       text += status === 0 ? '\n' : `(exit ${status})\n\n`;
     }
-    await expect(text).toMatchFileSnapshot('golden/verbs.txt');
+    await expect(text).toMatchFileSnapshot('golden/commands.txt');
   }, 60_000);
 
-  it('for scripts: every command by its schema, and a failure by that of failures', async () => {
+  it('for scripts follows the schema of each command, and a failure the schema of failures', async () => {
     const { run } = stage();
     const ajv = new Ajv2020({ allErrors: true });
     const seen = new Set<string>(['events']);
-    for (const args of STORY) {
+    for (const args of COMMAND_LINES) {
       const { stdout, stderr } = await run([...args, '--json']);
       const value = JSON.parse(stdout);
       const isFailure = 'error' in value;
@@ -126,12 +126,12 @@ describe('what the commands print', () => {
     expect([...seen].sort()).toEqual(Object.keys(SCHEMAS).sort());
   }, 60_000);
 
-  it('every command has a schema, or tests of its own', () => {
+  it('has a schema for each command, or separate tests', () => {
     const known = [...Object.keys(SCHEMAS), ...ELSEWHERE];
     expect(Object.keys(COMMANDS).filter((command) => !known.includes(command))).toEqual([]);
   });
 
-  it('what goes on and on is a line of JSON each: events and logs -f', async () => {
+  it('that does not end is one line of JSON for each entry', async () => {
     const { home, run } = stage();
     await run(['up']);
     const child = spawn(process.execPath, [COMMAND, 'events', '--json'], {

@@ -5,7 +5,7 @@ import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 
 describe('the command', () => {
-  it('without a command it shows what there is', async () => {
+  it('without a command it lists all commands', async () => {
     const cwd = makeFolder();
     const bare = await toolherd([], { cwd });
     expect(bare.status).toBe(0);
@@ -14,7 +14,7 @@ describe('the command', () => {
     expect((await toolherd(['help'], { cwd })).stdout).toBe(bare.stdout);
   });
 
-  it('every command explains itself with an example, the same way by help and by --help', async () => {
+  it('every command has the same help with an example by help and by --help', async () => {
     const cwd = makeFolder();
     for (const name of Object.keys(COMMANDS).filter((command) => command !== 'help')) {
       const { stdout, status } = await toolherd(['help', name], { cwd });
@@ -25,7 +25,7 @@ describe('the command', () => {
     }
   });
 
-  it('a misspelt command or option is answered with the near miss: exit 2', async () => {
+  it('a misspelt command or option gets a suggestion: exit 2', async () => {
     const cwd = makeFolder();
     expect(await toolherd(['validte'], { cwd })).toEqual({
       status: 2,
@@ -59,7 +59,7 @@ describe('the command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, files: [{ kind: 'config' }] });
   });
 
-  it('version and schema answer for people and for scripts', async () => {
+  it('version and schema print text for people and JSON for scripts', async () => {
     const cwd = makeFolder();
     expect((await toolherd(['version'], { cwd })).stdout).toMatch(/^toolherd \d+\.\d+\.\d+ \(node v\d+/);
     expect((await toolherd(['--version'], { cwd })).stdout).toMatch(/^toolherd \d/);

@@ -9,7 +9,7 @@ const BOB = 'io.github.bob/filesystem';
 const published = [...simple(ALICE), ...simple(BOB)];
 const BY_HAND = ['add', 'filesystem', '--', 'npx', '-y', 'mine'];
 
-/** What the two files hold, read as anybody would. */
+/** The content of the two files, read without toolherd. */
 function written({ agentFile, configFile }: Stage): string[] {
   const lists = [agentFile, configFile].map((file) =>
     existsSync(file) ? parse(readFileSync(file, 'utf8')) : {},
@@ -50,7 +50,7 @@ describe.each([
   const fileOf = (scene: Stage) => (scope === 'local' ? scene.agentFile : scene.configFile);
   const byHand = ['add', 'filesystem', ...flags, '--', 'npx', '-y', 'mine'];
 
-  it('registry to registry, the same registry_name: a duplicate, whatever it is called', async () => {
+  it('registry to registry, the same registry_name: a duplicate under any name', async () => {
     const scene = await stage(published);
     await scene.run('add', ALICE, ...flags);
     const text = scene.read(fileOf(scene));
@@ -63,7 +63,7 @@ describe.each([
     expect(scene.read(fileOf(scene))).toBe(text);
   });
 
-  it('registry to registry, different registry_names: different servers; the short name needs --name', async () => {
+  it('registry to registry, different registry_names: different servers; a taken short name needs --name', async () => {
     const scene = await stage(published);
     await scene.run('add', ALICE, ...flags);
     const text = scene.read(fileOf(scene));
@@ -122,7 +122,7 @@ describe.each([
 });
 
 describe('seed 001: agent config integration', () => {
-  it('an entry of the agent overrides the global one of the same name, and it is said', async () => {
+  it('an entry of the agent overrides the global one of the same name, with a warning', async () => {
     const scene = await stage(published);
     await scene.run('add', ALICE, '-g');
     expect((await scene.run(...BY_HAND)).stderr).toContain(
@@ -140,7 +140,7 @@ describe('seed 001: agent config integration', () => {
     });
   });
 
-  it('entries of others in the same list are neither duplicates nor to be removed', async () => {
+  it('entries of other types in the same list are neither duplicates nor removed', async () => {
     const scene = await stage(published);
     const theirs = 'tools:\n  - name: filesystem\n    type: vectorstore\n';
     scene.write(scene.agentFile, theirs);
@@ -191,7 +191,7 @@ describe('seed 001: server installation state', () => {
     ['not_installed', REMOVE.global, 'fix: see "toolherd list --all"'],
     ['local', REMOVE.global, ': toolherd remove filesystem\n'],
     ['global', REMOVE.local, ': toolherd remove filesystem -g\n'],
-  ] as const)('%s: %j finds nothing, and says where to look: exit 4', async (before, step, words) => {
+  ] as const)('%s: %j finds nothing, and suggests where to look: exit 4', async (before, step, words) => {
     const scene = await stage(published);
     for (const args of IN[before]) await scene.run(...args);
     expect(await scene.run(...step)).toMatchObject({ status: 4, stderr: expect.stringContaining(words) });

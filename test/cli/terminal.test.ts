@@ -28,7 +28,7 @@ function stage({ isTTY, json = false, columns }: { isTTY: boolean; json?: boolea
 }
 
 describe('X2: on a terminal', () => {
-  it('JSON has no character that it would obey, and means the same', () => {
+  it('JSON has control characters as escapes, and parses to the same text', () => {
     const { output, said } = stage({ isTTY: true, json: true });
     output.json({ text: EVIL });
     expect(said.stdout).not.toMatch(UNSAFE);
@@ -38,7 +38,7 @@ describe('X2: on a terminal', () => {
     expect(piped.said.stdout).toContain('\u009B2J');
   });
 
-  it('what a tool said ends with a line of its own; a pipe gets it byte for byte', () => {
+  it("a tool's text is printed without control characters and ends with a newline; a pipe gets it byte for byte", () => {
     const { output, said } = stage({ isTTY: true });
     output.printRaw(EVIL);
     expect(said.stdout).not.toMatch(UNSAFE);
@@ -48,7 +48,7 @@ describe('X2: on a terminal', () => {
     expect(piped.said.stdout).toBe(EVIL);
   });
 
-  it('progress is one line that fits, and is taken away; elsewhere it is not seen', () => {
+  it('progress is one line that fits and is removed; a pipe gets none', () => {
     const { output, said } = stage({ isTTY: true, columns: 20 });
     output.progress(undefined);
     expect(said.stderr).toBe('');
@@ -76,11 +76,11 @@ describe('a line of progress', () => {
 });
 
 describe('a table', () => {
-  it('has a line for each row, whatever is in its cells', () => {
+  it('has one line for each row, also with newlines in cells', () => {
     expect(table(['A', 'B'], [['x\ny', 'z']]).split('\n')).toEqual(['A    B', 'x\uFFFDy  z']);
   });
 
-  it('lines up where characters are two columns wide, or none', () => {
+  it('aligns characters that are two columns wide or none', () => {
     expect(
       table(
         ['A', 'B'],
@@ -93,7 +93,7 @@ describe('a table', () => {
     expect([widthOf('e\u0301'), widthOf('🙂'), truncate('你好你好', 5)]).toEqual([1, 2, '你好…']);
   });
 
-  it('is cut where the terminal ends', () => {
+  it('is cut at the width of the terminal', () => {
     expect(table(['A', 'B'], [['abc', 'x'.repeat(50)]], 10)).toBe('A    B\nabc  xxxx…');
   });
 });
@@ -115,22 +115,22 @@ describe('the table of the herd', () => {
     next_retry_at: null,
   } as unknown as ServerStatus;
 
-  it.each([120, 80, 60, 40, 20])('fits into %i columns; who it is and how it is stay longest', (columns) => {
+  it.each([120, 80, 60, 40, 20])('fits into %i columns; name and state stay longest', (columns) => {
     const lines = statusTable([status], 0, columns).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
     expect(lines[0]).toMatch(/^NAME +STATE/);
     if (columns >= 40) expect(lines[0]).toContain('TOOLS');
   });
 
-  it('says what a server needs that waits for a person, in one line', () => {
+  it('shows the fix of a server that waits for a person, in one line', () => {
     const last_error = { message: 'memory: refused\nFAKE', cause: 'auth', at: status.since };
     const text = statusTable([{ ...status, detail: 'needs_auth', last_error }], 0);
     expect(text.split('\n')[2]).toBe('memory: refused\uFFFDFAKE; see "toolherd auth memory"');
   });
 });
 
-describe('a server that says unsafe things, on the command line', () => {
-  it('X2: nothing of it is obeyed or looks like a line of ours', async () => {
+describe('a server that sends control characters, on the command line', () => {
+  it('X2: no output has them, or looks like a line of toolherd', async () => {
     const home = makeHome(config([server('bad', 'unsafe.mjs')]));
     await home.start();
     const run = (...args: string[]) =>
@@ -159,7 +159,7 @@ describe('a server that says unsafe things, on the command line', () => {
     );
   });
 
-  it('a prompt or a resource of odd parts is shown as far as it goes', async () => {
+  it('a prompt or a resource with invalid parts is shown as far as possible', async () => {
     const home = makeHome(config([server('bad', 'unsafe.mjs')]));
     await home.start();
     const run = (...args: string[]) =>
@@ -175,11 +175,11 @@ describe('a server that says unsafe things, on the command line', () => {
   });
 });
 
-describe('the output', () => {
+describe('the command', () => {
   const shell = (line: string) =>
     spawnSync('/bin/sh', ['-c', line, 'sh', process.execPath, COMMAND], { encoding: 'utf8' });
 
-  it('a folder that is gone is said as that', () => {
+  it('reports a deleted current folder: exit 2', () => {
     const { status, stderr } = shell('d=$(mktemp -d); cd "$d"; rmdir "$d"; "$1" "$2" status');
     expect([status, stderr]).toEqual([
       2,
@@ -187,11 +187,11 @@ describe('the output', () => {
     ]);
   });
 
-  it('somebody who stops reading it is no fault', () => {
+  it('exits with 0 when the reader closes the pipe', () => {
     expect(shell('("$1" "$2" help; echo "status $?" >&2) | true').stderr).toBe('status 0\n');
   });
 
-  it('a disk that does not take it is one', () => {
+  it('exits with 1 when the disk is full', () => {
     const { status, stderr } = shell('"$1" "$2" help > /dev/full');
     expect([status, stderr]).toEqual([
       1,
@@ -200,7 +200,7 @@ describe('the output', () => {
   });
 });
 
-describe('what could not be had', () => {
+describe('a failing server', () => {
   const away = {
     name: 'away',
     description: 'd',
@@ -209,7 +209,7 @@ describe('what could not be had', () => {
     url: 'http://127.0.0.1:1/mcp',
   };
 
-  it('is not told as nothing: why a server has no tools is said, and a script sees it', async () => {
+  it('is not shown as an empty list: the output and the exit status say why it has no tools', async () => {
     const home = makeHome(
       config([away, server('good', 'good.mjs'), server('off', 'good.mjs', { enabled: false })]),
     );
@@ -238,7 +238,7 @@ describe('what could not be had', () => {
     expect((await run('logs', 'goood')).stderr).toMatch(/^nothing was logged about 'goood'\./);
   });
 
-  it('--timeout holds for whatever waits: exit 124', async () => {
+  it('and --timeout ends each command that waits for it: exit 124', async () => {
     const home = makeHome(config([server('silent', 'silent.mjs')]));
     await home.start();
     const run = (...args: string[]) =>
@@ -253,7 +253,7 @@ describe('what could not be had', () => {
 });
 
 describe('colours', () => {
-  it('are on a terminal, unless NO_COLOR or --no-color says otherwise; a pipe has none', async () => {
+  it('are printed on a terminal, unless NO_COLOR or --no-color is set; a pipe gets none', async () => {
     const home = makeHome(config([server('good', 'good.mjs')]));
     await home.start();
     const options = { cwd: home.folder, env: home.environment };

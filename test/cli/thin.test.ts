@@ -18,8 +18,8 @@ process.on('exit', () => writeFileSync(process.env.SPY, JSON.stringify({
   files: Object.keys(require.cache),
 })));`;
 
-describe('the thin path', () => {
-  it('nothing of any package is in the command itself, nor in what call and status load', async () => {
+describe('the short path of the command', () => {
+  it('has no package in the command, nor in the code of call and status', async () => {
     const { metafile } = await build({
       entryPoints: [join(SRC, 'bin', 'toolherd.ts'), join(SRC, 'cli', 'run.ts')],
       bundle: true,
@@ -36,7 +36,7 @@ describe('the thin path', () => {
     expect(inputs.some((file) => file.endsWith('cli/commands/tools/call.ts'))).toBe(true);
   });
 
-  it('call and status load no other bundle and none of the slow modules of Node', async () => {
+  it('loads no other bundle and no slow module of Node for call and status', async () => {
     const { home } = await startHerd(config([server('good', 'good.mjs')]));
     const spy = join(home.folder, 'spy.cjs');
     writeFileSync(spy, SPY);

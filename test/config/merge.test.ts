@@ -99,7 +99,7 @@ describe('content of other programs in agent.yaml', () => {
     expect((await loadAgent(agent)).servers).toEqual([]);
   });
 
-  it('an entry of another type may have the name of one of ours', async () => {
+  it('an entry of another type may have the name of an MCP server', async () => {
     const agent = tools('{name: a, type: prompt}', '{name: a, type: mcp, server: s, command: npx}');
     expect((await loadAgent(agent)).servers).toHaveLength(1);
   });

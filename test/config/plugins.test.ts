@@ -171,7 +171,7 @@ describe('declared variables of a plugin', () => {
   });
 });
 
-describe('what a plugin may run', () => {
+describe('the command of a plugin', () => {
   const files = (runtime: string) => ({ 'project/p/plugin.json': JSON.stringify(pack(runtime, ['x'])) });
 
   it.each(['npx', 'uvx', 'docker'])('%s from a project', async (runtime) => {
@@ -189,19 +189,19 @@ describe('what a plugin may run', () => {
     expect(await problemsOf({ agent, files: files('npx') })).toMatchObject([{ path: 'tools[0].command' }]);
   });
 
-  it('what security.allowed_commands adds may be run from a project', async () => {
+  it('that security.allowed_commands adds may run from a project', async () => {
     const config = 'version: "1.0"\nsecurity: {allowed_commands: [python]}\n';
     const loaded = await loadAgent(theirs(), { files: files('python'), config });
     expect(stdioOf(loaded).command).toBe('python');
   });
 
-  it('what security.allowed_commands adds may be run from the global config', async () => {
+  it('that security.allowed_commands adds may run from the global config', async () => {
     const config = own().replace('mcp_servers', 'security: {allowed_commands: [deno]}\nmcp_servers');
     const manifest = JSON.stringify(pack('deno', ['x']));
     expect(argv(await loadGlobal(config, { files: { 'home/p/plugin.json': manifest } }))).toBe('deno x');
   });
 
-  it('any other runtime than the five is refused from the global config too', async () => {
+  it('is one of five runtimes: any other is refused from the global config too', async () => {
     const [problem] = await problemsOf({
       config: own(),
       files: { 'home/p/plugin.json': JSON.stringify(pack('bash', ['-c', 'id'])) },

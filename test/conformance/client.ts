@@ -1,6 +1,6 @@
 /**
  * What the conformance suite runs as "the client": a herd of one server, whose url is the last argument. Each scenario
- * says by its name what is to be done with it.
+ * names the action.
  */
 import type { OnRequest, ToolEntry, ToolResult } from '../../src/fleet/fleet.js';
 import { openHerd, SERVER } from './herd.js';
@@ -16,7 +16,7 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context;
 /** A client of this name is known to every authorisation server that takes metadata documents. */
 const METADATA_DOCUMENT = 'https://conformance-test.local/client-metadata.json';
-/** More often nobody should be sent to a login page for one call. */
+/** One call should not open a login page more often. */
 const MOST_LOGINS = 3;
 
 const { herd, authorize, close } = await openHerd(url);
@@ -84,7 +84,7 @@ function report(result: ToolResult): ToolResult {
   return result;
 }
 
-/** Agrees to everything, and leaves every answer at its default, as an agent does whose user only says yes. */
+/** Agrees to everything, and leaves every answer at its default, like a user who accepts everything. */
 async function answer(...[method, params]: Parameters<OnRequest>): ReturnType<OnRequest> {
   if (method === 'elicitation/create')
     return { action: 'accept', content: defaultsOf(params?.requestedSchema) };

@@ -54,7 +54,7 @@ async function start({ global = 'version: "1.0"\n', registered = [] as ServerSpe
   return { world, herd, source, agents, open };
 }
 
-it('servers that only an agent file has run for a while after its last connection, and then end', async () => {
+it('servers of an agent file stop some time after its last connection', async () => {
   const { world, herd, agents, open } = await start();
   const [one, two] = [await open('a'), await open('b')];
   expect([agents.views.length, herd.view.status().map(({ name }) => name)]).toEqual([1, ['red']]);
@@ -70,7 +70,7 @@ it('servers that only an agent file has run for a while after its last connectio
   agents.close();
 });
 
-it('X3: no server of a revoked file runs, also after a server is registered', async () => {
+it('X3: no server of a revoked file runs, also after another server is registered', async () => {
   const registered: ServerSpec[] = [];
   const started = await start({ registered });
   const { world, agents, open } = started;
@@ -94,7 +94,7 @@ it('X3: no server of a revoked file runs, also after a server is registered', as
 });
 
 describe('an agent file that cannot be read', () => {
-  it('is waited for: what it runs goes on until the grace is over, however often the file is looked at', async () => {
+  it('keeps its servers running until the grace is over, for any number of reloads', async () => {
     const { world, source, agents, open } = await start();
     const file = join(dirname(source.file), 'agent.yaml');
     await open('a');
@@ -109,7 +109,7 @@ describe('an agent file that cannot be read', () => {
     agents.close();
   });
 
-  it('and comes back within the grace has lost nothing, and has a whole grace the next time', async () => {
+  it('and returns within the grace keeps its servers, and has a full grace the next time', async () => {
     const { world, source, agents, open } = await start();
     const file = join(dirname(source.file), 'agent.yaml');
     await open('a');
@@ -126,7 +126,7 @@ describe('an agent file that cannot be read', () => {
     agents.close();
   });
 
-  it('is forgotten with its last connection, and opened anew when it is back', async () => {
+  it('is forgotten with its last connection, and is opened again when it is back', async () => {
     const { world, source, herd, agents, open } = await start();
     const file = join(dirname(source.file), 'agent.yaml');
     const one = await open('a');
@@ -143,7 +143,7 @@ describe('an agent file that cannot be read', () => {
   });
 });
 
-it('a reload is also one of the files that are just being opened', async () => {
+it('a reload includes agent files that are being opened', async () => {
   const { agents, open } = await start();
   const opening = open('a');
   await agents.reload();
@@ -152,7 +152,7 @@ it('a reload is also one of the files that are just being opened', async () => {
   agents.close();
 });
 
-it('a closed connection gets no per-agent servers, whatever of it was still running', async () => {
+it('a closed connection gets no per-agent servers, also from requests that still run', async () => {
   const { herd, agents } = await start();
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
   const [early, late] = ['a', 'b'].map((caller) => agents.global(caller, () => ({}) as LocalFleet));
@@ -163,7 +163,7 @@ it('a closed connection gets no per-agent servers, whatever of it was still runn
   expect(herd.view.status()).toHaveLength(1);
 });
 
-it('X3: a file that is forgotten while it is read again holds no server', async () => {
+it('X3: an agent file that is forgotten while it is read again holds no server', async () => {
   const started = await start({ global: config([server('common', 'good.mjs', { start: 'eager' })]) });
   const { world, herd, source, agents, open } = started;
   const { file, revoke } = await allowed(started);

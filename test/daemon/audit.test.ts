@@ -41,10 +41,10 @@ function recordsIn(home: Home, suffix = ''): CallEvent[] {
   return lines.map((line) => JSON.parse(line) as CallEvent);
 }
 
-/** What was written since, when as much has come as is expected; and a batch later there is no more. */
+/** The records, after the expected number was written and a further batch added none. */
 async function written(herd: Herd, count: number, before = 0): Promise<CallEvent[]> {
   await until(() => recordsIn(herd.home).length >= before + count);
-  // two calls more, a batch apart: whatever was on its way is written
+  // two more calls, a batch apart: every earlier record is written by then
   for (const _ of [1, 2]) {
     const { length } = recordsIn(herd.home);
     await herd.say('good', 'pid');
@@ -59,8 +59,8 @@ const META = {
   'io.modelcontextprotocol/clientInfo': { name: 'modern', version: '2' },
 };
 
-describe('the audit', () => {
-  it('has one record of each call, whichever way it came, and who made it; no value is in it (X1)', async () => {
+describe('the audit file', () => {
+  it('has one record of each call on every way, with its caller and no value (X1)', async () => {
     const herd = await startHerd(HERD);
     const { home, fleet } = herd;
     const call = { name: 'good__echo', arguments: { value: VALUE } };
@@ -130,7 +130,7 @@ describe('the audit', () => {
     expect(statSync(fileOf(home)).mode & 0o777).toBe(0o600);
   });
 
-  it('says how each ended: refused, failed, timed out, crashed or cancelled, and whether it had been sent', async () => {
+  it('has how each call ended: refused, failed, timed out, crashed or cancelled, and whether it was sent', async () => {
     const herd = await startHerd(HERD);
     const { home, fleet } = herd;
     const lines = new LineClient(home.socket);
@@ -195,7 +195,7 @@ describe('the audit', () => {
     expect(readFileSync(fileOf(home), 'utf8')).not.toContain(VALUE);
   });
 
-  it("is what `events` tells, also of calls that no server took; it has an agent's file where one came with it", async () => {
+  it('equals the call events, also for calls that no server took, and has the agent file of the connection', async () => {
     const herd = await startHerd(HERD);
     const heard: unknown[] = [];
     herd.fleet.subscribe(['call'], (event) => heard.push(event));
@@ -214,7 +214,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('has no secret in it, be it given as a name (X1)', async () => {
+  it('has no secret, also if it is given as a name (X1)', async () => {
     const secret = 'hunter2hunter';
     const env = { API_KEY: '${CANARY}' };
     const herd = await startHerd(config([server('good', 'good.mjs', { env })]), {
@@ -230,7 +230,7 @@ describe('the audit', () => {
     expect(readFileSync(fileOf(herd.home), 'utf8') + JSON.stringify(heard)).not.toContain(secret);
   });
 
-  it('has the calls of a herd in another process, beside those of the daemon', async () => {
+  it('has the calls of the library in another process, beside those of the daemon', async () => {
     const herd = await startHerd(HERD);
     vi.stubEnv('TOOLHERD_HOME', herd.home.folder);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -245,7 +245,7 @@ describe('the audit', () => {
     expect(records).toMatchObject({ via: 'socket', daemon_pid: herd.daemon.pid });
   });
 
-  it('is whole when the daemon ends, and a daemon that is killed loses no more than its last batch', async () => {
+  it('is complete when the daemon ends; a killed daemon loses its last batch at most', async () => {
     const home = makeHome(HERD);
     const first = await herdIn(home, await home.start());
     for (let count = 0; count < 20; count += 1) await first.say('good', 'pid');
@@ -261,7 +261,7 @@ describe('the audit', () => {
     expect([21, 22]).toContain(recordsIn(home).length);
   });
 
-  it('is whole also where an end in haste follows: a second signal, or a program that closes nothing', async () => {
+  it('is complete after a second signal, and after a program that does not close its fleet', async () => {
     const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
     const home = makeHome(config([server('good', 'good.mjs'), slow]));
     const herd = await herdIn(home, await home.start());
@@ -294,7 +294,7 @@ describe('the audit', () => {
     }
   });
 
-  it('C4: a full disk costs records, which are counted and told, and never a call', async () => {
+  it('C4: loses records on a full disk, which are counted and logged, and never a call', async () => {
     const home = makeHome(HERD);
     await mkdir(join(home.folder, 'state', 'logs'), { recursive: true, mode: 0o700 });
     symlinkSync('/dev/full', fileOf(home));

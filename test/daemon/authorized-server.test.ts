@@ -5,7 +5,7 @@ import type { HerdView } from '../../src/supervisor/herd/herd-view.js';
 
 const GUARDED = { name: 'guarded', transport: 'http', url: 'https://example.com/mcp' } as RemoteSpec;
 
-it('another server of the same name, in the view of another agent, is not started by it', async () => {
+it('an authorisation restarts the server in views with the same url, and no other server of that name', async () => {
   const orders: string[] = [];
   const view = (name: string, specs: readonly unknown[]) => {
     const order = async (what: string) => orders.push(`${name} ${what}`);
@@ -24,7 +24,7 @@ it('another server of the same name, in the view of another agent, is not starte
   expect(orders).toEqual(['same reset', 'same start']);
 });
 
-it('an authorisation during the shutdown of the herd does no harm', async () => {
+it('an authorisation during the shutdown causes no unhandled rejection', async () => {
   const faults: unknown[] = [];
   const listen = (error: unknown) => faults.push(error);
   process.on('unhandledRejection', listen);

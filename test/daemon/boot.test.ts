@@ -28,7 +28,7 @@ process.on('exit', () => {
 });`;
 
 describe('the start of a daemon', () => {
-  it('comes compiled, loads nothing that only other herds need, and stands still for its lock alone', async () => {
+  it('loads compiled code only, nothing that other configs need, and blocks for its lock alone', async () => {
     const folder = makeFolder({ 'spy.cjs': SPY });
     const [spy, seen] = [join(folder, 'spy.cjs'), join(folder, 'seen.json')];
     const entries = ['a', 'b', 'c'].map((name) => server(name, 'good.mjs'));
@@ -52,11 +52,11 @@ describe('the start of a daemon', () => {
   });
 });
 
-describe('the machine code that was kept for the daemon', () => {
+describe('the code cache of the daemon', () => {
   const PROGRAM =
     "console.log(Object.keys(require.cache).some((file) => file.endsWith('program.cjs')) ? 'read' : 'compiled');";
 
-  /** What a daemon's program says that was kept in this way. */
+  /** The output of a daemon with such a code cache. */
   function run(
     spoil: (kept: Buffer) => Buffer,
     { v8 = process.versions.v8, of = PROGRAM, at = (path: string) => path } = {},
@@ -72,7 +72,7 @@ describe('the machine code that was kept for the daemon', () => {
     return execFileSync(process.execPath, [join(folder, 'daemon.cjs')], { encoding: 'utf8', env }).trim();
   }
 
-  it('is used as it was written', () => {
+  it('is used unchanged', () => {
     expect(run((kept) => kept)).toBe('compiled');
   });
 
@@ -80,20 +80,20 @@ describe('the machine code that was kept for the daemon', () => {
     ['one wrong bit', (kept) => kept.fill((kept.at(-40) ?? 0) ^ 1, kept.length - 40, kept.length - 39)],
     ['its second half gone', (kept) => kept.subarray(0, kept.length / 2)],
     ['nothing in it', () => Buffer.alloc(0)],
-  ])('with %s is left alone, and the daemon starts all the same', (_, spoil) => {
+  ])('with %s is ignored, and the daemon starts', (_, spoil) => {
     expect(run(spoil)).toBe('read');
   });
 
-  it('of a program that is as long as this one is left alone', () => {
+  it('of another program of the same length is ignored', () => {
     const of = PROGRAM.replace("'compiled'", "'of other'");
     expect(run((kept) => kept, { of })).toBe('read');
   });
 
-  it('by a V8 that Node has patched since is left alone', () => {
+  it('by another version of V8 is ignored', () => {
     expect(run((kept) => kept, { v8: `${process.versions.v8}1` })).toBe('read');
   });
 
-  it('that cannot be read is left alone', () => {
+  it('that cannot be read is ignored', () => {
     const at = (path: string) => {
       mkdirSync(path);
       return join(path, 'elsewhere');

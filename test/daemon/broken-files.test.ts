@@ -37,7 +37,7 @@ it('a broken ledger and list cache are logged once, each with its consequence; t
   ]);
 });
 
-it('a first start, with neither of them, has nothing to say', async () => {
+it('a first start, without ledger and cache, logs no warning', async () => {
   const home = makeHome(config([server('one', 'good.mjs')]));
   await home.start();
   expect(warningsIn(home.folder)).toEqual([]);

@@ -10,7 +10,7 @@ const config = (names: readonly string[]) =>
     .map((name) => `  - {name: ${name}, description: x, server: x, command: npx}\n`)
     .join('')}`;
 
-it('C1: a config that is written while it is read is read again: half of it may look like a whole', async () => {
+it('C1: a config that is written while it is read is read again', async () => {
   const folder = makeFolder({ 'config.yaml': config(['a', 'b']) });
   const file = join(folder, 'config.yaml');
   const environment = { TOOLHERD_HOME: folder };

@@ -53,7 +53,7 @@ test('P14: with room every connection is accepted, and nothing is logged', async
   expect(state).toMatchObject({ entered: 1, warnings: [] });
 });
 
-test('P14: without room each request is answered with what to do, also in a batch, and a notification is not', async () => {
+test('P14: without room each request gets an error with a fix, also in a batch, and a notification gets none', async () => {
   const { state, hears } = await stage(1);
   const answer = JSON.parse(await hears(`{"jsonrpc":"2.0","method":"note"}\n${REQUEST}`));
   expect(answer).toMatchObject({
@@ -73,7 +73,7 @@ test('P14: without room each request is answered with what to do, also in a batc
   expect(state.warnings).toHaveLength(1);
 });
 
-test('P14: who says nothing or too much is not listened to for long, and only a few are listened to at once', async () => {
+test('P14: without room a silent or large client is closed soon, and only a few are read at once', async () => {
   const { open, hears } = await stage(1);
   const silent = [open(), open(), open(), open()];
   await Promise.all(silent.map((guest) => once(guest, 'connect')));
@@ -83,7 +83,7 @@ test('P14: who says nothing or too much is not listened to for long, and only a 
   expect(await hears('x'.repeat(100_000))).toBe('');
 });
 
-test('P14: a limit that was raised counts at once', async () => {
+test('P14: a raised limit counts at once', async () => {
   const { state, hears } = await stage(1);
   expect(await hears(REQUEST)).toContain('OverloadedError');
   state.limit = 100_000;

@@ -12,7 +12,7 @@ const leaving = (name: string) => server(name, 'says-goodbye.mjs', { args: [`\${
 const agentFile = (...names: string[]) =>
   JSON.stringify({ tools: names.map((name) => ({ type: 'mcp', ...leaving(name) })) });
 
-it('X1: what a server says on its way out is redacted, though nothing knows of it any more', async () => {
+it('X1: the last output of a removed server is redacted', async () => {
   const home = makeHome(config([leaving('configured')]));
   for (const name of ['CONFIGURED', 'REGISTERED', 'AGENTS']) home.environment[name] = `${CANARY}-${name}`;
   const agent = join(home.folder, 'agent.yaml');

@@ -35,8 +35,8 @@ async function reload({ fleet, home }: Herd, entries: readonly Entry[]) {
   return fleet.reload();
 }
 
-describe('an entry of the global file that cannot be resolved', () => {
-  it('keeps its own server from running and no other', async () => {
+describe('an entry of the global config that cannot be resolved', () => {
+  it('keeps only its own server from running', async () => {
     const { status, say, home } = await startHerd(config(HERD));
     expect(await say('good', 'echo', { value: 'hi' })).toContain('hi');
     expect(await status('tokened')).toMatchObject(misconfigured(NOT_FOUND));
@@ -47,7 +47,7 @@ describe('an entry of the global file that cannot be resolved', () => {
     ]);
   });
 
-  it('calls, orders and questions for its lists get its ConfigError at once', async () => {
+  it('fails calls, orders and requests for its lists with its ConfigError at once', async () => {
     const { fleet } = await startHerd(config(HERD));
     const { success, error } = await fleet.call({ server: 'tokened', tool: 'echo', arguments: {} });
     expect(success).toBe(false);
@@ -74,7 +74,7 @@ describe('an entry of the global file that cannot be resolved', () => {
       expect(await errorOf(asked())).toMatchObject(expected);
   });
 
-  it('is left out of what the whole herd does', async () => {
+  it('is skipped by requests for all servers', async () => {
     const { fleet } = await startHerd(config(HERD));
     const { tools } = await fleet.tools();
     expect(new Set(tools.map((tool) => tool.server))).toEqual(new Set(['good']));
@@ -86,7 +86,7 @@ describe('an entry of the global file that cannot be resolved', () => {
     expect(await fleet.stop({ servers: ['tokened'] })).toMatchObject([{ detail: 'misconfigured' }]);
   });
 
-  it('begins to work with the reload that mends it, and the others are not touched', async () => {
+  it('works after the reload that corrects it, and other servers run on', async () => {
     const herd = await startHerd(config(HERD));
     const pid = await herd.say('good', 'pid');
     writeFileSync(join(herd.home.folder, 'token.env'), 'NO_SUCH_TOKEN=abc\n');
@@ -96,7 +96,7 @@ describe('an entry of the global file that cannot be resolved', () => {
     expect(await herd.say('good', 'pid')).toBe(pid);
   });
 
-  it('is stopped by the reload that breaks it, which names it and its problems; so does a dry run', async () => {
+  it('is stopped by the reload that breaks it, which reports its problems, as a dry run does', async () => {
     const herd = await startHerd(config([HERD[0]!, server('tokened', 'good.mjs')]));
     const pid = await herd.say('good', 'pid');
     const old = Number(await herd.say('tokened', 'pid'));
@@ -112,7 +112,7 @@ describe('an entry of the global file that cannot be resolved', () => {
     expect((await herd.fleet.status()).daemon.config_error).toBeNull();
   });
 
-  it('may fail for any reason that is outside of the file', async () => {
+  it('may fail for each reason outside of the file', async () => {
     const { fleet } = await startHerd(
       config([
         server('good', 'good.mjs'),
@@ -138,7 +138,7 @@ describe('an entry of the global file that cannot be resolved', () => {
     expect(await errorOf(fleet.tools('bad-url'))).toMatchObject({ type: 'MCPConfigError' });
   });
 
-  it('is the same for every agent where it is per-agent', async () => {
+  it('is misconfigured for every agent if it is per-agent', async () => {
     const { connect } = await startHerd(
       config([HERD[0]!, server('tokened', 'good.mjs', { ...TOKEN, sharing: 'per-agent' })]),
     );
@@ -149,14 +149,14 @@ describe('an entry of the global file that cannot be resolved', () => {
     expect(servers).toMatchObject([misconfigured(NOT_FOUND)]);
   });
 
-  it('stays disabled where its entry says so', async () => {
+  it('is disabled if its entry says so', async () => {
     const { status } = await startHerd(
       config([HERD[0]!, server('tokened', 'good.mjs', { ...TOKEN, enabled: false })]),
     );
     expect(await status('tokened')).toMatchObject({ detail: 'disabled', last_error: null });
   });
 
-  it('a file whose shape is wrong is refused as a whole, with the problems of all its entries', async () => {
+  it('does not matter in a file with an invalid shape, which is refused with all problems', async () => {
     const herd = await startHerd(config([HERD[0]!]));
     const error = await errorOf(reload(herd, [...HERD, server('odd', 'good.mjs', { colour: 'red' })]));
     expect(error).toMatchObject({
@@ -166,8 +166,8 @@ describe('an entry of the global file that cannot be resolved', () => {
   });
 });
 
-describe('an agent and an entry of the global file that cannot be resolved', () => {
-  it("the agent's own entry of that name counts; without one the agent sees it misconfigured", async () => {
+describe('an agent beside an entry of the global config that cannot be resolved', () => {
+  it('uses its own entry of that name; without one it sees the server as misconfigured', async () => {
     const world = await startWorld([shared('tokened', 'good.mjs', TOKEN)]);
     const own = world.project('own', [shared('tokened')]);
     const other = world.project('other', [shared('more')]);
@@ -181,14 +181,14 @@ describe('an agent and an entry of the global file that cannot be resolved', () 
     expect(await b.pid('more')).toMatch(/^\d+$/);
   });
 
-  it('FR-010: an unset variable in agent.yaml still refuses that file as a whole', async () => {
+  it('FR-010: is refused with its whole file if its own agent.yaml has an unset variable', async () => {
     const world = await startWorld([]);
     const { file, allow } = world.project('own', [shared('good'), shared('tokened', 'good.mjs', TOKEN)]);
     await allow();
     await expect(world.agent().see(file)).rejects.toThrow(NOT_FOUND);
   });
 
-  it('over MCP its tools are not listed, and a call of one gets a result with the reason and the fix', async () => {
+  it("does not get the server's tools over MCP, and a call gets a result with the reason and the fix", async () => {
     const world = await startWorld([shared('tokened', 'good.mjs', TOKEN)]);
     const agent = await world.agent().see();
     const tools = await agent.tools();

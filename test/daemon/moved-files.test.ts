@@ -14,8 +14,8 @@ const remote = ['http', 'websocket'].map((transport) => {
   return { name: transport, description: 'd', server: 's', transport, url };
 });
 
-describe('a daemon whose files were taken away, as by an upgrade', () => {
-  it('removes the containers it started, and says of what it cannot load how to mend that', async () => {
+describe('a daemon whose files were deleted, as by an upgrade', () => {
+  it('removes its containers, and reports what it cannot load with a fix', async () => {
     const bin = join(makeFolder(), 'bin');
     cpSync(join(DIST, 'bin'), bin, { recursive: true });
     const environment = { PATH: `${fixturePath('bin')}:${process.env.PATH}` };

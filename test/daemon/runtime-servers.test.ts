@@ -53,7 +53,7 @@ function watched(name: string, looks: { count: number }): ServerSpec {
 
 const many = (count: number) => Array.from({ length: count }, (_, at) => `r${at}`);
 
-it('one more server is no work for those that are there: their specs are not looked at', async () => {
+it('registering a server does not read the specs of the others', async () => {
   const { herd, registered, added } = await start();
   const looks = { count: 0 };
   herd.apply([watched('a', looks), watched('b', looks)]);
@@ -69,7 +69,7 @@ it('one more server is no work for those that are there: their specs are not loo
   expect(herd.view.specs.map(({ name }) => name)).toEqual(['a', 'b', ...added]);
 });
 
-it('the files of a thousand that come at once are looked after once or twice, the last time with all of them', async () => {
+it('registering a hundred servers at once prunes the files once or twice, at last with all of them', async () => {
   const seen: number[] = [];
   const catalogs = {
     load: () => undefined,
@@ -82,7 +82,7 @@ it('the files of a thousand that come at once are looked after once or twice, th
   expect(seen.length).toBeLessThanOrEqual(2);
 });
 
-it('they come and go in the order in which that was asked for', async () => {
+it('registrations and removals take effect in order', async () => {
   const { herd, registered } = await start();
   const answers = await Promise.allSettled([
     registered.add(entry('a')),
@@ -101,7 +101,7 @@ it('they come and go in the order in which that was asked for', async () => {
   expect(herd.view.specs.map(({ name }) => name)).toEqual(['a']);
 });
 
-it('no more wait than may, by their number and their size; the others are not touched by it', async () => {
+it('waiting registrations are limited by number and size; those that wait are not affected', async () => {
   const { herd, registered } = await start({ most: { count: 2, characters: 1000 } });
   const [, , third] = await Promise.allSettled(['a', 'b', 'c'].map((name) => registered.add(entry(name))));
   expect(third).toMatchObject({
@@ -114,7 +114,7 @@ it('no more wait than may, by their number and their size; the others are not to
   expect(herd.view.specs.map(({ name }) => name)).toEqual(['a', 'b', 'long', 'after']);
 });
 
-it('while two hundred are registered at once, others are served', async () => {
+it('while two hundred servers are registered at once, other requests are served', async () => {
   const { home } = await startHerd(config([server('good', 'good.mjs')]));
   const [crowd, other] = [new LineClient(home.socket), new LineClient(home.socket)];
   await other.settle();

@@ -55,18 +55,18 @@ function section(name: string): string {
 }
 
 describe('the commands', () => {
-  it('all are declared, and stand in one group of the overview', () => {
+  it('are all declared, and stand in one group of the overview', () => {
     const listed = Object.values(GROUPS).flatMap((lines) => Object.keys(lines));
     expect([...DECLARED.keys()].sort()).toEqual(listed.sort());
   });
 
-  it(`no line of the help has more than ${COLUMNS} columns`, () => {
+  it(`have no line of help with more than ${COLUMNS} columns`, () => {
     const texts = [overview(), ...[...DECLARED.values()].map(explain)];
     const long = texts.flatMap((text) => text.split('\n')).filter((line) => line.length > COLUMNS);
     expect(long).toEqual([]);
   });
 
-  it('docs/CLI.md says what the declarations say (npm run docs)', () => {
+  it('are documented in docs/CLI.md by their declarations (npm run docs)', () => {
     const groups = Object.entries(GROUPS).map(([title, lines]) =>
       [`## ${title}`, ...Object.keys(lines).map(section)].join('\n\n'),
     );

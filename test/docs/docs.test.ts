@@ -66,7 +66,7 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
 
 describe('the docs', () => {
   it.each(Object.entries(REGIONS))(
-    'the region "%s" is what the code says (npm run docs)',
+    'the region "%s" is rendered from the code (npm run docs)',
     (name, { file, text }) => expectRegion(file, name, text()),
   );
 

@@ -75,7 +75,7 @@ const SITUATIONS: readonly Situation[] = [
     when: 'too many calls wait for it already',
     type: 'OverloadedError',
     async run({ connect }) {
-      // on a connection of its own, whose end takes the calls back
+      // on a separate connection, whose end cancels the calls
       const fleet = await connect();
       await fleet.start({ servers: ['busy'] }, true);
       const calls = Array.from({ length: 10_002 }, () => fleet.call({ server: 'busy', tool: 'wait' }));
@@ -112,7 +112,7 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-/** Where nobody listens, and where something else does. */
+/** A port without a listener, and one with another program. */
 interface Ports {
   closed: number;
   wrong: number;
@@ -145,7 +145,7 @@ function entries({ closed, wrong }: Ports): Entry[] {
   ];
 }
 
-/** A port at which nobody listens. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const listener = createServer();
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
@@ -184,7 +184,7 @@ function settle(text: string | undefined, herd: Herd, { closed, wrong }: Ports):
     .replaceAll('\n', ' ');
 }
 
-test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error happens for real, and says what, why and what to do', async () => {
+test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error type occurs in a real daemon, with a message, a reason and a fix', async () => {
   const ports = { closed: await closedPort(), wrong: await wrongPort() };
   const herd = await startHerd(config(entries(ports)));
   // a list that is known is what a near miss is found in

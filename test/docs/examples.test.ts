@@ -91,7 +91,7 @@ describe('the examples, against the built-in herd', () => {
     ]);
   });
 
-  it('shell, with neither socat nor nc, says what it needs', async () => {
+  it('shell, with neither socat nor nc, names what it needs', async () => {
     const env = { PATH: makeFolder(), TOOLHERD_SOCKET: '/nowhere' };
     const running = run('/bin/sh', ['examples/shell/herd.sh'], env);
     await expect(running).rejects.toThrow('this needs socat');

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replaceRegion } from '../../scripts/shared/markdown.mjs';
 import { REQUIREMENTS } from '../../scripts/shared/requirements.mjs';
+import { filesOfRows } from '../../scripts/tools/faults/files.mjs';
 import { type Result, resultOf, table } from '../../scripts/tools/faults/report.mjs';
 import { ROWS } from '../../scripts/tools/faults/rows.mjs';
 import { expectRegion, readDoc } from '../support/docs.js';
@@ -21,7 +23,7 @@ describe('docs/RELIABILITY.md', () => {
     expect(rowsOf(readDoc('docs/RELIABILITY.md')).map((row) => cells(row)[1])).toEqual(faults);
   });
 
-  it('says of every fault what must hold, how its tests ended, by which command, when and where', () => {
+  it('has for every fault what must hold, its test results, the command, the date and the machine', () => {
     for (const row of rowsOf(readDoc('docs/RELIABILITY.md'))) {
       const [, id, , must, , tests, command, about] = cells(row);
       const listed = ROWS.find((one) => one.id === id);
@@ -47,7 +49,7 @@ describe('the report of npm run faults', () => {
     expect(cells(rows[2] ?? '').slice(4, 8)).toEqual(['', 'not run', '', '']);
   });
 
-  it('puts what was measured into its row', () => {
+  it('puts each measurement into its row', () => {
     expect(rows[0]).toContain('| after 7 \\| 8 ms; 3 of 3 | **1 of 2 failed** | a | today |');
   });
 
@@ -58,4 +60,10 @@ describe('the report of npm run faults', () => {
     );
     expect(() => replaceRegion(document, 'y', 'new')).toThrow("no region 'y'");
   });
+});
+
+it('npm run faults finds every test file that it lists, and every file with kept results', () => {
+  const files = filesOfRows(join(import.meta.dirname, '..', '..'));
+  const kept = JSON.parse(readDoc('docs/reliability.json')) as Record<string, Result>;
+  expect(Object.keys(kept).filter((file) => !files.includes(file))).toEqual([]);
 });

@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 /** More than Node needs for itself, less than it has eaten after a meal. */
 const MAX = 200;
 const MEAL = 300;
-/** Its calls never end by themselves: where nobody notices, they should not take the patience of a minute. */
+/** Its calls never end without the budget: a failing test should not wait for a minute. */
 const FRUGAL = { max_rss: MAX * MIB, backoff: { min: 0.02, max: 0.05 }, request_timeout: 15 };
 const OVER = /^one: over its memory budget: its processes used (\d+(\.\d)?) MiB, and max_rss allows 200 MiB$/;
 
@@ -17,7 +17,7 @@ const logOf = ({ home }: Herd, name: string) =>
   readFile(join(home.folder, 'state', 'logs', `${name}.log`), 'utf8');
 
 describe('a server over its max_rss', () => {
-  it('is ended at once and started again; its call learns why, and that it may have run', async () => {
+  it('is ended at once and restarted; its call fails with the reason and sent: true', async () => {
     const herd = await startHerd(config([server('one', 'hungry.mjs', FRUGAL)]));
     const { say, fleet, status } = herd;
     const pid = Number(await say('one', 'pid'));
@@ -46,7 +46,7 @@ describe('a server over its max_rss', () => {
     expect(await logOf(herd, 'servers/one')).toContain('over its memory budget');
   });
 
-  it('counts what its helpers use, and each process of several alone', async () => {
+  it('is measured with its helpers, each replica separately', async () => {
     const entry = server('one', 'hungry.mjs', { ...FRUGAL, replicas: 2 });
     const { say, fleet, status } = await startHerd(config([entry]));
     await fleet.start({ servers: ['one'] }, true);
@@ -57,13 +57,13 @@ describe('a server over its max_rss', () => {
       const now = await status('one');
       return now.restarts === 1 && now.pids.length === 2 && now.state === 'connected' && now;
     });
-    // the other one has not even noticed
+    // the other replica was not restarted
     expect(after.pids.filter((pid) => pids.includes(pid))).toHaveLength(1);
     expect(after.incarnation).toBe(2);
     expect(await say('one', 'pid')).toMatch(/^\d+$/);
   });
 
-  it('again and again, it is given up with that reason', async () => {
+  it('again and again is quarantined with that reason', async () => {
     const entry = server('one', 'hungry.mjs', {
       ...FRUGAL,
       args: ['--always', String(MEAL)],
@@ -87,7 +87,7 @@ describe('a server over its max_rss', () => {
     expect(error?.why).toMatch(OVER);
   });
 
-  it('a transient one fails its call, and the next call has a process of its own', async () => {
+  it('that is transient fails its call, and the next call gets another process', async () => {
     const entry = server('one', 'hungry.mjs', { ...FRUGAL, lifecycle: 'transient' });
     const { say, fleet } = await startHerd(config([entry]));
     const { error } = await fleet.call({ server: 'one', tool: 'gorge', arguments: { mb: MEAL } });
@@ -98,7 +98,7 @@ describe('a server over its max_rss', () => {
 });
 
 describe('a herd over daemon.max_rss', () => {
-  it('the server that was not needed for longest makes room; never a busy one; the next call starts it again', async () => {
+  it('stops the server that was unused for longest, never a busy one; the next call restarts it', async () => {
     const names = ['first', 'second', 'busy'];
     const entries = names.map((name) => server(name, 'hungry.mjs'));
     const herd = await startHerd(config(entries, { max_rss: 500 * MIB }));
@@ -118,13 +118,13 @@ describe('a herd over daemon.max_rss', () => {
     expect(await logOf(herd, 'servers/first')).toContain('stopped to make room');
     expect((await status('second')).detail).toBe('running');
 
-    // it is back when it is called; then the other one has to go
+    // a call starts it again; then the other server is stopped
     expect(await say('first', 'eat', { mb: 150 })).toBe('1');
     expect(await status('first')).toMatchObject({ incarnation: 2, restarts: 0 });
     await until(async () => (await status('second')).detail === 'idle');
     expect(await status('busy')).toMatchObject({ pids: [pid], incarnation: 1, in_flight: 1 });
 
-    // nothing idle is left, and that is said
+    // no idle server is left: the status has the problem
     waiting.push(fleet.call({ server: 'first', tool: 'wait' }));
     const problem = /more than the 300 MiB of daemon\.max_rss, and no server is idle that could be stopped$/;
     herd.home.configure(config(entries, { max_rss: 300 * MIB }));

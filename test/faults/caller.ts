@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 
 export interface Reply {
   id: number;
-  /** What the tool said. Undefined where it was not reached. */
+  /** The text of the tool. Undefined if it was not reached. */
   text: string | undefined;
   /** The type of the error otherwise. */
   error: string | undefined;
-  /** Whether the server had been sent the call, as far as the reply says. */
+  /** `sent` of the reply. */
   sent: boolean | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Message {
 }
 
 /**
- * A client that counts: every line it gets is a reply to one of its calls, or is told to `stray`. It keeps no more of a
+ * A client that counts: every line is a reply to one of its calls, or goes to `stray`. It keeps no more of a
  * call than its id, so that a million of them cost nothing here.
  */
 export class Caller {

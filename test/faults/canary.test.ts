@@ -31,7 +31,7 @@ const SECRETS = {
 const ONCE = { max_restarts: 1, backoff: { min: 0.02, max: 0.02 } };
 const TOPICS: FleetEvent['topic'][] = ['state', 'catalog', 'log', 'notification', 'call'];
 const TOOLS = ['stderr', 'stdout', 'log', 'error', 'unusable', 'crash', 'no-such-tool'];
-/** Whoever wrote the secret down himself. */
+/** Files in which the test itself wrote the secret. */
 const OWN_FILES = ['config.yaml', '.env'];
 
 const telling = (name: string, more: Record<string, unknown> = {}): Entry =>
@@ -91,11 +91,11 @@ function page({ socket }: Home, path: string): Promise<string> {
   });
 }
 
-/** What anybody on the machine can see of the processes: `ps` without their environment. */
+/** What every user can see of the processes: `ps` without their environment. */
 const shownByPs = (pids: readonly number[]) =>
   execFileSync('ps', ['-ww', '-o', 'pid,args', '-p', pids.join()], { encoding: 'utf8' });
 
-/** Whether another user can read the environment of a process; undefined where nobody else can be. */
+/** Whether another user can read the environment of a process; undefined if this user is not root. */
 function strangerReads(pid: number): boolean | undefined {
   if (process.getuid?.() !== 0) return undefined;
   try {
@@ -178,7 +178,7 @@ it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no 
 
   const hits = [...seen].filter(([, what]) => what.includes(CANARY));
   expect(hits.map(([where, what]) => [where, around(what)])).toEqual([]);
-  // it was really said: what is not there was taken out
+  // the secret was really sent: it was redacted
   expect(seen.get('state/logs/servers/tells.log')).toContain('[redacted:IN_ENV]');
   expect(seen.get('tools')).toContain('tells__stderr');
   expect(events.length).toBeGreaterThan(10);

@@ -28,7 +28,7 @@ const remember = async (herd: Herd) => JSON.parse(await herd.say('it', 'memory')
 const line = (method: string, params: unknown, id: unknown = 1) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 
-/** How many ends of connections the daemon holds. */
+/** Number of connections that the daemon holds. */
 const openSockets = ({ daemon }: Herd) => openFiles(daemon.pid).filter((name) => name === 'socket').length;
 
 const INITIALIZE = line(
@@ -55,7 +55,7 @@ const script = (herd: Herd, text: string) =>
     `require('node:net').connect(${JSON.stringify(herd.home.socket)}).write(${JSON.stringify(text)})`,
   ]);
 
-/** Every way to call, each from a process of its own. */
+/** Every way to call, each from another process. */
 const WAYS: { name: string; calls: number; start(herd: Herd): ChildProcess }[] = [
   { name: 'fleet/call', calls: 1, start: (herd) => script(herd, line('fleet/call', HANG)) },
   {
@@ -68,9 +68,9 @@ const WAYS: { name: string; calls: number; start(herd: Herd): ChildProcess }[] =
   { name: 'the command', calls: 1, start: (herd) => run(herd, [COMMAND, 'call', 'it.hang']) },
 ];
 
-describe('S9: a client that dies in mid-call', () => {
+describe('S9: a client that dies during a call', () => {
   it.each(WAYS)(
-    'by $name: its calls are cancelled upstream at once, and nothing is left of it',
+    'by $name: its calls are cancelled at the server at once, and its connection is closed',
     async ({ name, start, calls }) => {
       const herd = await stage();
       await herd.fleet.start({ all: true }, true);
@@ -98,7 +98,7 @@ describe('S9: a client that dies in mid-call', () => {
     },
   );
 
-  it('what of it still waits in line is never sent', async () => {
+  it('has its waiting calls dropped: they are never written', async () => {
     const herd = await stage({ max_in_flight: 1 });
     const abort = new AbortController();
     await herd.fleet.tools('it');
@@ -120,7 +120,7 @@ describe('S9: a client that dies in mid-call', () => {
     expect(await remember(herd)).toMatchObject({ noted: ['hang', 'last'], cancelled: [{}] });
   });
 
-  it('one that only says no more gets its reply: `echo … | socat` works', async () => {
+  it('differs from one that only closed its writing side, which gets its reply (`echo … | socat`)', async () => {
     const herd = await stage();
     const client = await RawClient.open(herd.home.socket, { allowHalfOpen: true });
     client.socket.end(line('fleet/call', { server: 'it', tool: 'later', arguments: { ms: 700 } }));
@@ -129,7 +129,7 @@ describe('S9: a client that dies in mid-call', () => {
     expect(await remember(herd)).toMatchObject({ cancelled: [] });
   });
 
-  it('one that closes both ways is gone, however politely', async () => {
+  it('is noticed by its closed connection, after end and after destroy', async () => {
     const herd = await stage();
     for (const [at, leave] of (['end', 'destroy'] as const).entries()) {
       const client = await RawClient.open(herd.home.socket);

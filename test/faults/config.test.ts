@@ -7,7 +7,7 @@ import { config, lines, server } from './config.js';
 import { measured } from './measured.js';
 
 const named = (name: string, value = '') => server(name, 'good.mjs', { env: { VALUE: value } });
-/** Undefined where a call came in the moment of the change: that is an error which says so. */
+/** Undefined if the call came at the moment of the change and got an error. */
 const valueIn = (environment: string) =>
   environment.startsWith('{') ? (JSON.parse(environment) as { VALUE?: string }).VALUE : undefined;
 
@@ -47,7 +47,7 @@ describe('a config that changes while the daemon runs', () => {
     expect(await say('added', 'echo', { value: 'new' })).toBe('new');
   });
 
-  it('also when its file is replaced by another, as editors do', async () => {
+  it('is applied when its file is replaced by another, as editors do', async () => {
     const { home, fleet, say } = await startHerd(config([named('one', 'before')]));
     expect(valueIn(await say('one', 'env'))).toBe('before');
     for (const value of ['first', 'second']) {
@@ -59,7 +59,7 @@ describe('a config that changes while the daemon runs', () => {
     expect((await fleet.status()).daemon.config_error).toBeNull();
   });
 
-  it('and is broken leaves the herd as it was, and status says what is wrong', async () => {
+  it('and is broken leaves the servers running, and status has the problem', async () => {
     const good = config([named('one')]);
     const { home, fleet, say, status } = await startHerd(good);
     const pid = await say('one', 'pid');
@@ -83,7 +83,7 @@ describe('a config that changes while the daemon runs', () => {
     await expect(fleet.reload()).rejects.toMatchObject({ type: 'ConfigError' });
   });
 
-  it('C1: is never half applied while it is being written, two hundred times over', async () => {
+  it('C1: is never applied half-written, in two hundred writes', async () => {
     const names = ['a', 'b', 'c', 'd'];
     // every line more is a good config with one server more
     const text = (round: number) =>
@@ -110,7 +110,7 @@ describe('a config that changes while the daemon runs', () => {
       if (round % 4 === 0) await sleep(20);
       const { servers } = await fleet.status();
       writing.goesOn();
-      // a file that rests for longer counts as written, and whoever was kept from writing has proven nothing
+      // a file that is quiet for longer counts as written: such a round proves nothing
       if (writing.ms > QUIET_MS) {
         slow += 1;
         await until(isApplied(round));
@@ -126,7 +126,7 @@ describe('a config that changes while the daemon runs', () => {
     measured(`C1: ${proven} times, never half applied (${slow} more were written too slowly to count)`);
   }, 120_000);
 
-  it('C1: and was cut off in the middle leaves the old one, wherever that is', async () => {
+  it('C1: and is truncated anywhere inside of an entry leaves the old config in use', async () => {
     const whole = lines(['a', 'b', 'c'].map((name) => named(name))).join('');
     const { home, fleet, say } = await startHerd(whole);
     const pid = await say('c', 'pid');
@@ -146,7 +146,7 @@ describe('a config that changes while the daemon runs', () => {
 });
 
 describe('SIGHUP', () => {
-  it('has the daemon read everything again, also what the config only points at', async () => {
+  it('makes the daemon read everything again, also files that the config names', async () => {
     const entry = server('one', 'good.mjs', { envFile: '.env' });
     const other = named('other');
     const { home, daemon, fleet, say } = await startHerd(config([{ ...entry, enabled: false }, other]));

@@ -35,7 +35,7 @@ const logOf = ({ folder }: Home, name: string) =>
 
 async function startBoxes(...names: string[]) {
   const home = makeHome(config(names.map(boxed)), { PATH: STAND_IN });
-  // what the stand-in started is nobody's child: whatever fails here, it goes
+  // containers of the stand-in have no parent: they are killed after every test
   const born = new Set<number>();
   onTestFinished(() => [...born].forEach(killNow));
   const herd = await herdIn(home, await home.start());
@@ -51,7 +51,7 @@ async function startBoxes(...names: string[]) {
 }
 
 describe('P15: a container (of a stand-in for docker) whose client is killed', () => {
-  it('is removed by its label; no other is, and the next call has a new one', async () => {
+  it('is removed by its label; other containers stay, and the next call gets a new one', async () => {
     const { home, first, others, say, status, born } = await startBoxes('one', 'other');
     const [client = 0] = (await status('one')).pids;
     const killedAt = performance.now();
@@ -71,7 +71,7 @@ describe('P15: a container (of a stand-in for docker) whose client is killed', (
     expect(logOf(home, 'servers/one')).toContain('1 containers outlived their client and were removed');
   });
 
-  it('with the daemon and its watchdog is removed by the next start', async () => {
+  it('together with the daemon and its watchdog is removed by the next daemon', async () => {
     const { home, daemon, first, others } = await startBoxes('one', 'other');
     const watchdog = await until(() => watchdogOf(daemon.id));
     daemon.kill('SIGSTOP');
@@ -86,7 +86,7 @@ describe('P15: a container (of a stand-in for docker) whose client is killed', (
     expect(logOf(home, 'daemon')).toContain('removed 2 containers that an earlier daemon left');
   });
 
-  it('goes with it when the daemon ends', async () => {
+  it('by the end of the daemon is removed with it', async () => {
     const { home, daemon, first } = await startBoxes('one');
     daemon.kill('SIGTERM');
     await until(() => !isAlive(daemon.pid));
@@ -94,7 +94,7 @@ describe('P15: a container (of a stand-in for docker) whose client is killed', (
     expect(containersIn(home)).toEqual([]);
   });
 
-  it('that docker does not remove holds nothing up, and is told of', async () => {
+  it('and that docker does not remove delays no call, and is logged', async () => {
     const { home, first, say, status, born } = await startBoxes('one');
     const refusal = join(home.folder, 'containers.fails');
     writeFileSync(refusal, '');

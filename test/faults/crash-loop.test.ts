@@ -15,7 +15,7 @@ const inQuarantine = ({ status }: Herd, name: string) =>
   });
 
 describe('a server that crashes after a good handshake, for ever', () => {
-  it('P9 US5.2: is started max_restarts times again, then no more; reset brings it back', async () => {
+  it('P9 US5.2: is restarted max_restarts times, then quarantined; reset starts it', async () => {
     const entry = server('one', 'crashes-when-ready.mjs', { args: ['./lives'], max_restarts: 3, ...QUICK });
     const herd = await startHerd(config([entry]));
     const lives = () => readFileSync(join(herd.home.folder, 'lives'), 'utf8').trim().split('\n');
@@ -48,10 +48,10 @@ describe('a server that crashes after a good handshake, for ever', () => {
     expect((await herd.fleet.call({ server: 'one', tool: 'pid' })).success).toBe(true);
   });
 
-  it('P9: an order alone gives it one more try; its failures are not forgotten', async () => {
+  it('P9: gets one more try by a start order, which does not clear its failures', async () => {
     const entry = server('one', 'crashes-when-ready.mjs', { args: ['./lives'], max_restarts: 1, ...QUICK });
     const herd = await startHerd(config([entry]));
-    // who asks for its tools is not kept waiting for ever
+    // a request for its tools does not wait for ever
     expect((await herd.fleet.tools('one')).tools).toEqual([]);
     expect(await inQuarantine(herd, 'one')).toMatchObject({ incarnation: 2 });
     await herd.fleet.start({ servers: ['one'] });
@@ -64,7 +64,7 @@ describe('a server that crashes after a good handshake, for ever', () => {
 });
 
 describe('a server whose command is missing', () => {
-  it('P10 FR-021 US5.1: is told at once, with the command and the PATH, and is not tried again', async () => {
+  it('P10 FR-021 US5.1: fails its call at once with the command and the PATH, and is not tried again', async () => {
     const herd = await startHerd(config([command('one', 'no-such-command', ['--x'])]));
     const began = performance.now();
     const { error } = await herd.fleet.call({ server: 'one', tool: 'any' });
@@ -88,7 +88,7 @@ describe('a server whose command is missing', () => {
     expect(last?.cause).toContain("'no-such-command'");
   });
 
-  it('P10: the same for one that may not be executed, and for a working folder that is missing', async () => {
+  it('P10: includes a command that may not be executed, and a missing working folder', async () => {
     const herd = await startHerd(
       config([
         command('text', fixturePath('good.mjs'), []),
@@ -108,7 +108,7 @@ describe('a server whose command is missing', () => {
 });
 
 describe('a server that never answers initialize', () => {
-  it('P12: is a timeout to its caller and gone; again and again, it ends in quarantine', async () => {
+  it('P12: fails its call with MCPTimeoutError and is killed; repeated, it ends in quarantine', async () => {
     const entry = server('one', 'silent.mjs', { start_timeout: 1, max_restarts: 2, ...QUICK });
     const herd = await startHerd(config([entry]));
     const began = performance.now();
@@ -143,7 +143,7 @@ describe('a server that never answers initialize', () => {
     expect(left).toEqual([]);
   });
 
-  it('P12: one that ignores TERM as well is killed', async () => {
+  it('P12: and ignores TERM is killed', async () => {
     const deaf = "trap '' TERM; while :; do sleep 0.1; done";
     const entry = command('one', '/bin/sh', ['-c', deaf], {
       start_timeout: 0.4,

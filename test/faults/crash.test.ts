@@ -42,8 +42,8 @@ function linesOfIfAny(file: string): string[] {
   }
 }
 
-describe('a server that dies in the middle of a call', () => {
-  it('P4 FR-023 US5.2 I10: its caller learns it at once, the next call has a new process, the tool ran once', async () => {
+describe('a server that dies during a call', () => {
+  it('P4 FR-023 US5.2 I10: fails that call at once, the next call gets a new process, and the tool ran once', async () => {
     const herd = await startHerd(config([server('one', 'dies-in-call.mjs', OFTEN)]));
     const file = join(herd.home.folder, 'ran');
     const before = Number(await herd.say('one', 'pid'));
@@ -61,7 +61,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(linesOf(file)).toEqual([String(before)]);
   });
 
-  it('P9 FR-023: a call that came right after the crash is served as soon as a new call could make the next try', async () => {
+  it('P9 FR-023: serves a call that came right after the crash as soon as a new call could make the next try', async () => {
     // a call may make the next try after 2 s; without one it comes after 6 s
     const slow = { max_restarts: 5, backoff: { min: 6, max: 6, factor: 1, jitter: 0 } };
     const herd = await startHerd(config([server('one', 'dies-in-call.mjs', slow)]));
@@ -80,7 +80,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(Date.now()).toBeLessThan(Date.parse(next_retry_at ?? ''));
   });
 
-  it('P4: within 100 ms of the kill, give or take the noise of the machine', async () => {
+  it('P4: fails the call within 100 ms of the kill, plus the noise of the machine', async () => {
     const herd = await startHerd(config([server('one', 'dies-in-call.mjs', OFTEN)]));
     const rounds = [];
     for (let round = 0; round < 5; round += 1) rounds.push(await killInMidCall(herd, round));
@@ -91,7 +91,7 @@ describe('a server that dies in the middle of a call', () => {
     for (const { file, pid } of rounds) expect(linesOf(file)).toEqual([String(pid)]);
   });
 
-  it('P4 I2: every one of many calls in flight gets one reply, and no second one later', async () => {
+  it('P4 I2: leaves each of many calls in flight with exactly one reply', async () => {
     const herd = await startHerd(config([server('one', 'dies-in-call.mjs', OFTEN)]));
     const file = join(herd.home.folder, 'ran');
     const pid = Number(await herd.say('one', 'pid'));
@@ -120,7 +120,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(linesOf(file)).toEqual(ids.map(() => String(pid)));
   });
 
-  it('P5: also when a helper holds its stdout; and the helper is gone', async () => {
+  it('P5: fails the call also when a helper holds its stdout, and the helper is killed', async () => {
     const herd = await startHerd(config([server('one', 'leaves-helper.mjs', OFTEN)]));
     const helper = Number(await herd.say('one', 'helper'));
     expect(isAlive(helper)).toBe(true);
@@ -135,7 +135,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(isAlive(helper)).toBe(false);
   });
 
-  it('SC-006: the others do not notice', async () => {
+  it('SC-006: affects no other server', async () => {
     const herd = await startHerd(
       config([server('one', 'dies-in-call.mjs', OFTEN), server('other', 'good.mjs')]),
     );
@@ -155,7 +155,7 @@ describe('a server that dies in the middle of a call', () => {
 });
 
 describe('a server that dies while its lists are read', () => {
-  it.each(['singleton', 'transient'])('is not taken for one without tools: %s', async (lifecycle) => {
+  it.each(['singleton', 'transient'])('is not shown as a server without tools: %s', async (lifecycle) => {
     const file = 'asked';
     const herd = await startHerd(
       config([server('one', 'dies-of-first-list.mjs', { args: [`./${file}`], lifecycle, ...OFTEN })]),
@@ -170,7 +170,7 @@ describe('a server that dies while its lists are read', () => {
 });
 
 describe('I1: a singleton never has two processes', () => {
-  it('whatever orders, crashes and changes of its config come together', async () => {
+  it('for any orders, crashes and config changes at the same time', async () => {
     const entry = (value: string) =>
       config([server('one', 'alone.mjs', { args: ['./lives'], env: { VALUE: value }, ...OFTEN })]);
     const { home, fleet, say, daemon } = await startHerd(entry('0'));

@@ -26,7 +26,7 @@ async function startAll(entries = TEN) {
 }
 
 describe('when the daemon is killed', () => {
-  it('P1: no process of its ten servers survives it, also of those that ignore EOF and TERM', async () => {
+  it('P1: no process of its ten servers survives, also none that ignores EOF and TERM', async () => {
     const { daemon, pids } = await startAll();
     const killedAt = performance.now();
     daemon.kill('SIGKILL');
@@ -35,7 +35,7 @@ describe('when the daemon is killed', () => {
     expect(processesOf(daemon.id)).toEqual([]);
   });
 
-  it('P2: a watchdog that was killed is back at once and knows every server, older and newer ones', async () => {
+  it('P2: after its watchdog was killed, the restarted watchdog kills every server, older and newer', async () => {
     const older = server('older', 'stubborn.mjs', { start: 'eager' });
     const newer = server('newer', 'stubborn.mjs');
     const { daemon, fleet } = await startHerd(config([older, newer]));
@@ -57,7 +57,7 @@ describe('when the daemon is killed', () => {
     await until(() => !pids.some(isAlive), ORPHANS_MS);
   });
 
-  it('P3: when its watchdog is killed with it, the next start ends what they left', async () => {
+  it('P3: together with its watchdog, the next daemon kills the processes that they left', async () => {
     const { home, daemon, pids } = await startAll(
       TEN.filter(({ name }) => /stubborn|escapes-1|needs/.test(name)),
     );

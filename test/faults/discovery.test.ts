@@ -9,7 +9,7 @@ import { measured } from './measured.js';
 
 const offers = (fields: Record<string, unknown> = {}) => config([server('offers', 'offers.mjs', fields)]);
 
-/** Everything told of the catalog from now on; the daemon knows of it when this resolves. */
+/** Catalog events from now on; the subscription is in place when this resolves. */
 async function listen(fleet: ConnectedFleet): Promise<CatalogEvent[]> {
   const events: CatalogEvent[] = [];
   fleet.subscribe(['catalog'], (event) => event.topic === 'catalog' && events.push(event));
@@ -19,8 +19,8 @@ async function listen(fleet: ConnectedFleet): Promise<CatalogEvent[]> {
 
 const readsOf = async ({ say }: Herd) => JSON.parse(await say('offers', 'reads'));
 
-describe('what a server offers', () => {
-  test('SC-008 FR-013 US4.1 U7: a thousand tools over a hundred pages are all listed, the bad one marked', async () => {
+describe('the lists of a server', () => {
+  test('SC-008 FR-013 US4.1 U7: have a thousand tools of a hundred pages, the bad one marked', async () => {
     const { fleet, say, status } = await startHerd(offers({ args: ['1000'] }));
     const { tools } = await fleet.tools('offers');
     expect(new Set(tools.map(({ name }) => name)).size).toBe(1000);
@@ -36,7 +36,7 @@ describe('what a server offers', () => {
     measured(`U7: ${tools.length} tools listed, 1 marked`);
   });
 
-  test('FR-014 US4.2: prompts, resources and templates are found, each with what its server said of it', async () => {
+  test('FR-014 US4.2: have prompts, resources and templates with all fields of their server', async () => {
     const { fleet } = await startHerd(offers());
     expect((await fleet.prompts()).prompts).toMatchObject([
       {
@@ -72,7 +72,7 @@ describe('what a server offers', () => {
     });
   });
 
-  test('FR-015 US4.3: a tool is found by its own or its exposed name, also while nothing is known', async () => {
+  test('FR-015 US4.3: lead to a tool by its own or its public name, also before they are known', async () => {
     const { say, fleet } = await startHerd(offers());
     expect(await say('offers', 'offers__say-it', { value: 'one' })).toBe('one');
     expect(await say('offers', 'say it', { value: 'two' })).toBe('two');
@@ -83,8 +83,8 @@ describe('what a server offers', () => {
   });
 });
 
-describe('FR-016 US4.4 U7: a server that says its lists have changed', () => {
-  test('is asked for that list alone, and whoever subscribed is told the difference', async () => {
+describe('FR-016 US4.4 U7: a server that sends list_changed', () => {
+  test('is asked for that list only, and subscribers get the difference', async () => {
     const herd = await startHerd(offers());
     const { fleet, say } = herd;
     await fleet.tools();
@@ -115,7 +115,7 @@ describe('FR-016 US4.4 U7: a server that says its lists have changed', () => {
     expect((await fleet.call({ server: 'offers', tool: 'echo' })).error?.type).toBe('MCPToolNotFoundError');
   });
 
-  test('ten thousand times is asked a few times, and nobody is told of what is as it was', async () => {
+  test('ten thousand times is asked a few times, and an unchanged list causes no event', async () => {
     const herd = await startHerd(offers());
     await herd.fleet.tools();
     const events = await listen(herd.fleet);
@@ -130,8 +130,8 @@ describe('FR-016 US4.4 U7: a server that says its lists have changed', () => {
   });
 });
 
-describe('a server that is cold', () => {
-  test('shows what it last offered, without being started, also in the next life of the daemon', async () => {
+describe('a server that does not run', () => {
+  test('has cached lists that are shown without a start, also by the next daemon', async () => {
     const home = makeHome(offers({ env: { TOKEN: 'hunter2-secret' } }));
     const first = await home.start();
     const before = await connect({ socket: home.socket });
@@ -154,7 +154,7 @@ describe('a server that is cold', () => {
     fleet.close();
   });
 
-  test('a tool that the remembered list does not have is looked for before it is refused', async () => {
+  test('is started to look for a tool that its cached list lacks, before the call is refused', async () => {
     const home = makeHome(offers());
     const first = await home.start();
     const before = await connect({ socket: home.socket });
@@ -172,7 +172,7 @@ describe('a server that is cold', () => {
 });
 
 describe('a prompt and a resource', () => {
-  test('start a lazy server and come as the server gave them', async () => {
+  test('start a lazy server, and have the result of the server unchanged', async () => {
     const { fleet } = await startHerd(offers());
     const prompt = { server: 'offers', name: 'greet', arguments: { who: 'you' } };
     expect(await fleet.prompt(prompt)).toEqual({
@@ -185,7 +185,7 @@ describe('a prompt and a resource', () => {
     });
   });
 
-  test('what goes wrong is a typed error, with a near miss where there is one', async () => {
+  test('fail with a typed error, with a suggestion for a similar name', async () => {
     const { fleet } = await startHerd(offers());
     await fleet.tools();
     await expect(fleet.prompt({ server: 'offers', name: 'great' })).rejects.toMatchObject({
@@ -210,7 +210,7 @@ describe('a prompt and a resource', () => {
     });
   });
 
-  test('run out of time, and are taken back, as calls are', async () => {
+  test('can time out and be cancelled, as calls can', async () => {
     const { fleet, status } = await startHerd(offers());
     await fleet.tools();
     await expect(

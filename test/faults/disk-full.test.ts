@@ -48,7 +48,7 @@ const running = async ({ fleet }: HerdOnSmallDisk) =>
   (await fleet.status()).servers.flatMap(({ pids }) => pids).sort();
 
 describe('C4: on a disk that is full', () => {
-  it('calls go on, servers start, crash and are restarted; when there is room again everything is written down', async () => {
+  it('calls are served, servers start, crash and restart; with room again the ledger and the logs are complete', async () => {
     if (why !== undefined) return;
     const herd = await startOnSmallDisk(HERD, DISK_KIB);
     const { fleet, say, fill, free, read, status, daemon, path } = herd;
@@ -92,7 +92,7 @@ describe('C4: on a disk that is full', () => {
     expect(pidsIn(read('state/ledger'))).toEqual(await running(herd));
     await fleet.reload();
     const lines = read('state/logs/daemon.log').trimEnd().split('\n');
-    // every line is whole; that calls are recorded again may be said before or after it
+    // every line is complete; the line about the audit file may be before or after it
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('config applied');
     measured(
       `C4: ${served} of 200 calls were served on a full disk; the ledger was complete again after the next change`,
@@ -100,7 +100,7 @@ describe('C4: on a disk that is full', () => {
     expect(isAlive(daemon.pid)).toBe(true);
   });
 
-  it('config, trust and token are the old ones or none, the command says why, and all of it works when there is room', async () => {
+  it('config, trust and token keep their old content, the command says why, and everything works with room again', async () => {
     if (why !== undefined) return;
     const herd = await startOnSmallDisk(HERD, DISK_KIB);
     const { home, fleet, fill, free, read, run, path } = herd;

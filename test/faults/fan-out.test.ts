@@ -12,7 +12,7 @@ const texts = (results: readonly ToolResult[]) =>
 const echo = (name: string, value: string) => ({ server: name, tool: 'echo', arguments: { value } });
 
 describe('many calls at once', () => {
-  /** Every eighth goes to the one that hangs. */
+  /** Every eighth call is for the server that hangs. */
   const manyCalls = () =>
     Array.from({ length: 64 }, (_, index) => {
       const name = EIGHT[index % 8]!;
@@ -20,7 +20,7 @@ describe('many calls at once', () => {
     });
   const others = Array.from({ length: 64 }, (_, index) => index).filter((index) => index % 8 !== 7);
 
-  it('64 calls over 8 servers, one of which hangs: the other 56 come while it hangs; then it is told as it is', async () => {
+  it('over 8 servers, one of which hangs: 56 of 64 results come meanwhile, and the other 8 end when cancelled', async () => {
     const { fleet } = await startHerd(config(EIGHT.map((name) => server(name, 'good.mjs'))));
     const come: number[] = [];
     const abort = new AbortController();
@@ -40,7 +40,7 @@ describe('many calls at once', () => {
     expect((await fleet.call(echo('h', 'again'))).success).toBe(true);
   });
 
-  it('the same as 64 calls of one connection', async () => {
+  it('as 64 calls of one connection give the same results', async () => {
     const { fleet } = await startHerd(config(EIGHT.map((name) => server(name, 'good.mjs'))));
     const come: number[] = [];
     const abort = new AbortController();
@@ -56,7 +56,7 @@ describe('many calls at once', () => {
     await until(async () => (await fleet.status(['h'])).servers[0]?.in_flight === 0);
   });
 
-  it('the first success is enough, and what runs elsewhere is cancelled there', async () => {
+  it('with mode first end at the first success, and running calls are cancelled at their servers', async () => {
     const { fleet, status } = await herdOfFour();
     const calls = [{ server: 'a', tool: 'wait' }, echo('b', 'quick'), { server: 'nobody', tool: 'x' }];
     expect(texts(await fleet.callMany({ calls, mode: 'first' }))).toEqual([
@@ -67,7 +67,7 @@ describe('many calls at once', () => {
     await until(async () => (await status('a')).in_flight === 0);
   });
 
-  it('a quorum, a deadline for all, and what is wrong with a request', async () => {
+  it('have a quorum and a common deadline; an invalid request is refused', async () => {
     const { fleet } = await herdOfFour();
     const calls = [echo('a', '1'), echo('b', '2'), { server: 'c', tool: 'wait' }];
     const quorum = await fleet.callMany({ calls, mode: 'quorum', quorum: 2 });
@@ -80,7 +80,7 @@ describe('many calls at once', () => {
     );
   });
 
-  it('a broadcast reaches every server that has the tool, of those that are meant', async () => {
+  it('as a broadcast reach every selected server that has the tool', async () => {
     const { fleet } = await herdOfFour();
     const broadcast = { tool: 'echo', arguments: { value: 'all' } };
     expect(texts(await fleet.broadcast(broadcast))).toEqual(['all', 'all', 'all', 'all']);
@@ -89,7 +89,7 @@ describe('many calls at once', () => {
     expect(await fleet.broadcast({ tool: 'nobody-has-it' })).toEqual([]);
   });
 
-  it('the command: an array or lines, each result with its number, JSON for scripts', async () => {
+  it('by the command come as an array or lines; results have their number, or are JSON', async () => {
     const { home, fleet } = await herdOfFour();
     await fleet.tools('a');
     const run = (input: string, ...args: string[]) =>

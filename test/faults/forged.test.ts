@@ -26,18 +26,18 @@ const call = (name: string, args = {}) => ({
   _meta: { progressToken: 't' },
 });
 
-describe('U4: a server that answers what it was not asked', () => {
-  it('a repeated reply, forged ids and tokens of others reach nobody; the log counts them', async () => {
+describe('U4: a server that sends replies without a request', () => {
+  it('has repeated replies, forged ids and foreign tokens dropped and counted in the log', async () => {
     const { home, strays } = await stage();
     const [victim, other] = [new LineClient(home.socket), new LineClient(home.socket)];
-    // without a token: whatever progress comes for it is foreign
+    // without a token: any progress for it is foreign
     victim.say({ id: 1, method: 'tools/call', params: { name: 'it__victim', arguments: {} } });
     await victim.settle();
     expect(textOf(await other.ask(1, 'tools/call', call('twice')))).toBe('first');
     expect(textOf(await other.ask(1, 'tools/call', call('forge')))).toBe('mine');
     expect(textOf(await other.ask(1, 'tools/call', call('progress')))).toBe('quiet');
     await other.settle();
-    // its own token is its own; the four others are nobody's
+    // it gets progress for its own token; the four others belong to no call
     expect(other.heard('notifications/progress')).toEqual([
       { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1, progressToken: 't' } },
     ]);
@@ -57,7 +57,7 @@ describe('U4: a server that answers what it was not asked', () => {
     ]);
   });
 
-  it('a flood of them fills no log and delays nobody', async () => {
+  it('in a flood fills no log and delays no call', async () => {
     const { say, strays, status } = await stage();
     expect(await say('it', 'flood', { times: 20_000 })).toBe('dry');
     expect(await say('it', 'twice')).toBe('first');

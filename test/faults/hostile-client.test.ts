@@ -58,8 +58,8 @@ const BAD: [what: string, line: string | Buffer, error: { code: number; message?
   ['params that are a number', request('fleet/status', '1e999'), { code: INVALID }],
 ];
 
-describe('S8: a client that sends what it likes', () => {
-  it('a line of a gigabyte gets one error, and the daemon does not grow', async () => {
+describe('S8: a client that sends malformed lines', () => {
+  it('gets one error for a line of a gigabyte, and the daemon does not grow', async () => {
     const { client, daemon } = await stage();
     const before = peakOf(daemon.pid);
     const chunk = Buffer.alloc(MIB, 'x');
@@ -75,7 +75,7 @@ describe('S8: a client that sends what it likes', () => {
     expect(grown).toBeLessThan(150 * MIB);
   }, 60_000);
 
-  it('each bad line gets one clear error; the connection lives, and the daemon does not grow', async () => {
+  it('gets one clear error for each; the connection stays open, and the daemon does not grow', async () => {
     const { client, daemon } = await stage();
     const before = peakOf(daemon.pid);
     for (const [what, line, error] of BAD) {
@@ -91,7 +91,7 @@ describe('S8: a client that sends what it likes', () => {
     expect(grown).toBeLessThan(200 * MIB);
   });
 
-  it('what only looks bad is served: byte by byte, odd ids, odd names, half surrogates, a long batch', async () => {
+  it('is served if the lines are valid: byte by byte, odd ids and names, half surrogates, a long batch', async () => {
     const { client } = await stage();
     for (const byte of Buffer.from(`${request('fleet/status', '{}', '"ä"')}\r\n`)) {
       await client.write(Buffer.from([byte]));

@@ -19,15 +19,15 @@ const BOMBS: [what: string, text: string][] = [
   ['a list in itself', 'a: &a [*a, *a]\n'],
 ];
 
-/** The herd stays as it was, whoever is asked. */
+/** Status and server are unchanged. */
 async function expectUntouched({ fleet, say, daemon }: Herd, pid: string): Promise<void> {
   expect(await say('one', 'pid')).toBe(pid);
   expect((await fleet.status()).servers).toMatchObject([{ name: 'one', incarnation: 1 }]);
   expect(isAlive(daemon.pid)).toBe(true);
 }
 
-describe('a config that means harm, given to a daemon that runs', () => {
-  it('C2: deep and bombing YAML is refused at once, twice, and the herd stays as it was', async () => {
+describe('a hostile config for a running daemon', () => {
+  it('C2: with deep or exploding YAML is refused at once, twice, and the servers run on', async () => {
     const herd = await startHerd(GOOD);
     const pid = await herd.say('one', 'pid');
     const times: number[] = [];
@@ -46,7 +46,7 @@ describe('a config that means harm, given to a daemon that runs', () => {
     await expectUntouched(herd, pid);
   });
 
-  it('C3: an envFile that leads out of its folder is refused, by a path or by a link', async () => {
+  it('C3: with an envFile outside of its folder, by path or by link, makes that server misconfigured', async () => {
     const herd = await startHerd(GOOD);
     const pid = await herd.say('one', 'pid');
     symlinkSync('/etc/hostname', join(herd.home.folder, 'linked.env'));

@@ -5,13 +5,13 @@ import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
 import { measured, millis } from './measured.js';
 
-/** Time enough for a server that is well to answer, whatever else the machine does. */
+/** Time enough for a healthy server to answer, also on a loaded machine. */
 const PING = { ping: { interval: 0.5, timeout: 2 } };
 /** Interval, timeout, the second that is allowed, and what a loaded machine may add. */
 const NOTICED_MS = 500 + 2000 + 1000 + NOISE_MS;
 
 describe('a server that hangs', () => {
-  it('P8: one that was suspended is killed and started again', async () => {
+  it('P8: because it was suspended is killed and restarted', async () => {
     const { say, status } = await startHerd(config([server('one', 'good.mjs', PING)]));
     const pid = Number(await say('one', 'pid'));
     const stoppedAt = performance.now();
@@ -29,7 +29,7 @@ describe('a server that hangs', () => {
     expect(await say('one', 'pid')).toBe(String(pids[0]));
   });
 
-  it('P8: also when it has a call, which learns that it may have run', async () => {
+  it('P8: during a call fails that call with sent: true', async () => {
     const { say, fleet } = await startHerd(config([server('one', 'good.mjs', PING)]));
     const pid = Number(await say('one', 'pid'));
     const call = fleet.call({ server: 'one', tool: 'stop' });
@@ -41,7 +41,7 @@ describe('a server that hangs', () => {
     expect(Number(await say('one', 'pid'))).not.toBe(pid);
   });
 
-  it('P8: one that is busy with a call and cannot answer a ping is left alone, and its call succeeds', async () => {
+  it('P8: differs from one that is busy with a call, which is not killed and whose call succeeds', async () => {
     const { say, status, fleet } = await startHerd(config([server('one', 'blocks.mjs', PING)]));
     const pid = await say('one', 'pid');
     const result = await fleet.call({ server: 'one', tool: 'block', arguments: { ms: 4000 } });
@@ -50,7 +50,7 @@ describe('a server that hangs', () => {
     expect(await status('one')).toMatchObject({ incarnation: 1, restarts: 0, last_error: null });
   });
 
-  it('P8: nor one that needs a moment to itself after its call', async () => {
+  it('P8: differs from one that is busy for a moment after its call, which is not killed', async () => {
     // the calls end at every moment of the time between two pings
     const names = ['a', 'b', 'c', 'd', 'e'];
     const ping = { interval: 0.5, timeout: 2 };
@@ -70,7 +70,7 @@ describe('a server that hangs', () => {
     );
   });
 
-  it('P8: it is not the server that hangs when the daemon itself was asleep', async () => {
+  it('P8: differs from one whose daemon was suspended, which is not killed', async () => {
     const ping = { interval: 0.1, timeout: 3 };
     const { daemon, say, status } = await startHerd(config([server('one', 'good.mjs', { ping })]));
     const pid = Number(await say('one', 'pid'));

@@ -15,10 +15,10 @@ const CALLERS = 8;
 /** Of each caller, all the time. */
 const IN_FLIGHT = 12;
 const POLICY = { max_restarts: 500, backoff: { min: 0.02, max: 0.1 } };
-/** What a call may end with when its server is killed under it. */
+/** Errors that a call may get when its server is killed. */
 const TOLD = /^(ServerCrashed|ServerUnavailable|MCPConnection)Error$/;
 
-/** Random, and the same again for whoever wants to look into a failure. */
+/** Random with a fixed seed, so that a failure can be repeated. */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -33,7 +33,7 @@ interface Tally {
   strays: string[];
 }
 
-/** Calls without a pause until it is told to end; then waits for what is still in flight. */
+/** Calls without a pause until `isStorming` ends; then waits for calls in flight. */
 function callAllTheTime(herd: Herd, who: number, tally: Tally, isStorming: () => boolean) {
   const roll = dice(who + 1);
   const words: Vocabulary = who % 2 === 0 ? 'fleet' : 'mcp';
@@ -50,7 +50,7 @@ function callAllTheTime(herd: Herd, who: number, tally: Tally, isStorming: () =>
       const key = keys.get(reply.id)!;
       keys.delete(reply.id);
       tally.replies.set(key, reply);
-      // who is refused at once would otherwise ask in a circle
+      // without this pause refused calls would loop
       if (isStorming()) setTimeout(next, reply.error === undefined ? 0 : 10);
     },
     (line) => tally.strays.push(line),
@@ -59,7 +59,7 @@ function callAllTheTime(herd: Herd, who: number, tally: Tally, isStorming: () =>
   return caller;
 }
 
-/** Kills a random server every 200 ms, for as long as it is told. */
+/** Kills a random server every 200 ms while `isStorming` holds. */
 async function killAtRandom({ fleet }: Herd, isStorming: () => boolean): Promise<number> {
   const roll = dice(42);
   let killed = 0;
@@ -82,7 +82,7 @@ const servesAgain = (herd: Herd) =>
     ),
   );
 
-it('L2: while servers are killed at random, every call has exactly one reply or typed error, none ran twice, and nothing is left', async () => {
+it('L2: while servers are killed at random, every call gets exactly one reply or typed error, none runs twice, and nothing leaks', async () => {
   const herd = await startHerd(
     config(SERVERS.map((name) => server(name, 'counts.mjs', { args: ['./ran'], ...POLICY }))),
   );

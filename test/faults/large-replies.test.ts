@@ -17,7 +17,7 @@ import { measured } from './measured.js';
 const LARGE = 100_000;
 const HERD = config([server('it', 'large-tricks.mjs')]);
 
-/** What its own caller hears of a trick; the honest answer that follows, where nothing could be told. */
+/** The error that its own caller gets; MINE if the forged reply was dropped and the real one follows. */
 const MINE = 'mine';
 const TRICKS = [
   ['twoIds', MINE],
@@ -105,7 +105,7 @@ async function dribble(socket: WebSocket, message: string): Promise<void> {
 }
 
 describe('U8: a large reply', () => {
-  it('that could be taken for another reaches its own caller as an error, or nobody', async () => {
+  it('with a forged or ambiguous id reaches its own caller as an error, or no caller', async () => {
     const { home, status } = await startHerd(HERD);
     const [victim, client] = [new LineClient(home.socket), new LineClient(home.socket)];
     for (const [kind, expected] of TRICKS) {
@@ -119,7 +119,7 @@ describe('U8: a large reply', () => {
       await client.ask(`${kind}, over`, 'tools/call', { name: 'it__release' });
       await until(async () => (await status('it')).in_flight === 0);
     }
-    // nobody has heard anything else, and the other calls are answered by their own answers
+    // no client got another message, and the other calls got their own replies
     await victim.settle();
     await client.settle();
     const [heard, heardToo] = [client.lines.slice(0, -1), victim.lines.slice(0, -1)];
@@ -129,7 +129,7 @@ describe('U8: a large reply', () => {
     expect(await status('it')).toMatchObject({ incarnation: 1, restarts: 0 });
   });
 
-  it('of 10 MB with invalid UTF-8 in it is an error to its caller; other clients and the server go on', async () => {
+  it('of 10 MB with invalid UTF-8 is an error to its caller; other clients and the server are not affected', async () => {
     const { home, status } = await startHerd(HERD);
     const [one, other] = [new LineClient(home.socket), new LineClient(home.socket)];
     const bad = { name: 'it__trick', arguments: { kind: 'badUtf8', bytes: 10_000_000 } };
@@ -156,7 +156,7 @@ describe('a large result', () => {
   it.each([
     ['the socket', bySocket],
     ['the bridge', byBridge],
-  ])('comes through %s byte for byte, wherever its id stands', async (_, open) => {
+  ])('passes %s byte for byte, for any position of its id', async (_, open) => {
     const { home } = await startHerd(HERD);
     const { ask } = open(home);
     for (const [bytes, order] of [
@@ -173,7 +173,7 @@ describe('a large result', () => {
     }
   });
 
-  it('comes from a WebSocket byte for byte, and on one line where it had several', async () => {
+  it('passes from a WebSocket byte for byte, and on one line if it had several', async () => {
     const text = JSON_TEXT.replace('BYTES', 'x'.repeat(LARGE));
     const { url } = await tinyWebsocket({
       'tools/call': ({ id, params }, socket) => {
@@ -192,7 +192,7 @@ describe('a large result', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('that comes slowly is waited for, although the answers to pings stand behind it (U6)', async () => {
+  it('that comes slowly is waited for, although the replies to pings are behind it (U6)', async () => {
     const { url } = await dribbler();
     const far = { name: 'it', description: 'it', server: 'it', transport: 'websocket', url };
     const { fleet, status } = await startHerd(config([{ ...far, ping: { interval: 0.2, timeout: 1.5 } }]));
@@ -203,7 +203,7 @@ describe('a large result', () => {
     expect(await status('it')).toMatchObject({ incarnation: 1, last_error: null });
   });
 
-  it('comes through fleet/request byte for byte', async () => {
+  it('passes fleet/request byte for byte', async () => {
     const { home } = await startHerd(HERD);
     const params = { name: 'exactly', arguments: { json: JSON_TEXT, bytes: LARGE } };
     const line = await bySocket(home).ask('1', 'fleet/request', {
@@ -215,14 +215,14 @@ describe('a large result', () => {
     expect(line.toString() === `{"jsonrpc":"2.0","id":1,"result":${sent}}`).toBe(true);
   });
 
-  it('is converted for fleet/call as ever', async () => {
+  it('is converted for fleet/call', async () => {
     const { fleet } = await startHerd(HERD);
     const params = { json: '{"content":[{"type":"text","text":"BYTES"}]}', bytes: LARGE };
     const { success, content } = await fleet.call({ server: 'it', tool: 'exactly', arguments: params });
     expect([success, content]).toEqual([true, [{ type: 'text', text: 'x'.repeat(LARGE) }]]);
   });
 
-  it('that is nested deeper than a client may write reaches its caller, whose other calls go on (U8)', async () => {
+  it('that is nested deeper than a client may write reaches its caller, whose other calls are served (U8)', async () => {
     const { fleet } = await startHerd(HERD);
     const [open, close] = ['['.repeat(3000), ']'.repeat(3000)];
     const json = `{"content":[],"structuredContent":{"deep":${open}"BYTES"${close}}}`;
@@ -233,7 +233,7 @@ describe('a large result', () => {
     expect(await held).toMatchObject({ success: true, content: [{ text: 'own' }] });
   });
 
-  it('holds its own bytes and nobody else’s, whoever reads slowly or leaves meanwhile (U8)', async () => {
+  it('holds only its own bytes, also while other clients read slowly or leave (U8)', async () => {
     const { home, status } = await startHerd(HERD);
     const jsonOf = (letter: string) =>
       `{"content":[{"type":"text","text":"${letter.repeat(1_500_000)}BYTES"}]}`;
@@ -274,7 +274,7 @@ describe('a large result', () => {
     await until(async () => (await status('it')).in_flight === 0);
   });
 
-  it('that is larger than what may wait for a client reaches one that reads (U3, S7)', async () => {
+  it('that is larger than the write limit reaches a client that reads (U3, S7)', async () => {
     const bytes = 160_000_000;
     const { home, status } = await startHerd(
       config([server('it', 'large-tricks.mjs', { max_message_bytes: 200_000_000 })]),

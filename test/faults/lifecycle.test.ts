@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { isAlive, processesOf, startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 
-describe('FR-024: when a server runs', () => {
-  it('a lazy one is started by its first call, and by nothing before', async () => {
+describe('FR-024: the lifecycle of a server', () => {
+  it('lazy: the first call starts it, and nothing before', async () => {
     const { status, fleet, say } = await startHerd(config([server('one', 'good.mjs')]));
     expect(await status('one')).toMatchObject({ state: 'created', detail: 'idle', pids: [], incarnation: 0 });
     await fleet.inspect('one');
@@ -20,7 +20,7 @@ describe('FR-024: when a server runs', () => {
     });
   });
 
-  it('the first look at its tools starts it too', async () => {
+  it('lazy: the first request for its tools starts it', async () => {
     const { fleet, status } = await startHerd(config([server('one', 'good.mjs')]));
     const names = (await fleet.tools('one')).tools.map(({ name }) => name);
     expect(names).toContain('echo');
@@ -29,13 +29,13 @@ describe('FR-024: when a server runs', () => {
     expect((await status('one')).incarnation).toBe(1);
   });
 
-  it('an eager one is started with the daemon', async () => {
+  it('eager: the daemon starts it', async () => {
     const { status } = await startHerd(config([server('one', 'good.mjs', { start: 'eager' })]));
     await until(async () => (await status('one')).state === 'connected');
     expect(await status('one')).toMatchObject({ incarnation: 1, calls: 0 });
   });
 
-  it('one with an idle_timeout goes when nobody calls it, and the next call brings it back', async () => {
+  it('idle_timeout: it stops without calls, and the next call starts it', async () => {
     const { status, say } = await startHerd(config([server('one', 'good.mjs', { idle_timeout: 0.5 })]));
     const pid = Number(await say('one', 'pid'));
     await until(async () => (await status('one')).detail === 'idle');
@@ -50,14 +50,14 @@ describe('FR-024: when a server runs', () => {
     expect((await status('one')).incarnation).toBe(2);
   });
 
-  it('but not while a call is with it', async () => {
+  it('idle_timeout: it does not stop during a call', async () => {
     const { status, fleet } = await startHerd(config([server('one', 'blocks.mjs', { idle_timeout: 0.3 })]));
     const call = fleet.call({ server: 'one', tool: 'block', arguments: { ms: 1500 } });
     expect((await call).success).toBe(true);
     expect((await status('one')).incarnation).toBe(1);
   });
 
-  it('a call that comes when it goes is served by the next one', async () => {
+  it('idle_timeout: a call during the stop is served by the next process', async () => {
     const { say, status } = await startHerd(config([server('one', 'good.mjs', { idle_timeout: 0.05 })]));
     for (let round = 0; round < 12; round += 1) {
       expect(await say('one', 'echo', { value: `round ${round}` })).toBe(`round ${round}`);
@@ -67,8 +67,8 @@ describe('FR-024: when a server runs', () => {
   });
 });
 
-describe('who shares a process', () => {
-  it('I1: a singleton is one process for every connection, however many first calls come at once', async () => {
+describe('the processes of a server', () => {
+  it('I1: singleton: one for all connections, for any number of first calls at once', async () => {
     const { connect, daemon } = await startHerd(config([server('one', 'good.mjs')]));
     const fleets = await Promise.all([connect(), connect(), connect()]);
     const calls = fleets.flatMap((fleet) =>
@@ -79,12 +79,12 @@ describe('who shares a process', () => {
     expect(processesOf(daemon.id).filter(({ words }) => words.includes('good.mjs'))).toHaveLength(1);
   });
 
-  it('I1: replicas are n processes, and a call goes to the least busy', async () => {
+  it('I1: replicas: n, and a call goes to the least busy one', async () => {
     const { fleet, status, say } = await startHerd(config([server('one', 'good.mjs', { replicas: 3 })]));
     await fleet.start({ servers: ['one'] }, true);
     const { pids } = await status('one');
     expect(new Set(pids).size).toBe(3);
-    // two of them are busy: whoever asks meanwhile is answered by the third
+    // two of them are busy: the third answers meanwhile
     const abort = new AbortController();
     const busy = [1, 2].map(() => fleet.call({ server: 'one', tool: 'wait' }, { signal: abort.signal }));
     await until(async () => (await status('one')).in_flight === 2);
@@ -97,7 +97,7 @@ describe('who shares a process', () => {
     );
   });
 
-  it('of replicas one crashes: the others serve', async () => {
+  it('replicas: after a crash of one the others serve', async () => {
     const { fleet, status, say } = await startHerd(config([server('one', 'good.mjs', { replicas: 2 })]));
     await fleet.start({ servers: ['one'] }, true);
     const [first = 0, second = 0] = (await status('one')).pids;
@@ -111,7 +111,7 @@ describe('who shares a process', () => {
     expect(pids.map(String)).toContain(await say('one', 'pid'));
   });
 
-  it('a transient one is a fresh process for every call, gone after it', async () => {
+  it('transient: one for each call, which ends after it', async () => {
     const { say, status } = await startHerd(config([server('one', 'good.mjs', { lifecycle: 'transient' })]));
     const pids = [await say('one', 'pid'), await say('one', 'pid'), await say('one', 'pid')].map(Number);
     expect(new Set(pids).size).toBe(3);
@@ -120,7 +120,7 @@ describe('who shares a process', () => {
     expect(await status('one')).toMatchObject({ pids: [], incarnation: 3, failures: 0 });
   });
 
-  it('with a spare the process is there before its call', async () => {
+  it('transient: a spare runs before its call', async () => {
     const { say, status } = await startHerd(
       config([server('one', 'good.mjs', { lifecycle: 'transient', spares: 1 })]),
     );
@@ -136,7 +136,7 @@ describe('who shares a process', () => {
     await until(() => !used.some(isAlive));
   });
 
-  it('a transient one that dies in its call is a typed error to that call, and the next is served', async () => {
+  it('transient: a crash during a call fails that call, and the next is served', async () => {
     const { fleet, home } = await startHerd(
       config([server('one', 'dies-in-call.mjs', { lifecycle: 'transient' })]),
     );

@@ -34,7 +34,7 @@ async function crowd({ socket }: Home): Promise<Socket[]> {
       .on('close', () => {
         closed += 1;
       });
-    // the last one is let in as well, to be told that it cannot stay
+    // the last one is accepted too, and gets the refusal
     guest.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     const heard = await new Promise<string>((resolve) => {
       guest.once('data', (chunk) => resolve(String(chunk))).once('close', () => resolve(''));
@@ -44,8 +44,8 @@ async function crowd({ socket }: Home): Promise<Socket[]> {
   return guests;
 }
 
-describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
-  it('whoever comes then is told so and how to mend it; what runs goes on; it recovers by itself', async () => {
+describe.runIf(process.platform === 'linux')('P14: at the limit of open files', () => {
+  it('a new connection gets an error with a fix; running servers are served; it recovers without an order', async () => {
     const entries = ['one', 'two', 'three'].map((name) => server(name, 'good.mjs', QUICK));
     const herd = await startHerd(config(entries), { shell: `ulimit -n ${FILES}` });
     const { home, daemon, fleet, say } = herd;
@@ -90,7 +90,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     );
   });
 
-  it('a server that cannot be started says why, is tried for as long as it takes, and is not given up', async () => {
+  it('a server that cannot start gives the reason, and is tried until it succeeds', async () => {
     const entries = ['one', 'two'].map((name) => server(name, 'good.mjs', QUICK));
     const herd = await startHerd(config(entries));
     const { daemon, fleet, say, status, home } = herd;
@@ -106,7 +106,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     await until(async () => (await status('two')).incarnation > 4);
     expect(await status('two')).toMatchObject({ last_error: { cause: 'spawn' }, pids: [] });
     expect(await say('one', 'pid')).toBe(pid);
-    // not one is left: whoever comes is not kept waiting, and the daemon answers the others
+    // no descriptor is left: a new connection is closed at once, and the daemon answers the others
     const late = connect(home.socket).on('error', () => undefined);
     await once(late, 'close');
     expect((await fleet.status()).daemon.pid).toBe(daemon.pid);
@@ -127,7 +127,7 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
     const herd = await startHerd(config(entries, { http }), { shell: `ulimit -n ${FILES}` });
     const { url } = (await herd.fleet.status()).daemon.http!;
     let closed = 0;
-    // without the token: anybody can
+    // without the token: every local user can do this
     const guests = Array.from({ length: 2 * FILES }, () =>
       connect(Number(new URL(url!).port), '127.0.0.1')
         .on('error', () => undefined)
@@ -146,8 +146,8 @@ describe.runIf(process.platform === 'linux')('P14: too many files open', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('P14: no more processes', () => {
-  it('a fork that is refused is an error to its caller; servers and the watchdog are back when there is room', async () => {
+describe.runIf(process.platform === 'linux')('P14: at the limit of processes', () => {
+  it('a refused fork is an error to its caller; servers and the watchdog return with room', async () => {
     if (!isRoot) {
       console.warn('P14: not root: no daemon of another user can be started, so no fork was refused');
       return;
@@ -196,7 +196,7 @@ function overHttp({ socket }: Home): Promise<string> {
   return text(stream);
 }
 
-/** `uid`: whose the daemon is; nobody else may do that. The hard limit stays, so that the soft one can be raised again. */
+/** `uid`: the owner of the daemon, who alone may do that. The hard limit stays, so that the soft one can be raised again. */
 function limit({ pid }: Daemon, what: 'nofile' | 'nproc', most: number, uid?: number): void {
   const become = uid === undefined ? [] : ['setpriv', ...asUser(uid)];
   const [program = '', ...args] = [...become, 'prlimit', '--pid', String(pid), `--${what}=${most}:`];

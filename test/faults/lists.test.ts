@@ -11,7 +11,7 @@ import { seen } from '../support/until.js';
 import { config, command as entry, fixturePath, server } from './config.js';
 
 const REASON = 'tools/list was answered with error -32603: warming up';
-/** It never answers, and needs no time to go. */
+/** It never answers, and stops at once. */
 const hang = (fields = {}) => server('hang', 'silent.mjs', { stop: { close: 0.1, term: 0.1 }, ...fields });
 const good = server('good', 'good.mjs');
 
@@ -31,7 +31,7 @@ async function listen({ fleet }: Herd): Promise<CatalogEvent[]> {
 }
 
 describe('a server that hangs at its first start', () => {
-  test('delays no list of the herd for longer than daemon.list_wait', async () => {
+  test('delays no list of all servers by more than daemon.list_wait', async () => {
     const { fleet, home } = await startHerd(config([good, hang()], { list_wait: 0.3 }));
     await fleet.tools('good');
     const client = new LineClient(home.socket);
@@ -45,7 +45,7 @@ describe('a server that hangs at its first start', () => {
     }
   });
 
-  test('is named in the answer, with the reason; also in 2026-07-28, which may not keep such a list', async () => {
+  test('is named in the answer with the reason; in 2026-07-28 that list has ttlMs 0', async () => {
     const { fleet, home } = await startHerd(config([good, hang()], { list_wait: 0.3 }));
     await fleet.tools('good');
     const { tools, missing } = await fleet.tools();
@@ -66,7 +66,7 @@ describe('a server that hangs at its first start', () => {
     expect([namesOf(result?.tools).includes('good__echo'), result?.ttlMs]).toEqual([true, 0]);
   });
 
-  test('is waited for where it was named, for as long as its start may take', async () => {
+  test('is waited for until start_timeout if the request names it', async () => {
     const herd = await startHerd(config([good, hang({ start_timeout: 1 })], { list_wait: 0 }));
     const begun = performance.now();
     const { status, stdout, stderr } = await command(herd)('tools', 'hang');
@@ -75,7 +75,7 @@ describe('a server that hangs at its first start', () => {
     expect(stderr).toMatch(/^(missing: hang: has been starting for \d+ s|warning: hang: no answer to .*)\n$/);
   });
 
-  test('delays no call and no resource of another, although nothing is known of that one either', async () => {
+  test('delays no call and no resource of another server, also of an unknown one', async () => {
     const herd = await startHerd(config([hang(), server('offers', 'offers.mjs')], { list_wait: 0.1 }));
     const client = new LineClient(herd.home.socket);
     await client.hello();
@@ -83,7 +83,7 @@ describe('a server that hangs at its first start', () => {
     const read = async () => {
       reads += 1;
       const { result, error } = await client.ask(`read-${reads}`, 'resources/read', { uri: 'note://hello' });
-      // until its server was heard
+      // until its server was read
       if (error !== undefined) expect(error.data).toMatchObject({ retryable: true });
       return result;
     };
@@ -98,7 +98,7 @@ describe('a server that hangs at its first start', () => {
     });
   });
 
-  test('toolherd tools, status, why and doctor say who is waited for', async () => {
+  test('is named by toolherd tools, status, why and doctor', async () => {
     const herd = await startHerd(config([good, hang()], { list_wait: 0 }));
     const run = command(herd);
     await herd.fleet.tools('good');
@@ -118,7 +118,7 @@ describe('a server that hangs at its first start', () => {
     expect((await run('why', 'hang')).stdout).toMatch(/What is missing: has been starting for \d+ s/);
   });
 
-  test('a changed list_wait counts at once', async () => {
+  test('is waited for by the new list_wait at once after a reload', async () => {
     const herd = await startHerd(config([good, hang()], { list_wait: 600 }));
     const waiting = herd.fleet.tools();
     herd.home.configure(config([good, hang()], { list_wait: 0 }));
@@ -136,7 +136,7 @@ describe('a resource that no server lists', () => {
   const offers = (name: string) => server(name, 'offers.mjs');
   const hung = hang({ start_timeout: 20 });
 
-  test('is asked of the one server that offers resources, after daemon.list_wait, though another hangs', async () => {
+  test('is read from the one server that offers resources, after daemon.list_wait, although another hangs', async () => {
     const herd = await startHerd(config([hung, offers('notes')], { list_wait: 0.3 }));
     await herd.fleet.resources('notes');
     const client = new LineClient(herd.home.socket);
@@ -154,7 +154,7 @@ describe('a resource that no server lists', () => {
     }
   });
 
-  test('is an error that names the servers that were not heard, where several could have it', async () => {
+  test('is an error that names the missing servers, if several could have it', async () => {
     const herd = await startHerd(config([hung, offers('one'), offers('two')], { list_wait: 0.3 }));
     await Promise.all([herd.fleet.resources('one'), herd.fleet.resources('two')]);
     const client = new LineClient(herd.home.socket);
@@ -173,7 +173,7 @@ describe('a resource that no server lists', () => {
   });
 });
 
-describe('a server that can no longer be asked', () => {
+describe('a server that can no longer be read', () => {
   const REASON_AT_END = /^missing: gone: .+; what it last listed is shown$/m;
 
   /** A server whose file can be removed. */
@@ -184,7 +184,7 @@ describe('a server that can no longer be asked', () => {
     return { file, gone: entry('gone', process.execPath, [file], fields) };
   }
 
-  test('is named after a refresh that failed, and what it last listed is shown', async () => {
+  test('is named after a failed refresh, and its last lists are shown', async () => {
     const { file, gone } = removable();
     const herd = await startHerd(config([gone]));
     const run = command(herd);
@@ -208,7 +208,7 @@ describe('a server that can no longer be asked', () => {
     );
   });
 
-  test('is not named while its list is only remembered; it is when it cannot be started', async () => {
+  test('is not named while its list is cached; it is when it cannot start', async () => {
     const { file, gone } = removable();
     const first = await startHerd(config([gone]));
     await first.fleet.tools('gone');
@@ -226,7 +226,7 @@ describe('a server that can no longer be asked', () => {
 });
 
 describe('a list that could not be read', () => {
-  test('does not keep its tools from being called by their names in the herd', async () => {
+  test('does not keep its tools from being called by their public names', async () => {
     const herd = await startHerd(config([server('broken', 'fails-lists.mjs', { args: ['all'] })]));
     const client = new LineClient(herd.home.socket);
     await client.hello();
@@ -235,7 +235,7 @@ describe('a list that could not be read', () => {
     expect((await client.ask(2, 'tools/call', call)).result?.content).toMatchObject([{ text: 'hi' }]);
   });
 
-  test('does not make the next daemon forget the others', async () => {
+  test('does not make the next daemon forget the other lists', async () => {
     const flaky = server('flaky', 'fails-lists.mjs', { args: ['all'] });
     const first = await startHerd(config([flaky]));
     await first.fleet.tools('flaky');
@@ -249,7 +249,7 @@ describe('a list that could not be read', () => {
     });
   });
 
-  test('is read again, and agents hear of it', async () => {
+  test('is read again, and agents get list_changed', async () => {
     const herd = await startHerd(config([server('flaky', 'fails-lists.mjs', { args: ['1'] })]));
     const client = new LineClient(herd.home.socket);
     await client.hello();
@@ -273,7 +273,7 @@ describe('a list that could not be read', () => {
     expect(await herd.say('flaky', 'asked')).toBe('2');
   });
 
-  test('and never can be is shown by tools, status, why, doctor and logs', async () => {
+  test('and never can be is reported by tools, status, why, doctor and logs', async () => {
     const herd = await startHerd(config([server('broken', 'fails-lists.mjs', { args: ['all'] })]));
     const run = command(herd);
     const listed = await run('tools', 'broken');
@@ -302,7 +302,7 @@ describe('a list that could not be read', () => {
     expect(await herd.say('broken', 'echo', { value: 'calls pass' })).toBe('calls pass');
   });
 
-  test('and was known before stays listed, as stale', async () => {
+  test('and was known before stays listed as stale', async () => {
     const herd = await startHerd(config([server('once', 'fails-lists.mjs', { args: ['0'] })]));
     const { tools } = await herd.fleet.tools('once');
     await herd.say('once', 'fail', { times: 'all' });
@@ -320,7 +320,7 @@ describe('a list that could not be read', () => {
     await until(async () => (await listsOf(herd, 'once'))?.tools?.freshness === 'fresh');
   });
 
-  test('because its pages go in a circle is one that failed', async () => {
+  test('because its pages form a circle counts as failed', async () => {
     const herd = await startHerd(config([server('round', 'pages.mjs', { args: ['circle'] })]));
     const reason = 'the reply to tools/list is unusable: its pages go in a circle';
     expect((await herd.fleet.tools('round')).missing[0]?.reason).toContain(reason);
@@ -339,11 +339,11 @@ describe('a list that could not be read', () => {
   });
 });
 
-describe('a server that comes to a herd that runs', () => {
+describe('a server that is new to a running daemon', () => {
   const added = (events: readonly CatalogEvent[], name: string) =>
     until(() => events.find((event) => event.server === name && event.added.includes('echo')));
 
-  test('with a changed config is asked what it offers; what the daemon found at its start is not', async () => {
+  test('by a changed config is read; a server that the daemon started with is not', async () => {
     const herd = await startHerd(config([good]));
     const events = await listen(herd);
     const changed = server('other', 'good.mjs', { env: { VERSION: '1' } });
@@ -358,7 +358,7 @@ describe('a server that comes to a herd that runs', () => {
     await added(events, 'other');
   });
 
-  test('by fleet/register is asked what it offers', async () => {
+  test('by fleet/register is read', async () => {
     const herd = await startHerd(config([good]));
     const events = await listen(herd);
     const args = [fixturePath('good.mjs')];
@@ -367,7 +367,7 @@ describe('a server that comes to a herd that runs', () => {
     expect((await herd.fleet.tools()).tools.map((tool) => tool.exposed_name)).toContain('guest__echo');
   });
 
-  test('for each agent alone is announced to those that are attached', async () => {
+  test('and per-agent causes list_changed for attached agents', async () => {
     const herd = await startHerd(config([good]));
     const client = new LineClient(herd.home.socket);
     await client.hello();
@@ -381,7 +381,7 @@ describe('a server that comes to a herd that runs', () => {
     );
   });
 
-  test('is not started where its config says no, or where it is known what it offers', async () => {
+  test('is not started if it is disabled, or if its lists are cached', async () => {
     const herd = await startHerd(config([server('known', 'good.mjs')]));
     await herd.fleet.tools('known');
     herd.home.configure(config([]));
@@ -395,7 +395,7 @@ describe('a server that comes to a herd that runs', () => {
     expect(await herd.status('off')).toMatchObject({ state: 'created', pids: [] });
   });
 
-  test('and cannot be started is given up as any other is', async () => {
+  test('and cannot start ends in quarantine', async () => {
     const herd = await startHerd(config([good]));
     const bad = server('bad', 'exits-at-start.mjs', { max_restarts: 1, backoff: { min: 0.01, max: 0.01 } });
     herd.home.configure(config([good, bad]));

@@ -43,7 +43,7 @@ function callEach(socket: string, who: number): Promise<Counts> {
   });
 }
 
-it('L1: many connections, many servers, many calls at once: none is lost, doubled or crossed, and each tool ran as often as it was called', async () => {
+it('L1: many connections, servers and calls at once: no call is lost, doubled or crossed, and each tool runs once per call', async () => {
   const { home, fleet, say } = await startHerd(config(SERVERS.map((name) => server(name, 'counts.mjs'))));
   await fleet.start({ all: true }, true);
   const began = performance.now();

@@ -11,7 +11,7 @@ import { measured, mebibytes } from './measured.js';
 const MIB = 2 ** 20;
 const STALL_MS = 5000;
 
-/** Asks for so many results of one MiB and takes nothing. `dropped`: when it was seen that nobody is there any more. */
+/** Asks for so many results of one MiB and takes nothing. `dropped`: when the daemon had closed the connection. */
 async function neverReads({ home }: Herd, results: number) {
   const client = await RawClient.open(home.socket);
   client.socket.pause();
@@ -23,7 +23,7 @@ async function neverReads({ home }: Herd, results: number) {
     lostAt ??= performance.now();
   });
   return {
-    /** Empty lines mean nothing; who is dropped cannot send them. */
+    /** An empty line has no meaning; a dropped client cannot send it. */
     dropped: () =>
       until(() => {
         if (lostAt === undefined) client.socket.write('\n');
@@ -54,7 +54,7 @@ function bystander({ connect }: Herd) {
   return { stop };
 }
 
-it('S7: a client that never reads is dropped at the caps; others hardly notice, and memory is bounded', async () => {
+it('S7: a client that never reads is dropped at the caps; others are served, and memory is bounded', async () => {
   const herd = await startHerd(config([server('huge', 'huge.mjs'), server('good', 'good.mjs')]));
   await herd.fleet.start({ all: true }, true);
   const before = peakOf(herd.daemon.pid);

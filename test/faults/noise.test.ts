@@ -5,7 +5,7 @@ import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
 
-/** Far from the timeout of the call: who waits for that has hung. */
+/** Far below the timeout of the call. */
 const FAST_MS = 500 + NOISE_MS;
 const TIMEOUT_S = 30;
 
@@ -15,7 +15,7 @@ const stage = async () => {
   return herd;
 };
 
-/** By every way that a call can go: what is broken must not get through on any. What was said, or the error. */
+/** Every path of a call, none of which may pass a broken reply. Returns the text, or the error. */
 async function byFleet({ fleet }: Herd, tool: string): Promise<string> {
   const { error, content } = await fleet.call({ server: 'it', tool });
   return error === null ? (content[0] as { text: string }).text : `${error.type}: ${error.message}`;
@@ -34,8 +34,8 @@ const WAYS = [
   ['tools/call of MCP', byMcp],
 ] as const;
 
-describe('U2: a server that prints what is no message on its stdout', () => {
-  it.each(WAYS)('fails the call of a broken reply at once, and serves the next: %s', async (way, ask) => {
+describe('U2: a server that prints noise on its stdout', () => {
+  it.each(WAYS)('fails a call with a broken reply at once, and serves the next: %s', async (way, ask) => {
     const herd = await stage();
     for (const broken of ['glued', 'nul', 'badUtf8']) {
       const askedAt = performance.now();
@@ -52,17 +52,14 @@ describe('U2: a server that prints what is no message on its stdout', () => {
     expect(await herd.status('it')).toMatchObject({ state: 'connected', incarnation: 1, in_flight: 0 });
   });
 
-  it.each(WAYS)(
-    'is understood wherever its noise has a line of its own, and byte by byte: %s',
-    async (_, ask) => {
-      const herd = await stage();
-      for (let round = 0; round < 3; round += 1) {
-        expect(await ask(herd, 'echoes')).toBe('echoed');
-        expect(await ask(herd, 'bytewise')).toBe('gäbe es ☃');
-      }
-      const logged = (await herd.fleet.logs({ server: 'it' })).map(({ text }) => text);
-      expect(logged).toEqual(expect.arrayContaining(['Welcome to noisy!', '42']));
-      expect(await herd.status('it')).toMatchObject({ state: 'connected', incarnation: 1, failures: 0 });
-    },
-  );
+  it.each(WAYS)('serves calls if the noise has its own lines, also byte by byte: %s', async (_, ask) => {
+    const herd = await stage();
+    for (let round = 0; round < 3; round += 1) {
+      expect(await ask(herd, 'echoes')).toBe('echoed');
+      expect(await ask(herd, 'bytewise')).toBe('gäbe es ☃');
+    }
+    const logged = (await herd.fleet.logs({ server: 'it' })).map(({ text }) => text);
+    expect(logged).toEqual(expect.arrayContaining(['Welcome to noisy!', '42']));
+    expect(await herd.status('it')).toMatchObject({ state: 'connected', incarnation: 1, failures: 0 });
+  });
 });

@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 const modesOf = ({ socket }: Home) => [modeOf(dirname(socket)), modeOf(socket)];
 
-/** Connects as another user. Only root can become one: elsewhere the modes are all there is to look at. */
+/** Connects as another user. Only root can do that; other users only check the modes. */
 const STRANGER = `
   const { connect } = require('node:net');
   process.setgroups([]);
@@ -36,7 +36,7 @@ async function strangerHears(socket: string): Promise<string> {
   return said.trim() || complaint;
 }
 
-/** A home that anybody may enter, up to the socket's own folder: else a stranger would prove nothing. */
+/** A home that every user may enter, except the socket's folder; otherwise another user would fail too early. */
 async function openHome() {
   const herd = await startHerd(config([]));
   chmodSync(herd.home.folder, 0o711);
@@ -56,7 +56,7 @@ async function canBeTried({ folder }: Home): Promise<boolean> {
 }
 
 describe('S6: another user', () => {
-  it('is refused', async () => {
+  it('gets EACCES at the socket', async () => {
     const { home } = await openHome();
     expect(modesOf(home)).toEqual(['700', '600']);
     const isTried = await canBeTried(home);
@@ -64,7 +64,7 @@ describe('S6: another user', () => {
     measured(`S6: ${isTried ? 'another user gets EACCES' : 'only modes were checked'}`);
   });
 
-  it('finds nothing open for long: what somebody opened to others is closed again, and the log says so', async () => {
+  it('gets no access by loosened modes: the daemon restores 0700 and 0600, and logs it', async () => {
     const { home, fleet } = await openHome();
     chmodSync(home.socket, 0o666);
     chmodSync(dirname(home.socket), 0o755);

@@ -14,8 +14,8 @@ const npx = (name: string, ...args: string[]) =>
     stop: { close: 1, term: 3 },
   });
 
-describe('the servers that everybody knows', () => {
-  it('US1.2 FR-024 SC-002: run by npx, start at their first call, answer, and stop through the daemon', async () => {
+describe('the reference servers', () => {
+  it('US1.2 FR-024 SC-002: run by npx, start at their first call, answer, and stop with the daemon', async () => {
     const herd = await startHerd(
       config([npx('everything'), npx('filesystem', '${workspaceFolder}'), npx('memory')]),
     );

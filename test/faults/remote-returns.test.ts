@@ -89,7 +89,7 @@ function configOf(servers: readonly Far[], fields: Record<string, unknown>): str
 const isConnected = async (herd: Herd, name: string) => (await herd.status(name)).state === 'connected';
 
 describe('U6 FR-023 SC-006: a remote server that was connected before', () => {
-  it('is tried again whatever answers at its address meanwhile, and serves when it is back: no reset is needed', async () => {
+  it('is tried again for any answer at its address, and serves when it is back, without reset', async () => {
     const transports: Remote[] = ['http', 'sse', 'websocket'];
     servers.push(...(await Promise.all(transports.map((transport) => everything(transport)))));
     const far = servers.map(({ url }, at) => ({ name: transports[at]!, transport: transports[at]!, url }));
@@ -114,7 +114,7 @@ describe('U6 FR-023 SC-006: a remote server that was connected before', () => {
     );
   }, 60_000);
 
-  it('is tried again when its certificate is not trusted, or no TLS is spoken, for a while', async () => {
+  it('is tried again when its certificate is not trusted for a while, or it speaks no TLS', async () => {
     const { port: behind } = await tinyHttp();
     const terminate = (certificate: string) =>
       createTls({ key: pem('key'), cert: pem(certificate) }, (near) => {
@@ -145,7 +145,7 @@ describe('U6 FR-023 SC-006: a remote server that was connected before', () => {
     expect(await herd.say('far', 'any')).toBe('did any');
   });
 
-  it('is still known to the next daemon, which tries again just as soon', async () => {
+  it('is known to the next daemon, which tries again as soon', async () => {
     const server = await tinyHttp();
     const far: Far = { name: 'far', transport: 'http', url: server.url };
     const first = await startHerd(configOf([far], SLOW));
@@ -187,7 +187,7 @@ describe('U6 FR-023: a refusal that asks for credentials', () => {
     ['sse', 403, {}],
     ['websocket', 401, {}],
   ])(
-    'with a challenge waits for a person, also when it was connected before: %s, HTTP %i, %j',
+    'with a challenge leads to needs_auth, also after it was connected: %s, HTTP %i, %j',
     async (transport, status, fields) => {
       const server = transport === 'http' ? await tinyHttp() : undefined;
       const port = server?.port ?? (await freePort());
@@ -208,7 +208,7 @@ describe('U6 FR-023: a refusal that asks for credentials', () => {
     ['sse', 401, AUTHORIZATION],
     ['websocket', 403, {}],
   ])(
-    'without a challenge, from the start, is reported as such and tried again slowly: %s, HTTP %i, %j',
+    'without a challenge from the start is reported as AuthRequiredError and tried again slowly: %s, HTTP %i, %j',
     async (transport, status, fields) => {
       const port = await freePort();
       const other = await standIn(refusing(status, {}), port);
@@ -229,7 +229,7 @@ describe('U6 FR-023: a refusal that asks for credentials', () => {
     },
   );
 
-  it('gets one remedy, wherever it is shown', async () => {
+  it('has the same fix in every command', async () => {
     const port = await freePort();
     await standIn(refusing(403, BEARER), port);
     const url = `http://127.0.0.1:${port}/mcp`;
@@ -251,7 +251,7 @@ describe('U6 FR-023: a refusal that asks for credentials', () => {
   });
 });
 
-it('U6 FR-023: a remote server that asks for a pause with Retry-After is not tried before it is over, not by calls either', async () => {
+it('U6 FR-023: a remote server is not tried during its Retry-After, also not by calls', async () => {
   const server = await tinyHttp({
     on: Object.fromEntries(
       ['initialize', 'server/discover'].map((method) => [
@@ -290,7 +290,7 @@ describe('U6 FR-023 SC-003: a remote server whose entry looks wrong from the sta
     return { herd, other, appear };
   };
 
-  it('is reported at once and tried again slowly; a call gets the cause and the fix, and a later one makes a try', async () => {
+  it('is reported at once and tried again slowly; a call gets the cause and the fix, and a later call makes a try', async () => {
     const { herd, appear } = await wrongFromStart(SLOW);
     const { detail, next_retry_at, last_error } = await herd.status('far');
     expect({ detail, last_error }).toMatchObject({
@@ -319,7 +319,7 @@ describe('U6 FR-023 SC-003: a remote server whose entry looks wrong from the sta
     expect(Date.now()).toBeLessThan(Date.parse(next_retry_at ?? ''));
   });
 
-  it('is connected by a slow try, without any call', async () => {
+  it('is connected by a slow try, without a call', async () => {
     const { herd, other, appear } = await wrongFromStart(SOON);
     const before = other.asked();
     await until(() => other.asked() > before);
@@ -338,7 +338,7 @@ describe('U6 FR-023 SC-003: a remote server whose entry looks wrong from the sta
     }
   });
 
-  it('why, status and doctor say what is wrong, when the next try is, and what to do', async () => {
+  it('is reported by why, status and doctor with the cause, the next try and the fix', async () => {
     const { herd } = await wrongFromStart(SLOW);
     const run = async (...words: string[]) =>
       (await toolherd(words, { cwd: herd.home.folder, env: herd.home.environment })).stdout;

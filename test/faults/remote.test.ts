@@ -7,7 +7,7 @@ import { measured, millis } from './measured.js';
 
 /** Tries follow each other quickly: a test is not to wait for a backoff. */
 const SOON = { backoff: { min: 0.1, max: 0.2, factor: 1, jitter: 0 }, timeout: 10 };
-/** Time enough for a server that is there to answer, whatever else the machine does. */
+/** Time enough for a running server to answer, also on a loaded machine. */
 const PING = { interval: 0.5, timeout: 2 };
 /** Interval, timeout, the second that is allowed, and what a loaded machine may add. */
 const NOTICED_MS = 500 + 2000 + 1000 + NOISE_MS;
@@ -43,13 +43,13 @@ async function started(transport: Remote): Promise<RemoteServer> {
 
 const callLong = (herd: Herd, name: string) => herd.fleet.call({ server: name, ...LONG });
 
-/** A call is with the server when the server has been told of it and has not answered. */
+/** Resolves when the server has the call and has not answered. */
 async function inFlight(herd: Herd, name: string): Promise<void> {
   await until(async () => (await herd.status(name)).in_flight === 1);
 }
 
 describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s', (transport) => {
-  it('that is replaced between two calls serves the next; one that dies in the middle of a call is known within a second, and serves after its return', async () => {
+  it('that is replaced between two calls serves the next; a death during a call fails it within a second, and the server serves after its return', async () => {
     const server = await started(transport);
     const herd = await herdOf([{ name: 'far', transport, url: server.url }]);
     const isConnected = async () => {
@@ -88,7 +88,7 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s
 });
 
 describe('U6: a cable that is pulled', () => {
-  it('a server that vanished without a word is noticed in the time of its ping, in mid-call: over http, sse and websocket', async () => {
+  it('a server that vanishes during a call is noticed by ping: over http, sse and websocket', async () => {
     const behind = await Promise.all(
       (['http', 'sse', 'websocket'] as const).map(async (transport) => {
         const server = await started(transport);
@@ -118,7 +118,7 @@ describe('U6: a cable that is pulled', () => {
     );
   });
 
-  it('an idle server is noticed in the time of its ping: over http and sse', async () => {
+  it('a server that vanishes while idle is noticed by ping: over http and sse', async () => {
     const behind = await Promise.all(
       ([tinyHttp, tinySse] as const).map(async (tiny) => tcpProxy((await tiny()).port)),
     );

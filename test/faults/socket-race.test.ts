@@ -12,7 +12,7 @@ const command = (home: Home, ...args: string[]) =>
   toolherd(args, { cwd: home.folder, env: home.environment });
 
 describe('S1: of daemons that race for one socket one wins', () => {
-  it('of six, time and again, also over a stale socket; the losers say so and start nothing', async () => {
+  it('of six, in each round, also over a stale socket; the losers report it and start no server', async () => {
     const home = makeHome(config([server('one', 'good.mjs', { start: 'eager' })]));
     const barrier = join(home.folder, 'barrier.cjs');
     writeFileSync(
@@ -55,7 +55,7 @@ describe('S1: of daemons that race for one socket one wins', () => {
     measured(`S1: one owner in ${rounds} of ${rounds} races of six`);
   }, 300_000);
 
-  it('of commands that all start it at once every one is served', async () => {
+  it('of commands that start it at once, each is served', async () => {
     const home = makeHome(config([server('one', 'good.mjs')]));
     const outcomes = await Promise.all([
       command(home, 'up', '--json'),
@@ -71,7 +71,7 @@ describe('S1: of daemons that race for one socket one wins', () => {
 });
 
 describe('up --replace', () => {
-  it('waits until the old daemon has let go of everything', async () => {
+  it('waits until the old daemon has released the socket and the lock', async () => {
     const { home, daemon } = await startHerd(config([server('one', 'good.mjs', { start: 'eager' })]));
     const pids = [daemon.pid];
     for (let round = 0; round < 3; round += 1) {

@@ -41,7 +41,7 @@ async function expectRefusal(home: Home, says: string | RegExp): Promise<void> {
 }
 
 describe('S2: after a daemon was killed', () => {
-  it('its socket and its lock keep nobody out: the next is up at once', async () => {
+  it('its socket and its lock block no successor: the next daemon is up at once', async () => {
     const { home, daemon } = await startHerd(EMPTY);
     await killDaemon(home, daemon);
     expect(lstatSync(home.socket).isSocket()).toBe(true);
@@ -57,7 +57,7 @@ describe('S2: after a daemon was killed', () => {
     fleet.close();
   });
 
-  it('not even in the very moment in which it dies', async () => {
+  it('a start at the same moment succeeds', async () => {
     const { home, daemon } = await startHerd(EMPTY);
     const pids = [daemon.pid];
     for (let round = 0; round < 3; round += 1) {
@@ -72,7 +72,7 @@ describe('S2: after a daemon was killed', () => {
     expect(new Set(pids).size).toBe(4);
   });
 
-  it('a lock file that was removed does not let a second one in', async () => {
+  it('but not while it runs: a deleted lock file lets no second daemon in', async () => {
     const { home, fleet, daemon } = await startHerd(EMPTY);
     await rm(`${home.socket}.lock`);
     const { readiness } = home.launch();
@@ -82,7 +82,7 @@ describe('S2: after a daemon was killed', () => {
   });
 });
 
-describe('S3: a place for the socket that is not ours alone is refused, and nothing in it is touched', () => {
+describe('S3: an unsafe place for the socket is refused, and nothing in it is changed:', () => {
   const planted = (plant: (home: Home) => void, mode = 0o700) => {
     const home = makeHome(EMPTY);
     mkdirSync(runFolder(home), { mode });
@@ -125,7 +125,7 @@ describe('S3: a place for the socket that is not ours alone is refused, and noth
     await expectRefusal(home, `has mode 0${mode.toString(8)}, not 0700`);
   });
 
-  it.runIf(process.getuid?.() === 0)('a folder of somebody else', async () => {
+  it.runIf(process.getuid?.() === 0)('a folder of another user', async () => {
     const home = planted((one) => chownSync(runFolder(one), 65_534, 65_534));
     await expectRefusal(home, /belongs to another user \(uid 65534\)/);
   });
@@ -140,11 +140,11 @@ describe('S3: a place for the socket that is not ours alone is refused, and noth
   });
 });
 
-describe('S4: a socket that goes is noticed', () => {
+describe('S4: a socket that disappears is noticed', () => {
   const logOf = (home: Home) => readFileSync(join(home.folder, 'state', 'logs', 'daemon.log'), 'utf8');
 
   it.each(['the socket', 'its folder'])(
-    '%s was deleted: it is there again, and nobody lost a connection',
+    '%s was deleted: it is restored, and no connection is lost',
     async (what) => {
       const { home, fleet, daemon } = await startHerd(EMPTY);
       const goneAt = performance.now();
@@ -165,7 +165,7 @@ describe('S4: a socket that goes is noticed', () => {
     },
   );
 
-  it('another took its place: it is left alone, also at the end, and open connections are served', async () => {
+  it('another socket took its place: it is left alone, also at the end, and open connections are served', async () => {
     const { home, fleet, daemon } = await startHerd(EMPTY);
     const thief = createServer();
     onTestFinished(() => void thief.close());
@@ -180,7 +180,7 @@ describe('S4: a socket that goes is noticed', () => {
     expect(lstatSync(home.socket).ino).toBe(ino);
   });
 
-  it('another file took its place: the same', async () => {
+  it('another file took its place: it is left alone at the end', async () => {
     const { home, daemon } = await startHerd(EMPTY);
     await rm(home.socket);
     writeFileSync(`${home.socket}.new`, 'precious');
@@ -192,7 +192,7 @@ describe('S4: a socket that goes is noticed', () => {
 });
 
 describe('S5: with a umask of 000', () => {
-  it('the folder is 0700 and the socket 0600, from the first moment', async () => {
+  it('the folder is 0700 and the socket 0600 from the first moment', async () => {
     const home = makeHome(config([server('one', 'good.mjs', { start: 'eager' })]));
     const { readiness, pid } = home.launch({ shell: 'umask 000' });
     const seen = new Set<string>();

@@ -8,8 +8,8 @@ import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
 import { measured, millis } from './measured.js';
 
-describe('a server that is told to stop', () => {
-  it('P6: and ignores EOF and TERM is killed when its grace is over, not much later and not earlier', async () => {
+describe('a server that is stopped', () => {
+  it('P6: and ignores EOF and TERM is killed at the end of its grace, not earlier', async () => {
     const stop = { close: 0.4, term: 0.4 };
     const { fleet, say } = await startHerd(config([server('one', 'stubborn.mjs', { stop })]));
     const pid = Number(await say('one', 'pid'));
@@ -23,7 +23,7 @@ describe('a server that is told to stop', () => {
     expect(tookMs).toBeLessThan(800 + 500 + NOISE_MS);
   });
 
-  it('P7: takes its helpers along, also one that left for a session of its own', async () => {
+  it('P7: takes its helpers with it, also one in another session', async () => {
     const { fleet, say } = await startHerd(config([server('one', 'escapes.mjs')]));
     const helper = Number(await say('one', 'helper'));
     expect(isAlive(helper)).toBe(true);
@@ -35,14 +35,14 @@ describe('a server that is told to stop', () => {
     expect(tookMs).toBeLessThan(1000 + NOISE_MS);
   });
 
-  it('P7: the same when it crashed', async () => {
+  it('P7: by a crash takes its helpers with it', async () => {
     const { fleet, say } = await startHerd(config([server('one', 'escapes.mjs')]));
     const helper = Number(await say('one', 'helper'));
     await fleet.call({ server: 'one', tool: 'exit' });
     await until(() => !isAlive(helper), 1000 + NOISE_MS);
   });
 
-  it('is not started again by a call, only by an order', async () => {
+  it('is started again by an order, not by a call', async () => {
     const { fleet, say } = await startHerd(config([server('one', 'good.mjs')]));
     await say('one', 'pid');
     await fleet.stop({ servers: ['one'] }, true);
@@ -86,7 +86,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
   });
 
-  it('on "down", which says who had to be killed', async () => {
+  it('on "down", which reports the killed servers', async () => {
     const { daemon, home, pids } = await startUnwilling();
     const { status, stdout } = await toolherd(['down', '--json'], {
       cwd: home.folder,
@@ -102,7 +102,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
   });
 
-  it('at the end of its own grace at the latest', async () => {
+  it('at the end of its grace, although a server has a longer one', async () => {
     const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
     const { fleet, say } = await startHerd(config([slow]));
     const pid = Number(await say('slow', 'pid'));
@@ -112,7 +112,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect(performance.now() - began).toBeLessThan(300 + 500 + NOISE_MS);
   });
 
-  it('whatever others order in that moment', async () => {
+  it('while others give orders, which are refused', async () => {
     const names = ['a', 'b', 'c'];
     const stop = { close: 0.6, term: 0.6 };
     const { fleet, connect, daemon } = await startHerd(
@@ -132,7 +132,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect(processesOf(daemon.id)).toEqual([]);
   });
 
-  it('at once on a signal that comes a good second after the first', async () => {
+  it('at once on a signal more than a second after the first', async () => {
     const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
     const { daemon, say } = await startHerd(config([slow]));
     const pid = Number(await say('slow', 'pid'));
@@ -143,7 +143,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     await until(() => !isAlive(pid), ORPHANS_MS);
   });
 
-  it('when it is told so twice', async () => {
+  it('when it is ordered twice', async () => {
     const { fleet, connect, daemon, say, home } = await startHerd(config([server('one', 'good.mjs')]));
     await say('one', 'pid');
     const other = await connect();

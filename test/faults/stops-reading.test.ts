@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const CALLS = 720;
 const FILLER = 'x'.repeat(100_000);
 
-it('U5: calls for a server that stops reading wait up to the cap, then fail at once; others are served; when it reads again all that waited is done', async () => {
+it('U5: calls to a server that stops reading wait up to the cap, then fail at once; others are served; waiting calls are served when it reads again', async () => {
   const { fleet, say, status, daemon, connect } = await startHerd(
     config([server('it', 'pauses.mjs', { ping: { interval: 600 } }), server('good', 'good.mjs')]),
   );
@@ -41,7 +41,7 @@ it('U5: calls for a server that stops reading wait up to the cap, then fail at o
   const askedAt = performance.now();
   expect(await say('good', 'echo', { value: 'still here' })).toBe('still here');
   expect(performance.now() - askedAt).toBeLessThan(500 + NOISE_MS);
-  // who has nothing waiting is let in: the crowd is another's
+  // a caller without waiting calls is accepted, although another caller has many
   const newcomer = (await connect()).call({ ...take, arguments: { filler: 'abc' } });
   const grown = peakOf(daemon.pid) - before;
   expect(grown).toBeLessThan(600 * MIB);

@@ -10,7 +10,7 @@ const many = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 describe('fifty servers in a crash loop', () => {
-  it('P11 SC-006: start a few at a time, and those that are well answer all the while', async () => {
+  it('P11 SC-006: start at most max_starting at a time, and other servers answer meanwhile', async () => {
     const most = 3;
     const policy = { start: 'eager', max_restarts: 2, backoff: { min: 0.2, max: 0.4 } };
     const failing = many(50, 'bad').map((name) =>
@@ -38,7 +38,7 @@ describe('fifty servers in a crash loop', () => {
     }, 60_000);
 
     const counts = readFileSync(join(home.folder, 'counts'), 'utf8').trim().split('\n').map(Number);
-    // three starts each, and one more: nobody can tell whether an unknown server died of being asked for its era
+    // three starts each, and one more: an unknown server may have died of the probe for its era
     expect(counts).toHaveLength(50 * 4);
     expect(Math.max(...counts)).toBeLessThanOrEqual(most);
     expect(Math.max(...counts)).toBeGreaterThan(1);
@@ -54,8 +54,8 @@ describe('fifty servers in a crash loop', () => {
   }, 90_000);
 });
 
-describe('a server that is gone before it is written to', () => {
-  it('P13: two hundred times over, is an ending and never an exception', async () => {
+describe('a server that exits before the first write', () => {
+  it('P13: two hundred times, is an ending and never an exception', async () => {
     // twenty are started in one go, so the first are dead when their first line is written
     const names = many(20, 'gone');
     const entries = names.map((name) => command(name, '/bin/false', [], { max_restarts: 0 }));
@@ -72,7 +72,7 @@ describe('a server that is gone before it is written to', () => {
     );
   });
 
-  it('P13: the same for one that lives, but does not read any more', async () => {
+  it('P13: or closes its stdin fails a call with a typed error, and is restarted', async () => {
     const { fleet, daemon, say } = await startHerd(
       config([server('one', 'closes-pipe.mjs', { ping: { interval: 0.1, timeout: 5 } })]),
     );

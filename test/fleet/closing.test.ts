@@ -21,7 +21,7 @@ async function openThree(path: string) {
   return { asked, plain, mcp };
 }
 
-it('a daemon that is shut down says so to connections that asked for it in their hello, and to no other', async () => {
+it('a daemon that shuts down notifies connections that asked for it in their hello, and no others', async () => {
   const { path, server } = await serve(new FakeFleet());
   const { asked, plain, mcp } = await openThree(path);
   await (await RawClient.open(path)).answer('fleet/shutdown');
@@ -49,7 +49,7 @@ it('a replaced daemon announces its successor, also after a shutdown order', asy
   ]);
 });
 
-it('a connection that comes while the daemon ends is told behind its hello', async () => {
+it('a connection that opens while the daemon ends gets the notice after its hello', async () => {
   const { path, server } = await serve(new FakeFleet());
   server.announce({ reason: 'replaced', successor: 4711 });
   const late = await RawClient.open(path);
@@ -60,7 +60,7 @@ it('a connection that comes while the daemon ends is told behind its hello', asy
   expect(closingIn(late)).toHaveLength(1);
 });
 
-it('hello to a daemon that ends opens no view of an agent and looks for no server: it says why the daemon ends', async () => {
+it('hello to a daemon that ends opens no agent view, looks for no server, and returns the reason', async () => {
   const fleet = new FakeFleet();
   const { path, server } = await serve(fleet);
   server.announce({ reason: 'shutdown' });
@@ -75,7 +75,7 @@ it('hello to a daemon that ends opens no view of an agent and looks for no serve
   expect(fleet.heard).toEqual([]);
 });
 
-it('the library gets no connection for an agent from a daemon that ends', async () => {
+it('the library gets no connection for an agent file from a daemon that ends', async () => {
   const { path, server } = await serve(new FakeFleet());
   server.announce({ reason: 'shutdown' });
   await expect(connectFleet({ socket: path, agent: '/a/agent.yaml' })).rejects.toMatchObject({
@@ -87,7 +87,7 @@ it('the library gets no connection for an agent from a daemon that ends', async 
   await until(() => server.connections.size === 0);
 });
 
-it('hello whose view is being opened when the daemon begins to end is answered as well', async () => {
+it('a hello whose view is being opened when the daemon begins to end is answered with the reason', async () => {
   const [asked, held] = [later(), later()];
   const fleet = new FakeFleet();
   fleet.status = async () => {

@@ -21,7 +21,7 @@ const linesOf = (text: string, name: string) =>
   text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
 describe('metrics', () => {
-  it('say what status says, in seconds and bytes', () => {
+  it('have the values of status, in seconds and bytes', () => {
     const busy: ServerStatus = {
       ...status('busy'),
       state: 'connected',
@@ -57,7 +57,7 @@ describe('metrics', () => {
       expect(text.split('\n')).toContain(line);
   });
 
-  it('no sample is there twice: what connections of one agent have of a server counts together', () => {
+  it('have each sample once: the connections of one agent are added up', () => {
     const own = { ...status('own'), agent: '/agent.yaml', calls: 2, latency_ms: { p50: 10, p99: 20 } };
     const text = toMetrics(
       fleet(own, { ...own, calls: 3, latency_ms: { p50: 30, p99: null } }, status('own')),
@@ -76,21 +76,21 @@ describe('metrics', () => {
       expect(samples).toContain(line);
   });
 
-  it('a server is in one state at a time, and what is not known is left out', () => {
+  it('have one state per server, and no sample of an unknown value', () => {
     const text = toMetrics(fleet(status('a')));
     expect(linesOf(text, 'toolherd_server_state').filter((line) => line.endsWith(' 1'))).toHaveLength(1);
     expect(linesOf(text, 'toolherd_latency_seconds')).toEqual([]);
     expect(linesOf(text, 'toolherd_rss_bytes')).toEqual([]);
   });
 
-  it('names of servers and agents cannot break out of their labels', () => {
+  it('escape names of servers and agents in labels', () => {
     const text = toMetrics(fleet({ ...status('a"b\\c\nd'), agent: '/x "y"' }));
     expect(linesOf(text, 'toolherd_calls_total')).toEqual([
       'toolherd_calls_total{server="a\\"b\\\\c\\nd",agent="/x \\"y\\""} 0',
     ]);
   });
 
-  it('every line is a comment or a sample, and every metric says what it is before its first sample', () => {
+  it('have only comments and samples, and a TYPE line before the first sample of each metric', () => {
     const text = toMetrics(fleet(status('a'), status('b')));
     expect(text.endsWith('\n')).toBe(true);
     const told = new Set<string>();

@@ -19,7 +19,7 @@ const reasons = (
 };
 
 describe('a list is missing', () => {
-  test('while it is not known, with what its server is about', () => {
+  test('while it is unknown, with the state of its server as reason', () => {
     expect(reasons('unknown', {})).toEqual(['it was never started']);
     expect(reasons('unknown', { state: 'connecting', detail: 'running' })).toEqual([
       'has been starting for 5 s',
@@ -33,12 +33,15 @@ describe('a list is missing', () => {
     ).toEqual(['exited with code 1; next try in 3 s']);
   });
 
-  test.each(['waiting', 'quarantined'] as const)('of a server that is %s without an error', (detail) => {
-    const [reason] = reasons('unknown', { state: 'disconnected', detail });
-    expect(reason).not.toContain('undefined');
-  });
+  test.each(['waiting', 'quarantined'] as const)(
+    'with a reason, if its server is %s without an error',
+    (detail) => {
+      const [reason] = reasons('unknown', { state: 'disconnected', detail });
+      expect(reason).not.toContain('undefined');
+    },
+  );
 
-  test('while it is stale and its server is not connected; what it last listed is shown', () => {
+  test('while it is stale and its server is not connected; the reason says that the old list is shown', () => {
     const shown = '; what it last listed is shown';
     expect(reasons('stale', { state: 'connected', detail: 'running' })).toEqual([]);
     expect(reasons('stale', { state: 'error', detail: 'quarantined', last_error: crashed })).toEqual([
@@ -51,7 +54,7 @@ describe('a list is missing', () => {
     ]);
   });
 
-  test('not while it is cached and its server is at rest; it is if the server cannot be started', () => {
+  test('if it is cached and its server cannot start, but not while the server is at rest', () => {
     expect(reasons('cached', {})).toEqual([]);
     expect(reasons('cached', { state: 'disconnected', detail: 'stopped' })).toEqual([]);
     expect(reasons('cached', { state: 'connecting', detail: 'running' })).toEqual([]);
@@ -60,7 +63,7 @@ describe('a list is missing', () => {
     ]);
   });
 
-  test('after a reading that failed: when it is read again', () => {
+  test('after a failed reading, with the time of the next one', () => {
     const reasonsAfter = (status: Partial<ServerStatus>, next_try_at: string | null = null) => {
       const failed: ListStatus = { freshness: 'failed', reason: 'timed out', next_try_at };
       const server = { name: 'srv', detail: 'running', since: SINCE, lists: { tools: failed }, ...status };

@@ -11,7 +11,7 @@ import { makeFolder } from '../support/folder.js';
 import { mutated } from './mutations.js';
 import { livingRuns, PATIENCE_MS } from './runs.js';
 
-/** A server that lets nobody in, and knows no place where one could ask for it. */
+/** A server that refuses every client, and names no authorization server. */
 async function closedServer(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -26,7 +26,7 @@ async function closedServer(): Promise<string> {
 }
 
 it(
-  'L3: whatever became of the file with the tokens, a server is let in or asks for an authorisation',
+  'L3: for any content of the token file, a server connects or asks for an authorisation',
   async () => {
     const origin = await closedServer();
     const spec = httpSpec(`${origin}/mcp`);

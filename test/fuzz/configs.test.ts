@@ -88,9 +88,9 @@ function netted(text: string, splice: TextEdit): string {
   return after;
 }
 
-describe('L3: whatever stands in a config', () => {
+describe('L3: for any config', () => {
   it(
-    'it is a herd or a list of problems, soon, and the same twice',
+    'loading gives servers or problems, within its time, and the same twice',
     async () => {
       const folder = makeFolder();
       const tally = { true: 0, false: 0 };
@@ -111,7 +111,7 @@ describe('L3: whatever stands in a config', () => {
   );
 
   it(
-    'an edit changes what it should and no other byte, or is refused',
+    'an edit changes only its entry, or is refused',
     () => {
       let edited = 0;
       const entry = { name: 'new', server: 's', command: 'npx', args: ['-y', '# x', '${A}'] };
@@ -167,7 +167,7 @@ describe('L3: whatever stands in a config', () => {
   );
 
   it(
-    'a reload takes it whole, or leaves the herd as it was',
+    'a reload applies it completely, or leaves the servers unchanged',
     async () => {
       const entries = [
         server('good', 'good.mjs'),

@@ -10,7 +10,7 @@ import { livingRuns, PATIENCE_MS } from './runs.js';
 
 const RESULT =
   '{"success":true,"content":[{"type":"text","text":"t"}],"error":null,"metadata":{"server":"s","tool":"t"}}';
-/** What a daemon may say; `@ID@` is the id of whatever was asked last. */
+/** Answers of a daemon; `@ID@` is the id of the last request. */
 const SAYINGS = [
   `{"jsonrpc":"2.0","id":@ID@,"result":${RESULT}}`,
   '{"jsonrpc":"2.0","id":@ID@,"result":{"daemon":{"version":"0","pid":1,"started_at":"x"},"api_version":1,"agent":null}}',
@@ -23,7 +23,7 @@ const SAYINGS = [
 ];
 
 it(
-  'L3: whatever a daemon says, whoever asked the library has an answer or an error, and nothing is thrown at nobody',
+  'L3: for any answer of a daemon every library call settles with a result or an error, and no rejection is unhandled',
   async () => {
     const path = join(makeFolder(), 'd.sock');
     let sayings: Buffer[] = [];
@@ -33,7 +33,7 @@ it(
         .on('data', (chunk) => {
           for (const [, id = '0'] of chunk.toString('latin1').matchAll(/^\{"jsonrpc":"2.0","id":(\d+)/gm)) {
             const saying = sayings.shift()?.toString('latin1').replaceAll('@ID@', id) ?? '';
-            // what is not answered is told when the connection ends
+            // unanswered requests fail when the connection ends
             socket[sayings.length === 0 ? 'end' : 'write'](Buffer.from(`${saying}\n`, 'latin1'));
             if (sayings.length === 0) break;
           }
@@ -52,7 +52,7 @@ it(
         fc.array(mutated(SAYINGS, 0), { minLength: 1, maxLength: 4 }),
         fc.boolean(),
         async (said, isGreeted) => {
-          // it is let in, or it is not: what was said in place of a hello is the last word
+          // connected or refused: the answer to hello decides
           sayings = isGreeted ? [Buffer.from(SAYINGS[1]!), ...said] : said.slice(0, 1);
           const fleet = await connectFleet({ socket: path }).catch((error: Error) => error);
           if (fleet instanceof Error) return;

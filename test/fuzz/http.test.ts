@@ -141,9 +141,9 @@ const AMBIGUOUS: [what: string, headers: string[], body?: string][] = [
   ['chunks with bare line feeds', ['Transfer-Encoding: chunked'], '4\n{}  \n0\n\n'],
 ];
 
-describe('L3: whatever is sent as HTTP', () => {
+describe('L3: any HTTP input', () => {
   it(
-    'on the socket is answered and ends, with no fault of ours',
+    'on the socket is answered and ends, without a fault of toolherd',
     async () => {
       const { home, session, expectWell, status } = await stage();
       const seen = new Map<number, number>();
@@ -169,7 +169,7 @@ describe('L3: whatever is sent as HTTP', () => {
   );
 
   it(
-    'on a port without the token never comes in',
+    'on a port without the token reaches no server',
     async () => {
       const { home, session, port, expectWell, status } = await stage();
       const { calls } = await status('good');
@@ -195,7 +195,7 @@ describe('L3: whatever is sent as HTTP', () => {
     PATIENCE_MS,
   );
 
-  it('nothing that two readers could read in two ways is read', async () => {
+  it('that two parsers could read in two ways is refused', async () => {
     const { home } = await stage();
     const hidden = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
     for (const [what, headers, body = '4\r\n{}  \r\n0\r\n\r\n'] of AMBIGUOUS) {

@@ -84,7 +84,7 @@ const splice = (bytes: Buffer, at: number, drop: number, insert: Buffer) =>
 
 /** One change of the kind that a broken or a clever program makes. */
 const change: fc.Arbitrary<Change> = fc.oneof(
-  // of bytes: cut off, left out, put in, said twice, taken from another message
+  // of bytes: truncated, removed, inserted, doubled, taken from another message
   place.map(
     (at): Change =>
       (bytes) =>

@@ -75,7 +75,7 @@ const textsOf = (value: unknown): string[] =>
       ? Object.values(value).flatMap(textsOf)
       : [];
 
-/** What a stranger published may not do: run something else, ask for what nobody is told of, break the file. */
+/** A published entry must not run another program, take a hidden variable, or break the file. */
 function expectHarmless(server: RegistryServer, offer: InstallOption): void {
   const { command, args = [], ...others } = offer.fields;
   if (offer.transport === 'stdio') expect(['npx', 'uvx', 'docker']).toContain(command);
@@ -101,9 +101,9 @@ function expectHarmless(server: RegistryServer, offer: InstallOption): void {
   }
 }
 
-describe('L3: whatever a registry says', () => {
+describe('L3: for any answer of a registry', () => {
   it(
-    'a server is read loosely, and what is offered of it is harmless',
+    'a server is read leniently, and its install options are harmless',
     () => {
       let offered = 0;
       fc.assert(
@@ -131,7 +131,7 @@ describe('L3: whatever a registry says', () => {
   );
 
   it(
-    'a search and a lookup have an answer, or an error of ours with its reason',
+    'search and lookup return a result, or a typed error with its reason',
     async () => {
       const cacheFolder = makeFolder();
       let found = 0;

@@ -96,7 +96,7 @@ export function requestsOf(tag: string): string[] {
 export interface Expected {
   /** The id of every answer that has to come; 'null' for what has none. */
   ids: string[];
-  /** Ids that may go unanswered: taken back, or of what stands open. */
+  /** Ids that may stay unanswered: cancelled, or still open. */
   free: Set<string>;
   /** It asks for the end of the daemon, or is HTTP: another matter. */
   isOther: boolean;
@@ -105,7 +105,7 @@ export interface Expected {
 const MOST_DEEP = 1000;
 const LONGEST = 8 * 2 ** 20;
 
-/** What has to come for these bytes, told by somebody who does not know how the daemon reads them. */
+/** The expected replies to these bytes, computed without the daemon's parser. */
 export function expectedOf(bytes: Buffer): Expected {
   const expected: Expected = {
     ids: [],

@@ -66,9 +66,9 @@ async function stage(args: string[] = []) {
 
 const base64 = (bytes: Buffer) => bytes.toString('base64');
 
-describe('L3: whatever a server says', () => {
+describe('L3: for any output of a server', () => {
   it(
-    'each call settles once, with its own answer or a typed error, and no other call hears of it',
+    'each call settles once, with its own reply or a typed error, and no other call is affected',
     async () => {
       const { home, fleet, status, expectWell } = await stage();
       const [victim, caller] = [new LineClient(home.socket), new LineClient(home.socket)];
@@ -153,7 +153,7 @@ describe('L3: whatever a server says', () => {
   );
 
   it(
-    'a list is shown or is not, and the server can be called as before',
+    'a list is shown or missing, and the server can still be called',
     async () => {
       const { fleet, say, expectWell, status } = await stage();
       await fc.assert(
@@ -168,7 +168,7 @@ describe('L3: whatever a server says', () => {
                 expect.stringMatching(/^[\w.-]{1,64}$/),
               ]);
           await expectWell();
-          // what it says it has not, it is not asked for
+          // a list without its capability is not read
           await fleet.tools('it', true);
           expect(await say('it', 'say', { bytes: '', cuts: [], value: 'well' })).toBe('well');
           expect(await status('it')).toMatchObject({ in_flight: 0, incarnation: 1 });
@@ -180,7 +180,7 @@ describe('L3: whatever a server says', () => {
   );
 
   it(
-    'a greeting is taken or is an ending with its reason, and the next start is a fresh one',
+    'a handshake is accepted or ends with its reason, and the next start begins anew',
     async () => {
       const { home, fleet, say, expectWell, status } = await stage(['greeting']);
       const file = join(home.folder, 'greeting');

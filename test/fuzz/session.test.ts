@@ -27,7 +27,7 @@ const REPLIES = [
   `{${head},"id":5,"method":"ping"}`,
 ];
 
-/** What a line is to whoever parses it: the only reply in it, if it is one and has one id. */
+/** A line as JSON.parse reads it: its reply, if it is one and has one id. */
 function replyIn(line: Buffer): { id: unknown; value: Record<string, unknown> } | undefined {
   try {
     const value: unknown = JSON.parse(line.toString());
@@ -68,13 +68,13 @@ function deliver(bytes: Buffer, cuts: readonly number[], acceptsRaw: boolean) {
   return { calls, early, faults: world.faults, session: world.session };
 }
 
-/** As the caller has it; the text of a result that was not read is what goes to the client. */
+/** As the caller gets it; a result that was not parsed is its text. */
 const shown = ([outcome]: Outcome[]) =>
   outcome?.ok ? { ok: true, result: outcome.result } : { ok: false, type: outcome?.error.type };
 
-describe('L3: whatever comes out of a server', () => {
+describe('L3: for any bytes from a server', () => {
   it(
-    'each call settles once, with what JSON.parse reads in a line with its id alone, read or unread',
+    'each call settles once, with the value that JSON.parse gives for the line with its id, raw or parsed',
     () => {
       const reached = new Map<string, number>();
       const bytes = fc
@@ -95,7 +95,7 @@ describe('L3: whatever comes out of a server', () => {
             outcome?.ok ? ('raw' in outcome ? 'unread' : 'read') : 'error',
             (reached.get(outcome?.ok ? ('raw' in outcome ? 'unread' : 'read') : 'error') ?? 0) + 1,
           );
-          // nobody answered the second call
+          // the second call got no reply
           if (!input.includes(String(SECOND))) expect(unread.early[1]).toBe(0);
           if (!outcome?.ok || input.includes('[{')) return;
           const lines = input
@@ -122,7 +122,7 @@ describe('L3: whatever comes out of a server', () => {
   );
 
   it(
-    'lines are the same however the bytes are cut, each whole or told to be too long',
+    'the framer gives the same lines for any split, each complete or reported as too long',
     () => {
       const framed = (pieces: readonly Buffer[], takesLong: boolean) => {
         const seen: string[] = [];

@@ -61,7 +61,7 @@ async function end(home: Home, pid: number): Promise<void> {
 }
 
 it(
-  'L3: whatever became of its files, a daemon starts and serves, and every answer is one of ours',
+  'L3: for any content of its state files a daemon starts and serves, and every error is typed',
   async () => {
     const far = {
       name: 'far',

@@ -64,7 +64,7 @@ export function stateEvent(server: string): FleetEvent {
   return { topic: 'state', server, incarnation: 1, state: 'connected', detail: 'running', cause: 'test', at };
 }
 
-/** A herd of two that does nothing but remember what it was told. */
+/** A fleet of two servers that only records its calls. */
 export class FakeFleet implements LocalFleet {
   readonly heard: unknown[][] = [];
   readonly #listeners = new Set<(event: FleetEvent) => void>();

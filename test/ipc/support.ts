@@ -8,7 +8,7 @@ import { claimSocket, type SocketProblem } from '../../src/ipc/socket/socket-own
 import type { Clock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 
-/** Time that stands still until it is told to go on. */
+/** A clock that advances only by `advance`. */
 export class FakeClock implements Clock {
   #now = 1000;
   #next = 1;

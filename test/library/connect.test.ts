@@ -24,7 +24,7 @@ describe('a fleet of the daemon', () => {
     expect(await second.server('good').status()).toMatchObject({ state: 'connected', pids });
   });
 
-  it('fails after the timeout where a socket takes the connection and no process answers', async () => {
+  it('fails after the timeout if a socket accepts the connection and no process answers', async () => {
     const { path, connections } = await silentSocket();
     await expect(connect({ socket: path, timeoutMs: 200 })).rejects.toMatchObject({
       type: 'DaemonUnreachableError',

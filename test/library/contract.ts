@@ -30,7 +30,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(late.error).toMatchObject({ type: 'MCPTimeoutError', sent: true });
   });
 
-  it('tells a call of its progress, and takes it back by its signal', async () => {
+  it('passes progress to a call, and cancels it by its signal', async () => {
     const { fleet } = await open();
     const heard: unknown[] = [];
     await fleet.call(
@@ -49,7 +49,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(never.error).toMatchObject({ type: 'CancelledError', sent: false });
   });
 
-  it('makes many calls: awaited in their order, looped over as they come', async () => {
+  it('makes many calls: awaited in order, iterated as they end', async () => {
     const { fleet } = await open();
     await fleet.start(['good', 'offers']);
     const calls = [
@@ -73,7 +73,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(again).toEqual(order);
   });
 
-  it('a loop that is left cancels what is still under way', async () => {
+  it('cancels running calls when a loop over many calls ends early', async () => {
     const { fleet } = await open();
     const many = fleet.callMany([
       { server: 'good', tool: 'wait' },
@@ -86,7 +86,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await many)[0]?.error?.type).toBe('CancelledError');
   });
 
-  it('takes the first success, and cancels the rest', async () => {
+  it('returns the first success, and cancels the other calls', async () => {
     const { fleet } = await open();
     const calls = ['wait', 'echo'].map((tool) => ({ server: 'good', tool, arguments: { value: 'x' } }));
     const [slow, quick] = await fleet.callMany(calls, { mode: 'first' });
@@ -102,7 +102,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await many).map((result) => result.text())).toEqual(['all', 'all']);
   });
 
-  it('lists what there is to use, and uses it', async () => {
+  it('lists tools, prompts and resources, and uses them', async () => {
     const { fleet } = await open();
     expect((await fleet.tools('good')).map(({ name }) => name)).toContain('echo');
     expect((await fleet.prompts('offers'))[0]).toMatchObject({
@@ -116,7 +116,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     await expect(fleet.prompt('offers', 'gret')).rejects.toMatchObject({ type: 'MCPPromptNotFoundError' });
   });
 
-  it('a server connects, is used, and disconnects', async () => {
+  it('connects, uses and disconnects a server', async () => {
     const { fleet } = await open();
     const offers = fleet.server('offers');
     expect(await offers.connect()).toMatchObject({ name: 'offers', state: 'connected', detail: 'running' });
@@ -129,7 +129,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(await offers.connect()).toMatchObject({ state: 'connected' });
   });
 
-  it('a server that does not come up says why', async () => {
+  it('fails with the reason if a server does not start', async () => {
     const { fleet } = await open();
     await expect(fleet.server('exits').connect()).rejects.toMatchObject({
       type: 'ServerUnavailableError',
@@ -139,7 +139,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     await expect(fleet.server('none').connect()).rejects.toMatchObject({ type: 'ServerNotFoundError' });
   });
 
-  it('tells of states, logs, lists, calls and what servers say', async () => {
+  it('sends events of states, logs, lists, calls and notifications', async () => {
     const { fleet } = await open();
     const heard: FleetEvent[] = [];
     const off = fleet.on('state', (event) => heard.push(event));
@@ -188,7 +188,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(await fleet.metrics()).toMatch(/^toolherd_calls_total\{server="logs"\} 1$/m);
   });
 
-  it('obeys orders, for one, some and all', async () => {
+  it('gives orders to one, some and all servers', async () => {
     const { fleet } = await open();
     expect(await fleet.start(['good', 'logs'])).toMatchObject([
       { state: 'connected' },
@@ -203,7 +203,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(await fleet.reset('good', { wait: false })).toHaveLength(1);
   });
 
-  it('registers a server for as long as it is wanted, also over a changed config', async () => {
+  it('registers a server until it is unregistered, also over a changed config', async () => {
     const { fleet, configFile } = await open();
     const entry = server('guest', 'good.mjs');
     const states = await fleet.register(entry);
@@ -237,7 +237,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await fleet.call('plug', 'cwd')).text()).toBe(folder);
   });
 
-  it('refuses wrong arguments, and calls no server', async () => {
+  it('refuses invalid arguments, and calls no server', async () => {
     const { fleet } = await open();
     const calls = [{ server: 'good', tool: 'echo', arguments: { value: 'a' } }];
     const refused = [
@@ -259,7 +259,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(await fleet.server('good').status()).toMatchObject({ calls: 0, incarnation: 0 });
   });
 
-  it('what was taken back before it began is a result too', async () => {
+  it('returns a result for a call that was cancelled before it began', async () => {
     const { fleet } = await open();
     const signal = AbortSignal.abort();
     const calls = ['a', 'b'].map((value) => ({ server: 'good', tool: 'echo', arguments: { value } }));
@@ -272,7 +272,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect(await fleet.server('good').status()).toMatchObject({ calls: 0, incarnation: 0 });
   });
 
-  it('shares nothing with its caller: what is changed later was not meant', async () => {
+  it('copies its arguments: later changes by the caller have no effect', async () => {
     const { fleet } = await open();
     const args = { value: 'before' };
     const call = fleet.call('good', 'echo', args);
@@ -283,7 +283,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await fleet.tools('good'))[0]?.input_schema).toMatchObject({ type: 'object' });
   });
 
-  it('closed, it takes back what is in flight, and refuses the rest', async () => {
+  it('cancels calls in flight when it is closed, and refuses later ones', async () => {
     const { fleet } = await open();
     const call = fleet.call('good', 'wait');
     await until(async () => (await fleet.server('good').status()).in_flight === 1);

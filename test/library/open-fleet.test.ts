@@ -55,7 +55,7 @@ describe('a fleet in this process', () => {
     return { fleet: await open(), configFile };
   });
 
-  it('has separate processes beside a daemon, and touches nothing of the daemon', async () => {
+  it('has its own processes beside a daemon, and changes nothing of the daemon', async () => {
     const { home, fleet: daemon } = await startHerd(HERD);
     vi.stubEnv('TOOLHERD_HOME', home.folder);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -73,7 +73,7 @@ describe('a fleet in this process', () => {
     );
   });
 
-  it('two of them in one process have nothing in common', async () => {
+  it('shares no process and no state with a second one', async () => {
     const { home } = makeHome();
     const [first, second] = [await open(), await open()];
     const [one, other] = [await first.server('good').connect(), await second.server('good').connect()];
@@ -84,7 +84,7 @@ describe('a fleet in this process', () => {
     expect(await second.server('good').status()).toMatchObject({ pids: other.pids });
   });
 
-  it('says what to do where it has nowhere to keep its state', async () => {
+  it('fails with a fix if it cannot create its state folder', async () => {
     const { home } = makeHome();
     writeFileSync(join(home, 'state'), 'in the way');
     await expect(openFleet()).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe('a fleet in this process', () => {
     });
   });
 
-  it('reads the config that is named, and says what is wrong with it', async () => {
+  it('reads the named config, and fails with its problems', async () => {
     makeHome();
     const folder = makeFolder({
       'other.yaml': config([server('only', 'good.mjs')]),
@@ -111,7 +111,7 @@ describe('a fleet in this process', () => {
     });
   });
 
-  it("runs an agent's file only when it is allowed, and then over the global config", async () => {
+  it('runs an agent file only if it is allowed, and then over the global config', async () => {
     const { home, configFile } = makeHome();
     const entry = { type: 'mcp', ...server('mine', 'good.mjs') };
     const project = makeFolder({ 'agent.yaml': `tools:\n  - ${JSON.stringify(entry)}\n` });
@@ -132,7 +132,7 @@ describe('a fleet in this process', () => {
     ]);
   });
 
-  it('prints nothing, and lets its process end when it is closed', async () => {
+  it('prints nothing, and its process exits when it is closed', async () => {
     const { home } = makeHome(config([server('good', 'good.mjs', { sharing: 'per-agent' })]));
     const entry = { type: 'mcp', ...server('offers', 'offers.mjs', { start: 'eager' }) };
     writeFileSync(join(home, 'agent.yaml'), `tools:\n  - ${JSON.stringify(entry)}\n`);
@@ -149,7 +149,7 @@ describe('a fleet in this process', () => {
     expect(fleetsIn(home)).toEqual([]);
   });
 
-  it('killed with SIGKILL, it leaves no process, and the next one takes away what it left', async () => {
+  it('leaves no process after SIGKILL, and the next one removes its state', async () => {
     const { home } = makeHome();
     const child = run(
       home,

@@ -19,7 +19,7 @@ function stage(maxBytes = 10_000) {
 }
 
 describe('the audit file', () => {
-  test('is written in batches, and by the end at the latest; for its owner alone', async () => {
+  test('is written in batches and at the end, with mode 0600', async () => {
     const { audit, path, lines } = stage();
     audit.add('"a"');
     audit.add('"b"');
@@ -32,7 +32,7 @@ describe('the audit file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('the batch is bounded: a full one is written at once', () => {
+  test('writes a full batch at once', () => {
     const { audit, lines } = stage(10 * 2 ** 20);
     const record = JSON.stringify('x'.repeat(1000));
     for (let count = 0; count < 100; count += 1) audit.add(record);
@@ -41,7 +41,7 @@ describe('the audit file', () => {
     expect(lines().length).toBe(100);
   });
 
-  test('never grows beyond its cap, however small that is', () => {
+  test('never grows beyond its cap, also a very small one', () => {
     const { folder, path, audit, lines } = stage(50);
     for (let count = 10; count < 60; count += 1) audit.add(`"record ${count}"`);
     audit.close();
@@ -104,7 +104,7 @@ describe('the audit file', () => {
     ]);
   });
 
-  test.runIf(existsSync('/dev/full'))("C4: a full disk is nobody's trouble but the records'", () => {
+  test.runIf(existsSync('/dev/full'))('C4: a full disk loses records and nothing else', () => {
     const audit = new AuditFile({ path: '/dev/full', maxBytes: 1000, warn: () => undefined });
     for (let count = 0; count < 100; count += 1) audit.add('"a record that is not kept"');
     audit.close();

@@ -39,7 +39,7 @@ describe('a log that is read', () => {
     expect(await texts(makeFolder({ 's.log': `${line('a')}${damaged}\n${line('b')}` }))).toEqual(['a', 'b']);
   });
 
-  it('is empty where there is none', async () => {
+  it('is empty without a file', async () => {
     expect(await texts(makeFolder())).toEqual([]);
   });
 

@@ -78,7 +78,7 @@ describe('the picture of the server machine', () => {
     expect(clashes).toEqual([]);
   });
 
-  test('the present state is filled, however deep it is, and no other', () => {
+  test('the present state is filled at any depth, and no other', () => {
     const filled = (svg: string) =>
       [...svg.matchAll(/data-state="([^"]+)"><rect [^>]*fill="#1f6feb"/g)].map(([, state]) => state);
     expect(filled(serverSvg({ connected: 'serving' }))).toEqual(['connected.serving']);

@@ -128,7 +128,7 @@ describe('wanted or not', () => {
     expect(opens()).toHaveLength(2);
   });
 
-  test('a call that waits while its server ends without an order is not forgotten', () => {
+  test('a call that waits while its server ends without an order starts the next incarnation', () => {
     const endings: ['idle' | 'crash' | 'clean' | 'bad close', RestartPolicy['restart']][] = [
       ['idle', 'on-failure'],
       ['clean', 'on-failure'],
@@ -158,7 +158,7 @@ describe('wanted or not', () => {
     }
   });
 
-  test('a recalled server that failed is left to the policy all the same', () => {
+  test('a recalled server that failed is handled by the restart policy', () => {
     const { world, state, order, call, pass } = stage(() => healthy(), { ...exact, maxRestarts: 0 });
     order('start');
     pass(100);
@@ -169,7 +169,7 @@ describe('wanted or not', () => {
 });
 
 describe('after a failure', () => {
-  test('FR-023: the first restart is immediate, then the backoff grows, and next_retry_at says when', () => {
+  test('FR-023: the first restart is immediate, then the backoff grows, and next_retry_at has the time', () => {
     const { state, context, order, pass, opens } = stage(() => crashing(100));
     order('start');
     pass(111);
@@ -196,7 +196,7 @@ describe('after a failure', () => {
     expect(context().nextRetryAt).toBeUndefined();
   });
 
-  test('simulated P-12: starts that run into their timeout, however slowly, end in quarantine', () => {
+  test('simulated P-12: starts that time out, at any pace, end in quarantine', () => {
     const { state, context, order, pass, opens } = stage(() => obedient);
     order('start');
     pass(10_000_000);
@@ -230,7 +230,7 @@ describe('after a failure', () => {
     expect(context().history.streak).toBe(1);
   });
 
-  test('a server that wants an authorisation waits for a person, and goes on when it is granted', () => {
+  test('a server that needs an authorisation waits for a person, and starts when it is granted', () => {
     const { world, keeper, state, order, call, pass } = stage(() => unstartable({ cause: 'auth' }));
     order('start');
     pass(1_000_000);
@@ -244,7 +244,7 @@ describe('after a failure', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('calls do not shorten a wait whose last try was a moment ago; an order does', () => {
+  test('calls do not shorten a wait right after a try; an order does', () => {
     const { state, order, call, pass } = stage(() => crashing(100));
     order('start');
     pass(250);
@@ -305,7 +305,7 @@ describe('after a failure', () => {
     ]);
   });
 
-  test('FR-023: one that was connected once is restarted as ever, whatever it looks like; reset does not forget that', () => {
+  test('FR-023: a server that was connected once is restarted with backoff for any failure; reset keeps that fact', () => {
     const { state, context, order, pass, opens } = stage(
       (incarnation) => (incarnation === 1 ? crashing(100) : wrong()),
       remote,
@@ -321,7 +321,7 @@ describe('after a failure', () => {
     expect(context().nextRetryAt! - opens().at(-1)!).toBe(30_010);
   });
 
-  test('one that was connected before the keeper began is restarted as ever; that is asked only where it matters', () => {
+  test('a server that was connected before the keeper began is restarted with backoff; that is asked only when needed', () => {
     let asked = 0;
     const world = new SimulatedWorld({ script: () => unstartable() });
     const wasConnected = () => {
@@ -339,7 +339,7 @@ describe('after a failure', () => {
     expect(keeper.getSnapshot().context.nextRetryAt).toBeLessThan(world.clock.now() + 30_001);
   });
 
-  test('with max_restarts a wrong entry is given up too, and with max_restarts 0 at once', () => {
+  test('with max_restarts a wrong entry is quarantined too, and with max_restarts 0 at once', () => {
     const { state, context, order, pass, opens } = stage(() => wrong(), { ...exact, maxRestarts: 2 });
     order('start');
     pass(10_000_000);
@@ -351,7 +351,7 @@ describe('after a failure', () => {
     expect(strict.state()).toBe('quarantined');
   });
 
-  test('what a remote end asks for in Retry-After is granted, also before the first restart and against calls', () => {
+  test('a Retry-After of a remote server is obeyed, also before the first restart and by calls', () => {
     const { state, context, order, call, pass, opens } = stage(
       () => unstartable({ retryAfterMs: 20_000 }),
       remote,
@@ -400,7 +400,7 @@ describe('after a failure', () => {
     expect(context().history).toEqual({ restarts: [], failedStarts: 0, streak: 0, hasConnected: true });
   });
 
-  test('the reason of a quarantine is gone when it is left', () => {
+  test('the reason of a quarantine is cleared when it ends', () => {
     const { state, order, pass, context } = stage(() => unstartable({ permanent: true }));
     order('start');
     pass(100);
@@ -410,7 +410,7 @@ describe('after a failure', () => {
     expect(context().lastError?.permanent).toBe(true);
   });
 
-  test('chance decides within the jitter', () => {
+  test('random numbers spread the delay within the jitter', () => {
     const world = new SimulatedWorld({ script: () => crashing(100) });
     const input = { ...keeperInput(world), random: () => 0 };
     const keeper = createActor(world.keeper, { clock: world.clock, input }).start();
@@ -435,7 +435,7 @@ describe('permits', () => {
     expect(world.permitsHeld).toBe(0);
   });
 
-  test('the permit of a start that failed is kept until its process is gone', () => {
+  test('a failed start keeps its permit until its process is gone', () => {
     const { world, order, pass } = stage(() => silent, { ...exact, restart: 'never' });
     order('start');
     world.say(reports.failed());
@@ -485,7 +485,7 @@ describe('permits', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('without a limit every start goes ahead', () => {
+  test('without a limit every start begins at once', () => {
     const world = new SimulatedWorld({ script: () => healthy() });
     const machine = keeperMachine.provide({ actors: { server: world.server } });
     const keeper = createActor(machine, { clock: world.clock, input: keeperInput(world) }).start();
@@ -520,7 +520,7 @@ describe('incarnations', () => {
     expect(seen).toEqual(['running.starting.queued', 'waiting.holding']);
   });
 
-  test('I5: one that breaks is an ending with cause bug, is reaped, and is restarted like any other', () => {
+  test('I5: an incarnation that breaks ends with cause bug, is reaped, and is restarted', () => {
     const { world, keeper, state, order, pass, context } = stage(() => healthy());
     order('start');
     pass(100);

@@ -32,7 +32,7 @@ describe('before the handshake', () => {
     expect(world.processes).toEqual([]);
   });
 
-  test('I5: simulated P-12: a handshake that does not come is given up at start_timeout, and ends when the process is gone', () => {
+  test('I5: simulated P-12: a missing handshake fails at start_timeout, and the incarnation ends when the process is gone', () => {
     const { world, connect, state, ending, orders } = stage();
     connect();
     world.clock.advance(times.startTimeoutMs - 1);
@@ -97,7 +97,7 @@ describe('connected', () => {
     expect(orders()).toEqual(['open', 'discover']);
   });
 
-  test('the keeper is told when the handshake is done, once', () => {
+  test('the keeper gets one event when the handshake is done', () => {
     const world = new SimulatedWorld({ script: () => silent });
     const told: ServerReport[] = [];
     const keeper = createActor(
@@ -133,7 +133,7 @@ describe('connected', () => {
     expect(state()).toBe('connected.serving');
   });
 
-  test('FR-023: a crash seals the gate and ends in error with what the process left', () => {
+  test('FR-023: a crash seals the gate and ends in error with code, signal and message', () => {
     const { world, serve, state, ending } = stage();
     serve();
     world.say(reports.exited(null, 'SIGSEGV'));
@@ -174,7 +174,7 @@ describe('connected', () => {
     expect(ending()).toEqual({ kind: 'error', cause: 'hung', message: 'no answer to ping' });
   });
 
-  test('a link that closes unasked is believed: nothing claims a process that is not there', () => {
+  test('a link that closes without an order ends the incarnation: no process is claimed', () => {
     for (const report of [reports.closed(), reports.closeFailed()]) {
       const { world, serve, ending } = stage();
       serve();
@@ -204,7 +204,7 @@ describe('idleness', () => {
     expect(state()).toBe('connected.serving');
   });
 
-  test('the timer sleeps only what is left of the idle time', () => {
+  test('the timer waits only for the remaining idle time', () => {
     const { world, serve, state } = stage(obedient);
     serve();
     world.idleForMs = times.idleTimeoutMs - 1_000;
@@ -234,7 +234,7 @@ describe('idleness', () => {
 });
 
 describe('on the way out', () => {
-  test('I7: stop asks, and kills what has not gone after close_timeout', () => {
+  test('I7: stop asks the process to exit, and kills it after close_timeout', () => {
     const { world, serve, stop, state, ending, orders } = stage(stubborn);
     serve();
     stop();
@@ -260,7 +260,7 @@ describe('on the way out', () => {
     }
   });
 
-  test('I5: what kill does not remove is not called gone', () => {
+  test('I5: a process that survives kill is not reported as gone', () => {
     const { world, serve, stop, state } = stage(silent);
     serve();
     stop();
@@ -279,7 +279,7 @@ describe('on the way out', () => {
     expect(ending()).toEqual({ kind: 'error', cause: 'close', message: 'the session could not be ended' });
   });
 
-  test('the first cause stands, whatever comes after it', () => {
+  test('the first cause stands, for any later event', () => {
     const { world, serve, stop, ending } = stage();
     serve();
     world.say(reports.failed({ cause: 'memory', message: 'over its budget' }));
@@ -290,7 +290,7 @@ describe('on the way out', () => {
     expect(ending()).toEqual({ kind: 'error', cause: 'memory', message: 'over its budget' });
   });
 
-  test('an ordered stop stands, whatever fails after it', () => {
+  test('an ordered stop stands, for any later failure', () => {
     const { world, connect, stop, ending } = stage();
     connect();
     stop();
@@ -301,8 +301,8 @@ describe('on the way out', () => {
   });
 });
 
-describe('bugs of ours', () => {
-  test('I5: a link that throws is an ending with cause bug, and what it owned is reaped', () => {
+describe('bugs of toolherd', () => {
+  test('I5: a link that throws is an ending with cause bug, and its process is reaped', () => {
     const { world, server, serve, state, ending } = stage();
     serve();
     world.breakLink();
@@ -316,7 +316,7 @@ describe('bugs of ours', () => {
     expect(world.gate).toBeUndefined();
   });
 
-  test('a machine without a link says so instead of waiting for ever', () => {
+  test('a machine without a link fails instead of waiting for ever', () => {
     const world = new SimulatedWorld();
     const server = createActor(serverMachine, { input: { ...settings(world), incarnation: 1 } }).start();
     expect(server.getSnapshot().output).toMatchObject({

@@ -19,7 +19,7 @@ const policies: fc.Arbitrary<RestartPolicy> = fc.record({
   }),
 });
 
-describe('layer 3: whatever is done to a keeper, in whatever order, it does what the specification owes', () => {
+describe('layer 3: for any sequence of events a keeper follows its specification', () => {
   test('I1 I3 I4 I5 I8: random orders, reports, bugs and times against an independent specification', () => {
     const reached: Real['reached'] = new Map();
     // The stop sequence has an end here: a process that does not exit when asked is killed at its last step.

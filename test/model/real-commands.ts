@@ -193,10 +193,10 @@ const acts = {
     const { state, incarnation } = model.get(name);
     if (state === 'up') {
       expect([success, metadata.incarnation]).toEqual([true, incarnation]);
-      real.reach('parked call served by the next incarnation');
+      real.reach('waiting call served by the next incarnation');
     } else {
       expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
-      real.reach('parked call refused in quarantine');
+      real.reach('waiting call refused in quarantine');
     }
   },
   /** Calls that wait for a lazy start when the stop comes. */

@@ -3,7 +3,7 @@ import { serverGraph, serverTitle } from './graphs.js';
 import { labelOf, RealStage, type StageOptions } from './real-stage.js';
 import { type StepName, steps } from './real-steps.js';
 
-/** Every edge of the server machine that a real process walked, in whatever test of this file. */
+/** Every edge of the server machine that a real process walked, in all tests of this file. */
 const walked = new Set<string>();
 
 async function walk(options: StageOptions, way: readonly StepName[]): Promise<RealStage> {
@@ -171,7 +171,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     },
   );
 
-  test('a permit that is given back lets the next one start', async () => {
+  test('a permit that is given back lets the next start begin', async () => {
     const stage = new RealStage({}, (edge) => walked.add(edge));
     const giveBack = stage.permits.ask(() => {});
     stage.replica.order('start');
@@ -182,7 +182,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     await stage.end();
   });
 
-  test('P4: a call in the very moment of a crash is parked, and served by the next incarnation', async () => {
+  test('P4: a call at the moment of a crash waits, and is served by the next incarnation', async () => {
     const stage = await walk({}, ['start', 'open']);
     let next: ReturnType<RealStage['call']> | undefined;
     const crashed = stage.call('exit', () => {
@@ -193,12 +193,12 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
     await stage.reaches(connecting);
     expect(crashed.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
     stage.world.say('open');
-    await stage.until('the parked call is served', () => next?.isSettled === true);
+    await stage.until('the waiting call is served', () => next?.isSettled === true);
     expect([next?.routes, stage.world.noted.map(({ mark }) => mark)]).toEqual([[2], ['m0', 'm1']]);
     await stage.end();
   });
 
-  test('P10: a command that is not there is given up at once', async () => {
+  test('P10: a missing command is quarantined at once', async () => {
     const stage = await walk({ spec: { command: '/no/such/command' } }, ['start']);
     await stage.reaches('quarantined');
     expect(stage.replica.lastError).toMatchObject({ cause: 'spawn', permanent: true });
@@ -290,7 +290,7 @@ describe('layer 1, real processes: every edge of the server machine that they ca
     [/closing\.asking/, /^link\.closed killed$/, 'the stop sequence of these tests never reaches KILL'],
   ];
 
-  test('none was left out', () => {
+  test('no edge was left out', () => {
     const edges = new Set(
       [true, false].flatMap((idle) =>
         serverGraph({ idle }).map(({ from, event }) => `${serverTitle(from)} · ${labelOf(event)}`),

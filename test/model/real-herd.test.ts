@@ -6,7 +6,7 @@ import { alive } from '../link/support.js';
 import { allCommands, RealHerd, RealModel } from './real-commands.js';
 import { RealWorld } from './real-world.js';
 
-describe('layer 3, real processes: whatever is done to a herd, it does what it owes', () => {
+describe('layer 3, real processes: for any sequence of events a herd follows its specification', () => {
   test('I1 I2 I5 I6 I8 I10 P4 P9: random calls, kills, orders and configs', async () => {
     const reached = new Map<string, number>();
     await fc.assert(
@@ -28,8 +28,8 @@ describe('layer 3, real processes: whatever is done to a herd, it does what it o
       'call refused: stopped',
       'call refused: quarantined',
       'call waited for a changed config',
-      'parked call served by the next incarnation',
-      'parked call refused in quarantine',
+      'waiting call served by the next incarnation',
+      'waiting call refused in quarantine',
       'stopped while it started',
     ]) {
       expect(reached.get(what) ?? 0, what).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describe('a transient server with real processes', () => {
     await herd.view.order('start', { servers: ['t'] }, true);
     expect(world.alive.length).toBe(spares);
     let unsettled = 0;
-    /** Those that were told to go take no call any more. */
+    /** Processes that are stopping take no call. */
     const check = () => {
       const taking = world.alive.filter(({ link }) => link.session.state === 'open').length;
       expect(taking).toBeLessThanOrEqual(unsettled + spares);
@@ -114,7 +114,7 @@ describe('a transient server with real processes', () => {
 });
 
 describe('replicas with real processes', () => {
-  test('I1: as many processes as replicas; one that is killed comes back, the others serve', async () => {
+  test('I1: as many processes as replicas; a killed one is restarted, the others serve', async () => {
     const world = new RealWorld(3);
     const herd = herdOf(world);
     herd.apply([world.spec('kind', { name: 'r', replicas: 3, start: 'eager' })]);

@@ -36,7 +36,7 @@ export class RealStage {
   readonly #waiters = new Set<() => void>();
   readonly #heard = new Map<string, number>();
   #broken: Error | undefined;
-  /** How often a process said that its lists have changed. */
+  /** Number of list_changed notifications. */
   changes = 0;
 
   /** `walked`: every edge that a server machine took, from where, by what. */
@@ -96,7 +96,7 @@ export class RealStage {
     return incumbent === undefined ? '' : serverTitle(incumbent);
   }
 
-  /** How often a server machine was told this. */
+  /** How often a server machine got this event. */
   heardOf(event: string): number {
     return this.#heard.get(event) ?? 0;
   }
@@ -159,7 +159,7 @@ export class RealStage {
     return Math.max(0, time - this.world.clock.now()) + BUSY_MS;
   }
 
-  /** Resolves when it is so; whatever broke a law on the way is thrown. */
+  /** Resolves when the condition holds; rejects if an invariant broke meanwhile. */
   async until(what: string, isSo: () => boolean): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(

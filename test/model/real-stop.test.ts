@@ -48,7 +48,7 @@ describe('layer 2, a real process that ignores EOF and TERM: stop always wins', 
     expect(stage.keeper).toBe('stopped');
     expect(tookMs).toBeLessThan(LADDER_MS + SLACK_MS);
     expect(stage.world.alive).toEqual([]);
-    // nothing comes back, whatever timers were still to fire
+    // nothing starts again by a timer that was still armed
     stage.world.clock.skip(10 ** 6);
     await new Promise(setImmediate);
     expect([stage.keeper, stage.world.alive]).toEqual(['stopped', []]);

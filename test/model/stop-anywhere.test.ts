@@ -11,7 +11,7 @@ const killMs = 300;
 const deaf = () => ({ kill: [{ afterMs: killMs, report: reports.closed(true) }] });
 const ladderMs = times.closeTimeoutMs + killMs;
 
-describe('layer 2: stop always wins, from every state, against a process that goes only when it is killed', () => {
+describe('layer 2: stop always wins, from every state, against a process that ends only by kill', () => {
   test.each([
     ['in use', false],
     ['idle', true],

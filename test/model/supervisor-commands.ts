@@ -236,7 +236,7 @@ function answerOldest(link: FakeLink): void {
 
 const settledIds = new WeakMap<FakeLink, Set<number>>();
 
-/** Ids that were written and neither answered nor taken back. */
+/** Ids that were written and neither answered nor cancelled. */
 function inFlightOf(link: FakeLink): number[] {
   const over = settledIds.get(link) ?? new Set<number>();
   settledIds.set(link, over);
@@ -362,7 +362,7 @@ function compare(model: Model, real: Real): void {
       throw new Error(`${who}\n seen ${JSON.stringify(seen)}\n owed ${JSON.stringify(owed)}`);
     }
     if (server.isDense) throw new Error(`I3: ${who} was restarted too often`);
-    real.reach(`${server.mood}${server.parked.length > 0 ? ' with calls waiting' : ''}`);
+    real.reach(`${server.mood}${server.waitingCalls.length > 0 ? ' with calls waiting' : ''}`);
   }
   const alive = model.all.filter(({ life }) => life?.begunAt !== undefined && !life.isLost).length;
   if (alive !== real.world.alive.length)

@@ -30,11 +30,11 @@ async function comesToRest(real: Real): Promise<void> {
   }
 }
 
-describe('layer 3: whatever is done to a herd, in whatever order, it does what the specification owes', () => {
+describe('layer 3: for any sequence of events a herd follows its specification', () => {
   test('I1 I2 I3 I6 I8 I10 P4 P9: random calls, orders, deaths, configs and times against an independent specification', async () => {
     const reached = new Map<string, number>();
     const told = new Map<string, number>();
-    let parkedAndServed = 0;
+    let waitedAndServed = 0;
     await fc.assert(
       fc.asyncProperty(
         policies,
@@ -57,7 +57,7 @@ describe('layer 3: whatever is done to a herd, in whatever order, it does what t
             told.set(what, (told.get(what) ?? 0) + 1);
           }
           for (const { calls } of model.all) {
-            parkedAndServed += calls.filter(({ told: end, life }) => end === 'ok' && life?.isRestart).length;
+            waitedAndServed += calls.filter(({ told: end, life }) => end === 'ok' && life?.isRestart).length;
           }
         },
       ),
@@ -85,6 +85,6 @@ describe('layer 3: whatever is done to a herd, in whatever order, it does what t
     ]) {
       expect(told.get(what), what).toBeGreaterThan(10);
     }
-    expect(parkedAndServed, 'served by an incarnation that the policy brought back').toBeGreaterThan(10);
+    expect(waitedAndServed, 'served by an incarnation that the policy brought back').toBeGreaterThan(10);
   }, 120_000);
 });

@@ -84,7 +84,7 @@ export class ServerSpec {
     return this.life === undefined && (this.#predecessor?.isGone ?? true);
   }
 
-  get parked(): SpecCall[] {
+  get waitingCalls(): SpecCall[] {
     return this.calls.filter(({ life, told }) => life === undefined && told === undefined);
   }
 
@@ -103,7 +103,7 @@ export class ServerSpec {
     if (this.life) this.#sendAway('nothing');
     else {
       this.#rest('stopped');
-      this.#tellParked();
+      this.#tellWaiting();
     }
   }
 
@@ -159,7 +159,7 @@ export class ServerSpec {
     const { life } = this;
     if (life?.begunAt === undefined || life.handshakeAt !== undefined || life.going || life.isLost) return;
     life.handshakeAt = this.#now();
-    for (const call of this.parked) call.life = life;
+    for (const call of this.waitingCalls) call.life = life;
   }
 
   /** Its process is dead; something that it started is still there. */
@@ -179,7 +179,7 @@ export class ServerSpec {
     this.life = undefined;
     this.#wasConnected = handshakeAt !== undefined;
     this.#remember(cause, handshakeAt);
-    if (handshakeAt === undefined && cause !== 'told') this.#tell(this.parked, lastWords[cause], false);
+    if (handshakeAt === undefined && cause !== 'told') this.#tell(this.waitingCalls, lastWords[cause], false);
     const then = this.#then;
     const isRecalled = this.#isRecalled;
     this.#then = 'policy';
@@ -187,14 +187,14 @@ export class ServerSpec {
     if (then === 'nothing') this.#rest('stopped');
     else if (then === 'another') this.#begin(false);
     else this.#decide(cause, isRecalled);
-    this.#tellParked();
+    this.#tellWaiting();
   }
 
   /** When the next timer fires. */
   get dueAt(): number | undefined {
     // a call that waits makes the next try as soon as a new one could
     if (this.retryAt !== undefined)
-      return this.parked.length > 0 ? Math.min(this.retryAt, this.callableAt) : this.retryAt;
+      return this.waitingCalls.length > 0 ? Math.min(this.retryAt, this.callableAt) : this.retryAt;
     const { begunAt, handshakeAt, going } = this.life ?? {};
     if (going) return going.killAt;
     return begunAt !== undefined && handshakeAt === undefined ? begunAt + this.#limits.startMs : undefined;
@@ -223,8 +223,8 @@ export class ServerSpec {
     return this.mood === 'waiting' && this.#now() >= this.callableAt;
   }
 
-  #tellParked(): void {
-    if (this.#refuses) this.#tell(this.parked, 'ServerUnavailableError', false);
+  #tellWaiting(): void {
+    if (this.#refuses) this.#tell(this.waitingCalls, 'ServerUnavailableError', false);
   }
 
   #tell(calls: readonly SpecCall[], type: string, sent: boolean): void {

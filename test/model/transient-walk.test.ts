@@ -182,7 +182,7 @@ const limits: fc.Arbitrary<TransientLimits & { backoff: { jitter: number } }> = 
   }),
 });
 
-describe('layer 3: whatever is done to a transient server, in whatever order, it does what the specification owes', () => {
+describe('layer 3: for any sequence of events a transient server follows its specification', () => {
   test('I2 I5 I6 I9 P9 P10: random calls, orders, failures and times against an independent specification', () => {
     const reached: Real['reached'] = new Map();
     const world = new SimulatedWorld({ script: () => silent, replicas: 1000 });

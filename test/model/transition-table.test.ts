@@ -90,7 +90,7 @@ function firstOf<TSnapshot>(
   return states;
 }
 
-describe('layer 0: the whole transition table is as it was reviewed, and every ignored event is ignored for a reason', () => {
+describe('layer 0: the whole transition table equals the reviewed one, and every ignored event has a reason', () => {
   test('server', async () => {
     const table = (idle: boolean) =>
       transitionTable(serverMachine, {

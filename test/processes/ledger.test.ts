@@ -45,7 +45,7 @@ function disown(): void {
 }
 
 describe('the ledger', () => {
-  it('lets the next start end what a killed daemon left (P3)', async () => {
+  it('lets the next daemon kill the processes of a killed one (P3)', async () => {
     const ledger = new Ledger(path, table, log);
     const groups = [await stubbornGroup(table), await stubbornGroup(table, 'sleep 1000 & sleep 1000; wait')];
     disown();
@@ -57,7 +57,7 @@ describe('the ledger', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'finds what was never written down, by its cookie (P3, P7)',
+    'finds processes that are not in it by their cookie (P3, P7)',
     async () => {
       const escaped = await stubbornGroup(table);
       writeFileSync(path, `{"ledger":1,"daemonId":"${table.daemonId}","pid":4194305,"startTime":null}\n`);
@@ -97,7 +97,7 @@ describe('the ledger', () => {
     ledger.close();
   });
 
-  it('forgets what is gone, and stays small', async () => {
+  it('drops exited processes, and stays small', async () => {
     const ledger = new Ledger(path, table, log);
     for (let count = 0; count < 2000; count += 1) {
       table.add({ pid: process.pid, name: 'x'.repeat(50), cookie: 'c' });

@@ -35,7 +35,7 @@ export interface TestRegistry {
   close(): Promise<void>;
 }
 
-/** A registry that behaves like the official one (pages, cursors, versions, 404), and fails as a test tells it to. */
+/** A registry that behaves like the official one (pages, cursors, versions, 404), and fails as a test orders. */
 export async function startRegistry(published: readonly Published[]): Promise<TestRegistry> {
   const registry: TestRegistry = { url: '', requests: [], faults: [], malformed: [], close: () => close() };
   const server = createServer((request, response) => {

@@ -23,7 +23,7 @@ describe('a text without escape sequences', () => {
   it.each([
     ['words and lines', 'Error: [31m is no colour ;?\n\tnot; here either]0;\r\n'],
     ['what only begins like a sequence', 'ä[0m ☃'],
-  ])('is the same where there are none: %s', (_, text) => expect(withoutEscapes(text)).toBe(text));
+  ])('equals the text if that has none: %s', (_, text) => expect(withoutEscapes(text)).toBe(text));
 
   it('loses no line to a sequence that does not end in its own line', () => {
     expect(withoutEscapes('\u001B]0;title\nError: a\u0007')).toBe('0;title\nError: a\u0007');

@@ -88,5 +88,5 @@ describe('the lines of a file', () => {
     '  - name: npm_config_registry',
     'args: [--no-auth, server.mjs]',
     '  - --no-auth\n  - server.mjs',
-  ])('keep what is no secret: %s', (lines) => expect(shown(...lines.split('\n'))).toBe(lines));
+  ])('keep words that are no secret: %s', (lines) => expect(shown(...lines.split('\n'))).toBe(lines));
 });

@@ -31,7 +31,7 @@ test('a reader that has the file open still reads the old text', async () => {
   await reader.close();
 });
 
-test.each([0o600, 0o640, 0o664, 0o444])('the mode stays as it was: %o', async (mode) => {
+test.each([0o600, 0o640, 0o664, 0o444])('the mode stays unchanged: %o', async (mode) => {
   await fs.writeFile(path, 'old');
   await fs.chmod(path, mode);
   const readable: Disk = { ...fs, access: async () => undefined };
@@ -39,7 +39,7 @@ test.each([0o600, 0o640, 0o664, 0o444])('the mode stays as it was: %o', async (m
   expect(await modeOf(path)).toBe(mode);
 });
 
-test('the owner stays as it was', async ({ skip }) => {
+test('the owner stays unchanged', async ({ skip }) => {
   if (process.getuid?.() !== 0) skip('only root can give a file away');
   await fs.writeFile(path, 'old');
   await fs.chown(path, 12345, 54321);

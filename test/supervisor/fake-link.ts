@@ -27,7 +27,7 @@ export interface FakeLinkBehaviour {
   /** Its lists are asked for through its session, and this is what it replies; undefined: nothing. */
   replies?: (method: string) => { result: JsonObject } | { error: JsonObject } | undefined;
   capabilities?: JsonObject;
-  /** For how long it says that a list is good. */
+  /** The ttl of its lists. */
   ttlMs?: number;
   ping?: () => Promise<void>;
   /** Shows no pid, so that the system is not asked for its memory: for tests that ask for the status ten thousand times. */
@@ -175,7 +175,7 @@ export class FakeLink implements Link {
     this.goes(crash(this.spec.name, code));
   }
 
-  /** Comes to this end, whatever it was about. */
+  /** Ends with this ending, in any state. */
   goes(ending: Ending): void {
     if (this.life === 'gone') return;
     this.#ending ??= ending;

@@ -5,8 +5,8 @@ import { spec } from './world.js';
 
 const redact = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[PASSWORD]')) as T;
 
-describe('a spec as it is shown', () => {
-  test('X1: names of env stay, no value does; known secrets are taken out wherever they stand', () => {
+describe('a redacted spec', () => {
+  test('X1: keeps the names of env without values, and has no known secret anywhere', () => {
     const shown = redactedSpec(
       spec({
         env: { TOKEN: 'abc', URL: 'http://hunter2@host' },
@@ -20,7 +20,7 @@ describe('a spec as it is shown', () => {
     expect(shown).toMatchObject({ name: 'srv', args: ['--key', '[hidden]'] });
   });
 
-  test('X1: nor does a secret that stands in the arguments or the url in the clear', () => {
+  test('X1: has no secret that is written in the arguments or the url', () => {
     const stdio = redactedSpec(spec({ args: ['--config', '{"apiKey":"canary1"}'] }), redact);
     expect(stdio.args).toEqual(['--config', '{"apiKey":"[hidden]"}']);
     const remote = { ...spec(), transport: 'http', url: 'https://h/x?key=canary1', headers: {} };
@@ -28,7 +28,7 @@ describe('a spec as it is shown', () => {
     expect(shown.url).toBe('https://h/x?key=[hidden]');
   });
 
-  test('X1: the same for headers', () => {
+  test('X1: keeps the names of headers without values', () => {
     const remote = {
       ...spec(),
       transport: 'http',
@@ -41,8 +41,8 @@ describe('a spec as it is shown', () => {
   });
 });
 
-describe('what makes a server the same server', () => {
-  test('its name and all it would be started with', () => {
+describe('the identity of a server', () => {
+  test('depends on its name and every setting of its start', () => {
     const same = identityOf(spec());
     expect(identityOf(spec())).toBe(same);
     for (const changes of [
@@ -56,7 +56,7 @@ describe('what makes a server the same server', () => {
     }
   });
 
-  test('not where it stands', () => {
+  test('does not depend on its place in a file', () => {
     const moved = spec({ origin: { scope: 'global', file: 'other.yaml', line: 9, column: 9 } });
     expect(identityOf(moved)).toBe(identityOf(spec()));
   });

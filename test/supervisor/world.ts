@@ -38,7 +38,7 @@ export class World {
   readonly links: FakeLink[] = [];
   readonly logs: string[] = [];
   manners: (spec: StdioSpec, incarnation: number) => FakeLinkBehaviour = () => ({});
-  /** Something goes wrong in the opening itself. */
+  /** Makes `open` throw. */
   throws: Error | undefined;
 
   readonly open: OpenLink = (any, incarnation, on) => {
@@ -135,7 +135,7 @@ export const request = (mark = 'x', timeoutMs?: number) => ({
   ...(timeoutMs === undefined ? {} : { timeoutMs }),
 });
 
-/** Breaks the incarnation that hears it, as nothing may. */
+/** An event that makes an incarnation throw, like a bug. */
 export const TRAP = {
   type: 'link.hung' as const,
   get message(): string {

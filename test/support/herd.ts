@@ -12,7 +12,7 @@ import { PATIENCE_MS, seen, until } from './until.js';
 export * from './processes.js';
 export { until };
 
-/** What the daemon says once, on a pipe, when it serves or when it cannot. */
+/** The message that the daemon writes to a pipe once, when it serves or fails. */
 export type Readiness =
   | { ready: true; pid: number; servers: number }
   | { ready: false; error: { type: string; message: string; fix?: string } };
@@ -42,7 +42,7 @@ export interface LaunchOptions {
 }
 
 export interface HerdOptions extends LaunchOptions {
-  /** On top of what every home has; the socket is where TOOLHERD_SOCKET says. */
+  /** In addition to the variables of every home; TOOLHERD_SOCKET is the socket. */
   environment?: Record<string, string>;
 }
 
@@ -73,7 +73,7 @@ export interface Herd {
   fleet: ConnectedFleet;
   connect(): Promise<ConnectedFleet>;
   status(name: string): Promise<ServerStatus>;
-  /** What a tool said; the error's message when it did not succeed. */
+  /** The text of a tool, or the message of its error. */
   say(server: string, tool: string, args?: Record<string, unknown>): Promise<string>;
 }
 

@@ -17,7 +17,7 @@ export interface RemoteServer {
   url: string;
   port: number;
   start(): Promise<void>;
-  /** At once, as a crash would: with it whatever it started. */
+  /** At once, like a crash, together with its child processes. */
   kill(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { makeFolder } from './folder.js';
 
-/** A socket that takes every connection and never says a word, as that of a daemon which is stopped. */
+/** A socket that accepts every connection and never answers, like that of a suspended daemon. */
 export async function silentSocket(path = join(makeFolder(), 'run', 'silent.sock')) {
   const connections: Socket[] = [];
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

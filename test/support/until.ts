@@ -10,7 +10,7 @@ const NO_ANSWER = Symbol('no answer');
 
 const looking = new AsyncLocalStorage<{ last?: unknown }>();
 
-/** What a check looked at: a wait that fails says what it saw last. */
+/** Records the value of a check: a wait that fails reports the last one. */
 export function seen<T>(what: T): T {
   const look = looking.getStore();
   if (look !== undefined) look.last = what;

@@ -6,7 +6,7 @@ import { NOISE_MS } from '../support/noise.js';
 import { share } from '../support/share.js';
 import { type Moves, VARIANTS } from './variants.js';
 
-/** The same twelve behaviours, whatever carries the messages and whichever version of the protocol is spoken. */
+/** The same twelve behaviours over every transport and both eras. */
 describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }) => {
   const stage = share(async () => {
     const prepared = await prepare();
@@ -97,7 +97,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
     expect(names).toEqual(expect.arrayContaining((change as { added: string[] }).added));
   });
 
-  it('U6 FR-023 SC-006: a crash in mid-call is told within a second, and the next call after its return is served', async () => {
+  it('U6 FR-023 SC-006: a crash during a call is an error within a second, and the next call after its return is served', async () => {
     const { call, status, crash, revive } = stage();
     await call(moves.call);
     const lost = call(moves.endless);

@@ -11,7 +11,7 @@ export interface Prepared {
   entry: Entry;
   /** Ends it as a crash would. `pids`: its processes, where the daemon has them. */
   crash(pids: readonly number[]): Promise<void>;
-  /** It is there again, where nobody but its owner can bring it back. */
+  /** Starts it again, if only its owner can. */
   revive(): Promise<void>;
 }
 

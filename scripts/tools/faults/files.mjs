@@ -11,7 +11,7 @@ const ALSO = [
   'test/cli/terminal.test.ts',
   'test/config/containment.test.ts',
   'test/config/hostile.test.ts',
-  'test/config/trust.test.ts',
+  'test/config/trust/trust.test.ts',
   'test/daemon/views/trust.test.ts',
   'test/ipc/mcp/same-ids.test.ts',
 ];

@@ -45,13 +45,13 @@ function refusal(line: string): [string, string | undefined] {
 }
 
 describe('a declared command', () => {
-  it('has its usage line from the declaration, without hidden options', () => {
+  it('has a usage line made from its declaration, without hidden options', () => {
     expect(usageOf(command)).toBe(
       'logs agent|config FILE…|--all [--lines N] [--since 30s] [--level info|warn] [--env K=V]…',
     );
   });
 
-  it('gets its values as declared, with defaults', () => {
+  it('gets its values by declaration, with defaults', () => {
     expect(parse('agent a b')).toMatchObject({
       args: { kind: 'agent', files: ['a', 'b'] },
       options: { all: false, lines: 50, since: undefined, level: 'info', env: [] },

@@ -41,8 +41,8 @@ async function standIn({ socket }: Home, version: string): Promise<Server> {
   return server;
 }
 
-describe('what cannot be reached', () => {
-  it('a remote server at which nobody listens is exit 69, for whatever asks it', async () => {
+describe('the command and what it cannot reach', () => {
+  it('a remote server that refuses connections is exit 69, for each command that needs it', async () => {
     const { home } = await startHerd(config([away]));
     const options = { cwd: home.folder, env: home.environment };
     for (const args of [
@@ -54,7 +54,7 @@ describe('what cannot be reached', () => {
       expect((await toolherd(args, options)).status).toBe(69);
   });
 
-  it('a daemon that has said that it goes is gone when down returns', async () => {
+  it('a daemon that announced its end has exited when down returns', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);
     const heard: string[] = [];
@@ -74,7 +74,7 @@ describe('what cannot be reached', () => {
     expect(server.listening).toBe(false);
   });
 
-  it('a daemon that ends before it has answered down has ended all the same', async () => {
+  it('a daemon that ends before it answers down counts as ended', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);
     server.on('connection', (connection) =>
@@ -97,7 +97,7 @@ describe('what cannot be reached', () => {
     });
   });
 
-  it('a daemon that another process has started meanwhile is a failure of down, which names it', async () => {
+  it('down fails if another daemon was started meanwhile, and names its pid', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);
     const heard: string[] = [];
@@ -128,7 +128,7 @@ describe('what cannot be reached', () => {
     expect([status, JSON.parse(stdout)]).toMatchObject([1, { stopped: ['a'], killed: [], next_pid: 2 }]);
   });
 
-  it('a daemon that goes in the middle of a request is exit 69', async () => {
+  it('a daemon that ends during a request is exit 69', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);
     server.removeAllListeners('connection');
@@ -137,7 +137,7 @@ describe('what cannot be reached', () => {
     expect((await toolherd(['status'], options)).status).toBe(69);
   });
 
-  it('a daemon that takes connections and answers nobody is exit 69 after half a minute, whatever is asked', async () => {
+  it('a daemon that accepts connections and never answers is exit 69 after 30 s, for each command', async () => {
     const home = makeHome(config([]));
     await silentSocket(home.socket);
     const env = { ...home.environment, NODE_OPTIONS: `--require ${IMPATIENT}` };
@@ -160,24 +160,21 @@ describe('what cannot be reached', () => {
 });
 
 describe('a daemon of another version', () => {
-  it.each(['0.0.9', '0.0.9-beta.1'])(
-    'that is older (%s) is told of once, with the remedy',
-    async (version) => {
-      const home = makeHome(config([]));
-      await standIn(home, version);
-      const options = { cwd: home.folder, env: home.environment };
-      for (const args of [['status'], ['tools']]) {
-        const { stderr, status } = await toolherd(args, options);
-        expect(stderr).toBe(
-          `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace\n`,
-        );
-        expect(status).toBe(0);
-      }
-      expect((await toolherd(['status', '-q'], options)).stderr).toBe('');
-    },
-  );
+  it.each(['0.0.9', '0.0.9-beta.1'])('that is older (%s) causes one warning with a fix', async (version) => {
+    const home = makeHome(config([]));
+    await standIn(home, version);
+    const options = { cwd: home.folder, env: home.environment };
+    for (const args of [['status'], ['tools']]) {
+      const { stderr, status } = await toolherd(args, options);
+      expect(stderr).toBe(
+        `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace\n`,
+      );
+      expect(status).toBe(0);
+    }
+    expect((await toolherd(['status', '-q'], options)).stderr).toBe('');
+  });
 
-  it.each([VERSION, '99.0.0'])('that is not (%s) is not', async (version) => {
+  it.each([VERSION, '99.0.0'])('that is not older (%s) causes none', async (version) => {
     const home = makeHome(config([]));
     await standIn(home, version);
     const options = { cwd: home.folder, env: home.environment };

@@ -19,7 +19,7 @@ describe('the diff of a file', () => {
     expect(diff).not.toMatch(/one-secret|another-secret/);
   });
 
-  it('shows texts with very many differences whole', () => {
+  it('shows texts with very many differences as one hunk', () => {
     const [before, after] = [numbered(3000), numbered(3000).map((line) => `other ${line}`)];
     expect(fileDiff('f', text(before), text(after))).toContain('@@ -1,3000 +1,3000 @@');
   });

@@ -36,7 +36,7 @@ const MANIFEST = JSON.stringify({ packages: [{ runtime: 'npx', command: ['x'] }]
 const PLUGIN = stdioAgent('plugin_dir: p').replace(/ +command.*\n/, '');
 
 describe('X3: a file that was never allowed', () => {
-  it('is refused, and what it would run is shown as written', async () => {
+  it('is refused, and its commands are shown as written', async () => {
     const agent = `${stdioAgent('args: [-y, "${THING}"]', 'env: {B: "1", A: "${NOPE}"}', 'envFile: .env', 'cwd: "${NOPE}"')}  - {name: r, type: mcp, server: s, transport: http, url: "https://\${HOST}/mcp"}
   - {name: off, type: mcp, server: s, command: uvx, enabled: false}
 `;

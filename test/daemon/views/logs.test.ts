@@ -11,7 +11,7 @@ async function texts(agent: Agent, server: string): Promise<string[]> {
 const log = (agent: Agent, data: string) => agent.say1('notes__log', { level: 'error', data });
 
 describe('logs over the socket', () => {
-  it('two servers of one name in different views: each is shown its own lines', async () => {
+  it('of two servers of one name in different views: each view gets its own lines', async () => {
     const world = await startWorld([shared('notes', 'logs.mjs')]);
     const red = world.project('red', [shared('notes', 'logs.mjs', { args: ['red'] })]);
     await red.allow();
@@ -27,7 +27,7 @@ describe('logs over the socket', () => {
     expect((await a.ask('none', 'fleet/logs', { server: 'other' })).error?.message).toMatch(/other/);
   });
 
-  it('every connection sees the lines of its own per-agent server, also after another connection has ended', async () => {
+  it('of a per-agent server go to its own connection, also after another connection has ended', async () => {
     const world = await startWorld([shared('notes', 'logs.mjs', { sharing: 'per-agent' })]);
     const [a, b] = [world.agent(), world.agent()];
     await a.see();
@@ -41,8 +41,8 @@ describe('logs over the socket', () => {
   });
 });
 
-describe('calls as events', () => {
-  it('an agent hears of the calls of its file, also those of its other connections; the global herd of all to its servers', async () => {
+describe('call events', () => {
+  it('reach all connections of the agent file that called, and global connections for global servers', async () => {
     const world = await startWorld([shared('common')]);
     const [red, blue] = [world.project('red', [shared('red')]), world.project('blue', [shared('blue')])];
     await red.allow();
@@ -61,7 +61,7 @@ describe('calls as events', () => {
       client.heard('fleet/event').map(({ params }) => (params as { tool: string }).tool);
     await other.say1('common__argv');
     await until(() => calls(global).length === 3);
-    // a reply comes after everything that was told before
+    // a reply comes after all earlier events
     for (const client of [a, b, other]) await client.status();
     expect([calls(a), calls(b), calls(other)]).toEqual([
       ['echo', 'pid', 'cwd'],

@@ -22,8 +22,8 @@ async function inUse(entries = [shared('red')]) {
 const ended = (client: Agent) =>
   until(async () => (await rowsOf(client, 'red'))[0]?.detail === 'not_allowed');
 
-describe('an agent.yaml that is gone', () => {
-  it('ends what only it has when no connection uses it: no process is left, and status shows none of its servers', async () => {
+describe('an agent.yaml that is deleted', () => {
+  it('stops its servers when no connection uses it, and status shows none of them', async () => {
     const { world, red, client, pid } = await inUse();
     const global = await world.agent().see();
     client.close();
@@ -33,7 +33,7 @@ describe('an agent.yaml that is gone', () => {
     expect((await global.status()).map(({ name }) => name)).toEqual(['any', 'common']);
   });
 
-  it('is to a connection what a revoked one is, with the reason; it comes back with the file, without a command', async () => {
+  it('withdraws its servers from a connection, with the reason, until the file is back', async () => {
     const { red, client, pid } = await inUse();
     const common = await client.pid('common');
     rmSync(red.file);
@@ -62,7 +62,7 @@ describe('an agent.yaml that is gone', () => {
     expect(Number(await client.pid('red'))).not.toBe(pid);
   });
 
-  it('comes back with its folder, as when a worktree is removed and added again', async () => {
+  it('is used again with its folder, as when a worktree is removed and added again', async () => {
     const { red, client, pid } = await inUse([shared('red', 'good.mjs', { cwd: '/' })]);
     rmSync(red.folder, { recursive: true });
     await ended(client);
@@ -73,7 +73,7 @@ describe('an agent.yaml that is gone', () => {
     expect(Number(await client.pid('red'))).not.toBe(pid);
   });
 
-  it('and comes back with other content is not used before it is allowed', async () => {
+  it('and is back with other content is not used before it is allowed', async () => {
     const { red, client } = await inUse();
     rmSync(red.file);
     await ended(client);
@@ -89,7 +89,7 @@ describe('an agent.yaml that is gone', () => {
     ['a folder', ({ file }: Project) => mkdirSync(file), 'is a folder'],
     ['a link that leads nowhere', ({ file }: Project) => symlinkSync('none', file), 'was deleted'],
     ['what cannot be opened', ({ file }: Project) => symlinkSync(file, file), 'could not be read (ELOOP)'],
-  ])('and has %s in its place ends as well', async (_, replace, why) => {
+  ])('and replaced by %s counts as deleted', async (_, replace, why) => {
     const { red, client } = await inUse();
     rmSync(red.file);
     replace(red);
@@ -97,7 +97,7 @@ describe('an agent.yaml that is gone', () => {
     expect((await rowsOf(client, 'red'))[0]?.last_error?.message).toBe(`${red.file} ${why}`);
   });
 
-  it('does not hold what the global config has no more', async () => {
+  it('does not keep a server that the global config drops', async () => {
     const { world, red, client } = await inUse();
     const common = Number(await client.pid('common'));
     rmSync(red.file);
@@ -107,7 +107,7 @@ describe('an agent.yaml that is gone', () => {
   });
 });
 
-it('the command: what an agent.yaml and the global config ran ends with the file and the entry', async () => {
+it('a server of an agent.yaml stops with the file, and a global server with its entry', async () => {
   const world = await startWorld([shared('one')]);
   const red = world.project('red', [shared('two')]);
   await red.allow();

@@ -26,8 +26,8 @@ const order = async (client: Agent, verb: string, params: object): Promise<Statu
 const whose = (rows: readonly Status[]) =>
   rows.map(({ name, agent, other_view }) => [name, agent, other_view === true]);
 
-describe('a server that only another view has', () => {
-  it('is in every status while it runs, behind those of the own view, with whose it is; at rest in the global one', async () => {
+describe('a server of another view', () => {
+  it('is in every status while it runs, after the own servers and with its agent; at rest only in the global status', async () => {
     const { red, blue, a, b, global } = await twoProjects(['red', 'blue']);
     expect(whose(await global.status())).toEqual([
       ['any', null, false],
@@ -59,7 +59,7 @@ describe('a server that only another view has', () => {
     expect(await order(a, 'reset', { servers: ['blue'] })).toMatchObject([{ name: 'blue' }]);
   });
 
-  it('is inspected, and its log is read', async () => {
+  it('can be inspected, and its log can be read', async () => {
     const { red, global, pids } = await twoProjects(['red', 'blue']);
     const inspected = await global.ask('inspect', 'fleet/inspect', { server: 'red' });
     expect(inspected.result).toMatchObject({
@@ -70,7 +70,7 @@ describe('a server that only another view has', () => {
     expect((await global.ask('logs', 'fleet/logs', { server: 'red' })).error).toBeUndefined();
   });
 
-  it('cannot be called, listed or bridged from here; the error says whose it is', async () => {
+  it('cannot be called, listed or bridged; the error names its agent file', async () => {
     const { blue, a, b, global } = await twoProjects(['red', 'blue']);
     const call = await a.ask('call', 'fleet/call', { server: 'blue', tool: 'pid', arguments: {} });
     expect(call.result?.error).toMatchObject({
@@ -88,13 +88,13 @@ describe('a server that only another view has', () => {
     expect(foreign.error?.message).toContain('blue__pid');
   });
 
-  it('of a name that the own view has is left alone by orders with that name', async () => {
+  it('with the name of an own server gets no order by that name', async () => {
     const { a, b, pids } = await twoProjects(['notes', 'notes']);
     expect(await order(a, 'stop', { servers: ['notes'] })).toHaveLength(1);
     expect([isAlive(pids[0]), Number(await b.pid('notes'))]).toEqual([false, pids[1]]);
   });
 
-  it('of a name that several other views have: an order is for each; to inspect one it must be said whose', async () => {
+  it('with a name that several views have: an order reaches each; inspect needs the agent file', async () => {
     const { red, blue, global, pids } = await twoProjects(['notes', 'notes']);
     const inspected = await global.ask('inspect', 'fleet/inspect', { server: 'notes' });
     expect(inspected.error?.data).toMatchObject({
@@ -111,7 +111,7 @@ describe('a server that only another view has', () => {
 });
 
 describe('an order for all', () => {
-  it('stops what runs in any view', async () => {
+  it('stops the servers of every view', async () => {
     const { a, global, pids } = await twoProjects(['red', 'blue']);
     const any = Number(await global.pid('any'));
     const rows = await order(a, 'stop', { all: true });
@@ -123,7 +123,7 @@ describe('an order for all', () => {
     expect([any, ...pids].some(isAlive)).toBe(false);
   });
 
-  it('starts nothing of another view that is at rest there', async () => {
+  it('starts no server of another view that is at rest', async () => {
     const { a, b, global } = await twoProjects(['red', 'blue']);
     await order(b, 'stop', { servers: ['blue'] });
     expect(whose(await order(a, 'restart', { all: true })).map(([name]) => name)).toEqual(['any', 'red']);
@@ -131,8 +131,8 @@ describe('an order for all', () => {
   });
 });
 
-describe('the command, elsewhere than in the project', () => {
-  it('status --exit-code of a project does not fail for what another project runs, unless it is named', async () => {
+describe('the command outside of a project', () => {
+  it('status --exit-code ignores failing servers of another project, unless they are named', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     const bad = world.project('bad', [shared('bad', 'exits-at-start.mjs', { max_restarts: 0 })]);
@@ -147,7 +147,7 @@ describe('the command, elsewhere than in the project', () => {
     expect(global.status).toBe(1);
   });
 
-  it('knows what the project runs: status says whose, why and inspect tell, stop ends it', async () => {
+  it('shows the servers of a project with their agent; why, inspect and stop work for them', async () => {
     const { world, red, pids } = await twoProjects(['notes', 'blue']);
     const options = run(world.home, world.home.folder);
     const status = await toolherd(['status'], options);
@@ -169,7 +169,7 @@ describe('the command, elsewhere than in the project', () => {
     await until(() => !isAlive(pids[1]));
   });
 
-  it('shows no AGENT where its view has every server', async () => {
+  it('shows no AGENT column if its view has every server', async () => {
     const world = await startWorld([]);
     // one that takes the place of the global entry
     const red = world.project('red', [shared('any', 'good.mjs', { args: ['red'] })]);

@@ -39,7 +39,7 @@ async function question(caller: Agent, everyone: Record<string, Agent>): Promise
 
 const answerBy = (name: string) => `"content":{"name":"${name}"}`;
 
-describe('a call that ended for its agent counts for whose question it is, until the server has answered it', () => {
+describe('a cancelled or timed out call counts as unanswered for questions, until the server has answered it:', () => {
   const WAYS: [string, (a: Agent) => Promise<unknown>][] = [
     [
       'cancelled',
@@ -51,7 +51,7 @@ describe('a call that ended for its agent counts for whose question it is, until
     ['its connection closed', async (a) => a.close()],
   ];
 
-  it.each(WAYS)('%s: the question is refused, and the other agent is not asked', async (_, leave) => {
+  it.each(WAYS)('%s: a question is refused, and the other agent is not asked', async (_, leave) => {
     const { agent, hold, status } = await stage();
     const [a, b] = [await agent(), await agent()];
     await hold(a);
@@ -64,7 +64,7 @@ describe('a call that ended for its agent counts for whose question it is, until
     expect(await question(b, { b })).toContain(answerBy('b'));
   });
 
-  it('timed out: the question is refused, until the server was restarted', async () => {
+  it('timed out: a question is refused, until the server was restarted', async () => {
     const { agent, status } = await stage();
     const [a, b] = [await agent(), await agent()];
     await a.say1('questions__hello');
@@ -87,7 +87,7 @@ describe('a call that ended for its agent counts for whose question it is, until
     expect(b.heard(ELICITATION)).toEqual([]);
   });
 
-  it('a question during no call is refused, also where an agent has cancelled one', async () => {
+  it('a question without a call in flight is refused', async () => {
     const { agent, hold, fleet } = await stage();
     const a = await agent();
     await hold(a);
@@ -101,7 +101,7 @@ describe('a call that ended for its agent counts for whose question it is, until
     expect(a.heard(ELICITATION)).toEqual([]);
   });
 
-  it('with sharing: per-agent the process of another agent has nothing to do with it', async () => {
+  it('with sharing: per-agent the process of another agent is not affected', async () => {
     const { agent, hold } = await stage({ sharing: 'per-agent' });
     const [a, b] = [await agent(), await agent()];
     await hold(a);

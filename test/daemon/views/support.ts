@@ -64,7 +64,7 @@ export interface World extends Herd {
 }
 
 export async function startWorld(entries: readonly Entry[]): Promise<World> {
-  // whatever the global herd has, agents may run the small servers
+  // agents may run the fixtures
   const herd = await startHerd(config([server('any', 'good.mjs'), ...entries]));
   return {
     ...herd,

@@ -10,7 +10,7 @@ import { run, shared, startWorld } from './support.js';
 const HELLO = 'fleet/hello';
 
 describe('an agent file on the socket', () => {
-  it('X3: that was not allowed is refused with what it would run; nothing starts, and the global herd is still there', async () => {
+  it('X3: that was not allowed is refused with what it would run; nothing starts, and the global servers stay', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red', 'good.mjs', { start: 'eager' })]);
     const client = world.agent();
@@ -28,7 +28,7 @@ describe('an agent file on the socket', () => {
     measured('X3: nothing ran before it was allowed, and toolherd listed what would run');
   });
 
-  it('X3: that changed since is refused to new connections; open ones keep what was allowed', async () => {
+  it('X3: that changed after it was allowed is refused to new connections; open ones keep the allowed version', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     await red.allow();
@@ -43,7 +43,7 @@ describe('an agent file on the socket', () => {
     expect(await early.say1('red__argv')).toBe('["more"]');
   });
 
-  it('X3: that is revoked loses what it runs, at once', async () => {
+  it('X3: that is revoked has its servers stopped at once', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     await red.allow();
@@ -66,7 +66,7 @@ describe('an agent file on the socket', () => {
     expect(Number(await client.pid('red'))).not.toBe(pid);
   });
 
-  it('that is wrong is refused with every problem and its place; a relative or missing one with the reason', async () => {
+  it('that is invalid is refused with every problem and its position; a relative or missing one with the reason', async () => {
     const world = await startWorld([]);
     const red = world.project('red', []);
     writeFileSync(red.file, 'tools:\n  - {name: x, type: mcp, server: x, comand: npx, cwdd: x}\n');
@@ -81,7 +81,7 @@ describe('an agent file on the socket', () => {
 });
 
 describe('the command in a project', () => {
-  it('calls what the nearest agent.yaml has, and shares it with later commands', async () => {
+  it('calls servers of the nearest agent.yaml, and shares them with later commands', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     const options = run(world.home, red.folder);
@@ -103,7 +103,7 @@ describe('the command in a project', () => {
     expect(named.stdout).toBe(first.stdout);
   });
 
-  it('bridges the nearest agent.yaml if it is allowed, and the rest of the herd in any case', async () => {
+  it('bridges the nearest agent.yaml if it is allowed, and the global servers in any case', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     const clientInfo = { name: 'test', version: '1' };

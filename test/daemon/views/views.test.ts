@@ -6,7 +6,7 @@ import { shared, startWorld } from './support.js';
 const names = (tools: readonly string[]) => [...new Set(tools.map((tool) => tool.split('__')[0]))];
 
 describe('two agents with different files', () => {
-  it('see each its own tools; the same entry is one process for both and for the global herd', async () => {
+  it('see their own tools; the same entry is one process for both and for the global view', async () => {
     const world = await startWorld([shared('common')]);
     const red = world.project('red', [shared('notes'), shared('red')]);
     const blue = world.project('blue', [shared('notes'), shared('blue')]);
@@ -26,7 +26,7 @@ describe('two agents with different files', () => {
     expect(foreign.error?.message).toMatch(/red__pid/);
   });
 
-  it('an entry of the same name and another content is another server: orders and news stay with whose it is', async () => {
+  it('and entries of one name with other content have two servers: orders and events stay with their own', async () => {
     const world = await startWorld([shared('notes')]);
     const red = world.project('red', [shared('notes', 'good.mjs', { args: ['red'] })]);
     await red.allow();
@@ -47,7 +47,7 @@ describe('two agents with different files', () => {
     expect(JSON.stringify(inspected.result?.journal)).not.toContain('restart');
   });
 
-  it('the herd as a whole shows what only agents have, and whose it is', async () => {
+  it('are shown in the global status with their servers and files', async () => {
     const world = await startWorld([shared('common')]);
     const red = world.project('red', [shared('red')]);
     await red.allow();
@@ -64,7 +64,7 @@ describe('two agents with different files', () => {
     expect((await a.status()).map(({ name, agent }) => [name, agent])).toEqual(seen);
   });
 
-  it('a registered server is there for agents too, under whatever their file says', async () => {
+  it('get a registered server, unless their file has that name', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('red')]);
     await red.allow();
@@ -80,7 +80,7 @@ describe('two agents with different files', () => {
     expect(names(await a.tools())).toEqual(['any', 'red']);
   });
 
-  it('a question of a shared server reaches the agent that called, and never the other', async () => {
+  it('share a server whose question reaches only the agent that called', async () => {
     const world = await startWorld([]);
     const entries = [shared('questions', 'questions.mjs')];
     const [red, blue] = [world.project('red', entries), world.project('blue', entries)];
@@ -120,7 +120,7 @@ describe('a per-agent server', () => {
     expect(Number(await b.pid('own'))).toBe(two);
   });
 
-  it('of an agent file: two connections with that file have one each, and share the rest', async () => {
+  it('of an agent file: two connections with that file have one each, and share the other servers', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('own', 'good.mjs', { sharing: 'per-agent' }), shared('rest')]);
     await red.allow();
@@ -138,7 +138,7 @@ describe('a per-agent server', () => {
     ]);
   });
 
-  it('a connection that only looks sees the per-agent servers of all and has none; its orders are for all', async () => {
+  it('is shown to a connection that only reads, which has none; its orders reach all', async () => {
     const world = await startWorld([shared('own', 'good.mjs', { sharing: 'per-agent', start: 'eager' })]);
     const [a, b, operator] = [world.agent(), world.agent(), world.agent()];
     await a.see();

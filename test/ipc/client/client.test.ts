@@ -26,7 +26,7 @@ async function remote() {
 }
 
 describe('a fleet at the other end of the socket', () => {
-  it('cannot be told from the fleet itself', async () => {
+  it('behaves like the fleet in the same process', async () => {
     const { fleet, far } = await remote();
     const near = new FakeFleet();
     const uses: ((of: Fleet) => Promise<unknown>)[] = [
@@ -74,7 +74,7 @@ describe('a fleet at the other end of the socket', () => {
     await expect(far.inspect('')).rejects.toMatchObject({ type: 'InvalidParamsError', code: -32602 });
   });
 
-  it('that is older says so', async () => {
+  it('that is older refuses a newer method with a fix', async () => {
     const { peer } = await remote();
     await expect(peer.request('fleet/tomorrow')).rejects.toMatchObject({
       type: 'MethodNotFoundError',
@@ -82,7 +82,7 @@ describe('a fleet at the other end of the socket', () => {
     });
   });
 
-  it('hands on the progress of each call to that call alone', async () => {
+  it('passes the progress of each call to that call alone', async () => {
     const { fleet, far } = await remote();
     fleet.onCall = async (params, { onProgress }) => {
       onProgress?.({ progress: 1, message: params.tool });
@@ -99,7 +99,7 @@ describe('a fleet at the other end of the socket', () => {
     expect(heard).toEqual(['x', 'y'].map((message) => [1, 2].map((progress) => ({ progress, message }))));
   });
 
-  it('hands on no progress of a call that is answered', async () => {
+  it('passes no progress after the reply to a call', async () => {
     const [near, far] = duplexPair();
     const daemon = new Peer(far);
     const fleet = remoteFleet(new Peer(near));
@@ -117,7 +117,7 @@ describe('a fleet at the other end of the socket', () => {
     expect(heard).toEqual([{ progress: 1 }]);
   });
 
-  it('cancels a call by its signal, and does not send one that was cancelled before', async () => {
+  it('cancels a call by its signal, and does not send a call that was cancelled before', async () => {
     const { fleet, far } = await remote();
     const begun = later();
     fleet.onCall = (params, { signal }) => {
@@ -140,7 +140,7 @@ describe('a fleet at the other end of the socket', () => {
     expect(fleet.heard).toHaveLength(1);
   });
 
-  it('tells every listener of its topics, and asks the daemon once', async () => {
+  it('sends each event to every subscriber of its topic, and subscribes at the daemon once', async () => {
     const { fleet, far } = await remote();
     const heard: string[] = [];
     const listen = (name: string) => (event: FleetEvent) => heard.push(`${name} ${event.server}`);
@@ -160,7 +160,7 @@ describe('a fleet at the other end of the socket', () => {
     expect(fleet.listeners).toBe(0);
   });
 
-  it('says that a call may have run when the daemon goes in the middle of it', async () => {
+  it('fails a call with sent: true when the daemon ends during it', async () => {
     const { fleet, far, server } = await remote();
     const begun = later();
     fleet.onCall = () => {
@@ -177,7 +177,7 @@ describe('a fleet at the other end of the socket', () => {
 });
 
 describe('a client', () => {
-  it('without a daemon is told so, and how to start it (S2)', async () => {
+  it('gets DaemonNotRunningError with a fix when no daemon runs (S2)', async () => {
     const path = socketPlace();
     const expected = { type: 'DaemonNotRunningError', path, fix: expect.stringContaining('toolherd up') };
     await expect(connectSocket({ path })).rejects.toMatchObject(expected);
@@ -190,7 +190,7 @@ describe('a client', () => {
     await expect(connectSocket({ path })).rejects.toMatchObject(expected);
   });
 
-  it('waits for a daemon that is starting, if it is asked to', async () => {
+  it('waits for a daemon that starts, if `retry` says so', async () => {
     const path = socketPlace();
     const connecting = connectSocket({ path, retry: { absentMs: 20_000 } });
     const owner = await (await claimSocket(path)).listen({ onConnection: (socket) => socket.end() });
@@ -199,34 +199,37 @@ describe('a client', () => {
     expect(await peer.closed).toBeTypeOf('string');
   });
 
-  it.runIf(process.platform === 'linux')('tries again when the queue of connections is full', async () => {
-    const path = socketPlace();
-    const script = `require('node:net').createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => console.log('up'))`;
-    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await once(child.stdout, 'data');
-    child.kill('SIGSTOP');
-    const connect = (busyMs: number) => connectSocket({ path, retry: { busyMs } });
-    const peers = [];
-    const full = later<unknown>();
-    for (let at = 0; at < 10; at += 1) {
-      peers.push(
-        connect(0).catch((error: unknown) => {
-          full.resolve(error);
-          return undefined;
-        }),
-      );
-    }
-    expect(await full.promise).toMatchObject({
-      type: 'DaemonUnreachableError',
-      why: expect.stringContaining('EAGAIN'),
-    });
-    const patient = connect(20_000);
-    child.kill('SIGCONT');
-    peers.push(patient);
-    expect(await patient).toBeDefined();
-    for (const peer of await Promise.all(peers)) peer?.destroy();
-  });
+  it.runIf(process.platform === 'linux')(
+    'retries when the connection queue of the daemon is full',
+    async () => {
+      const path = socketPlace();
+      const script = `require('node:net').createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => console.log('up'))`;
+      const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await once(child.stdout, 'data');
+      child.kill('SIGSTOP');
+      const connect = (busyMs: number) => connectSocket({ path, retry: { busyMs } });
+      const peers = [];
+      const full = later<unknown>();
+      for (let at = 0; at < 10; at += 1) {
+        peers.push(
+          connect(0).catch((error: unknown) => {
+            full.resolve(error);
+            return undefined;
+          }),
+        );
+      }
+      expect(await full.promise).toMatchObject({
+        type: 'DaemonUnreachableError',
+        why: expect.stringContaining('EAGAIN'),
+      });
+      const patient = connect(20_000);
+      child.kill('SIGCONT');
+      peers.push(patient);
+      expect(await patient).toBeDefined();
+      for (const peer of await Promise.all(peers)) peer?.destroy();
+    },
+  );
 
   it('connect() finds the daemon by the environment, says hello and can be closed', async () => {
     const { path, fleet, server } = await remote();
@@ -248,7 +251,7 @@ describe('a client', () => {
     });
   });
 
-  it('comes with nothing but Node’s own modules', async () => {
+  it('imports only modules of Node, and is smaller than 72 kB', async () => {
     const { metafile } = await build({
       entryPoints: [join(import.meta.dirname, '..', '..', '..', 'src', 'client.ts')],
       bundle: true,

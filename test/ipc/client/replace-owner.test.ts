@@ -31,7 +31,7 @@ async function own(path: string, claim?: SocketClaim): Promise<{ isOpen(): boole
   return { isOpen: () => state === 'open' };
 }
 
-it('a socket that a successor waits for is left to it by any other daemon', async () => {
+it('while a successor waits for a socket, any other daemon is refused', async () => {
   const path = socketPlace();
   const registration = tryLock(successorFileOf(path));
   for (const _ of [1, 2]) {
@@ -45,13 +45,13 @@ it('a socket that a successor waits for is left to it by any other daemon', asyn
   (await claimSocket(path)).release();
 });
 
-it('a successor that was killed is none, though its pid is still in the file', async () => {
+it('a killed successor does not count, although its pid is still in the file', async () => {
   const path = socketPlace();
   writeFileSync(successorFileOf(path), `${process.pid}\n`);
   (await claimSocket(path)).release();
 });
 
-it('a successor claims a free socket at once, and one that is served when its daemon has ended', async () => {
+it('a successor gets a free socket at once, and a served one when its daemon has ended', async () => {
   const path = socketPlace();
   (await replaceOwner(path)).release();
   const old = await own(path);
@@ -64,7 +64,7 @@ it('a successor claims a free socket at once, and one that is served when its da
   claim.release();
 });
 
-it('of two successors one waits until the other has the socket, and then replaces it', async () => {
+it('of two successors the second waits until the first serves, then replaces it', async () => {
   const path = socketPlace();
   const registration = tryLock(successorFileOf(path));
   const second = replaceOwner(path);
@@ -79,7 +79,7 @@ it('of two successors one waits until the other has the socket, and then replace
   claim.release();
 });
 
-it('a daemon that does not give the socket up is said to have it, with its pid', async () => {
+it('ReplaceError names the pid of a daemon that does not give up the socket', async () => {
   const path = socketPlace();
   const claim = await claimSocket(path);
   const clock = new FakeClock();

@@ -64,8 +64,8 @@ async function keepResult(address: Address, text: string): Promise<string> {
   return fileURLToPath(link.uri);
 }
 
-describe('the result of a tool, kept in a file', () => {
-  it('is no agent file of the user: not over the port, not over HTTP on the socket, not by fleet/hello', async () => {
+describe('a tool result that is stored in a file', () => {
+  it('is not accepted as an agent file: over the port, over HTTP on the socket, or by fleet/hello', async () => {
     const { port, socket, home } = await start();
     const mark = join(makeFolder(), 'mark');
     const kept = await keepResult(port, markedAgent(mark));
@@ -89,7 +89,7 @@ describe('the result of a tool, kept in a file', () => {
 });
 
 describe("a file beside the user's config.yaml", () => {
-  it("is the user's own on the socket; a file in a folder beside it, and a link to a file elsewhere, are not", async () => {
+  it('is trusted on the socket; a file in a subfolder and a link to another file are not', async () => {
     const { socket, home } = await start();
     const text = agentFile([server('mine', 'good.mjs')]);
     const beside = join(home.folder, 'mine.yaml');
@@ -105,11 +105,11 @@ describe("a file beside the user's config.yaml", () => {
   });
 });
 
-describe('over the port an agent file is used only if it is in the trust store', () => {
+describe('over the port an agent file must be in the trust store', () => {
   it.each([
     ['ask', {}],
     ['all', { trust: 'all' }],
-  ])('also one beside config.yaml (security.trust: %s)', async (_, security) => {
+  ])('if it is beside config.yaml (security.trust: %s)', async (_, security) => {
     const { port, socket, home, allow } = await start(security);
     const file = join(home.folder, 'mine.yaml');
     const text = agentFile([server('mine', 'good.mjs')]);
@@ -133,7 +133,7 @@ describe('over the port an agent file is used only if it is in the trust store',
     ['ask', {}],
     ['all', { trust: 'all' }],
   ])(
-    'also in a session that is open: what is added to it later is not used, and revoke ends it (security.trust: %s)',
+    "in an open session too: a server added later is not used, and revoke ends the session's servers (security.trust: %s)",
     async (_, security) => {
       const { port, socket, home, allow, fleet } = await start(security);
       const file = join(home.folder, 'mine.yaml');
@@ -156,7 +156,7 @@ describe('over the port an agent file is used only if it is in the trust store',
     },
   );
 
-  it('also when the client names it through a link to its folder, or has the id of a session of the socket', async () => {
+  it('if the client names it through a linked folder; the id of a session on the socket does not help', async () => {
     const { port, socket, home, allow } = await start();
     const file = join(makeFolder({ 'agent.yaml': agentFile([server('mine', 'good.mjs')]) }), 'agent.yaml');
     const link = join(makeFolder(), 'link');
@@ -172,7 +172,7 @@ describe('over the port an agent file is used only if it is in the trust store',
     expect((await there.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).status).toBe(404);
   });
 
-  it('the refusal does not tell whether a path exists, or what is there', async () => {
+  it('and the refusal does not reveal whether a path exists or what it holds', async () => {
     const { port } = await start();
     const folder = makeFolder({
       'agent.yaml': agentFile([server('a', 'good.mjs')]),

@@ -14,7 +14,7 @@ async function start(...servers: Parameters<typeof config>[0]) {
 const textOf = (reply: Json): string => reply.result.content[0].text;
 
 describe('the herd over HTTP', () => {
-  it('a session sees what its agent sees, and the same entry is one process', async () => {
+  it('a session sees the servers of its agent file, and shared servers are one process', async () => {
     const { home, address } = await start(server('good', 'good.mjs'));
     const file = (name: string) => join(home.folder, `${name}.yaml`);
     for (const name of ['red', 'blue']) {
@@ -38,7 +38,7 @@ describe('the herd over HTTP', () => {
     expect(missing.json().error.message).toContain('/nowhere/agent.yaml');
   });
 
-  it('many sessions with the same ids: nothing lost, nothing doubled, nothing crossed', async () => {
+  it('20 sessions with the same ids get each reply once, and only their own', async () => {
     const { address } = await start(server('good', 'good.mjs'));
     const clients = Array.from({ length: 20 }, () => new HttpClient(address, '/s/good/mcp'));
     await Promise.all(clients.map((client) => client.initialize()));
@@ -52,7 +52,7 @@ describe('the herd over HTTP', () => {
     expect((await Promise.all(calls)).filter(Boolean)).toHaveLength(400);
   });
 
-  it('a large result comes whole', async () => {
+  it('a large result arrives complete', async () => {
     const { address } = await start(server('content', 'good.mjs'));
     const client = new HttpClient(address, '/s/content/mcp');
     await client.initialize();
@@ -61,7 +61,7 @@ describe('the herd over HTTP', () => {
     expect(textOf(reply) === value).toBe(true);
   });
 
-  it('when the daemon ends, streams end and nothing hangs', async () => {
+  it('when the daemon ends, open streams end', async () => {
     const { address, daemon, status } = await start(server('good', 'good.mjs'));
     const client = new HttpClient(address);
     await client.initialize();

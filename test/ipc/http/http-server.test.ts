@@ -18,7 +18,7 @@ async function open(version?: string) {
 }
 
 describe('HTTP on the socket', () => {
-  it('health and metrics are there to be read', async () => {
+  it('/health and /metrics answer a GET and a HEAD', async () => {
     const { at } = await serveHttp();
     const health = await ask(at, '/health');
     expect([health.status, health.headers['content-type']]).toEqual([200, 'application/json']);
@@ -38,14 +38,14 @@ describe('HTTP on the socket', () => {
     ['OPTIONS', '/mcp', 405],
     ['PUT', '/mcp', 405],
     ['PATCH', '/s/a/mcp', 405],
-  ])('%s %s is %i, and nothing invites a web page', async (method, path, status) => {
+  ])('%s %s is %i without CORS headers', async (method, path, status) => {
     const { at } = await serveHttp();
     const answer = await ask(at, path, { method, headers: { 'Access-Control-Request-Method': 'POST' } });
     expect([answer.status, answer.json().jsonrpc]).toEqual([status, '2.0']);
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('a request with an Origin is from a web page, and is refused', async () => {
+  it('a request with an Origin header is refused', async () => {
     const { at } = await serveHttp();
     const answer = await ask(at, '/health', { headers: { Origin: 'http://localhost' } });
     expect([answer.status, answer.json().error.message]).toEqual([403, expect.stringContaining('Origin')]);
@@ -62,8 +62,8 @@ describe('HTTP on the socket', () => {
     ['an unknown version', PING, { 'MCP-Protocol-Version': '1999-01-01' }, 400, -32000],
     ['a form', PING, { 'Content-Type': 'application/x-www-form-urlencoded' }, 415, -32000],
     ['text', PING, { 'Content-Type': 'text/plain' }, 415, -32000],
-    ['no taste for events', PING, { Accept: 'application/json' }, 406, -32000],
-    ['no taste for JSON', PING, { Accept: 'text/event-stream' }, 406, -32000],
+    ['an Accept header without events', PING, { Accept: 'application/json' }, 406, -32000],
+    ['an Accept header without JSON', PING, { Accept: 'text/event-stream' }, 406, -32000],
   ])('a POST with %s is refused', async (_, body, headers, status, code) => {
     const { at, fleet, httpServer } = await serveHttp();
     const answer = await new HttpClient(at).post(body, headers);
@@ -71,7 +71,7 @@ describe('HTTP on the socket', () => {
     expect([fleet.heard, httpServer.sessions]).toEqual([[], 0]);
   });
 
-  it('a body over the cap is refused, whether it says so before or not, and the next request is served', async () => {
+  it('a body over the limit is refused, with and without Content-Length, and the next request is served', async () => {
     const { at } = await serveHttp();
     const client = new HttpClient(at);
     const huge = JSON.stringify({ ...PING, params: { x: 'x'.repeat(MAX_BODY_BYTES) } });
@@ -80,14 +80,14 @@ describe('HTTP on the socket', () => {
     expect((await client.initialize()).status).toBe(200);
   });
 
-  it('a body may be written over several lines, and ids come back as they were', async () => {
+  it('a body may have several lines, and ids of any size return unchanged', async () => {
     const { client } = await open();
     const id = '1763276400123456789';
     const text = `{\r\n  "jsonrpc": "2.0",\n  "id": ${id},\n  "method": "ping"\n}\n`;
     expect((await client.post(text)).text).toBe(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
   });
 
-  it('a GET needs a session, and a taste for events', async () => {
+  it('a GET needs a session and Accept: text/event-stream, and only one stream is open at a time', async () => {
     const { at, client } = await open();
     const get = (headers: Record<string, string>) => ask(at, '/mcp', { headers });
     const session = { 'Mcp-Session-Id': client.session ?? '' };
@@ -99,7 +99,7 @@ describe('HTTP on the socket', () => {
     expect((await client.listen()).response.statusCode).toBe(409);
   });
 
-  it('a session belongs to one part of the herd', async () => {
+  it('a session is known only at the path that created it', async () => {
     const { at, client } = await open();
     const elsewhere = new HttpClient(at, '/s/a/mcp', { 'Mcp-Session-Id': client.session });
     expect((await elsewhere.post(PING)).status).toBe(404);
@@ -107,7 +107,7 @@ describe('HTTP on the socket', () => {
     expect((await client.post(PING)).status).toBe(200);
   });
 
-  it('a client that is refused at its first word has no session', async () => {
+  it('a failed initialize creates no session', async () => {
     const { at, httpServer, server } = await serveHttp();
     const client = new HttpClient(at);
     const answer = await client.post({ ...PING, method: 'initialize', params: { protocolVersion: 7 } });
@@ -116,7 +116,7 @@ describe('HTTP on the socket', () => {
     await until(() => httpServer.sessions === 0 && server.connections.size === 0);
   });
 
-  it('a daemon that ends has no part of the herd for a new client: 503', async () => {
+  it('while the daemon ends, a session for an agent file or one server is refused with 503', async () => {
     const { at, server } = await serveHttp();
     server.announce({ reason: 'shutdown' });
     for (const path of ['/mcp?agent=%2Fa%2Fagent.yaml', '/s/a/mcp', '/s/nobody/mcp']) {
@@ -128,7 +128,7 @@ describe('HTTP on the socket', () => {
     expect((await new HttpClient(at).initialize()).status).toBe(200);
   });
 
-  it('an id that is in use is refused, and the request that has it lives', async () => {
+  it('a second request with an id in use is refused, and the first is served', async () => {
     const { client, fleet } = await open();
     const first = client.request('tools/call', CALL, 'same');
     await until(() => fleet.held.length === 1);
@@ -141,7 +141,7 @@ describe('HTTP on the socket', () => {
   it.each([
     ['2025-03-26', 200],
     ['2025-11-25', 400],
-  ])('several messages at once are for clients of %s: %i', async (version, status) => {
+  ])('a batch of a client of %s gets %i', async (version, status) => {
     const { client } = await open(version);
     const batch = JSON.stringify([PING, { ...PING, id: 8 }, { jsonrpc: '2.0', method: 'notifications/x' }]);
     const response = await begin(client.address, client.path, client.posting(batch));
@@ -152,7 +152,7 @@ describe('HTTP on the socket', () => {
     expect(events.messages).toEqual([7, 8].map((id) => ({ jsonrpc: '2.0', id, result: {} })));
   });
 
-  it('what belongs to a request comes on its stream, and everything else on that of the GET', async () => {
+  it('messages of a request arrive on its stream, all others on the stream of the GET', async () => {
     const { client, fleet } = await open();
     const general = await client.listen();
     const params = (token: unknown) => ({ ...CALL, _meta: { progressToken: token } });
@@ -186,7 +186,7 @@ describe('HTTP on the socket', () => {
     expect(general.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }]);
   });
 
-  it('what a server asks comes on the stream of a call, and the answer is posted', async () => {
+  it('a question of a server arrives on the stream of its call, and the client posts the answer', async () => {
     const { at, fleet } = await serveHttp();
     const client = new HttpClient(at);
     await client.initialize('2025-11-25', { sampling: {} });
@@ -210,7 +210,7 @@ describe('HTTP on the socket', () => {
     expect([events.messages.at(-1).id, general.messages]).toEqual(['c', []]);
   });
 
-  it('messages without an open stream are sent on the next one', async () => {
+  it('messages without an open stream are sent on the next one, once', async () => {
     const { client, fleet } = await open();
     const at = new Date(0).toISOString();
     fleet.tell({
@@ -232,7 +232,7 @@ describe('HTTP on the socket', () => {
     expect(again.messages).toEqual([]);
   });
 
-  it('two sessions with the same ids and tokens never see what is the other one’s', async () => {
+  it("two sessions with the same ids and tokens never get each other's messages", async () => {
     const { at, client: one, fleet } = await open();
     const other = new HttpClient(at);
     await other.initialize();
@@ -261,7 +261,7 @@ describe('HTTP on the socket', () => {
     }
   });
 
-  it('DELETE ends a session: its calls are cancelled, its streams end, and it is unknown', async () => {
+  it('DELETE ends a session: its calls are cancelled, its streams end, and its id is unknown', async () => {
     const { client, fleet, httpServer, server } = await open();
     const general = await client.listen();
     const call = client.stream('tools/call', CALL);
@@ -285,7 +285,7 @@ describe('HTTP on the socket', () => {
     expect([events.messages, fleet.held[0]?.context.signal?.aborted]).toEqual([[], true]);
   });
 
-  it('a client that comes back hears the rest of its stream, and nothing twice', async () => {
+  it('a client that reconnects gets the rest of its stream, and nothing twice', async () => {
     const { client, fleet } = await open();
     const call = client.stream('tools/call', { ...CALL, _meta: { progressToken: 1 } }, 'c');
     await until(() => fleet.held.length === 1);
@@ -312,7 +312,7 @@ describe('HTTP on the socket', () => {
     expect((await client.listen('99-1')).response.statusCode).toBe(400);
   });
 
-  it('a call whose client left before it could come back is cancelled', async () => {
+  it('a call is cancelled when its client leaves before the stream could be resumed', async () => {
     const { path, client, fleet, httpServer } = await open();
     const raw = await RawClient.open(path);
     const { headers = {}, body = '' } = client.posting({ ...PING, method: 'tools/call', params: CALL });
@@ -346,7 +346,7 @@ describe('HTTP on the socket', () => {
     expect(httpServer.sessions).toBe(1);
   });
 
-  it('an idle session is closed, and one with an open stream is not', async () => {
+  it('an idle session is closed after 30 minutes, a session with an open stream is not', async () => {
     const { at, httpServer, server, clock } = await serveHttp();
     const [idle, listening] = [new HttpClient(at), new HttpClient(at)];
     await idle.initialize();
@@ -361,7 +361,7 @@ describe('HTTP on the socket', () => {
     expect((await listening.post(PING)).status).toBe(200);
   });
 
-  it('there are so many sessions and no more: the one that rested longest makes room', async () => {
+  it('at most 256 sessions exist: a new one closes the one that was idle for longest', async () => {
     const { at, httpServer, server } = await serveHttp();
     const first = new HttpClient(at);
     await first.initialize();

@@ -18,7 +18,7 @@ const headersOf = (method: string, name?: string) => ({
 
 describe('a POST of 2026-07-28', () => {
   it.each<[string, Json, Record<string, string>, number, number | undefined]>([
-    ['as it should be', {}, headersOf('tools/call', 'a__t'), 200, undefined],
+    ['with matching headers', {}, headersOf('tools/call', 'a__t'), 200, undefined],
     ['with a name in base64', {}, headersOf('tools/call', '=?base64?YV9fdA==?='), 200, undefined],
     ['with space around the name', {}, headersOf('tools/call', '  a__t  '), 200, undefined],
     ['without Mcp-Name', {}, headersOf('tools/call'), 400, -32020],
@@ -52,9 +52,9 @@ describe('a POST of 2026-07-28', () => {
   it.each([
     ['an unknown version', 'server/discover', 'v999', 400, -32022],
     ['an unknown method', 'unknown/method', VERSION, 404, -32601],
-    ['a method of before', 'ping', VERSION, 404, -32601],
+    ['a method of the older era', 'ping', VERSION, 404, -32601],
     ['the handshake', 'initialize', VERSION, 404, -32601],
-  ])('%s is refused with a status that says the same', async (_, method, version, status, code) => {
+  ])('with %s is refused with the matching HTTP status', async (_, method, version, status, code) => {
     const { at } = await serveHttp();
     const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': version };
     const headers = { ...headersOf(method), 'MCP-Protocol-Version': version };
@@ -72,7 +72,7 @@ describe('a POST of 2026-07-28', () => {
     ['in broken base64', { 'Mcp-Param-Region': '=?base64?d2VzdA?=' }, 400],
     ['as another', { 'Mcp-Param-Region': 'east' }, 400],
     ['not at all', {}, 400],
-  ])('an argument that a tool wants in a header is there %s: %i', async (_, headers, status) => {
+  ])('needs an argument that the tool declares as header; given %s: %i', async (_, headers, status) => {
     const { at, fleet, server } = await serveHttp();
     const client = new HttpClient(at, '/s/a/mcp', { ...headersOf('tools/call', 't'), ...headers });
     const params = { name: 't', arguments: { region: 'west' }, _meta: META };
@@ -91,7 +91,7 @@ describe('a POST of 2026-07-28', () => {
   it.each([
     ['this era', request('tools/list', { _meta: META }, 'x'), headersOf('tools/list')],
     ['the other', request('initialize', {}, 'x'), {}],
-  ])('a server that is not there is not found, in %s', async (_, message, headers) => {
+  ])('for an unknown server is 404, in %s', async (_, message, headers) => {
     const { at, server, httpServer } = await serveHttp();
     const answer = await new HttpClient(at, '/s/nobody/mcp', headers).post(message);
     expect([answer.status, answer.json()]).toMatchObject([
@@ -102,7 +102,7 @@ describe('a POST of 2026-07-28', () => {
     expect(httpServer.sessions).toBe(0);
   });
 
-  it('what belongs to it comes before its reply, on a stream that cannot be resumed', async () => {
+  it('gets progress before its reply, on a stream that cannot be resumed', async () => {
     const { at, fleet, server } = await serveHttp();
     const client = new HttpClient(at, '/mcp', headersOf('tools/call', 'a__t'));
     const params = { ...CALL, _meta: { ...META, progressToken: 'p' } };
@@ -120,7 +120,7 @@ describe('a POST of 2026-07-28', () => {
     await until(() => server.connections.size === 0);
   });
 
-  it('a response that is closed cancels its request, and leaves nothing', async () => {
+  it('is cancelled when the client closes the response, and leaves no connection', async () => {
     const { at, fleet, server } = await serveHttp();
     const client = new HttpClient(at, '/mcp', headersOf('tools/call', 'a__t'));
     const stream = client.stream('tools/call', { ...CALL, _meta: { ...META, progressToken: 'p' } });
@@ -131,7 +131,7 @@ describe('a POST of 2026-07-28', () => {
     await until(() => server.connections.size === 0);
   });
 
-  it('two requests with one id are two requests', async () => {
+  it('may have the same id as another', async () => {
     const { at, fleet } = await serveHttp();
     const client = new HttpClient(at, '/mcp', headersOf('tools/call', 'a__t'));
     const asked = [client.request('tools/call', CALL, 1), client.request('tools/call', CALL, 1)];

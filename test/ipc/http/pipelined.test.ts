@@ -32,7 +32,7 @@ async function open() {
   return { ...served, client, socket, request, call, heard: () => heard };
 }
 
-it('requests that come in one piece are answered in their order, each once', async () => {
+it('pipelined requests are answered in order, each once', async () => {
   const { fleet, socket, call, heard } = await open();
   socket.write(call(1) + call(2));
   for (const at of [0, 1]) {
@@ -43,7 +43,7 @@ it('requests that come in one piece are answered in their order, each once', asy
   expect(heard().match(/"at":\d/g)).toEqual(['"at":0', '"at":1']);
 });
 
-it('S9: a client that leaves has every call cancelled, also pipelined ones', async () => {
+it('S9: when a client disconnects, all its calls are cancelled, also pipelined ones', async () => {
   const { fleet, socket, call, httpServer } = await open();
   socket.write(call(1) + call(2));
   await until(() => fleet.held.length > 0);
@@ -52,7 +52,7 @@ it('S9: a client that leaves has every call cancelled, also pipelined ones', asy
   expect(httpServer.sessions).toBe(1);
 });
 
-it('a call behind a stream that stays open does not outlive its connection', async () => {
+it('a call that is pipelined behind an open stream ends with its connection', async () => {
   const { fleet, socket, request, call, clock, client, httpServer } = await open();
   socket.write(request('GET') + call(1));
   const other = new HttpClient(client.address);

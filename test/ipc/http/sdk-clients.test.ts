@@ -14,7 +14,7 @@ import type { Json } from './support.js';
 const INFO = { name: 'test', version: '1' };
 const SERVERS = [server('good', 'good.mjs'), server('my questions', 'questions.mjs')];
 
-/** What `fetch` would do if it knew Unix sockets. */
+/** `fetch` over a Unix socket. */
 function fetchOn(socketPath: string): typeof fetch {
   return (input, init = {}) =>
     new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function fetchOn(socketPath: string): typeof fetch {
 
 const textOf = (result: Json): string => result.content[0].text;
 
-describe('the official client of the handshake era, over the socket', () => {
+describe('the official client with a handshake, over the socket', () => {
   async function connect(socket: string, path: string) {
     const transport = new StreamableHTTPClientTransport(new URL(`http://localhost${path}`), {
       fetch: fetchOn(socket),
@@ -46,7 +46,7 @@ describe('the official client of the handshake era, over the socket', () => {
     return { client, transport };
   }
 
-  it('lists, calls, hears progress, is asked, and leaves', async () => {
+  it('lists, calls, gets progress, answers a question and ends its session', async () => {
     const { home } = await startHerd(config(SERVERS));
     const { client, transport } = await connect(home.socket, '/mcp');
     client.setRequestHandler(CreateMessageRequestSchema, async ({ params }) => ({
@@ -79,7 +79,7 @@ describe('the official client of the handshake era, over the socket', () => {
     expect(late.status).toBe(404);
   });
 
-  it('one server has its own names, whatever characters are in its own', async () => {
+  it('sees one server under its own names at /s/NAME/mcp', async () => {
     const { home } = await startHerd(config(SERVERS));
     const { client } = await connect(home.socket, '/s/my%20questions/mcp');
     const { tools } = await client.listTools();
@@ -87,7 +87,7 @@ describe('the official client of the handshake era, over the socket', () => {
     await expect(connect(home.socket, '/s/nobody/mcp')).rejects.toThrow(/nobody/);
   });
 
-  it('a call that is given up is cancelled at the server', async () => {
+  it('cancels a call at the server', async () => {
     const { home, status } = await startHerd(config(SERVERS));
     const { client } = await connect(home.socket, '/mcp');
     const controller = new AbortController();
@@ -127,8 +127,8 @@ describe('the official client of both eras, over a port', () => {
 
   it.each([
     ['with a handshake', 'legacy', '2025-11-25'],
-    ['without', 'auto', '2026-07-28'],
-  ])('%s it lists, calls, hears progress and is asked', async (_, mode, version) => {
+    ['without a handshake', 'auto', '2026-07-28'],
+  ])('%s it lists, calls, gets progress and answers a question', async (_, mode, version) => {
     const client = await connect(await start(), mode);
     expect(client.getNegotiatedProtocolVersion()).toBe(version);
     const { tools } = await client.listTools();
@@ -146,7 +146,7 @@ describe('the official client of both eras, over a port', () => {
     expect(JSON.parse(textOf(asked)).result.content.text).toBe('42');
   });
 
-  it('without a handshake a response that is closed cancels its call at the server', async () => {
+  it('without a handshake it cancels a call at the server by closing the response', async () => {
     const herd = await start();
     const client = await connect(herd, 'auto');
     const controller = new AbortController();
@@ -157,7 +157,7 @@ describe('the official client of both eras, over a port', () => {
     await until(async () => (await herd.status('good')).in_flight === 0);
   });
 
-  it('no client is served without the token', async () => {
+  it('is not served without the token', async () => {
     const { url } = await start();
     await expect(connect({ url, headers: {} }, 'legacy')).rejects.toThrow();
   });

@@ -9,7 +9,7 @@ import { FakeFleet } from '../fake-fleet.js';
 import { FakeClock, later, socketPlace } from '../support.js';
 import type { Address } from './support.js';
 
-/** A call that is in flight until the test says how it ends. */
+/** A call that is in flight until the test ends it. */
 export interface Held {
   params: RequestParams;
   context: CallContext;

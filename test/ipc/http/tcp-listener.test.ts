@@ -24,7 +24,7 @@ async function start(http: Record<string, unknown>) {
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe('HTTP on a port', () => {
-  it('the token is in a file that only its user can read, made once, and in no log', async () => {
+  it('writes its token once, to a file of mode 0600, and to no log', async () => {
     const { home, daemon, address, token, url } = await start({ listen: ANY });
     expect(statSync(join(home.folder, ...TOKEN_FILE)).mode & 0o777).toBe(0o600);
     const before = token();
@@ -45,7 +45,7 @@ describe('HTTP on a port', () => {
     expect(token()).toBe(before);
   });
 
-  it('who may come in: by Host, Origin and token', async () => {
+  it('admits a request by Host, Origin and token', async () => {
     const { address, port, token } = await start({ listen: ANY });
     const good = token();
     const own = `127.0.0.1:${port}`;
@@ -82,7 +82,7 @@ describe('HTTP on a port', () => {
     expect(seen).toEqual(table);
   });
 
-  it('without a token Host and Origin still count, and the whole of MCP is there', async () => {
+  it('with token: none still checks Host and Origin, and serves all of MCP', async () => {
     const { address, port } = await start({ listen: ANY, token: 'none' });
     expect((await ask(address, '/health', { headers: { Host: 'evil.example' } })).status).toBe(403);
     expect((await ask(address, '/health', { headers: { Origin: 'http://evil.example' } })).status).toBe(403);
@@ -92,7 +92,7 @@ describe('HTTP on a port', () => {
     expect(reply.result.content[0].text).toBe('hi');
   });
 
-  it('a port that is taken is told, and the socket serves', async () => {
+  it('reports a port in use in the status, and the socket is served', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await until(() => taken.listening);
@@ -105,7 +105,7 @@ describe('HTTP on a port', () => {
     expect((await ask({ socketPath: home.socket }, '/health')).status).toBe(200);
   });
 
-  it('a token that others can read is no token', async () => {
+  it('refuses a token file that others can read', async () => {
     const home = makeHome(config([], { http: { listen: ANY } }));
     mkdirSync(join(home.folder, 'state'), { mode: 0o700 });
     writeFileSync(join(home.folder, ...TOKEN_FILE), `${'x'.repeat(43)}\n`, { mode: 0o644 });
@@ -116,7 +116,7 @@ describe('HTTP on a port', () => {
     expect(daemon.http).toEqual({ url: null, error: expect.stringContaining('not secret') });
   });
 
-  it('a changed config opens, moves and closes it', async () => {
+  it('opens, moves and closes with the config', async () => {
     const { home, status, fleet, address, port } = await start({ listen: ANY, token: 'none' });
     const reload = async (http?: unknown) => {
       home.configure(config([server('good', 'good.mjs')], http === undefined ? {} : { http }));
@@ -136,7 +136,7 @@ describe('HTTP on a port', () => {
   });
 
   it.each(['0.0.0.0:8000', '192.168.1.1:8000', ':8000', 'example.com:8000'])(
-    '%s is no place for it',
+    'refuses to listen on %s',
     async (listen) => {
       const home = makeHome(config([], { http: { listen } }));
       const readiness = await home.launch().readiness;

@@ -5,7 +5,7 @@ import { VirtualConnection } from '../../../src/ipc/http/virtual-connection.js';
 const textOf = ({ chunks }: { chunks: readonly Buffer[] }) => Buffer.concat(chunks).toString();
 
 describe('a connection without a socket', () => {
-  it('is heard a message at a time, however it was written', () => {
+  it('delivers whole messages, for any split of the writes', () => {
     const heard: string[] = [];
     const { stream } = new VirtualConnection(
       (message) => heard.push(textOf(message)),
@@ -15,7 +15,7 @@ describe('a connection without a socket', () => {
     expect(heard).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
   });
 
-  it('ends where `onMessage` throws, and the writer goes on', async () => {
+  it('ends when `onMessage` throws, and write does not throw', async () => {
     let closings = 0;
     const { stream } = new VirtualConnection(
       () => {

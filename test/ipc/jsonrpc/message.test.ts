@@ -30,11 +30,11 @@ describe('a line', () => {
     ['3', { kind: 'invalid', id: 'null', error: { code: -32600 } }],
     ['[]', { kind: 'invalid', id: 'null', error: { code: -32600 } }],
     ['{"jsonrpc"', { kind: 'invalid', id: 'null', error: { code: -32700 } }],
-  ])('%s is read for what it is', (text, expected) => {
+  ])('%s is classified', (text, expected) => {
     expect(read(text)).toMatchObject(expected);
   });
 
-  it('a number keeps every digit as an id, alone, in a batch and in a cancel', () => {
+  it('keeps every digit of a numeric id: alone, in a batch and in a cancel', () => {
     const id = '1763276400123456789';
     const request = `{ "params": {"id": 5}, "id" : ${id} , "jsonrpc":"2.0","method":"m" }`;
     expect(read(request)).toMatchObject({ id });
@@ -48,7 +48,7 @@ describe('a line', () => {
     expect(read(mcp)).toEqual({ kind: 'cancel', target: id, wantsReply: false });
   });
 
-  it('a batch of 10,000 such ids is read in linear time', () => {
+  it('with a batch of 10,000 large ids is read in linear time; a longer batch is refused', () => {
     const message = '{"jsonrpc":"2.0","id":1763276400123456789,"method":"m"}';
     const batch = `[${Array(MAX_BATCH).fill(message).join(',')}]`;
     const startedAt = performance.now();
@@ -57,7 +57,7 @@ describe('a line', () => {
     expect(read(`[${batch.slice(1, -1)},1]`)).toMatchObject({ kind: 'invalid', error: { code: -32600 } });
   });
 
-  it('bytes that are not UTF-8 are one error, not a wrong text (S8)', () => {
+  it('that is not UTF-8 is one parse error (S8)', () => {
     const line = Buffer.concat([
       Buffer.from('{"jsonrpc":"2.0","method":"'),
       Buffer.from([0xff]),
@@ -66,7 +66,7 @@ describe('a line', () => {
     expect(readLine(line)).toMatchObject({ kind: 'invalid', error: { code: -32700 } });
   });
 
-  it('what is nested too deeply is refused before it is parsed (S8)', () => {
+  it('that is nested too deeply is refused before it is parsed (S8)', () => {
     const nested = (depth: number) =>
       `{"jsonrpc":"2.0","method":"m","params":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     expect(read(nested(MAX_DEPTH))).toMatchObject({ kind: 'notification' });
@@ -77,10 +77,10 @@ describe('a line', () => {
   });
 });
 
-describe('the source of a value', () => {
+describe('the source text of a value', () => {
   const json = fc.jsonValue({ maxDepth: 4 });
 
-  it('is the text that JSON.parse read, however it is written', () => {
+  it('is found for any members and elements, with any white space', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.boolean(), (record, isSpaced) => {
         const text = isSpaced ? spaced(record) : JSON.stringify(record);
@@ -98,11 +98,11 @@ describe('the source of a value', () => {
     );
   });
 
-  it('of two members with one name is the one that JSON.parse takes', () => {
+  it('is the last of two members with one name, as in JSON.parse', () => {
     expect(memberSource('{"id":1,"id":2}', 'id')).toBe('2');
   });
 
-  it('depth is that of the value, whatever its strings hold', () => {
+  it('isDeeperThan counts the depth of any value, also with brackets in strings', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     const text = fc.string({ unit: fc.constantFrom('[', '{', '"', '\\', ']') });

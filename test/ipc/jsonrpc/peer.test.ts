@@ -62,7 +62,7 @@ class StoppedError extends ToolherdError {
 }
 
 describe('a request', () => {
-  it('is answered with its id exactly as it came', async () => {
+  it('is answered with its id unchanged', async () => {
     const { peer, wire } = peerWithWire();
     peer.handle('echo', (params) => params);
     const got: string[] = [];
@@ -76,7 +76,7 @@ describe('a request', () => {
     }
   });
 
-  it('whose result is raw is answered with its very bytes, alone and in a batch', async () => {
+  it('with a raw result is answered with the same bytes, alone and in a batch', async () => {
     const { peer, wire } = peerWithWire();
     const pieces = ['{"n":1.0,"a":', '"ä",', '"a":1E2}'].map((text) => Buffer.from(text));
     peer.handle('raw', () => new RawJson(pieces));
@@ -103,13 +103,13 @@ describe('a request', () => {
     ).toBe(`[{"jsonrpc":"2.0","id":1,"result":{}},${raw('2')}]\n`);
   });
 
-  it('of an unknown method is -32601, also for the names that every object has', async () => {
+  it('of an unknown method is -32601, also `constructor` and `__proto__`', async () => {
     const { write, take } = peerWithWire();
     write(request(1, 'nope'), request(2, 'constructor'), request(3, '__proto__'));
     for (const { error } of await take(3)) expect(error).toMatchObject({ code: -32601 });
   });
 
-  it('whose id is in use gets an error; the first is not disturbed', async () => {
+  it('whose id is in use gets an error; the first is still answered', async () => {
     const { peer, write, take } = peerWithWire();
     const { promise, resolve } = later<string>();
     peer.handle('wait', () => promise);
@@ -144,7 +144,7 @@ describe('a request', () => {
     expect(reported).toEqual([]);
   });
 
-  it('every type of error has its code, and comes back as the same type', async () => {
+  it('fails with the code of each error type, and the type survives the wire', async () => {
     const [near, far] = twoPeers();
     far.handle('fail', (params) => {
       throw Object.assign(new ToolherdError('m'), { type: (params as Json).type, sent: true });
@@ -157,7 +157,7 @@ describe('a request', () => {
     expect(new Set(Object.values(ERROR_CODES)).size).toBe(Object.keys(ERROR_CODES).length);
   });
 
-  it('a ToolherdError without a code in the table gets 1000, and keeps its type', async () => {
+  it('that fails with a ToolherdError without a code gets 1000 and keeps the type', async () => {
     const { peer, write, take, reported } = peerWithWire();
     class OddError extends ToolherdError {
       override readonly type = 'OddError';
@@ -170,7 +170,7 @@ describe('a request', () => {
     expect(reported).toEqual([]);
   });
 
-  it('that meets a bug says so without the words of the bug, which are reported', async () => {
+  it('that hits a bug gets an internal error without its message; the message is reported', async () => {
     const { peer, write, take, reported } = peerWithWire();
     const bug = new TypeError('secret of /home/me');
     peer.handle('bug', () => Promise.reject(bug));
@@ -181,7 +181,7 @@ describe('a request', () => {
     expect(reported).toEqual([bug]);
   });
 
-  it('whose result cannot be written gets an error (S8)', async () => {
+  it('whose result cannot be serialized gets an error (S8)', async () => {
     const { peer, write, take } = peerWithWire();
     const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
     peer.handle('deep', () => deep);
@@ -197,7 +197,7 @@ describe('a request', () => {
     await expect(peer.request('deep', deep)).rejects.toMatchObject({ type: 'ToolherdError' });
   });
 
-  it('over 20,000 in flight on one connection are refused, not kept', async () => {
+  it('beyond 20,000 in flight on one connection is refused', async () => {
     const { peer, write, take } = peerWithWire();
     peer.handle('wait', () => new Promise(() => undefined));
     for (let from = 0; from < 20_000; from += 1000) {
@@ -209,7 +209,7 @@ describe('a request', () => {
     expect(peer.running).toBe(20_000);
   });
 
-  it('begins in the order in which it came', async () => {
+  it('begins in the order of arrival', async () => {
     const { peer, write, take } = peerWithWire();
     const begun: unknown[] = [];
     peer.handle('begin', (params) => {
@@ -233,7 +233,7 @@ describe('a cancelled request', () => {
     expect(peer.running).toBe(1);
   });
 
-  it('is answered with what its method says, if it says something', async () => {
+  it("is answered with its method's result, if the method still returns one", async () => {
     const { peer, write, take } = peerWithWire();
     peer.handle('late', async (_, context) => {
       await new Promise(setImmediate);
@@ -244,14 +244,14 @@ describe('a cancelled request', () => {
     expect(await take(1)).toMatchObject([{ id: 1, result: true }]);
   });
 
-  it('a cancel of nothing is nothing', async () => {
+  it('that is unknown is ignored', async () => {
     const { peer, write, take } = peerWithWire();
     peer.handle('echo', (params) => params);
     write(cancel(9), { jsonrpc: '2.0', method: '$/cancel' }, request(1, 'echo', []));
     expect(await take(1)).toMatchObject([{ id: 1 }]);
   });
 
-  it('an aborted signal of the caller cancels it at the other end', async () => {
+  it("is cancelled at the other end by the caller's signal", async () => {
     const [near, far] = twoPeers();
     const begun = later();
     far.handle('wait', (_, { signal }) => {
@@ -289,13 +289,13 @@ describe('a batch', () => {
     ]);
   });
 
-  it('of notifications alone is answered with nothing, an empty one with -32600', async () => {
+  it('of notifications only gets no answer; an empty batch gets -32600', async () => {
     const { write, take } = peerWithWire();
     write([{ jsonrpc: '2.0', method: 'x' }], []);
     expect(await take(1)).toMatchObject([{ id: null, error: { code: -32600 } }]);
   });
 
-  it('whose replies together are over the hard cap ends the connection, not the daemon (S7)', async () => {
+  it('whose replies together exceed the hard cap ends the connection, not the daemon (S7)', async () => {
     const { peer, write } = peerWithWire({ limits: { softBytes: 1000, hardBytes: 10_000, stallMs: 5000 } });
     peer.handle('wait', () => new Promise(() => undefined));
     peer.handle('big', () => 'x'.repeat(6000));
@@ -303,7 +303,7 @@ describe('a batch', () => {
     expect(await peer.closed).toMatch(/replies to a batch/);
   });
 
-  it('can be cancelled in part', async () => {
+  it('can be cancelled one by one', async () => {
     const { peer, write, take } = peerWithWire();
     peer.handle('wait', (_, { signal }) => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -314,7 +314,7 @@ describe('a batch', () => {
 });
 
 describe('a bad line', () => {
-  it('gets one error, and the connection lives (S8)', async () => {
+  it('gets one error, and the connection stays open (S8)', async () => {
     const { peer, write, take } = peerWithWire({ maxLineBytes: 100 });
     peer.handle('echo', (params) => params);
     write('{', 'x'.repeat(1000), '', '\r', '{"jsonrpc":"1.0"}', request(1, 'echo', []));
@@ -326,7 +326,7 @@ describe('a bad line', () => {
     ]);
   });
 
-  it('from the daemon ends the connection of a client, which could not know whose reply it was', async () => {
+  it("from the daemon ends a client's connection, because its reply cannot be matched", async () => {
     const { peer, write } = peerWithWire({ badLines: 'fatal' });
     const asked = peer.request('x');
     write('{"jsonrpc"');
@@ -334,7 +334,7 @@ describe('a bad line', () => {
     expect(await peer.closed).toMatch(/not JSON/);
   });
 
-  it('`__proto__` is a name like any other (S8)', async () => {
+  it('with `__proto__` as a name changes no prototype (S8)', async () => {
     const { peer, wire, take } = peerWithWire();
     peer.handle('echo', (params) => params);
     wire.write(
@@ -366,7 +366,7 @@ describe('a closed connection', () => {
     expect(lines).toEqual([]);
   });
 
-  it('fails every question once, and says whether it was sent', async () => {
+  it('fails each outgoing request once, with `sent`', async () => {
     const [near, far] = twoPeers();
     far.handle('wait', () => new Promise(() => undefined));
     const asked = [near.request('wait'), near.request('wait')].map((promise) =>
@@ -380,7 +380,7 @@ describe('a closed connection', () => {
     near.notify('nothing happens');
   });
 
-  it('a client that closed its writing half still gets its replies, then the end', async () => {
+  it("on the client's writing side still sends the replies, then ends", async () => {
     const clock = new FakeClock();
     const { peer, wire, write, take } = peerWithWire({ clock });
     const { promise, resolve } = later<string>();
@@ -399,7 +399,7 @@ describe('a closed connection', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('begins nothing more, though there are lines left in the same chunk', async () => {
+  it('begins no request that is left in the same chunk', async () => {
     const { peer, write } = peerWithWire();
     const begun: unknown[] = [];
     peer.handle('begin', (params) => {
@@ -411,7 +411,7 @@ describe('a closed connection', () => {
     expect(begun).toEqual([[1]]);
   });
 
-  it('in one direction fails our questions, though we are still answering', async () => {
+  it('on one side fails outgoing requests while incoming ones are still answered', async () => {
     const { peer, wire, write } = peerWithWire({ clock: new FakeClock() });
     peer.handle('wait', () => new Promise(() => undefined));
     const asked = peer.request('x');
@@ -422,7 +422,7 @@ describe('a closed connection', () => {
     expect(peer.running).toBe(1);
   });
 
-  it('resolves `flushed` although the other side will never take the rest', async () => {
+  it('resolves `flushed` although the rest is never read', async () => {
     const { peer, wire } = peerWithWire();
     wire.pause();
     peer.notify('big', { text: 'x'.repeat(1_000_000) });
@@ -432,7 +432,7 @@ describe('a closed connection', () => {
     await peer.flushed();
   });
 
-  it('`end` lets everything out first', async () => {
+  it('by `end` writes everything first', async () => {
     const { peer, take } = peerWithWire();
     const text = 'x'.repeat(1_000_000);
     peer.notify('big', { text });
@@ -444,7 +444,7 @@ describe('a closed connection', () => {
 });
 
 describe('both ends', () => {
-  it('may ask at the same time with the same ids', async () => {
+  it('may send requests at the same time with the same ids', async () => {
     const [near, far] = twoPeers();
     near.handle('who', () => 'near');
     far.handle('who', () => near.request('who').then(() => 'far'));
@@ -456,7 +456,7 @@ describe('both ends', () => {
     ]);
   });
 
-  it('ignores a reply to no request, and a second reply; a settled request is not kept', async () => {
+  it('ignore a reply to no request and a second reply, and keep no settled request', async () => {
     const sent: string[] = [];
     const requests = new OutgoingRequests((text) => sent.push(text));
     const asked = [requests.request('x', {}), requests.request('y', {})];
@@ -470,7 +470,7 @@ describe('both ends', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('every request has exactly one reply, whatever happens to it', async () => {
+  it('send exactly one reply to every request, for any outcome', async () => {
     const fate = fc.constantFrom('answer', 'throw', 'bug', 'late', 'unknown', 'cancelled', 'notified');
     await fc.assert(
       fc.asyncProperty(

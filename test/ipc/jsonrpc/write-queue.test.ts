@@ -5,7 +5,7 @@ import { FakeClock } from '../support.js';
 
 const LIMITS = { softBytes: 200_000, hardBytes: 1_000_000, stallMs: 5000 };
 
-/** A client that takes bytes when it is told to. */
+/** A client that reads when the test orders it. */
 function slowClient(spent?: (piece: Buffer) => void) {
   const writes: string[] = [];
   let take: (() => void) | undefined;
@@ -33,8 +33,8 @@ function slowClient(spent?: (piece: Buffer) => void) {
   return { queue, writes, clock, drops, tick, takeOne };
 }
 
-describe('the queue', () => {
-  it('makes one write of what is sent in one tick, promises included, where there was more than one before', async () => {
+describe('the write queue', () => {
+  it('makes one write of all texts of a tick, also from promises, if the last tick had more than one', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     const sendThree = () => {
       queue.send('a');
@@ -52,7 +52,7 @@ describe('the queue', () => {
     expect(queue.queued).toBe(4);
   });
 
-  it('writes at once what is likely to be alone, and the rest of that turn in one piece behind it', async () => {
+  it('writes the first text of a turn at once if the last turn had one, and the rest in one write after it', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     for (const text of ['a', 'b', 'c']) {
       queue.send(text);
@@ -72,7 +72,7 @@ describe('the queue', () => {
     expect(writes).toEqual(['a', 'bc', 'd', 'e']);
   });
 
-  it('does not count what waited for a slow client with what comes alone after it', async () => {
+  it('does not count a text that waited for a slow client as part of the next turn', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     for (const text of ['a', 'b']) {
       queue.send(text);
@@ -86,7 +86,7 @@ describe('the queue', () => {
     expect(writes).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('sends much of one turn before its end, and never more at once than a slow client is seen to take', async () => {
+  it('writes much of a large turn before its end, and never more at once than a slow client reads', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     for (const text of ['a', 'b']) queue.send(text);
     while (queue.queued > 0) await takeOne();
@@ -100,7 +100,7 @@ describe('the queue', () => {
     expect(queue.queued).toBe(220_000);
   });
 
-  it('keeps the order where short texts come while pieces are on their way', async () => {
+  it('keeps the order when short texts come between pieces', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     const expected: string[] = [];
     const send = (text: string, isPieces = false) => {
@@ -118,7 +118,7 @@ describe('the queue', () => {
     expect(writes.join('')).toBe(expected.join(''));
   });
 
-  it('sends everything in its order, the next slice when the last was taken', async () => {
+  it('writes everything in order, the next slice when the last was read', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     const sent = Array.from({ length: 50 }, (_, at) => `${at}-`.repeat(2000));
     for (const text of sent) {
@@ -138,7 +138,7 @@ describe('the queue', () => {
     expect(isEmpty).toBe(true);
   });
 
-  it('drops a client with more than the soft cap unread that took nothing for five seconds (S7)', async () => {
+  it('drops a client with more than the soft cap unread that read nothing for 5 s (S7)', async () => {
     const { queue, clock, drops, tick } = slowClient();
     queue.send('x'.repeat(200_001));
     await tick();
@@ -150,7 +150,7 @@ describe('the queue', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('keeps a slow client that takes something every now and then (S7)', async () => {
+  it('keeps a slow client that reads something within each 5 s (S7)', async () => {
     const { queue, clock, drops, tick, takeOne } = slowClient();
     for (let round = 0; round < 20; round += 1) {
       queue.send('x'.repeat(round === 0 ? 400_000 : 65_536));
@@ -163,7 +163,7 @@ describe('the queue', () => {
     expect(drops).toHaveLength(1);
   });
 
-  it('keeps a client that leaves less than the soft cap unread, for ever (S7)', async () => {
+  it('keeps a client with less than the soft cap unread for ever (S7)', async () => {
     const { queue, clock, drops, tick } = slowClient();
     queue.send('x'.repeat(200_000));
     await tick();
@@ -172,7 +172,7 @@ describe('the queue', () => {
     expect(queue.queued).toBe(200_000);
   });
 
-  it('keeps a client that came back under the soft cap (S7)', async () => {
+  it('keeps a client that falls below the soft cap again (S7)', async () => {
     const { queue, clock, drops, tick, takeOne } = slowClient();
     queue.send('x'.repeat(200_001));
     await tick();
@@ -191,7 +191,7 @@ describe('the queue', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('writes what comes in pieces as they are, in order with the rest', async () => {
+  it('writes pieces unchanged, in order with texts', async () => {
     const { queue, writes, tick, takeOne } = slowClient();
     const pieces = [Buffer.from('piece 1,'), Buffer.alloc(100_000, 'p'), Buffer.from(',piece 3\n')];
     queue.send('before\n');
@@ -205,7 +205,7 @@ describe('the queue', () => {
     expect(writes.at(-1)).toBe('behind\nlast\n');
   });
 
-  it('writes a large text in turns to a client that takes everything at once, so that others have theirs', async () => {
+  it('writes a large text in several turns to a client that reads at once', async () => {
     const writes: Buffer[] = [];
     const stream = new Writable({
       write(chunk: Buffer, _encoding, done) {
@@ -227,7 +227,7 @@ describe('the queue', () => {
     expect(Buffer.concat(writes)).toHaveLength(bytes);
   });
 
-  it('tells of each piece once, when all of it was taken, and of nothing that was not', async () => {
+  it('reports each piece once, after all of it was read, and none that was not', async () => {
     const spent: Buffer[] = [];
     const { queue, tick, takeOne } = slowClient((piece) => spent.push(piece));
     const pieces = [Buffer.alloc(100_000, 'a'), Buffer.alloc(10, 'b'), Buffer.alloc(100, 'c')];
@@ -247,7 +247,7 @@ describe('the queue', () => {
     expect(spent).toEqual(pieces.slice(0, 2));
   });
 
-  it('lets one text pass that alone is larger than the hard cap, to a client that reads (U3, S7)', async () => {
+  it('passes one text that alone exceeds the hard cap to a client that reads (U3, S7)', async () => {
     const { queue, drops, tick, takeOne } = slowClient();
     queue.send([Buffer.alloc(1_500_000, 'x'), Buffer.from('\n')]);
     queue.send('x'.repeat(900_000));
@@ -261,7 +261,7 @@ describe('the queue', () => {
     expect(drops).toHaveLength(1);
   });
 
-  it('drops a client that leaves more than the hard cap unread beside such a text (S7)', () => {
+  it('drops a client with such a text and more than the hard cap unread behind it (S7)', () => {
     const { queue, drops } = slowClient();
     queue.send('x'.repeat(1_500_000));
     queue.send('x'.repeat(1_000_000));
@@ -270,7 +270,7 @@ describe('the queue', () => {
     expect(drops).toHaveLength(1);
   });
 
-  it('drops a client that takes nothing of such a text for five seconds (S7)', async () => {
+  it('drops a client that reads nothing of such a text for 5 s (S7)', async () => {
     const { queue, clock, drops, tick } = slowClient();
     queue.send('x'.repeat(1_500_000));
     await tick();
@@ -280,7 +280,7 @@ describe('the queue', () => {
     expect(drops).toHaveLength(1);
   });
 
-  it('counts from the first byte that waits, not from the last that was taken', async () => {
+  it('counts the 5 s from the first unread byte, not from the last read', async () => {
     const { queue, clock, drops, tick, takeOne } = slowClient();
     queue.send('a');
     await tick();
@@ -292,7 +292,7 @@ describe('the queue', () => {
     expect(drops).toEqual([]);
   });
 
-  it('counts anew for a client that had taken everything since it was last watched', async () => {
+  it('counts the 5 s anew after the client had read everything', async () => {
     const { queue, clock, drops, tick, takeOne } = slowClient();
     queue.send('x'.repeat(200_001));
     await tick();

@@ -20,8 +20,8 @@ const TOOL = {
   execution: { taskSupport: 'optional' },
 };
 
-describe('the face of the herd', () => {
-  it('shows what servers offer with everything that they say of it, fresh and from the cache', async () => {
+describe('MCP of the daemon', () => {
+  it('lists tools, prompts and resources with every field of their server, fresh and cached', async () => {
     const { client, home, fleet, daemon } = await startMcp(config([server('d', 'described.mjs')]));
     const check = async () => {
       const mine = client();
@@ -49,7 +49,7 @@ describe('the face of the herd', () => {
     await check();
   });
 
-  it('answers what is wrong with a request, and lets pass what is none', async () => {
+  it('answers an invalid request with an error, and ignores a notification that it does not know', async () => {
     const { client } = await startMcp(config([server('good', 'good.mjs')]));
     const mine = client();
     await mine.hello();
@@ -85,7 +85,7 @@ describe('the face of the herd', () => {
     expect(mine.lines).toHaveLength(before + 1);
   });
 
-  it('passes the data of a log message as it came; of one server alone with its own logger', async () => {
+  it('passes the data of a log message unchanged; with one server the logger keeps its name', async () => {
     const { client } = await startMcp(config([server('d', 'described.mjs')]));
     const [herd, alone] = [client(), client()];
     await alone.ask(1, 'fleet/hello', { server: 'd' });

@@ -37,8 +37,8 @@ async function add({ environment, folder }: Home, name: string, ...words: string
 /** No server yet; the fixtures may run. */
 const ALLOWED = `version: "1.0"\nsecurity: {allowed_commands: [${JSON.stringify(process.execPath)}]}\n`;
 
-describe('an agent that is attached', () => {
-  it('hears of a server that is added, and calls it by the name that it was given', async () => {
+describe('an attached agent', () => {
+  it('gets list_changed for an added server, and calls its tool by its public name', async () => {
     const { home } = await startHerd(config([server('old', 'good.mjs')]));
     const { client, names, changes } = await attach(home);
     expect(await names()).toContain('old__echo');
@@ -51,7 +51,7 @@ describe('an agent that is attached', () => {
     expect(content).toEqual([{ type: 'text', text: 'first call' }]);
   });
 
-  it('has the tools of nine servers within 2 s, while the tenth hangs at its very first start', async () => {
+  it('gets the tools of nine servers within 2 s while a tenth hangs at its first start', async () => {
     const { home, fleet } = await startHerd(ALLOWED);
     const nine = Array.from({ length: 9 }, (_, index) => `s${index}`);
     for (const name of nine) await add(home, name, fixturePath('good.mjs'));
@@ -70,7 +70,7 @@ describe('an agent that is attached', () => {
     expect(hang?.lists?.tools).toEqual({ freshness: 'unknown' });
   });
 
-  it('has a list at once, and hears of each server that was late', async () => {
+  it('gets a list at once with list_wait: 0, and list_changed for each server that is late', async () => {
     const late = ['1500', '3000'].map((ms) => server(`late-${ms}`, 'boots-slowly.mjs', { args: [ms] }));
     const { home } = await startHerd(config([server('good', 'good.mjs'), ...late], { list_wait: 0 }));
     const { names, changes } = await attach(home);

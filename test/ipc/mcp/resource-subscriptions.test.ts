@@ -17,7 +17,7 @@ async function overHttp(): Promise<Entry> {
   return { name: 'modern', description: 'modern', server: 'modern', transport: 'http', url };
 }
 
-/** A herd, and what its fixture was asked to tell. */
+/** A herd, and the subscriptions that its fixture got. */
 async function start(text: string, name = 'watched') {
   const herd = await startMcp(text);
   return {
@@ -28,7 +28,7 @@ async function start(text: string, name = 'watched') {
 }
 
 describe('a subscription to a resource', () => {
-  it('reaches the clients that subscribed and no others, unchanged', async () => {
+  it('sends updates unchanged to the clients that subscribed, and to no others', async () => {
     const { client, touch } = await start(config([server('watched', 'watched.mjs')]));
     const [one, two, other, bare] = [client(), client(), client(), client()];
     for (const each of [one, two, other]) await each.hello();
@@ -52,7 +52,7 @@ describe('a subscription to a resource', () => {
     }
   });
 
-  it('is one of the server for any number of clients: the last who leaves ends it, and the next begins anew', async () => {
+  it('is one at the server for any number of clients: the last unsubscribe ends it, the next begins a new one', async () => {
     const { client, asked, touch } = await start(config([server('watched', 'watched.mjs')]));
     const [one, two] = [client(), client()];
     const uri = 'note://one';
@@ -84,7 +84,7 @@ describe('a subscription to a resource', () => {
     expect((await asked()).at(-1)).toBe('+note://one');
   });
 
-  it('outlives its server: the next process is asked again, and what may have changed is told', async () => {
+  it('survives its server: the next process gets the subscription, and the client an update', async () => {
     const { client, say, asked, touch, fleet } = await start(config([server('watched', 'watched.mjs')]));
     const mine = client();
     await mine.ask(1, 'resources/subscribe', { uri: 'note://one' });
@@ -102,7 +102,7 @@ describe('a subscription to a resource', () => {
     expect(await asked()).toEqual(['+note://one']);
   });
 
-  it('keeps its server from being idle, and starts a lazy one', async () => {
+  it('starts a lazy server and keeps it from being idle', async () => {
     const { client, status, touch } = await start(
       config([server('watched', 'watched.mjs', { idle_timeout: 0.5 })]),
     );
@@ -118,7 +118,7 @@ describe('a subscription to a resource', () => {
     await until(async () => (await status('watched')).pids.length === 0);
   });
 
-  it('goes to the first server of the config where two offer the same, or to the one that is seen', async () => {
+  it('belongs to the first server of the config that has the resource, or to the server of the connection', async () => {
     const servers = [server('first', 'watched.mjs'), server('second', 'watched.mjs')];
     const { client, say } = await startMcp(config(servers));
     const [herd, one] = [client(), client()];
@@ -133,7 +133,7 @@ describe('a subscription to a resource', () => {
     expect([updates(herd).length, updates(one).length]).toEqual([1, 1]);
   });
 
-  it('is with the own process of each agent where the server is per-agent', async () => {
+  it("belongs to the agent's own process if the server is per-agent", async () => {
     const { client } = await startMcp(config([server('watched', 'watched.mjs', { sharing: 'per-agent' })]));
     const [one, two] = [client(), client()];
     for (const each of [one, two]) await each.ask(1, 'resources/subscribe', { uri: 'note://one' });
@@ -144,7 +144,7 @@ describe('a subscription to a resource', () => {
     expect(updates(two)).toEqual([]);
   });
 
-  it('is refused, with the reason, where the server does not notify', async () => {
+  it('is refused with the reason if the server cannot report changes', async () => {
     const { client, fleet } = await startMcp(
       config([
         server('watched', 'watched.mjs'),
@@ -177,7 +177,7 @@ describe('a subscription to a resource', () => {
     expect((await ask(6, 'note://one', 'watched'))?.message).toContain('toolherd start watched');
   });
 
-  it('moves on when the config of its server changes', async () => {
+  it('moves to the new server when the config changes', async () => {
     const { client, home, fleet, touch } = await start(config([server('watched', 'watched.mjs')]));
     const mine = client();
     await mine.ask(1, 'resources/subscribe', { uri: 'note://one' });
@@ -199,7 +199,7 @@ describe('a subscription to a resource', () => {
   it.each([
     ['stdio', async () => server('modern', 'modern-watched.mjs')],
     ['http', overHttp],
-  ])('is made by listening where the server is of 2026-07-28 (%s)', async (_, entry) => {
+  ])('listens at a server of 2026-07-28 (%s)', async (_, entry) => {
     const { client, touch, status } = await start(config([await entry()]), 'modern');
     const [mine, other] = [client(), client()];
     const uri = 'note://modern';

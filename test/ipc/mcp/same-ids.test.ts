@@ -50,7 +50,7 @@ function callAgainAndAgain(path: string, who: number): Promise<{ answered: numbe
   return new Promise((resolve) => socket.once('close', () => resolve({ answered: round, crossed })));
 }
 
-it('S10: 50 connections that all use one id and one token: of many thousand calls none is lost, doubled or crossed', async () => {
+it('S10: 50 connections with one id and one token: no call is lost, doubled or crossed', async () => {
   const { home, fleet } = await startHerd(config([server('good', 'good.mjs')]));
   await fleet.start({ all: true }, true);
   const all = Array.from({ length: CONNECTIONS }, (_, who) => callAgainAndAgain(home.socket, who));

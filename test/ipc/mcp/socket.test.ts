@@ -24,7 +24,7 @@ describe('MCP on the socket', () => {
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
-  ])('a client that speaks %s is answered in %s', async (wanted, given) => {
+  ])('a client of %s is answered in %s', async (wanted, given) => {
     const { client } = herd();
     const { result } = await client().hello({}, wanted);
     expect(result).toMatchObject({
@@ -34,7 +34,7 @@ describe('MCP on the socket', () => {
     });
   });
 
-  it('tools are listed under server__tool, page by page, with nothing twice and nothing missing', async () => {
+  it('tools are listed as server__tool in pages, each tool once and none missing', async () => {
     const { client } = await startMcp(
       config([server('many', 'offers.mjs', { args: ['1200'] }), server('a', 'good.mjs')]),
     );
@@ -58,7 +58,7 @@ describe('MCP on the socket', () => {
     expect((await mine.ask('bad', 'tools/list', { cursor: 'nonsense' })).error?.code).toBe(-32602);
   });
 
-  it('a result passes as it came, with what no version knows; and so does the _meta of a request', async () => {
+  it('a result passes unchanged, also with unknown fields, as does the _meta of a request', async () => {
     const { client } = herd();
     const { result } = await client().ask(1, 'tools/call', {
       name: 'logs__odd',
@@ -79,7 +79,7 @@ describe('MCP on the socket', () => {
     expect(error).toEqual({ code: -32602, message: 'no', data: { field: 'x' } });
   });
 
-  it('what the config hides is neither listed nor called, and a near miss is named', async () => {
+  it('a tool that the config hides is neither listed nor called, and an error suggests a similar name', async () => {
     const { client } = await startMcp(config([server('good', 'good.mjs', { tools: { deny: ['pid'] } })]));
     const mine = client();
     const { result } = await mine.ask(1, 'tools/list');
@@ -93,7 +93,7 @@ describe('MCP on the socket', () => {
     expect((await mine.ask(5, 'tools/call', {})).error?.code).toBe(-32602);
   });
 
-  it('a crash in mid-call is a result that says whether it ran, and the next call works', async () => {
+  it('a crash during a call is a result that says whether the tool may have run, and the next call succeeds', async () => {
     const { client } = await startMcp(config([server('good', 'good.mjs')]));
     const mine = client();
     const crashed = await mine.ask(1, 'tools/call', call('good__kill'));
@@ -102,7 +102,7 @@ describe('MCP on the socket', () => {
     expect(textOf(await mine.ask(2, 'tools/call', call('good__echo', { value: 'hi' })))).toBe('hi');
   });
 
-  it('a server that was stopped, or does not answer in time, is a result in words for a model', async () => {
+  it('a stopped server and a timeout are isError results with an explanation for a model', async () => {
     const { client, fleet } = await startMcp(config([server('good', 'good.mjs', { request_timeout: 1 })]));
     const mine = client();
     const late = await mine.ask(1, 'tools/call', call('good__wait'));
@@ -114,7 +114,7 @@ describe('MCP on the socket', () => {
     expect(textOf(stopped)).toMatch(/was stopped[\s\S]*nothing has run[\s\S]*toolherd start good/);
   });
 
-  it('two connections with the same ids and tokens never hear of each other', async () => {
+  it("two connections with the same ids and tokens never get each other's messages", async () => {
     const { client } = herd();
     const clients = [client(), client()];
     await Promise.all(clients.map((one) => one.hello()));
@@ -138,7 +138,7 @@ describe('MCP on the socket', () => {
     ]);
   });
 
-  it('an elicitation reaches the client that called and never the other, and the answer goes back', async () => {
+  it('an elicitation reaches only the client that called, and its answer or error returns to the server', async () => {
     const { client } = herd();
     const [mine, other] = [client(), client()];
     await Promise.all([mine.hello({ elicitation: {} }), other.hello({ elicitation: {}, sampling: {} })]);
@@ -154,14 +154,14 @@ describe('MCP on the socket', () => {
       result: { action: 'accept', content: { name: 'Ada' } },
     });
 
-    // what it did not say it can do it is not asked
+    // it is not asked without the capability
     const sampling = { name: 'questions__ask', arguments: { method: 'sampling/createMessage', params: {} } };
     expect(textOf(await mine.ask(2, 'tools/call', sampling))).toContain(
       'does not offer sampling/createMessage',
     );
     expect(mine.heard('sampling/createMessage')).toEqual([]);
 
-    // its own error goes back as well
+    // its error reaches the server too
     const failing = mine.ask(3, 'tools/call', asked);
     const second = await until(() => mine.heard('elicitation/create')[1]);
     mine.say({ id: second.id, error: { code: -5, message: 'no person here', data: { a: 1 } } });
@@ -174,7 +174,7 @@ describe('MCP on the socket', () => {
     ).toEqual([]);
   });
 
-  it('a client that cancels gets no reply, its server is told, and an open question is taken back', async () => {
+  it('a client that cancels gets no reply, its call ends at the server, and an open question is cancelled', async () => {
     const { client, status } = herd();
     const mine = client();
     await mine.hello({ elicitation: {} });
@@ -192,7 +192,7 @@ describe('MCP on the socket', () => {
     expect(mine.lines.filter(({ id, method }) => id === 7 && method === undefined)).toEqual([]);
   });
 
-  it('a client that leaves in mid-call takes its calls along', async () => {
+  it('the calls of a client that leaves are cancelled', async () => {
     const { client, status } = herd();
     const mine = client();
     mine.say({ id: 1, method: 'tools/call', params: call('good__wait') });
@@ -201,7 +201,7 @@ describe('MCP on the socket', () => {
     await until(async () => (await status('good')).in_flight === 0);
   });
 
-  it('a question to a client that leaves is over for its server too', async () => {
+  it('a question to a client that leaves ends at its server', async () => {
     const { client, status } = herd();
     const [mine, other] = [client(), client()];
     await mine.hello({ elicitation: {} });
@@ -220,7 +220,7 @@ describe('MCP on the socket', () => {
     expect(other.heard('elicitation/create')).toHaveLength(1);
   });
 
-  it('a changed list is told once, to those who have begun, and not to others', async () => {
+  it('a changed list is sent once, to initialized connections only', async () => {
     const { client } = await startMcp(config([server('offers', 'offers.mjs')]));
     const [mine, bare] = [client(), client()];
     await mine.hello();
@@ -235,7 +235,7 @@ describe('MCP on the socket', () => {
     expect(bare.lines.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
-  it('log messages come from the level on that each connection asked for', async () => {
+  it('each connection gets log messages from its own level', async () => {
     const { client } = herd();
     const [loud, quiet, silent] = [client(), client(), client()];
     await loud.ask(1, 'logging/setLevel', { level: 'info' });
@@ -291,7 +291,7 @@ describe('MCP on the socket', () => {
     expect(none.result).toMatchObject({ completion: { values: [] } });
   });
 
-  it('hello with a server shows that one alone, under its own names', async () => {
+  it('fleet/hello with a server shows only that server, under its own names', async () => {
     const { client } = await startMcp(config([server('good', 'good.mjs'), server('offers', 'offers.mjs')]));
     const [mine, general] = [client(), client()];
     // what is hidden below is there, and known

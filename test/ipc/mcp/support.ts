@@ -16,7 +16,7 @@ export class LineClient {
   readonly lines: Line[] = [];
   readonly #write: (text: string) => void;
   readonly close: () => void;
-  /** It has said its last word, and listens on. */
+  /** Closes its writing side, and still reads. */
   readonly end: () => void;
   readonly closed: Promise<void>;
 

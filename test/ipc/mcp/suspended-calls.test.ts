@@ -14,8 +14,8 @@ function suspended() {
   return { clock, calls, call, cancelled };
 }
 
-describe('a call that waits for its client', () => {
-  it('is had once, by the request that it belongs to, whatever the order of its fields', () => {
+describe('a suspended call', () => {
+  it('is resumed once, by a request with the same params in any order of fields', () => {
     const { clock, calls, call, cancelled } = suspended();
     const token = calls.suspend(call)!;
     const same = { arguments: { b: 2, a: [1] }, name: 't', _meta: { progressToken: 9 } };
@@ -27,7 +27,7 @@ describe('a call that waits for its client', () => {
     expect(cancelled).toEqual([]);
   });
 
-  it('gets a token that cannot be guessed and is unique', () => {
+  it('has a unique token of at least 128 bits', () => {
     const { calls, call } = suspended();
     const tokens = Array.from({ length: 100 }, () => calls.suspend(call));
     expect(new Set(tokens).size).toBe(100);
@@ -48,14 +48,14 @@ describe('a call that waits for its client', () => {
     expect([calls.size, clock.pending]).toEqual([0, 0]);
   });
 
-  it('is one of a thousand at most', () => {
+  it('is refused beyond a thousand', () => {
     const { calls, call } = suspended();
     for (let count = 0; count < 1000; count += 1) calls.suspend(call);
     expect(calls.suspend(call)).toBeUndefined();
   });
 });
 
-describe('a call that asks', () => {
+describe('a call with questions', () => {
   function asking() {
     const suspended = new SuspendedCalls<SuspendableCall>(new FakeClock());
     let context: CallContext = {};
@@ -89,7 +89,7 @@ describe('a call that asks', () => {
     };
   }
 
-  it('tells all that is asked at once, and what is asked in between with the next request', async () => {
+  it('returns all open questions at once, and later ones with the next request', async () => {
     const { call, leg, ask, finish } = asking();
     const run = call.run(leg());
     const answers = [ask('one'), ask('two')];
@@ -112,7 +112,7 @@ describe('a call that asks', () => {
     expect(await last).toEqual({ content: [] });
   });
 
-  it('forgets a question that its server took back', async () => {
+  it('drops a question that its server cancelled', async () => {
     const { call, leg, ask, finish } = asking();
     const run = call.run(leg());
     const taken = new AbortController();
@@ -123,7 +123,7 @@ describe('a call that asks', () => {
     expect(await run).toEqual({ content: [] });
   });
 
-  it('keeps its outcome for the next request, and sends progress only to an open one', async () => {
+  it('keeps its outcome for the next request, and sends progress only to an open request', async () => {
     const { call, leg, ask, steps, context, finish } = asking();
     const run = call.run(leg());
     context().onProgress!({ progress: 1 });
@@ -135,7 +135,7 @@ describe('a call that asks', () => {
     expect(steps).toEqual([{ progress: 1 }]);
   });
 
-  it('leaves no question open when it is cancelled: it may be that of another call', async () => {
+  it('fails its open and later questions when it is cancelled', async () => {
     const { call, leg, ask } = asking();
     const run = call.run(leg());
     const answer = ask('one');

@@ -3,7 +3,7 @@ import type { FleetEvent, LocalFleet } from '../../../src/fleet/fleet.js';
 import { ConnectionFleet } from '../../../src/ipc/server/connection-fleet.js';
 import { FakeFleet, stateEvent } from '../fake-fleet.js';
 
-/** A herd, and the one that a connection gets when it acts. */
+/** A shared fleet, and the one that a connection gets when it uses servers. */
 function stage() {
   const [herd, own] = [new FakeFleet(), new FakeFleet()];
   const watched: string[] = [];
@@ -39,7 +39,7 @@ function stage() {
   return { herd, own, connection, watched, configure, isAlone: () => seen === alone };
 }
 
-it('a connection that only listens gets no per-agent servers', async () => {
+it('a connection that only reads gets no per-agent servers', async () => {
   const { herd, connection, isAlone } = stage();
   const heard: FleetEvent[] = [];
   connection.fleet.subscribe(['state'], (event) => heard.push(event));
@@ -48,7 +48,7 @@ it('a connection that only listens gets no per-agent servers', async () => {
   expect([heard.length, isAlone()]).toEqual([1, false]);
 });
 
-it('a connection that gets per-agent servers also gets their events, each event once', async () => {
+it('a connection that gets per-agent servers gets their events, each event once', async () => {
   const { herd, own, connection, configure } = stage();
   configure(false);
   const heard: string[] = [];
@@ -64,13 +64,13 @@ it('a connection that gets per-agent servers also gets their events, each event 
   expect(heard).toEqual(['one', 'two']);
 });
 
-it('to watch a resource is to act: it is one of his own servers that tells', async () => {
+it("a watch of a resource creates the connection's per-agent servers and watches there", async () => {
   const { connection, watched } = stage();
   await connection.fleet.watch({ uri: 'x://y', server: undefined }, () => undefined);
   expect(watched).toEqual(['own']);
 });
 
-it('a connection that asks for a server that the agent file lacks keeps its view, and holds nothing of the agent', async () => {
+it('a hello with a server that the agent file lacks fails, keeps the view and releases the agent file', async () => {
   const [herd, agents] = [new FakeFleet(), new FakeFleet()];
   const check = () => Promise.reject(new Error('no such server'));
   let closed = 0;

@@ -12,7 +12,7 @@ async function open() {
 }
 
 describe('methods of the socket', () => {
-  it('logs: what makes no sense is refused, and says what would', async () => {
+  it('logs: an invalid param is refused with the valid values', async () => {
     const { peer } = await open();
     const wrong: [object, string][] = [
       [{ since: 'yesterday' }, "'since' must be a time such as"],
@@ -27,7 +27,7 @@ describe('methods of the socket', () => {
     }
   });
 
-  it('register: the params are the document, and what is about the request is not in it', async () => {
+  it('register: the params are the document without _meta', async () => {
     const { fleet, peer } = await open();
     await peer.request('fleet/register', { name: 'a', server: 's', _meta: { folder: '/f' } });
     expect(fleet.heard).toEqual([['register', { name: 'a', server: 's' }, '/f']]);
@@ -39,7 +39,7 @@ describe('methods of the socket', () => {
     );
   });
 
-  it('metrics: the result is the text itself', async () => {
+  it('metrics: the result is the text', async () => {
     const { peer } = await open();
     expect(await peer.request('fleet/metrics')).toMatch(/^toolherd_servers 2$/m);
   });

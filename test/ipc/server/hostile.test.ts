@@ -38,7 +38,7 @@ describe('a hostile client', () => {
     expect(await client.next()).toMatchObject({ id: 'ä', result: {} });
   });
 
-  it('that sends binary, deep JSON and nonsense gets one error a line (S8)', async () => {
+  it('that sends binary, deep JSON and nonsense gets one error per line (S8)', async () => {
     const { path, server } = await serve(new FakeFleet());
     const client = await RawClient.open(path);
     const binary = Buffer.from(Array.from({ length: 256 }, (_, at) => (at === 10 ? 0 : at)));
@@ -61,7 +61,7 @@ describe('a hostile client', () => {
     expect(server.connections.size).toBe(1);
   });
 
-  it('that dies in mid-call has it cancelled upstream, and nothing is left of it (S9)', async () => {
+  it('that dies during a call: the call is cancelled, and the connection is removed (S9)', async () => {
     const fleet = new FakeFleet();
     // the clock stands still: no client is probed
     const { path, server } = await serve(fleet, { clock: new FakeClock() });
@@ -88,7 +88,7 @@ describe('a hostile client', () => {
     await stillServes(path);
   });
 
-  it('that never reads is dropped at the caps; others do not notice (S7)', async () => {
+  it('that never reads is dropped at the caps; other clients are served (S7)', async () => {
     const clock = new FakeClock();
     const fleet = new FakeFleet();
     const { path, server } = await serve(fleet, { clock });
@@ -119,7 +119,7 @@ describe('a hostile client', () => {
 });
 
 describe('many clients', () => {
-  it('with the same ids and the same tokens never hear of each other (S10)', async () => {
+  it("with the same ids and tokens never get each other's messages (S10)", async () => {
     const fleet = new FakeFleet();
     const { path } = await serve(fleet);
     let pending: (() => void)[] = [];

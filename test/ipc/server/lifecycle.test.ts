@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lifecycle } from '../../../src/ipc/server/lifecycle.js';
 
-it('a daemon serves, closes for a reason, and is closed once', () => {
+it('a daemon serves, closes with a reason, and is closed once', () => {
   const life = new Lifecycle();
   expect([life.state, life.why]).toEqual([{ name: 'serving' }, null]);
   expect(life.beginClosing({ reason: 'shutdown' })).toBe(true);
@@ -10,7 +10,7 @@ it('a daemon serves, closes for a reason, and is closed once', () => {
   expect(life.state).toEqual({ name: 'closed', why: { reason: 'shutdown' } });
 });
 
-it('a successor counts for more than an order to shut down, whichever comes first, and the first successor stays', () => {
+it('a replacement overrides a shutdown in any order, and the first successor stays', () => {
   const life = new Lifecycle();
   const first = { reason: 'replaced', successor: 1 } as const;
   const orders = [

@@ -12,7 +12,7 @@ async function serveFake() {
 }
 
 describe('the methods of the socket', () => {
-  it('are these', () => {
+  it('are complete: this is the list', () => {
     expect(new Set(Object.keys(METHODS))).toEqual(
       new Set([
         'fleet/hello',
@@ -46,7 +46,7 @@ describe('the methods of the socket', () => {
     );
   });
 
-  it('hello says who answers, and refuses a view it cannot give', async () => {
+  it('hello names the daemon, and refuses an agent file that is no path', async () => {
     const { client } = await serveFake();
     const hello = { client: { name: 'test', version: '1' } };
     expect((await client.answer('fleet/hello', hello)).result).toEqual({
@@ -88,7 +88,7 @@ describe('the methods of the socket', () => {
     ['fleet/inspect', { server: 'a' }, ['inspect', 'a'], { server: 'a', journal: [] }],
     ['fleet/reload', { dry_run: true }, ['reload', true], { added: ['x'], unchanged: ['a'] }],
     ['fleet/shutdown', { grace_ms: 0 }, ['shutdown', 0], { stopped: ['a'], killed: ['b'] }],
-  ])('%s %j reaches the herd as such', async (method, params, heard, result) => {
+  ])('%s %j calls the fleet with these arguments', async (method, params, heard, result) => {
     const { fleet, client } = await serveFake();
     expect((await client.answer(method, params)).result).toMatchObject(result);
     expect(fleet.heard).toEqual([heard]);
@@ -138,7 +138,7 @@ describe('a call', () => {
     expect(JSON.stringify(params.arguments)).toBe('{"__proto__":{"x":1},"constructor":2}');
   });
 
-  it('tells progress under the token of its caller, until it is answered', async () => {
+  it("sends progress under its caller's token, until the reply", async () => {
     const { fleet, client } = await serveFake();
     let late = (_progress: object) => undefined as unknown;
     fleet.onCall = async (params, { onProgress }) => {
@@ -159,7 +159,7 @@ describe('a call', () => {
     expect(await client.next()).toMatchObject({ id: 2 });
   });
 
-  it('that is cancelled answers with what the herd says of it', async () => {
+  it("that is cancelled is answered with the fleet's result", async () => {
     const { fleet, client } = await serveFake();
     const begun = later();
     fleet.onCall = (params, { signal }) => {
@@ -174,7 +174,7 @@ describe('a call', () => {
     expect(await client.next()).toMatchObject({ id: 1, result: { success: false } });
   });
 
-  it('any other cancelled request gets its reply at once', async () => {
+  it('(any other request) that is cancelled is answered at once', async () => {
     const { fleet, client } = await serveFake();
     const begun = later();
     fleet.start = () => {
@@ -192,7 +192,7 @@ describe('a call', () => {
 });
 
 describe('a subscription', () => {
-  it('tells of its topics and servers, until it ends', async () => {
+  it('sends the events of its topics and servers, until it ends', async () => {
     const { fleet, client } = await serveFake();
     expect((await client.answer('fleet/subscribe', { topics: ['state'], servers: ['b'] })).result).toEqual({
       topics: ['state'],
@@ -222,7 +222,7 @@ describe('a subscription', () => {
 });
 
 describe('a connection', () => {
-  it('that closed its writing half gets its replies, then the end (echo … | socat)', async () => {
+  it('that closed its writing side gets its replies, then the end (echo … | socat)', async () => {
     const { fleet, path } = await serveFake();
     const { promise, resolve } = later();
     const begun = later();
@@ -240,7 +240,7 @@ describe('a connection', () => {
     await new Promise((done) => client.socket.once('end', done));
   });
 
-  it('has the report of a shutdown before the socket goes', async () => {
+  it('gets the report of a shutdown before the socket closes', async () => {
     const fleet = new FakeFleet();
     const ended = later();
     let calls = 0;
@@ -267,7 +267,7 @@ describe('a connection', () => {
     await expect(RawClient.open(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('that comes while the daemon closes is turned away', async () => {
+  it('that opens while the daemon closes is closed', async () => {
     const { path, server, client } = await serveFake();
     client.socket.pause();
     const closing = server.close();

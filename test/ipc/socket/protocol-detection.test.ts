@@ -11,13 +11,16 @@ async function whole(client: RawClient): Promise<string> {
   return client.lines.join('\n');
 }
 
-describe('the front detection', () => {
-  it.each(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH'])('%s is HTTP', async (method) => {
-    const { path } = await serveHttp();
-    const client = await RawClient.open(path);
-    await client.write(HEALTH.replace('GET', method));
-    expect(await whole(client)).toMatch(/^HTTP\/1\.1 \d+ /);
-  });
+describe('the protocol detection', () => {
+  it.each(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH'])(
+    'treats %s as HTTP',
+    async (method) => {
+      const { path } = await serveHttp();
+      const client = await RawClient.open(path);
+      await client.write(HEALTH.replace('GET', method));
+      expect(await whole(client)).toMatch(/^HTTP\/1\.1 \d+ /);
+    },
+  );
 
   it.each([
     ['a message', STATUS],
@@ -25,7 +28,7 @@ describe('the front detection', () => {
     ['a message after a word of HTTP in small letters', `get /\n${STATUS}`],
     ['a message after what only begins like HTTP', `GETTING\nPOS\nDELET\n${STATUS}`],
     ['a message after a method without a space', `GET\n${STATUS}`],
-  ])('%s is not', async (_, text) => {
+  ])('treats %s as JSON-RPC', async (_, text) => {
     const { path } = await serveHttp();
     const client = await RawClient.open(path);
     await client.write(text);
@@ -36,7 +39,7 @@ describe('the front detection', () => {
   it.each([
     ['HTTP', HEALTH, 'HTTP/1.1 200 OK'],
     ['a message', `GE${STATUS}${STATUS}`, '"servers":['],
-  ])('%s that comes a byte at a time loses none', async (_, text, found) => {
+  ])('loses no byte of %s that comes a byte at a time', async (_, text, found) => {
     const { path } = await serveHttp();
     const client = await RawClient.open(path);
     client.socket.setNoDelay(true);
@@ -44,7 +47,7 @@ describe('the front detection', () => {
     await until(() => client.lines.some((line) => line.includes(found)));
   });
 
-  it('a client that says nothing waits, and is heard when it speaks', async () => {
+  it('leaves a silent client undecided until it sends a byte', async () => {
     const { path, detection, server } = await serveHttp();
     const client = await RawClient.open(path);
     await until(() => detection.undecided === 1);
@@ -54,7 +57,7 @@ describe('the front detection', () => {
     expect([detection.undecided, server.connections.size]).toEqual([0, 1]);
   });
 
-  it('a client that closes its half has its replies, and one that never spoke is let go', async () => {
+  it('answers a client that closed its writing side, and closes one that sent nothing useful', async () => {
     const { path, detection, server } = await serveHttp();
     const client = await RawClient.open(path, { allowHalfOpen: true });
     client.socket.end(STATUS);
@@ -65,7 +68,7 @@ describe('the front detection', () => {
     await until(() => detection.undecided === 0 && server.connections.size === 0);
   });
 
-  it('when the daemon ends, those that never spoke are let go too', async () => {
+  it('closes undecided connections when the daemon ends', async () => {
     const { path, detection } = await serveHttp();
     const client = await RawClient.open(path);
     await until(() => detection.undecided === 1);

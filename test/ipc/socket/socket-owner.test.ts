@@ -64,7 +64,7 @@ async function own(path: string, clock?: FakeClock) {
 }
 
 describe('one daemon per socket', () => {
-  it('of six that race for a stale socket one wins, 50 times of 50; the others say who (S1)', async () => {
+  it('of six that race for a stale socket one wins, 50 times of 50; the others name its pid (S1)', async () => {
     const owners = Array.from({ length: 6 }, startOwner);
     const folder = dirname(socketPlace());
     for (let round = 0; round < 50; round += 1) {
@@ -103,7 +103,7 @@ describe('one daemon per socket', () => {
     expect(readFileSync(`${path}.lock`, 'utf8')).toBe(`${second.pid}\n`);
   });
 
-  it('a daemon whose lock file was removed is still not replaced (S1)', async () => {
+  it('a daemon whose lock file was deleted is not replaced (S1)', async () => {
     const path = socketPlace();
     await own(path);
     unlinkSync(`${path}.lock`);
@@ -116,7 +116,7 @@ describe('one daemon per socket', () => {
     expect(await client.take(1)).toEqual(['owner']);
   });
 
-  it('a claim keeps others out before it listens, and lets them in when it is given up', async () => {
+  it('a claim refuses others before it listens, until it is released', async () => {
     const path = socketPlace();
     const claim = await claimSocket(path);
     await expect(claimSocket(path)).rejects.toMatchObject({ type: 'AlreadyRunningError', pid: process.pid });
@@ -127,7 +127,7 @@ describe('one daemon per socket', () => {
     expect(readFileSync(`${path}.lock`, 'utf8')).toBe('');
   });
 
-  it('the pid of a daemon that died is not given for its successor’s', async () => {
+  it('an error never names the pid of a dead daemon for its successor', async () => {
     const path = socketPlace();
     const claim = await claimSocket(path);
     const dead = startOwner();
@@ -140,7 +140,7 @@ describe('one daemon per socket', () => {
     claim.release();
   });
 
-  it('a claim that cannot listen is given up, and what is in its way is left alone (S3)', async () => {
+  it('a claim that cannot listen is released, and what is at the path stays (S3)', async () => {
     const path = socketPlace();
     const claim = await claimSocket(path);
     mkdirSync(path);
@@ -152,7 +152,7 @@ describe('one daemon per socket', () => {
     expect(readdirSync(dirname(path))).toEqual(['toolherd.sock.lock']);
   });
 
-  it('without flock, perl locks; without both it is refused and said (S1)', async () => {
+  it('without flock perl locks; without both it is an error with a fix (S1)', async () => {
     const path = socketPlace();
     const bin = makeFolder();
     vi.stubEnv('PATH', bin);
@@ -172,7 +172,7 @@ describe('one daemon per socket', () => {
 });
 
 describe('the socket', () => {
-  it('is 0600 in a folder of 0700 from the first moment, whatever the umask (S5)', async () => {
+  it('has mode 0600 in a folder of mode 0700 from the first moment, for any umask (S5)', async () => {
     const folder = join(makeFolder(), 'run');
     // [0]: 1 ends the watcher; [1]: how many looks it has finished
     const shared = new Int32Array(new SharedArrayBuffer(8));
@@ -213,7 +213,7 @@ describe('the socket', () => {
     await watcher.terminate();
   });
 
-  it('that was deleted is noticed and made again; open connections do not notice (S4)', async () => {
+  it('is restored after it was deleted; open connections stay (S4)', async () => {
     const { path, owner, troubles } = await serve(new FakeFleet());
     const before = await RawClient.open(path);
     unlinkSync(path);
@@ -226,7 +226,7 @@ describe('the socket', () => {
     expect(readdirSync(dirname(path))).toEqual(['toolherd.sock.lock']);
   });
 
-  it('is made again also when its folder went with it, and is locked again (S4)', async () => {
+  it('is restored and locked again after its folder was deleted (S4)', async () => {
     const path = socketPlace();
     const { trouble, owner } = await own(path);
     for (let round = 0; round < 3; round += 1) {
@@ -243,7 +243,7 @@ describe('the socket', () => {
     (await claimSocket(path)).release();
   });
 
-  it('that was deleted is found missing by looking, where watching fails (S4)', async () => {
+  it('is restored by polling when the watcher fails (S4)', async () => {
     const path = socketPlace();
     const clock = new FakeClock();
     const { troubles, trouble } = await own(path, clock);
@@ -259,7 +259,7 @@ describe('the socket', () => {
     }
   });
 
-  it('that was stolen is noticed, told once, and never unlinked (S4)', async () => {
+  it('that was replaced by another is reported once and never unlinked (S4)', async () => {
     const path = socketPlace();
     const clock = new FakeClock();
     const { owner, troubles, trouble } = await own(path, clock);
@@ -279,7 +279,7 @@ describe('the socket', () => {
     expect(await thief.take(1)).toEqual(['thief']);
   });
 
-  it('is not made again over what came in its place at that very moment (S4)', async () => {
+  it('is not restored over a file that replaces it at the same moment (S4)', async () => {
     const path = socketPlace();
     const { owner } = await own(path);
     const rival = new Worker(
@@ -304,7 +304,7 @@ describe('the socket', () => {
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 
-  it('that a thief left is taken back (S4)', async () => {
+  it('is restored when the one that replaced it is deleted (S4)', async () => {
     const path = socketPlace();
     const { trouble } = await own(path);
     const stolen = trouble();
@@ -316,7 +316,7 @@ describe('the socket', () => {
     expect(await restored).toMatchObject({ kind: 'restored' });
   });
 
-  it('whose lock another daemon took meanwhile is left to it (S4)', async () => {
+  it('is left to another daemon that took the lock meanwhile (S4)', async () => {
     const path = socketPlace();
     const clock = new FakeClock();
     const { owner, troubles, trouble } = await own(path, clock);
@@ -336,7 +336,7 @@ describe('the socket', () => {
     await expect(claimSocket(path)).rejects.toMatchObject({ type: 'AlreadyRunningError' });
   });
 
-  it('that cannot be made again is told once, and is back when it can (S4)', async () => {
+  it('that cannot be restored is reported once, and is restored when it can be (S4)', async () => {
     const path = socketPlace();
     const { trouble } = await own(path);
     const lost = trouble();

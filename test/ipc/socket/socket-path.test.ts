@@ -39,7 +39,7 @@ async function expectRefused(path: string, root: string, message: RegExp): Promi
   expect(inventory(root).filter((line) => !line.includes('.lock '))).toEqual(before);
 }
 
-describe('the place of the socket', () => {
+describe('the path of the socket', () => {
   const environment = {
     TOOLHERD_SOCKET: '/env/s.sock',
     TOOLHERD_HOME: '/home/h',
@@ -59,14 +59,14 @@ describe('the place of the socket', () => {
     expect(find('x.sock', [])).toBe(join(process.cwd(), 'x.sock'));
   });
 
-  it('an empty variable counts as unset, and so does a relative XDG_RUNTIME_DIR', () => {
+  it('treats an empty variable and a relative XDG_RUNTIME_DIR as unset', () => {
     const empty = { TOOLHERD_SOCKET: '', TOOLHERD_HOME: '', XDG_RUNTIME_DIR: 'here' };
     expect(findSocketPath({ flag: '', environment: empty, stateFolder: '/state' })).toBe(
       '/state/run/toolherd.sock',
     );
   });
 
-  it('may have 103 bytes, not more', () => {
+  it('has 103 bytes at most', () => {
     const of = (bytes: number) => `/${'ä'.repeat(20)}/${'x'.repeat(bytes - 42)}`;
     expect(() => checkSocketPath(of(103))).not.toThrow();
     expect(() => checkSocketPath(of(104))).toThrow(/104 bytes/);
@@ -74,7 +74,7 @@ describe('the place of the socket', () => {
   });
 });
 
-describe('a place that is not safe is refused, and nothing is touched', () => {
+describe('an unsafe socket path is refused, and nothing is changed:', () => {
   it('a file at the path (S3)', async () => {
     const path = socketPlace();
     writeFileSync(path, 'precious');
@@ -149,7 +149,7 @@ describe('a place that is not safe is refused, and nothing is touched', () => {
     await expectRefused(join(folder, 'x'.repeat(100), 's.sock'), folder, /bytes long/);
   });
 
-  it('a folder that cannot be made is said in full', async () => {
+  it('a folder that cannot be created, with the reason and a fix', async () => {
     const file = join(makeFolder({ file: '' }), 'file');
     for (const folder of ['/proc/nowhere', join(file, 'below')]) {
       await expect(claimSocket(join(folder, 's.sock'))).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('a place that is not safe is refused, and nothing is touched', () => {
     }
   });
 
-  it('what is missing is made, 0700 all the way', async () => {
+  it('but missing folders are created with mode 0700', async () => {
     const folder = makeFolder();
     const path = join(folder, 'one', 'two', 's.sock');
     const claim = await claimSocket(path);

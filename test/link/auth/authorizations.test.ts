@@ -278,7 +278,7 @@ describe('a 401 that asks for no token, as a gateway sends it', () => {
 });
 
 describe('more scope', () => {
-  it('is asked for in addition to what was granted, and only the call that needs it fails', async () => {
+  it('is requested in addition to the granted scope, and only the call that needs it fails', async () => {
     const guarded = await startProtected({ callScope: 'write' });
     const { authorizations } = makeAuthorizations();
     const spec = httpSpec(guarded.url);
@@ -306,7 +306,7 @@ describe('more scope', () => {
     const grants = guarded.asked;
     await failure(post(authorizations, spec, 'tools/call'));
     await obtain(authorizations, spec);
-    // the server asks on, whatever it was granted
+    // the server asks for more, for any granted scope
     const refusal = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="never"' };
     const send = authorizations.layer(spec)!(
       async () => new Response('no', { status: 403, headers: refusal }),

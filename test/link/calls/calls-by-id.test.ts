@@ -6,7 +6,7 @@ import { CallsById } from '../../../src/link/calls/calls-by-id.js';
 const callOf = (id: number) => ({ id }) as Call;
 
 describe('calls in flight', () => {
-  it('are found by their ids as in a Map, however long some of them last', () => {
+  it('are found by their ids as in a Map, also beside very long calls', () => {
     const steps = fc.array(
       fc.record({ skip: fc.integer({ min: 1, max: 3000 }), end: fc.nat({ max: 20 }), look: fc.integer() }),
     );

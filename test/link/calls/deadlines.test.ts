@@ -45,7 +45,7 @@ describe('the timer wheel', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('forgets what was removed', () => {
+  it('never fires a removed item', () => {
     const { clock, expired, deadlines, add } = wheel();
     const item = add('removed', 100);
     add('stays', 100);
@@ -84,7 +84,7 @@ describe('the timer wheel', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('arms it once for each moment that comes, however many items wait behind', () => {
+  it('arms it once for each new deadline, for any number of later items', () => {
     const { clock, expired, add } = wheel();
     for (let second = 50; second > 0; second -= 1) add(String(second), second * 1000);
     const armed = clock.armed;

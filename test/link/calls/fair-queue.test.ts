@@ -32,7 +32,7 @@ describe('the fair queue', () => {
     ]);
   });
 
-  it("serves one caller's single call next, however many another has waiting", () => {
+  it("serves one caller's single call next, for any number of calls of another", () => {
     const { line } = lineOf(...Array.from({ length: 10_000 }, (_, index) => `a${index}`));
     line.shift();
     line.push(items('b')[0]!);
@@ -64,7 +64,7 @@ describe('the fair queue', () => {
 });
 
 describe('a session whose server is busy', () => {
-  it('takes turns between callers, and accepts the first call of another however many wait', () => {
+  it('takes turns between callers, and accepts the first call of another caller when one caller has many', () => {
     const { session, requests, reply } = harness({ maxInFlight: 1, maxWaiting: 3 });
     const errors: string[] = [];
     const send = (caller: string, mark: string) =>

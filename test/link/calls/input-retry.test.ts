@@ -32,7 +32,7 @@ describe('a call whose server asks for input', () => {
     expect(call.outcomes).toEqual([{ ok: true, result: { done: true } }]);
   });
 
-  it('I10: and a later call never share an id, however often it is sent again', async () => {
+  it('I10: and a later call never share an id, after any number of retries', async () => {
     const { send, asked, wants, settled, requests } = asking();
     wants(send('first').id);
     asked[0]?.answer({});
@@ -160,7 +160,7 @@ describe('an envelope', () => {
 });
 
 describe('a message that came parsed', () => {
-  it('reaches its call like a line, and one that is no message is counted', () => {
+  it('reaches its call like a line, and an invalid one is counted', () => {
     const { send, session } = harness();
     const [call, batched] = [send(), send()];
     session.deliverParsed({ jsonrpc: '2.0', id: call.id, result: { a: 1 } });

@@ -68,7 +68,7 @@ describe('a session', () => {
     [{}, 'it does not say what'],
     [undefined, 'it does not say what'],
     [null, 'it does not say what'],
-  ])('names what the server wanted to ask where no agent can answer: %j', (data, wanted) => {
+  ])('names the question of the server if no agent can answer: %j', (data, wanted) => {
     const { send, deliver } = harness();
     const call = send();
     deliver({ jsonrpc: '2.0', id: call.id, error: { code: -32021, message: 'no', data } });
@@ -78,7 +78,7 @@ describe('a session', () => {
     });
   });
 
-  it('settles everything at once when the server is gone, and marks what was sent (P4, I2)', () => {
+  it('settles everything at once when the server is gone, and marks sent calls (P4, I2)', () => {
     const { send, session } = harness({ maxInFlight: 2 });
     const calls = [send(), send(), send()];
     session.close(crash);
@@ -491,7 +491,7 @@ describe('a session', () => {
     expect(settled).toEqual([0, 1, 2]);
   });
 
-  it('keeps nothing of a call that has settled: its deadline is gone too', () => {
+  it('keeps nothing of a settled call, also no deadline', () => {
     const { send, reply, clock } = harness({ timeoutMs: 60_000, maxTimeoutMs: 60_000 });
     for (let count = 0; count < 50; count += 1) {
       reply(send().id);

@@ -105,7 +105,7 @@ describe('calls that ended without a reply', () => {
     for (const each of others) each.cancel();
     expect(callers().length).toBeLessThan(1100);
     for (const { id } of others) reply(id);
-    // two are as good as all: nothing tells them apart
+    // two callers count as all: they cannot be distinguished
     expect(callers()).toEqual(['a', 'other 0']);
   });
 });

@@ -6,7 +6,7 @@ describe('a list that is too much', () => {
     ['in one page', 'whole', '16 MiB'],
     ['in pages without an end, each of which is fine', 'pages', '16 MiB'],
     ['in small pieces, which take far more room than their bytes', 'pieces', '100000 entries'],
-  ])('%s is not kept, and its server goes on', async (_, kind, most) => {
+  ])('%s is dropped, and its server runs on', async (_, kind, most) => {
     const { link, opened, tool } = openLink(specOf('fat-lists.mjs', {}, [kind]));
     await opened;
     expect(await errorOf(link.list('tools/list'))).toMatchObject({

@@ -13,7 +13,7 @@ const whenRefused = async (answer: Answer, changes: Parameters<typeof remoteSpec
   return open(remoteSpec('http', url, changes)).ended;
 };
 
-describe('a remote server that cannot be opened says what happened, why, and what to do', () => {
+describe('a remote server that cannot be opened is reported with the cause, the reason and the fix:', () => {
   it.each<Remote>(['http', 'sse', 'websocket'])('US5: nothing listens there: %s', async (transport) => {
     const url = `${transport === 'websocket' ? 'ws' : 'http'}://127.0.0.1:${await freePort()}/mcp`;
     const ending = await open(remoteSpec(transport, `${url}?token=s3cret-value`)).ended;
@@ -73,7 +73,7 @@ describe('a remote server that cannot be opened says what happened, why, and wha
     expect(JSON.stringify(ending)).toContain(`answered HTTP ${status}: nothing here`);
   });
 
-  it('HTTP 503 does not: the server is there', async () => {
+  it('HTTP 503 does not look like a wrong entry', async () => {
     const ending = await whenRefused((_message, response) => response.writeHead(503).end('busy'));
     expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: false });
   });
@@ -100,27 +100,22 @@ describe('a remote server that cannot be opened says what happened, why, and wha
     ['sse', '7', 7000],
     ['websocket', '7', 7000],
     ['http', new Date(Date.now() + 3_600_000).toUTCString(), 3_600_000],
-  ])(
-    'FR-023: for how long it asks not to be tried again is known: %s, Retry-After: %s',
-    async (transport, said, ms) => {
-      const refuse: Answer = (_message, response) => response.writeHead(429, { 'retry-after': said }).end();
-      const { url, server } = await tinyHttp({
-        on: { GET: refuse, initialize: refuse, 'server/discover': refuse },
-      });
-      server.on('upgrade', (_request, socket) =>
-        socket.end(`HTTP/1.1 429 No\r\nRetry-After: ${said}\r\n\r\n`),
-      );
-      const address = transport === 'websocket' ? url.replace('http', 'ws') : url;
-      const ending = await open(remoteSpec(transport, address)).ended;
-      expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: false });
-      const { retryAfterMs = 0 } = ending as Failed;
-      expect(retryAfterMs).toBeLessThanOrEqual(ms);
-      expect(retryAfterMs).toBeGreaterThan(ms - 10_000);
-    },
-  );
+  ])('FR-023: its Retry-After is read: %s, Retry-After: %s', async (transport, said, ms) => {
+    const refuse: Answer = (_message, response) => response.writeHead(429, { 'retry-after': said }).end();
+    const { url, server } = await tinyHttp({
+      on: { GET: refuse, initialize: refuse, 'server/discover': refuse },
+    });
+    server.on('upgrade', (_request, socket) => socket.end(`HTTP/1.1 429 No\r\nRetry-After: ${said}\r\n\r\n`));
+    const address = transport === 'websocket' ? url.replace('http', 'ws') : url;
+    const ending = await open(remoteSpec(transport, address)).ended;
+    expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: false });
+    const { retryAfterMs = 0 } = ending as Failed;
+    expect(retryAfterMs).toBeLessThanOrEqual(ms);
+    expect(retryAfterMs).toBeGreaterThan(ms - 10_000);
+  });
 
   it.each(['soon', '-5', new Date(0).toUTCString()])(
-    'a Retry-After that makes no sense is none: %s',
+    'an invalid Retry-After is ignored: %s',
     async (said) => {
       const ending = await whenRefused((_message, response) =>
         response.writeHead(503, { 'retry-after': said }).end(),
@@ -138,7 +133,7 @@ describe('a remote server that cannot be opened says what happened, why, and wha
     expect((ending as Failed).fix).toContain("check 'url' and 'transport' of far");
   });
 
-  it('of a url only what is no secret is shown', () => {
+  it('the url is shown without its secrets', () => {
     expect(shownUrl('https://user:pass@example.com:8443/a/b?token=x#y')).toBe('https://example.com:8443/a/b');
   });
 });

@@ -26,7 +26,7 @@ const small = event(saying(1, 'ünï'), 'e1');
 const large = event(saying(77, 'x'.repeat(3 * MAX)), 'e2');
 
 describe('the event guard', () => {
-  it('lets events pass byte for byte, however they are cut', () => {
+  it('passes events byte for byte, for any split', () => {
     const text = `: hello\r\n\r\nretry: 5\n\n${small}x\n${small}\n\n\n${event(saying(2, 'y'.repeat(MAX - 200)))}`;
     fc.assert(
       fc.property(sizes, (cut) => {

@@ -24,7 +24,7 @@ const MODERN = {
 };
 const discover: Answer = ({ id }, response) => answerJson(response, reply(id, MODERN));
 
-/** Answers whatever it is sent with these bytes. */
+/** Answers every request with these bytes. */
 async function parrot(answer: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -67,7 +67,7 @@ describe('a hostile server', () => {
     expect(ms).toBeLessThan(1000 + NOISE_MS);
   });
 
-  it('nor fill the log with them', async () => {
+  it('cannot fill the log with its refusals', async () => {
     const tiny = await tinyHttp({
       on: {
         'notifications/initialized': (_message, response) => response.writeHead(500).end('x'.repeat(1e6)),
@@ -170,7 +170,7 @@ describe('a hostile server', () => {
     let pings = 0;
     const [socket] = tiny.sockets;
     socket?.on('ping', () => (pings += 1)).pong();
-    // each round trip lets whatever a pong has started come back
+    // each round trip gives a pong time to have an effect
     for (let round = 0; round < 20; round += 1) await tool('any');
     expect(pings).toBe(0);
   });
@@ -250,7 +250,7 @@ it('a call that is cancelled while its token is being fetched is never sent', as
   expect(tiny.methods()).not.toContain('tools/call');
 });
 
-it('an MCP 2026 server whose subscription stream is cut lives on, and is subscribed to again', async () => {
+it('an MCP 2026 server whose subscription stream is cut stays connected, and is subscribed to again', async () => {
   let listens = 0;
   const tiny = await tinyHttp({
     on: {

@@ -45,7 +45,7 @@ describe('a call over HTTP without an answer', () => {
     expect(link.session.state).toBe('open');
   });
 
-  it('nor does a connection that breaks take more with it than its own call', async () => {
+  it('a connection that breaks fails its own call only', async () => {
     const { tool, link } = await connect({
       on: {
         'tools/call': (message, response) => {
@@ -88,7 +88,7 @@ describe('a call over HTTP without an answer', () => {
     expect(JSON.stringify(error) + error.message).not.toContain('s3cret-value');
   });
 
-  it('one that the server refuses for being one too many was not sent, and may be tried again', async () => {
+  it('a call that the server refuses as one too many was not sent, and may be repeated', async () => {
     const { tool } = await connect({
       on: { 'tools/call': (_message, response) => response.writeHead(429).end('slow down') },
     });
@@ -286,8 +286,8 @@ describe('max_message_bytes over HTTP', () => {
   });
 });
 
-describe('what is sent', () => {
-  it('US6.2: headers go with every request, and the protocol version with all that follow initialize', async () => {
+describe('a request over HTTP', () => {
+  it('US6.2: has the headers, and after initialize the protocol version', async () => {
     const { tiny, tool, link, ended } = await connect({}, { headers: { 'X-Key': 'k-123456' } });
     await tool('any');
     link.close();
@@ -303,7 +303,7 @@ describe('what is sent', () => {
     }
   });
 
-  it('no call overtakes notifications/initialized', async () => {
+  it('never overtakes notifications/initialized', async () => {
     const order: string[] = [];
     const { tool } = await connect({
       on: {
@@ -323,7 +323,7 @@ describe('what is sent', () => {
     expect(order).toEqual(['introduced', 'called']);
   });
 
-  it('a cancelled call is cancelled at the server, and its stream is closed', async () => {
+  it('that is cancelled is cancelled at the server, and its stream is closed', async () => {
     const called = deferred<ServerResponse>();
     const { link, tiny } = await connect({
       on: { 'tools/call': (_message, response) => called.resolve(openStream(response)) },
@@ -338,7 +338,7 @@ describe('what is sent', () => {
     expect(tiny.methods()).toContain('notifications/cancelled');
   });
 
-  it('in MCP 2026 the closed stream alone cancels', async () => {
+  it('in MCP 2026 is cancelled by its closed stream alone', async () => {
     const called = deferred<ServerResponse>();
     const { link, tiny } = await connect({
       on: {
@@ -365,7 +365,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('nothing is sent to another origin by any redirect', async () => {
+  it('follows no redirect to another origin', async () => {
     const elsewhere = await tinyHttp();
     const tiny = await tinyHttp({
       on: Object.fromEntries(
@@ -418,7 +418,7 @@ describe('terminate_on_close', () => {
     expect(logs).toEqual([]);
   });
 
-  it('one that does not answer it is waited for two seconds, or until the order is to kill', async () => {
+  it('a server that does not answer it is waited for two seconds, or until the kill step', async () => {
     const { link, ended } = await connect({ on: { DELETE: () => undefined } });
     link.close();
     const [ms, ending] = await timed(ended);

@@ -28,7 +28,7 @@ const rejection = (promise: Promise<unknown>) =>
   );
 
 describe('the streamable HTTP transport of the SDK', () => {
-  it('says that it gave a stream up', async () => {
+  it('reports that it gave up a stream', async () => {
     // the stream opens once and ends; every later try is refused
     const answers = [stream('id: 1\ndata: \n\n')];
     const transport = new StreamableHTTPClientTransport(URL_HERE, {
@@ -94,7 +94,7 @@ describe('the SSE transport of the SDK', () => {
   });
 });
 
-it('ws says that a server ignored the subprotocol', async () => {
+it('ws reports that a server ignored the subprotocol', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => false });
   onTestFinished(() => void server.close());
   await once(server, 'listening');

@@ -28,7 +28,7 @@ const SERVERS = {
           else openStream(response);
           if (params?.name !== 'ask') return;
           asking = { id, response };
-          // not on the stream of its call: nothing says whose it is
+          // not on the stream of its call: nothing names its call
           tiny.stream?.write(event(QUESTION));
         },
         POST: (reply, response) => {

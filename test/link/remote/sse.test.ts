@@ -112,15 +112,15 @@ describe('the stream of an SSE server', () => {
   const tinyOf = () => stream as ReturnType<typeof openStream>;
 });
 
-describe('what is posted to an SSE server', () => {
-  it('US6.2: has the headers, as the stream has', async () => {
+describe('a POST to an SSE server', () => {
+  it('US6.2: has the headers of the stream', async () => {
     const { tiny, tool } = await connect({}, { headers: { 'X-Key': 'k-123456' } });
     await tool('any');
     expect(tiny.seen.map(({ method }) => method)).toContain('GET');
     for (const { headers } of tiny.seen) expect(headers['x-key']).toBe('k-123456');
   });
 
-  it('U6: 404 means that the session is gone: the call was not taken, and the link ends', async () => {
+  it('U6: answered with 404 means that the session has ended: the call was not taken, and the link ends', async () => {
     const { tool, ended } = await connect({
       on: { 'tools/call': (_message, response) => response.writeHead(404).end('no such session') },
     });
@@ -128,7 +128,7 @@ describe('what is posted to an SSE server', () => {
     expect(await ended).toMatchObject({ kind: 'error', cause: 'lost', looksMisconfigured: false });
   });
 
-  it('FR-023: the Retry-After of a refusal belongs to its own request', async () => {
+  it('FR-023: that is refused with Retry-After affects its own request only', async () => {
     const refused = new Map<string, ServerResponse>();
     const refuse =
       (headers: Record<string, string>): Answer =>
@@ -165,7 +165,7 @@ describe('what is posted to an SSE server', () => {
     });
   });
 
-  it('any other refusal concerns the one call', async () => {
+  it('that is refused otherwise fails its own call only', async () => {
     const { tool, link } = await connect({
       on: { 'tools/call': (_message, response) => response.writeHead(500).end('oh no') },
     });

@@ -183,7 +183,7 @@ export async function tinyWebsocket(
   return tiny;
 }
 
-/** Takes every connection and says nothing. */
+/** Accepts every connection and sends nothing. */
 export async function deafServer(): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTcp((socket) => {

@@ -111,7 +111,7 @@ describe('messages over a WebSocket', () => {
     expect(link.session.state).toBe('open');
   });
 
-  it('beyond twice of it the connection ends, and says why', async () => {
+  it('more than twice max_message_bytes ends the connection with the reason', async () => {
     const { tool, ended } = await connect(
       { 'tools/call': ({ id }, socket) => socket.send(saying(id, 'x'.repeat(300_000))) },
       { maxMessageBytes: 100_000 },

@@ -5,7 +5,7 @@ import { fastestOf } from '../../support/fastest-of.js';
 const shown = (...[command = '', ...args]: string[]) => shownCommand({ command, args }, (text) => text);
 
 describe('the command of a server, as it is shown', () => {
-  it('is what could be pasted into a shell', () => {
+  it('can be pasted into a shell', () => {
     expect(shown('npx', '-y', '@scope/pkg@1', '--flag', 'two words')).toBe(
       "npx -y @scope/pkg@1 --flag 'two words'",
     );
@@ -77,7 +77,7 @@ describe('the command of a server, as it is shown', () => {
     [['--no-auth', 'server.mjs']],
     [['-no-auth', 'server.mjs']],
     [['-c', 'run --no-auth server.mjs']],
-  ])('has what follows a flag that turns something off: %j', (args) => {
+  ])('keeps the word after a flag that turns something off: %j', (args) => {
     const line = shown('node', ...args);
     expect(line).toContain('server.mjs');
     expect(line).not.toContain('[hidden]');

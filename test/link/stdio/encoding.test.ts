@@ -11,7 +11,7 @@ describe('an encoding (FR-004)', () => {
   });
 
   it.each(['utf-16le', 'utf-16be', 'shift_jis', 'windows-1252', 'iso-2022-jp', 'gb18030', 'latin1', 'ascii'])(
-    'writes JSON in %s that reads back as it was',
+    'writes JSON in %s that reads back unchanged',
     (label) => {
       const line = `${JSON.stringify({ text: 'ä ☃ 表 😀 \u2028' })}\n`;
       const encoded = encodingOf(label).encode(line);

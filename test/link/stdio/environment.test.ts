@@ -18,7 +18,7 @@ const daemon = {
 };
 
 describe('the environment of a child', () => {
-  it('is what it needs of the daemon, what was declared, and a cookie (FR-008)', () => {
+  it('has the needed variables of the daemon, the declared ones, and a cookie (FR-008)', () => {
     const env = childEnvironment(daemon, { env: { TOKEN: 't', PATH: '/mine' }, config: undefined }, 'id:1');
     expect(env).toEqual({
       HOME: '/home/me',

@@ -6,7 +6,7 @@ import { NOISE_MS } from '../../support/noise.js';
 const shown = (output: string) => failureLines(output).shown.split('\n');
 
 describe('the last lines of an output', () => {
-  it('are those that look like errors, not what npm prints after them', () => {
+  it('are those that look like errors, not the lines of npm after them', () => {
     const noise = Array.from({ length: 20 }, (_, index) => `fetching ${index}`).join('\n');
     expect(
       shown(`Error: no key\n${noise}\nnpm error A complete log of this run can be found in: /x`),
@@ -27,7 +27,7 @@ describe('the last lines of an output', () => {
     ).toEqual(["KeyError: 'K'"]);
   });
 
-  it('keep what a server prints with an indent', () => {
+  it('keep lines that a server indents', () => {
     expect(shown('Error: no key. Put this into your config:\n    LEVEL: abc\n')).toEqual([
       'Error: no key. Put this into your config:',
       '    LEVEL: abc',
@@ -111,7 +111,7 @@ describe('the last lines of an output', () => {
     expect(fastestOf(5, () => failureLines(output))).toBeLessThan(200);
   });
 
-  it('are the noise where there is nothing else, and none where there is none', () => {
+  it('are noise if there is nothing else, and empty without output', () => {
     expect(shown('Node.js v20.20.2\n')).toEqual(['Node.js v20.20.2']);
     expect(failureLines('\n \n')).toEqual({ text: '', lastError: '', shown: '', onlyNoise: true });
   });

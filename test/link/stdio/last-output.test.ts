@@ -28,7 +28,7 @@ function open(words: readonly string[] = [], { known = words.length === 0 } = {}
 }
 
 describe('a crash of a server that has served', () => {
-  it('shows what the server wrote in the five seconds before, and nothing older', async () => {
+  it('shows the output of the last five seconds, and nothing older', async () => {
     const { tool, ended, clock, logged } = open();
     await tool('write', 'old words');
     await logged(/old words/);
@@ -49,14 +49,14 @@ describe('a crash of a server that has served', () => {
     });
   });
 
-  it('does not show what the process before it wrote', async () => {
+  it('does not show the output of the process before it', async () => {
     const { tool, ended, starts } = open(['words of the first']);
     await tool('end');
     const { why, fix } = await ended;
     expect([starts(), why, fix]).toEqual([2, undefined, SEE_LOGS]);
   });
 
-  it('by a signal is not explained by what the server wrote', async () => {
+  it('by a signal is not explained by the output', async () => {
     const { tool, ended } = open();
     await tool('kill', 'Error: API_KEY is required');
     const { why, fix } = await ended;
@@ -67,7 +67,7 @@ describe('a crash of a server that has served', () => {
 });
 
 describe('a start that failed twice', () => {
-  it('shows what the first process wrote, where the second wrote nothing', async () => {
+  it('shows the output of the first process, if the second wrote nothing', async () => {
     const { ended, starts } = open(['words of the first', '']);
     expect((await ended).why).toBe('the last lines on stderr:\nwords of the first');
     expect(starts()).toBe(2);

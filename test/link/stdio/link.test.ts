@@ -128,7 +128,7 @@ describe('a stdio link', () => {
       expect(await waiting).toMatchObject({ type: 'ServerCrashedError', sent: false, retryable: true });
     });
 
-    it('still delivers what it had written before its death', async () => {
+    it('still delivers the output before its death', async () => {
       for (const bytes of [10, 150_000]) {
         const { tool, ended } = openLink(specOf('answers-and-exits.mjs'));
         expect(await tool('last', { bytes })).toHaveLength(bytes);
@@ -160,7 +160,7 @@ describe('a stdio link', () => {
       expect([alive(helper), table.size]).toEqual([false, 0]);
     });
 
-    it.runIf(process.platform === 'linux')('finds a helper in a session of its own (P7, I5)', async () => {
+    it.runIf(process.platform === 'linux')('finds a helper in another session (P7, I5)', async () => {
       const { opened, tool, ended, logs } = openLink(specOf('escapes.mjs'));
       await opened;
       const helper = Number(await tool('helper'));
@@ -260,7 +260,7 @@ describe('a stdio link', () => {
       await expect(opened).rejects.toThrow();
     });
 
-    it('reports its end exactly once, however often it is closed', async () => {
+    it('reports its end exactly once, for any number of closes', async () => {
       const { link, opened, ended, endings } = openLink(specOf('good.mjs'));
       await opened;
       link.close();

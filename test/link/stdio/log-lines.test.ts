@@ -10,7 +10,7 @@ function collect(limits = { lineBytes: 100, bytesPerSecond: 1000, burstBytes: 10
 }
 
 describe('lines for the log', () => {
-  it('are the same however the stream is cut', () => {
+  it('are the same for any split of the stream', () => {
     const line = fc.string({ unit: fc.constantFrom('a', 'ä', ' ', '\t'), maxLength: 70 });
     fc.assert(
       fc.property(
@@ -46,7 +46,7 @@ describe('lines for the log', () => {
     expect(lines).toEqual([`${'x'.repeat(100)} … (200 bytes cut)`, 'next']);
   });
 
-  it('that are too many are dropped, and a line says how much that was (U1)', () => {
+  it('that are too many are dropped, and a line reports how many bytes (U1)', () => {
     const { clock, lines, log } = collect({ lineBytes: 100, bytesPerSecond: 1000, burstBytes: 1000 });
     for (let count = 0; count < 100; count += 1) log.push(Buffer.from(`${'x'.repeat(49)}\n`));
     const passed = lines.length;

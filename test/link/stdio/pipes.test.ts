@@ -50,7 +50,7 @@ describe('waiting for the last bytes of a dead process', () => {
     expect(await turns(() => 7)).toBe(2);
   });
 
-  it('goes on while bytes arrive', async () => {
+  it('continues while bytes arrive', async () => {
     expect(await turns((turn) => Math.min(turn, 10))).toBe(12);
     expect(await turns((turn) => Math.floor(turn / 2) * Number(turn < 8))).toBe(10);
   });

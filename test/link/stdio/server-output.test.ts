@@ -48,7 +48,7 @@ describe('a result over max_message_bytes', () => {
     },
   );
 
-  it('is no limit for what is just below: 50 MB come through', async () => {
+  it('passes just below the limit: 50 MB arrive', async () => {
     const { tool } = openLink(specOf('huge.mjs'));
     expect(await tool('give', { bytes: 50_000_000 })).toHaveLength(50_000_000);
   });
@@ -101,7 +101,7 @@ describe('a hostile server', () => {
   });
 });
 
-describe('a server that reads no more', () => {
+describe('a server that stops reading', () => {
   it('fills its queue, then fails fast; nothing hangs for ever (U5)', async () => {
     const { link, opened, ended } = openLink(specOf('deaf.mjs', { requestTimeoutMs: 700 }));
     await opened;

@@ -59,7 +59,7 @@ describe('what follows an ending', () => {
     expect(decide(ending, noHistory, { ...defaults, restart: 'always' }, 0).verdict).toBe('rest');
   });
 
-  test('simulated P-10: what trying again cannot mend is quarantined at once, whatever the policy', () => {
+  test('simulated P-10: a failure that a retry cannot solve is quarantined at once, for every policy', () => {
     const ending = failed({ cause: 'spawn', message: 'no such command', permanent: true });
     for (const restart of ['on-failure', 'always', 'never'] as const) {
       expect(decide(ending, noHistory, { ...defaults, restart }, 0)).toEqual({
@@ -69,7 +69,7 @@ describe('what follows an ending', () => {
     }
   });
 
-  test('P14: for want of room it is tried again for as long as it takes, and that is no failed start', () => {
+  test('P14: a start without free files or processes is retried without a limit, and is no failed start', () => {
     const ending = failed({ cause: 'spawn', message: 'no more processes', shortage: true });
     const worst = { ...full, failedStarts: 99 };
     expect(decide(ending, worst, defaults, 50)).toEqual({ verdict: 'restart', attempt: 5 });
@@ -77,23 +77,23 @@ describe('what follows an ending', () => {
     expect(afterEnding(full, ending, undefined, defaults)).toEqual({ ...full, restarts: [] });
   });
 
-  describe('what looks misconfigured', () => {
+  describe('an entry that looks misconfigured', () => {
     const ending = failed({ cause: 'protocol', message: 'HTTP 404', looksMisconfigured: true });
 
-    test('is rechecked where it was never connected, and restarted where it was', () => {
+    test('is rechecked if it was never connected, and restarted if it was', () => {
       expect(decide(ending, noHistory, defaults, 0)).toEqual({ verdict: 'recheck' });
       const connected = { ...noHistory, hasConnected: true };
       expect(decide(ending, connected, defaults, 0)).toEqual({ verdict: 'restart', attempt: 0 });
     });
 
-    test('rests under never, and is given up after as many tries as any other', () => {
+    test('rests under never, and is quarantined after max_restarts tries', () => {
       expect(decide(ending, noHistory, { ...defaults, restart: 'never' }, 0).verdict).toBe('rest');
       expect(decide(ending, { ...noHistory, failedStarts: 6 }, defaults, 0).verdict).toBe('quarantine');
       expect(decide(ending, { ...full, hasConnected: false }, defaults, 60).verdict).toBe('quarantine');
     });
   });
 
-  test('what was connected once stays so: a failed start and a pardon do not change it', () => {
+  test('"was connected" survives a failed start and a reset', () => {
     const connected = afterEnding(noHistory, crash, 1, defaults);
     expect(connected.hasConnected).toBe(true);
     expect(afterEnding(connected, crash, undefined, defaults).hasConnected).toBe(true);
@@ -249,17 +249,17 @@ describe('an intensity that cannot be reached', () => {
     expect(intensityUnreachable({ ...window, backoff: { ...tight.backoff, minMs: 0 } })).toBeUndefined();
   });
 
-  test('is found at once, however many restarts are allowed', { timeout: 1_000 }, () => {
+  test('is found at once for any number of restarts', { timeout: 1_000 }, () => {
     const endless = { ...tight, maxRestarts: 1e9, restartWindowMs: 40_000 };
     expect(intensityUnreachable(endless)).toBeDefined();
     expect(intensityUnreachable({ ...endless, backoff: { ...tight.backoff, minMs: 0 } })).toBeUndefined();
   });
 
-  test('is no matter under never', () => {
+  test('does not matter under never', () => {
     expect(intensityUnreachable({ ...tight, restartWindowMs: 1, restart: 'never' })).toBeUndefined();
   });
 
-  test('I3: what it accepts ends in quarantine when every start dies at once, and what it refuses never does', () => {
+  test('I3: an accepted intensity leads to quarantine when every start dies at once, a refused one never does', () => {
     const policies = fc.record({
       maxRestarts: fc.integer({ min: 0, max: 12 }),
       restartWindowMs: fc.integer({ min: 1, max: 60_000 }),

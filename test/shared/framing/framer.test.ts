@@ -23,7 +23,7 @@ function frame(chunks: Iterable<Buffer>, maxBytes = 1000) {
   return { lines, oversized, framer };
 }
 
-/** What a connection does: it tells of a line that is too long at once. */
+/** Like a connection: reports a line that is too long at once. */
 function frameTold(chunks: Iterable<Buffer>, maxBytes = 1000): string[] {
   const events: string[] = [];
   const framer = new Framer(maxBytes, {
@@ -78,7 +78,7 @@ function collectGarbage(): void {
 }
 
 describe('the framer', () => {
-  it('gives the same messages however the stream is cut (U2)', () => {
+  it('gives the same messages for any split of the stream (U2)', () => {
     const line = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', '{', '"', '\r', 'ä', '\0'), maxLength: 60 }),
       fc.integer({ min: 90, max: 120 }).map((length) => 'z'.repeat(length)),
@@ -113,7 +113,7 @@ describe('the framer', () => {
     }
   });
 
-  it('keeps head and tail of an oversized line, whatever the chunks (U3)', () => {
+  it('keeps head and tail of an oversized line, for any chunks (U3)', () => {
     const text = `HEAD${Array.from({ length: 20_000 }, (_, at) => at).join(' ')}TAIL`;
     for (const size of [1, EDGE_BYTES - 1, EDGE_BYTES, 65_536, 400_000]) {
       const bytes = Buffer.from(`${text}\n`);
@@ -126,7 +126,7 @@ describe('the framer', () => {
     }
   });
 
-  it('takes one carriage return from an oversized line, whatever the chunks', () => {
+  it('takes one carriage return from an oversized line, for any chunks', () => {
     const stream = Buffer.from(`${'x'.repeat(5000)}\r\r\n`);
     const bytes = [[stream], [stream.subarray(0, 999), stream.subarray(999)]].map(
       (chunks) => frame(chunks).oversized[0]?.bytes,

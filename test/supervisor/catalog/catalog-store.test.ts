@@ -19,8 +19,8 @@ function stage() {
   return { folder, store, said };
 }
 
-describe('what servers offered is kept', () => {
-  test('and is the same when it is read again; a list that was not known is still not known', () => {
+describe('the cached lists of servers', () => {
+  test('read back equal to what was saved; a list that was unknown stays unknown', () => {
     const { store, said } = stage();
     store.save('one', LISTS);
     expect(store.load('one')).toEqual(LISTS);
@@ -28,7 +28,7 @@ describe('what servers offered is kept', () => {
     expect(said).toEqual([]);
   });
 
-  test('in a file that only the user can read, whole, and with nothing beside it', () => {
+  test('are in one file of mode 0600 in a folder of mode 0700, without temporary files', () => {
     const { store, folder } = stage();
     store.save('one', LISTS);
     store.save('one', { ...LISTS, prompts: [] });
@@ -38,7 +38,7 @@ describe('what servers offered is kept', () => {
   });
 
   test.each(['', '{"format":1,"lists"', '[]', '{"format":2,"lists":{"tools":[]}}', '{"format":1}', 'null'])(
-    'what cannot be understood is nothing, and that is said once: %j',
+    'are ignored when their file is no valid cache, with one warning: %j',
     (text) => {
       const { store, folder, said } = stage();
       store.save('one', LISTS);
@@ -51,7 +51,7 @@ describe('what servers offered is kept', () => {
     },
   );
 
-  test('a list of another shape is not known, the others are', () => {
+  test('are checked one by one: a list of the wrong shape is unknown, the others are read', () => {
     const { store, folder, said } = stage();
     store.save('one', LISTS);
     writeFileSync(join(folder, 'one.json'), '{"format":1,"lists":{"tools":[7],"prompts":[{"name":"p"}]}}');
@@ -59,7 +59,7 @@ describe('what servers offered is kept', () => {
     expect(said).toEqual([expect.stringContaining('its tools are no list of objects')]);
   });
 
-  test('where nothing can be written, nothing is kept and nothing breaks', async () => {
+  test('are not saved to a folder that cannot be written, with one warning and no exception', async () => {
     const folder = makeFolder({ file: '' });
     const said: string[] = [];
     const store = new CatalogFiles(
@@ -73,7 +73,7 @@ describe('what servers offered is kept', () => {
     await store.seen(['one']);
   });
 
-  test('for 90 days after its server was last configured', async () => {
+  test('are deleted 90 days after their server was last configured', async () => {
     const { store, folder } = stage();
     for (const name of ['old', 'configured', 'fresh']) store.save(name, LISTS);
     const past = new Date(Date.now() - 91 * DAY_MS);
@@ -83,14 +83,14 @@ describe('what servers offered is kept', () => {
     expect(Date.now() - statSync(join(folder, 'configured.json')).mtimeMs).toBeLessThan(DAY_MS);
   });
 
-  test('no more than is worth reading', () => {
+  test('are not saved when they have more than 16 MiB', () => {
     const { store } = stage();
     store.save('one', LISTS);
     store.save('one', { ...LISTS, tools: [{ name: 'x'.repeat(17 * 2 ** 20) }] });
     expect(store.load('one')).toBeUndefined();
   });
 
-  test('X1: under a name and with a content that tell nothing of how a server is started', () => {
+  test("X1: have a file name and a content that reveal nothing of the server's command", () => {
     const { store, folder } = stage();
     store.save('0a1b', LISTS);
     const text = readFileSync(join(folder, '0a1b.json'), 'utf8');

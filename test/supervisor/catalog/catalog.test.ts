@@ -14,7 +14,7 @@ const tools = (...names: string[]): FakeLinkBehaviour => ({
   lists: { 'tools/list': names.map((name) => ({ name, inputSchema: schema })) },
 });
 
-/** What is kept from one herd to the next. */
+/** The cache that two herds share. */
 class Memory implements CatalogStore {
   readonly kept = new Map<string, string>();
   saves = 0;
@@ -42,7 +42,7 @@ function stage(manners: FakeLinkBehaviour, changes: Partial<StdioSpec> = {}, cat
   return { world, herd, events, names, call, catalogs };
 }
 
-/** A second life, in which the server would offer something else. */
+/** A second herd with the same cache, whose server offers other tools. */
 async function afterwards(
   before: FakeLinkBehaviour,
   now: FakeLinkBehaviour,
@@ -53,8 +53,8 @@ async function afterwards(
   return stage(now, changes, first.catalogs);
 }
 
-describe('what a server offered in an earlier life', () => {
-  test('answers without starting it; fresh ones are asked for, and the difference is told', async () => {
+describe('the cached lists of a server', () => {
+  test('answer a request without a start; a refresh reads them again and emits the difference as an event', async () => {
     const { world, names, events, herd } = await afterwards(tools('a', 'b'), tools('b', 'c'));
     expect([await names(), world.links.length]).toEqual([['a', 'b'], 0]);
     expect(herd.view.status()[0]?.tools).toBe(2);
@@ -75,13 +75,13 @@ describe('what a server offered in an earlier life', () => {
     ]);
   });
 
-  test('is what it still offers: nothing is told, nothing is written again', async () => {
+  test('cause no event and no write when the server still offers the same', async () => {
     const { names, events, catalogs } = await afterwards(tools('a'), tools('a'));
     await names(true);
     expect([events, catalogs.saves]).toEqual([[], 1]);
   });
 
-  test('is replaced by the next start, whatever caused that', async () => {
+  test('are replaced by the lists of the next start, also when a call caused it', async () => {
     const { call, events, names } = await afterwards(tools('a'), tools('a', 'b'));
     await call('a');
     await settled();
@@ -89,14 +89,14 @@ describe('what a server offered in an earlier life', () => {
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  test('belongs to what it was started with: one of another command has none', async () => {
+  test('belong to the command line: the same server with other arguments has none', async () => {
     const first = stage(tools('a'));
     await first.names();
     const { world, names } = stage(tools('b'), { args: ['other'] }, first.catalogs);
     expect([await names(), world.links.length]).toEqual([['b'], 1]);
   });
 
-  test('is remembered list by list: one that could not be read is unknown, the others are cached', async () => {
+  test('are cached one by one: a list that could not be read stays unknown, the others are cached', async () => {
     const bad: FakeLinkBehaviour = {
       opens: true,
       lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] },
@@ -114,7 +114,7 @@ describe('what a server offered in an earlier life', () => {
     expect([await names(), world.links.length]).toEqual([['a'], 1]);
   });
 
-  test('is compared with what was pinned, although another list is not remembered', async () => {
+  test('are compared with the pins, also when another list is not cached', async () => {
     const store = new PinMemory();
     const pins = { store, policy: () => 'enforce' as const };
     const catalogs = new Memory();
@@ -140,7 +140,7 @@ describe('what a server offered in an earlier life', () => {
     expect(world.links).toHaveLength(0);
   });
 
-  test('stays marked as cached while the server does not answer, and is told as old if it cannot start', async () => {
+  test('stay marked as cached while the server does not answer, and are reported as old if it cannot start', async () => {
     const { world, herd } = await afterwards(tools('a'), {}, { maxRestarts: 0 });
     const refreshing = herd.view.catalog.tools('srv', true);
     await settled();
@@ -156,14 +156,14 @@ describe('what a server offered in an earlier life', () => {
     expect(missing).toEqual([{ server: 'srv', list: 'tools', reason }]);
   });
 
-  test('does not decide that a tool is not there: the server is asked first', async () => {
+  test("do not prove that a tool is missing: toolherd reads the server's list before it refuses a call", async () => {
     const { world, call } = await afterwards(tools('a'), tools('b'));
     expect((await call('b')).success).toBe(true);
     expect(world.newest.calls.map(({ params }) => params.name)).toEqual(['b']);
     expect((await call('a')).error).toMatchObject({ type: 'MCPToolNotFoundError', fix: "did you mean 'b'?" });
   });
 
-  test('a call that runs out of time while the server is asked was not sent', async () => {
+  test('do not have the called tool: a call that times out while the server is read was not sent', async () => {
     const { world, call } = await afterwards(tools('a'), {});
     const calling = call('b', { timeout_ms: 500 });
     await settled();
@@ -171,7 +171,7 @@ describe('what a server offered in an earlier life', () => {
     expect((await calling).error).toMatchObject({ type: 'MCPTimeoutError', sent: false, retryable: true });
   });
 
-  test('a call that is taken back while the server is asked was not sent', async () => {
+  test('do not have the called tool: a call that is cancelled while the server is read was not sent', async () => {
     const { herd } = await afterwards(tools('a'), {});
     const abort = new AbortController();
     const calling = herd.view.calls.call({ server: 'srv', tool: 'b' }, { signal: abort.signal });
@@ -180,14 +180,14 @@ describe('what a server offered in an earlier life', () => {
     expect((await calling).error).toMatchObject({ type: 'CancelledError', sent: false });
   });
 
-  test('a tool that the config hides stays hidden, and nothing is started for it', async () => {
+  test('have a tool that the config hides: a call to it is refused without a start', async () => {
     const hidden = { tools: { allow: ['*'], deny: ['rm'] } };
     const { world, call } = await afterwards(tools('a', 'rm'), tools('a', 'rm'), hidden);
     expect((await call('rm')).error?.type).toBe('MCPToolNotFoundError');
     expect(world.links).toEqual([]);
   });
 
-  test('of a transient server is checked by the first process that comes', async () => {
+  test('are read again by the first process of a transient server only', async () => {
     const { world, call, events } = await afterwards(tools('a'), tools('a', 'b'), { lifecycle: 'transient' });
     await call('a');
     await settled();
@@ -198,7 +198,7 @@ describe('what a server offered in an earlier life', () => {
 });
 
 describe('FR-016: lists that have changed', () => {
-  test('only those that the server names are read again; a wish for all of them means all', async () => {
+  test('only the lists that the server names are read again; a refresh reads all of them', async () => {
     const { world, names } = stage(tools('a'));
     await names();
     const { reads } = world.newest;
@@ -213,7 +213,7 @@ describe('FR-016: lists that have changed', () => {
     expect(reads).toHaveLength(4);
   });
 
-  test('a tool that was announced can be called before the lists are read again', async () => {
+  test('a new tool can be called before its list is read again', async () => {
     const { world, names, call } = stage(tools('a'));
     await names();
     world.newest.manners = tools('a', 'b');
@@ -221,7 +221,7 @@ describe('FR-016: lists that have changed', () => {
     expect((await call('b')).success).toBe(true);
   });
 
-  test('one that could not be read again is still in doubt: what it now has can be called', async () => {
+  test('a list that could not be read again stays in doubt: calls to tools that it lacks pass', async () => {
     const { world, names, call } = stage(tools('a'));
     await names();
     world.newest.manners = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
@@ -231,7 +231,7 @@ describe('FR-016: lists that have changed', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  test('one that is not wanted is in no doubt', async () => {
+  test('a change of a list that the config does not load causes no reading', async () => {
     const { world, call } = stage(tools('a'), { lifecycle: 'transient', loadPrompts: false });
     await call('a');
     world.newest.says('notifications/prompts/list_changed');
@@ -241,7 +241,7 @@ describe('FR-016: lists that have changed', () => {
     expect(world.links.at(-1)?.reads).toEqual([]);
   });
 
-  test('a transient process that says so and goes leaves it to the next to look', async () => {
+  test('after a transient process reports a change and ends, the next process reads the list', async () => {
     const { world, names, call, events } = stage(tools('a'), { lifecycle: 'transient' });
     await names();
     events.length = 0;
@@ -258,7 +258,7 @@ describe('FR-016: lists that have changed', () => {
     expect(events.map(({ added }) => added)).toEqual([['b']]);
   });
 
-  test('a definition that is another under the same name is told as changed', async () => {
+  test('a new definition under the same name is emitted as changed', async () => {
     const { world, names, events } = stage(tools('a'));
     await names();
     events.length = 0;
@@ -273,7 +273,7 @@ describe('FR-016: lists that have changed', () => {
 });
 
 describe('FR-016: a config that changes', () => {
-  test('a server that is taken out takes along what it offered, and that is told', async () => {
+  test('the tools of a removed server are emitted as removed', async () => {
     const { herd, names, events } = stage(tools('a', 'b'));
     await names();
     events.length = 0;
@@ -285,7 +285,7 @@ describe('FR-016: a config that changes', () => {
     ]);
   });
 
-  test('one that is started with something else offers nothing until it is asked, or what it last did', async () => {
+  test('a server with other arguments offers nothing until it was read, and its cached lists when the old arguments return', async () => {
     const { herd, names, events, world } = stage(tools('a', 'b'));
     await names();
     events.length = 0;
@@ -302,8 +302,8 @@ describe('FR-016: a config that changes', () => {
   });
 });
 
-describe('a list that its server says is good for a while', () => {
-  test('is not asked for again before, is after, and is shown as it is when no process can be asked', async () => {
+describe('a list with a ttl', () => {
+  test('is read again only after the ttl, and is shown unchanged when no process runs', async () => {
     const { world, names, herd } = stage({ ...tools('a'), ttlMs: 1000 });
     await names();
     world.newest.manners = { ...tools('b'), ttlMs: 1000 };
@@ -318,7 +318,7 @@ describe('a list that its server says is good for a while', () => {
 });
 
 describe('a list of the herd', () => {
-  test('waits for list_wait, not for a start; one server that is named is waited for', async () => {
+  test('waits for list_wait, not for a start; a list of one named server waits for its start', async () => {
     const { world, herd } = stage({}, { startTimeoutMs: 30_000 });
     const answered: string[] = [];
     void herd.view.catalog.tools().then(({ missing }) => answered.push(`herd ${missing[0]?.reason}`));
@@ -334,7 +334,7 @@ describe('a list of the herd', () => {
     expect(answered).toHaveLength(2);
   });
 
-  test('does without a server that is taken out of the config while it is waited for', async () => {
+  test('answers without a server that the config drops meanwhile', async () => {
     const { herd } = stage({});
     const listing = herd.view.catalog.tools();
     await settled();

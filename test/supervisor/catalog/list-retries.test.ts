@@ -44,14 +44,14 @@ describe('a list that could not be read', () => {
     }
   });
 
-  test('alone: lists that are known are not read with it', async () => {
+  test('is read again alone: known lists are not read with it', async () => {
     const { world } = await stage();
     world.newest.reads.length = 0;
     await world.passes(1000);
     expect(world.newest.reads).toEqual(['tools/list']);
   });
 
-  test('and then can be is fresh; a later failure begins with 1 s again', async () => {
+  test('is fresh after a try that succeeds; a later failure waits 1 s again', async () => {
     const { world, server, tools } = await stage();
     await world.passes(1000);
     world.newest.manners = listing('a');
@@ -67,7 +67,7 @@ describe('a list that could not be read', () => {
     expect(server.catalog.lists.tools).toMatchObject([{ name: 'a' }]);
   });
 
-  test('is not waited for while the next try is to come; refresh asks at once', async () => {
+  test('delays no request before its next try; a refresh reads it at once', async () => {
     const { world, server, asked } = await stage();
     asked();
     await server.readLists();
@@ -76,7 +76,7 @@ describe('a list that could not be read', () => {
     expect((await server.readLists({ refresh: true })).tools).toMatchObject([{ name: 'a' }]);
   });
 
-  test('is not read again by a server that is gone, and is by the next process', async () => {
+  test('is not read again after a stop, and is read by the next process', async () => {
     const { world, server, tools } = await stage();
     server.stop();
     await settled();
@@ -88,7 +88,7 @@ describe('a list that could not be read', () => {
     expect(tools().freshness).toBe('fresh');
   });
 
-  test('is read again by a process that crashed and came back, not by the old one', async () => {
+  test('is read by the new process after a crash, not by the old one', async () => {
     const { world, tools } = await stage();
     const [first] = world.links;
     world.manners = () => listing('a');
@@ -99,7 +99,7 @@ describe('a list that could not be read', () => {
     expect(world.links.flatMap(({ reads }) => reads)).toHaveLength(8);
   });
 
-  test('of one of several replicas is read again by any that runs', async () => {
+  test('is read again by any replica that runs', async () => {
     const { world, server, tools } = await stage({ replicas: 2 });
     server.start();
     await settled();
@@ -110,7 +110,7 @@ describe('a list that could not be read', () => {
     expect(tools().freshness).toBe('fresh');
   });
 
-  test('does not keep the process that was started to read it', async () => {
+  test('does not keep the transient process that was started to read it', async () => {
     const { world, server, tools } = await stage({ lifecycle: 'transient' });
     await world.passes(1000);
     expect([world.alive, world.clock.pending, tools().freshness]).toEqual([[], 0, 'failed']);
@@ -120,7 +120,7 @@ describe('a list that could not be read', () => {
     expect([world.alive, world.links.length]).toEqual([[], 2]);
   });
 
-  test('is read again by a spare that waits', async () => {
+  test('is read again by a waiting spare', async () => {
     const { world, tools } = await stage({ lifecycle: 'transient', spares: 1 });
     const [spare] = world.alive;
     spare!.manners = listing('a');
@@ -129,7 +129,7 @@ describe('a list that could not be read', () => {
   });
 });
 
-describe('a list that is no longer good, and cannot be read again', () => {
+describe('a list whose ttl is over and that cannot be read again', () => {
   test('is tried again with backoff; a request for it neither waits nor brings the next try forward', async () => {
     const { world, server, tools, asked } = await stage({}, { ...listing('a'), ttlMs: 1000 });
     await world.passes(1000);
@@ -147,7 +147,7 @@ describe('a list that is no longer good, and cannot be read again', () => {
 
 describe('a list that changes while it is read', () => {
   test.each([{}, { lifecycle: 'transient' as const }, { lifecycle: 'transient' as const, spares: 1 }])(
-    'a refresh is answered by a reading that began after it (%o)',
+    'a refresh gets the result of a reading that began after it (%o)',
     async (changes) => {
       const { world, server } = await stage(changes, listing('a'));
       await world.passes(100);
@@ -169,7 +169,7 @@ describe('a list that changes while it is read', () => {
     },
   );
 
-  test('is read once more: what was read is not what it is', async () => {
+  test('is read once more, because the first reading is outdated', async () => {
     const { world, server, tools } = await stage({}, listing('old'));
     let answer: (tools: JsonObject[]) => void = () => {};
     const slow = new Promise<JsonObject[]>((resolve) => {

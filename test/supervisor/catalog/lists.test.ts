@@ -12,7 +12,7 @@ async function read(changes: Partial<StdioSpec>, offered: FakeLinkBehaviour['lis
 }
 
 describe('reading the lists of a server', () => {
-  test('FR-013 FR-014: all of them', async () => {
+  test('FR-013 FR-014: gets all four lists', async () => {
     const { lists, failures } = await read(
       {},
       { 'tools/list': [{ name: 'a' }], 'prompts/list': [{ name: 'b' }] },
@@ -21,13 +21,13 @@ describe('reading the lists of a server', () => {
     expect(failures).toBeUndefined();
   });
 
-  test('FR-013 FR-014: what is not wanted is not asked for, and stays unknown', async () => {
+  test('FR-013 FR-014: skips lists that the config does not load; they stay unknown', async () => {
     const { lists, reads } = await read({ loadTools: false, loadPrompts: false }, {});
     expect([lists.tools, lists.prompts]).toEqual([undefined, undefined]);
     expect(reads).toEqual(['resources/list', 'resources/templates/list']);
   });
 
-  test('one that cannot be read is not empty but unknown, with the reason; the others are still of use', async () => {
+  test('leaves a list that fails unknown, with the reason, and keeps the others', async () => {
     const { lists, failures } = await read(
       {},
       { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'b' }] },

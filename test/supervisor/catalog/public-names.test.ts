@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicNames, toPublicName } from '../../../src/supervisor/catalog/public-names.js';
 
-describe('the name of a tool in the whole herd', () => {
+describe('the public name of a tool', () => {
   test('is server__tool', () => {
     expect(toPublicName('github', 'create_issue')).toBe('github__create_issue');
   });
@@ -13,7 +13,7 @@ describe('the name of a tool in the whole herd', () => {
     expect(toPublicName('ä', '\n"\u0000')).toBe('-__---');
   });
 
-  test('has 64 characters at most; a hash keeps long ones apart', () => {
+  test('has 64 characters at most; a hash keeps long names distinct', () => {
     const tool = 'x'.repeat(59);
     expect(toPublicName('abc', tool)).toBe(`abc__${tool}`);
     const long = toPublicName('abcd', tool);
@@ -32,7 +32,7 @@ describe('the name of a tool in the whole herd', () => {
     ).toEqual(['a__b__c-01b8a75b', 'a__b__c-a92700ce']);
   });
 
-  test('a collision gives each its hash, in whatever order they are listed, and touches no other', () => {
+  test('has a hash for each tool of a collision, in any order of the list; other names stay', () => {
     const tools = [
       { server: 'a b', name: 'x' },
       { server: 'a-b', name: 'x' },
@@ -47,7 +47,7 @@ describe('the name of a tool in the whole herd', () => {
     expect(publicNames([...tools].reverse())).toEqual([...names].reverse());
   });
 
-  test('long ones that collide are still 64 characters at most', () => {
+  test('has 64 characters at most, also for long names that collide', () => {
     const name = 'y'.repeat(59);
     const names = publicNames([
       { server: 'a b', name },
@@ -57,7 +57,7 @@ describe('the name of a tool in the whole herd', () => {
     for (const one of names) expect(one).toHaveLength(64);
   });
 
-  test('a tool that is called like another one with its hash does not take its name', () => {
+  test('is not given to another tool whose own name looks like that name with its hash', () => {
     const tools = [
       { server: 'a', name: 'b__c' },
       { server: 'a__b', name: 'c' },
@@ -68,7 +68,7 @@ describe('the name of a tool in the whole herd', () => {
     expect(new Set(names).size).toBe(3);
   });
 
-  test('whatever servers and tools are called: safe characters, 64 at most, no two the same', () => {
+  test('is distinct and has at most 64 safe characters for any names of servers and tools', () => {
     const word = fc.string({
       unit: fc.constantFrom('a', '_', '-', ' ', '.', '/', 'é', '😀'),
       minLength: 1,
@@ -87,7 +87,7 @@ describe('the name of a tool in the whole herd', () => {
     );
   });
 
-  test('a tool is never called as one of another server could be, whether that one is known or not', () => {
+  test('has a hash when a tool of another configured server could have it, also before that server is known', () => {
     const servers = ['git', 'git__hub', 'git_', 'a b', 'a-b', 'x'.repeat(60)];
     const nameOf = (server: string, name: string) => publicNames([{ server, name }], servers)[0];
     expect(nameOf('git', 'hub__push')).toMatch(/^git__hub__push-[0-9a-f]{8}$/);

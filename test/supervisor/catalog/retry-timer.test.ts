@@ -13,7 +13,7 @@ function stage() {
   return { clock, timer, tries, fail };
 }
 
-test('each failure waits longer for the next try, up to a limit', () => {
+test('each failure doubles the wait for the next try, up to a limit', () => {
   const { clock, tries, fail } = stage();
   for (let count = 0; count < 4; count += 1) {
     fail();
@@ -22,7 +22,7 @@ test('each failure waits longer for the next try, up to a limit', () => {
   expect(tries).toEqual([100, 500, 900, 1200]);
 });
 
-test('failures while a try is to come share it and do not lengthen the next', () => {
+test('failures before the next try share that try and do not lengthen the next wait', () => {
   const { clock, timer, tries, fail } = stage();
   fail();
   fail();
@@ -34,7 +34,7 @@ test('failures while a try is to come share it and do not lengthen the next', ()
   expect(tries).toEqual([100, 300]);
 });
 
-test('a cleared try never comes; a forgiven failure is forgotten', () => {
+test('clear cancels the next try; after forgive the next failure waits the shortest time', () => {
   const { clock, timer, tries, fail } = stage();
   fail();
   timer.clear();

@@ -76,11 +76,11 @@ describe('U7: a schema that cannot be compiled', () => {
         properties: { a: { items: [{}] } },
       },
     ],
-  ])('none is found in %j', (schema) => {
+  ])('is not reported for the valid schema %j', (schema) => {
     expect(toolSchemaProblem(schema)).toBeUndefined();
   });
 
-  test('the verdict is that of Ajv, whatever the keywords hold', () => {
+  test('is found exactly where Ajv finds one, for generated keywords', () => {
     const junk = fc.constantFrom<unknown>(
       0,
       1,
@@ -131,7 +131,7 @@ describe('U7: a schema that cannot be compiled', () => {
     );
   });
 
-  test('nesting of any depth is looked at without running out of stack', () => {
+  test('is found at any depth of nesting without a stack overflow', () => {
     let deep: object = { type: 'nonsense' };
     for (let level = 0; level < 50_000; level += 1) deep = { not: deep };
     expect(schemaProblem(deep)).toMatch(/^….*\.not\.type is "nonsense", which is no type$/);

@@ -4,7 +4,7 @@ import { toolFilter } from '../../../src/supervisor/catalog/tool-filter.js';
 
 const allows = (glob: string, name: string) => toolFilter({ allow: [glob], deny: [] })(name);
 
-describe('which tools may be seen and called', () => {
+describe('the tool filter', () => {
   test.each([
     ['*', '', true],
     ['*', 'anything at\nall', true],
@@ -29,21 +29,21 @@ describe('which tools may be seen and called', () => {
     ['', 'x', false],
     ['abc', 'ab', false],
     ['ab', 'abc', false],
-  ])('%j and %j: %s', (glob, name, expected) => {
+  ])('glob %j and name %j: %s', (glob, name, expected) => {
     expect(allows(glob, name)).toBe(expected);
   });
 
-  test('what deny names is hidden, whatever allow says', () => {
+  test('hides a tool that deny names, also when allow names it', () => {
     const isVisible = toolFilter({ allow: ['*', 'delete_all'], deny: ['delete_*', 'x'] });
     expect(['read', 'delete_all', 'x', 'xx'].map(isVisible)).toEqual([true, false, false, true]);
   });
 
-  test('one allow is enough, none allows nothing', () => {
+  test('shows a tool that one allow matches; an empty allow shows none', () => {
     expect(['a', 'b', 'c'].map(toolFilter({ allow: ['a', 'b'], deny: [] }))).toEqual([true, true, false]);
     expect(toolFilter({ allow: [], deny: [] })('a')).toBe(false);
   });
 
-  test('agrees with a regular expression on small words', () => {
+  test('agrees with a regular expression on short words', () => {
     const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
     const name = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
     fc.assert(
@@ -55,7 +55,7 @@ describe('which tools may be seen and called', () => {
     );
   });
 
-  test('a name of a hundred thousand letters costs no time', () => {
+  test('matches a name of 100,000 letters without exponential time', () => {
     const begun = performance.now();
     expect(allows('*a*a*a*a*b', 'a'.repeat(100_000))).toBe(false);
     expect(performance.now() - begun).toBeLessThan(10_000);

@@ -9,8 +9,8 @@ function sifted(list: Parameters<typeof validateEntries>[0], found: Record<strin
 
 const good = { type: 'object' };
 
-describe('U7: one bad definition', () => {
-  test('is marked and kept; the others are as they came', () => {
+describe('U7: a bad definition', () => {
+  test('is kept and marked with its problem; the other definitions stay unchanged', () => {
     const tools = [
       { name: 'a', inputSchema: good, extra: 1 },
       { name: 'b', inputSchema: 'not a schema' },
@@ -28,7 +28,7 @@ describe('U7: one bad definition', () => {
     });
   });
 
-  test('without a usable name is left out, and of two with the same name the first counts: both are said', () => {
+  test('without a usable name is left out; of two with the same name the first counts; both are logged', () => {
     const found = [{ name: 'a', n: 1 }, { name: 7 }, {}, { name: '' }, { name: 'a', n: 2 }];
     const { items, logs } = sifted('prompts', found);
     expect(items).toEqual([{ name: 'a', n: 1 }]);
@@ -38,7 +38,7 @@ describe('U7: one bad definition', () => {
     ]);
   });
 
-  test('a thousand of them make one line in the log', () => {
+  test('makes one log line together with a thousand others', () => {
     const found = Array.from({ length: 2000 }, (_, index) => ({ uri: `x:${index % 1000}`, name: 'x' }));
     const { items, logs } = sifted('resources', found);
     expect(items).toHaveLength(1000);
@@ -47,14 +47,14 @@ describe('U7: one bad definition', () => {
     ]);
   });
 
-  test('that no JSON could be written of is cut down to its name', () => {
+  test('that is nested too deep to be written as JSON is reduced to its name', () => {
     let deep: object = {};
     for (let level = 0; level < 6000; level += 1) deep = { not: deep };
     const { items, problems } = sifted('tools', [{ name: 'deep', inputSchema: deep }]);
     expect([items, problems]).toEqual([[{ name: 'deep' }], { deep: 'is nested more than 200 deep' }]);
   });
 
-  test('a prompt whose arguments are no list, or have no names; a resource without a name', () => {
+  test('of a prompt (arguments that are no list or have no name) or of a template (no name) gets a problem', () => {
     expect(
       sifted('prompts', [
         { name: 'a', arguments: {} },

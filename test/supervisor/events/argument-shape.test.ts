@@ -7,7 +7,7 @@ const names = () => new CleanNames((text) => text.replaceAll('hunter2', '[PASSWO
 const shapeOf = (value: unknown) => JSON.parse(shapeText(value, names())) as unknown;
 
 describe('the shape of arguments', () => {
-  it('has their names and types', () => {
+  it('has the names and types of arguments', () => {
     const given = {
       path: '/etc',
       depth: 3,
@@ -37,16 +37,16 @@ describe('the shape of arguments', () => {
     '__proto__',
     '42',
     '',
-  ])('a key that may be data is not shown: %j', (key) => {
+  ])('shows no key that may be data: %j', (key) => {
     const given = JSON.parse(`{"a":1,${JSON.stringify(key)}:"x"}`) as unknown;
     expect(shapeOf(given)).toEqual({ a: 'number', '*': 'string' });
   });
 
-  it('a key that is a secret is taken out', () => {
+  it('replaces a key that is a secret', () => {
     expect(shapeOf({ hunter2: 1 })).toEqual({ '[PASSWORD]': 'number' });
   });
 
-  it('is bounded, however many and deep they are', () => {
+  it('is bounded for any number and depth of arguments', () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, { a: { b: 1 } }]));
     expect(shapeText(many, names()).length).toBeLessThan(3000);
     expect(shapeOf(many)).toHaveProperty('*', 'object');
@@ -56,7 +56,7 @@ describe('the shape of arguments', () => {
     expect(shapeText({ a: wide, b: wide, c: many }, names()).length).toBeLessThan(3000);
   });
 
-  it('X1: no value is in it, whatever the arguments are', () => {
+  it('X1: has no value of generated arguments', () => {
     const value = fc.stringMatching(/^[a-z]{10}$/).map((text) => `!${text}!`);
     const { object } = fc.letrec<{ object: unknown }>((tie) => ({
       object: fc.dictionary(
@@ -75,14 +75,14 @@ describe('the shape of arguments', () => {
   });
 });
 
-describe('names that are written down', () => {
-  it('are cut off where they are longer than any name', () => {
+describe('names in records', () => {
+  it('are replaced by their length beyond 256 characters', () => {
     expect(names().json('x'.repeat(257))).toBe('"(257 characters)"');
     expect(names().json('x'.repeat(256))).toContain('xxx');
     expect([names().json(null), names().json(undefined)]).toEqual(['null', 'null']);
   });
 
-  it('are looked at again after a while: what is a secret may change', () => {
+  it('are redacted again after a second, because the secrets may have changed', () => {
     let secret = 'nothing';
     const some = new CleanNames((text) => text.replaceAll(secret, '[SECRET]'));
     some.tick(0);

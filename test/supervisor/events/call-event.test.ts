@@ -21,8 +21,8 @@ function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-describe('what is told of a call', () => {
-  it('is sound JSON, whatever the names of caller and tool are', () => {
+describe('the event of a call', () => {
+  it('is valid JSON for any names of server, caller and tool', () => {
     const from = { via: 'http', client: { name: HOSTILE, version: HOSTILE }, agent: HOSTILE } as const;
     const request = { method: 'tools/call', params: { name: HOSTILE }, caller: HOSTILE, requestId: HOSTILE };
     expect(eventOf({ request }, from, HOSTILE)).toMatchObject({
@@ -40,17 +40,17 @@ describe('what is told of a call', () => {
     [99.999, 100],
     [7_200_000.5, 7_200_000.5],
     [-1, 0],
-  ])('%d ms are written as %d', (elapsedMs, duration_ms) => {
+  ])('has a duration of %d ms as %d', (elapsedMs, duration_ms) => {
     expect(eventOf({ elapsedMs }).duration_ms).toBeCloseTo(duration_ms, 2);
   });
 
-  it('a resource is not named: its URI is what was asked', () => {
+  it('has no URI of a resource', () => {
     const request = { method: 'resources/read', params: { uri: 'file:///secret', arguments: { a: 1 } } };
     expect(eventOf({ request })).toMatchObject({ method: 'resources/read', tool: null, arguments: null });
     expect(JSON.stringify(eventOf({ request }))).not.toContain('secret');
   });
 
-  it('how it ended: as a result has it', () => {
+  it('has the same error and `sent` as the result of the call', () => {
     const error = new MCPTimeoutError('no reply', { sent: true });
     expect(eventOf({ outcome: { ok: false, error } })).toMatchObject({
       ...{ ok: false, error: 'MCPTimeoutError', sent: true, bytes: null },
@@ -61,21 +61,21 @@ describe('what is told of a call', () => {
     expect(eventOf({ request, outcome: failed })).toMatchObject({ ok: true, arguments: { a: 'string' } });
   });
 
-  it('is known without the result, which need not be held for it', () => {
+  it('is built from facts that do not hold the result', () => {
     const outcome = { ok: true as const, result: { content: ['large'] }, bytes: 7 };
     const request = { method: 'tools/call', params: { name: 't' } };
     const facts = factsOf({ request, outcome, elapsedMs: 1, incarnation: 1 });
     expect(JSON.stringify(facts)).not.toContain('large');
   });
 
-  it('is sound also of a fault of our own, which is no error of MCP', () => {
+  it('names a bug of toolherd InternalError', () => {
     const error = new TypeError('x is not a function') as unknown as MCPError;
     expect(eventOf({ outcome: { ok: false, error } })).toMatchObject({
       ...{ ok: false, error: 'InternalError', sent: false },
     });
   });
 
-  it('a result that passed as bytes is not parsed for it, whatever is in it', () => {
+  it('has the size of a raw result without parsing it', () => {
     const raw = new RawJson([Buffer.from('{ nobody parses this')]);
     expect(eventOf({ outcome: new RawOutcome(raw, true) })).toMatchObject({ ok: false, bytes: 20 });
     expect(eventOf({ outcome: new RawOutcome(raw, undefined) })).toMatchObject({ ok: true, bytes: 20 });

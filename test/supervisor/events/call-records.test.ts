@@ -32,7 +32,7 @@ function stage({ isHeard = false, isAudited = true } = {}) {
 }
 
 describe('the record of a call', () => {
-  it('is no work of the turn in which it ends, and is there in the next', async () => {
+  it('is not written in the turn in which the call ends, but in the next', async () => {
     const { records, written } = stage();
     records.add('s', 's', ENDED);
     expect(written).toEqual([]);
@@ -60,7 +60,7 @@ describe('the record of a call', () => {
     expect(written).toHaveLength(2);
   });
 
-  it('has the name that its caller had, be it another one by then', () => {
+  it("has the caller's name at the time of the call", () => {
     const { records, written, who } = stage();
     records.add('s', 's', ENDED);
     who.client = { name: 'late', version: null };
@@ -68,7 +68,7 @@ describe('the record of a call', () => {
     expect(written[0]?.client?.name).toBe('early');
   });
 
-  it('has its own caller, also where those before it say nothing of who they are', () => {
+  it('has its own caller, also when no caller gave a client name', () => {
     const { records, written, who } = stage();
     who.client = null;
     for (const caller of ['c1', 'c2', 'c2', 'c1'])
@@ -77,7 +77,7 @@ describe('the record of a call', () => {
     expect(written.map(({ caller }) => caller)).toEqual(['c1', 'c2', 'c2', 'c1']);
   });
 
-  it('has its own caller, also where the one before it could not be put into words', () => {
+  it('has its own caller, also when the record before it could not be written', () => {
     const { records, written, redacting } = stage();
     const of = (caller: string) => ({ ...ENDED, request: { ...ENDED.request, caller } });
     records.add('s', 's', of('c1'));
@@ -94,7 +94,7 @@ describe('the record of a call', () => {
     expect(written.map(({ caller }) => caller)).toEqual(['c1', 'c2']);
   });
 
-  it('does not have the name of its caller a second after that became a secret', () => {
+  it('has a caller name that became a secret for one more second at most', () => {
     const { records, written, redacting, time } = stage();
     records.add('s', 's', ENDED);
     records.flush();
@@ -105,7 +105,7 @@ describe('the record of a call', () => {
     expect(written.map(({ client }) => client?.name)).toEqual(['early', '[REDACTED]']);
   });
 
-  it('that cannot be made costs no other, nor the process', () => {
+  it('that cannot be built is logged as a fault; other records are written', () => {
     const { records, written, faults } = stage();
     const broken = {
       ok: true as const,
@@ -132,7 +132,7 @@ describe('the record of a call', () => {
     );
   });
 
-  it('is not built without an audit file or a listener', async () => {
+  it('is not built without an audit file and a listener', async () => {
     const { records, told, written } = stage({ isAudited: false });
     records.add('s', 's', ENDED);
     records.flush();

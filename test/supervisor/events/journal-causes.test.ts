@@ -3,7 +3,7 @@ import { disconnected, failed } from '../../../src/machines/restart/ending.js';
 import { stateName, topName } from '../../../src/machines/state-name.js';
 import { describeCause } from '../../../src/supervisor/events/journal.js';
 
-describe('what brought a server where it is', () => {
+describe('the cause of a transition in words', () => {
   test.each([
     [{ type: 'stop' }, 'told to stop'],
     [{ type: 'call.waiting' }, 'a call came'],
@@ -38,7 +38,7 @@ describe('what brought a server where it is', () => {
   });
 });
 
-test('the name of a state, and of the one above it', () => {
+test('stateName joins a nested state with dots, and topName gives its first part', () => {
   expect(stateName('idle')).toBe('idle');
   expect(stateName({ connected: { closing: 'asking' } })).toBe('connected.closing.asking');
   expect([topName('connected.closing.asking'), topName('idle')]).toEqual(['connected', 'idle']);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JournalEntry, StateEvent } from '../../../src/fleet/fleet.js';
 import { settled, spec, World } from '../world.js';
 
-const story = (entries: readonly JournalEntry[]) =>
+const steps = (entries: readonly JournalEntry[]) =>
   entries.map(
     ({ chart, incarnation, from, to, cause }) => `${chart} ${incarnation}: ${from} → ${to} (${cause})`,
   );
@@ -19,7 +19,7 @@ function stage(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T):
 }
 
 describe('the journal', () => {
-  test('tells the story of a server in the order in which it happened, each step with its cause', async () => {
+  test('has the transitions of a server in order, each with its cause', async () => {
     const { world, herd, journal } = stage();
     expect(journal()).toEqual([]);
     await herd.view.order('start', { servers: ['srv'] }, true);
@@ -27,7 +27,7 @@ describe('the journal', () => {
     world.newest.crashes(7);
     await settled();
     await herd.view.order('stop', { servers: ['srv'] }, true);
-    expect(story(journal())).toEqual([
+    expect(steps(journal())).toEqual([
       'keeper 1: idle → running.starting.queued (told to start)',
       'server 1:  → created (a new incarnation)',
       'keeper 1: running.starting.queued → running.starting.connecting (it is its turn to start)',
@@ -50,7 +50,7 @@ describe('the journal', () => {
     ]);
   });
 
-  test('is bounded: the latest two hundred steps', async () => {
+  test('keeps the latest 200 transitions', async () => {
     const { world, herd, journal } = stage({ restart: 'never' });
     for (let round = 0; round < 40; round += 1) {
       await herd.view.order('start', { servers: ['srv'] }, true);
@@ -72,17 +72,17 @@ describe('the journal', () => {
     await herd.view.order('start', { servers: ['srv'] }, true);
     world.newest.goes({ kind: 'error', cause: 'protocol', message: 'bad password hunter2' });
     await settled();
-    expect(story(journal()).filter((line) => line.includes('[PASSWORD]')).length).toBeGreaterThan(0);
+    expect(steps(journal()).filter((line) => line.includes('[PASSWORD]')).length).toBeGreaterThan(0);
     expect(JSON.stringify([journal(), events, herd.view.status()])).not.toContain('hunter2');
   });
 
-  test('transient processes have their story too', async () => {
+  test('has the transitions of transient processes', async () => {
     const { world, herd, journal, events } = stage({ lifecycle: 'transient' });
     void herd.view.calls.call({ server: 'srv', tool: 'x' });
     await settled();
     world.newest.answers();
     await settled();
-    expect(story(journal())).toEqual([
+    expect(steps(journal())).toEqual([
       'server 1:  → created (a new incarnation)',
       'server 1: created → connecting.opening (it is its turn to start)',
       'server 1: connecting.opening → connected.discovering (the handshake is done)',
@@ -93,7 +93,7 @@ describe('the journal', () => {
     expect(events.at(-1)).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('a server of a strange name is not mistaken for another', async () => {
+  test('keeps servers apart whose names look like internal ids', async () => {
     const world = new World();
     const herd = world.herd();
     const names = ['a', 'a@1', 'a@1#0', 'a@1.1', 'server.1'];
@@ -103,7 +103,7 @@ describe('the journal', () => {
     expect(names.filter((name) => herd.view.inspect(name).journal.length > 0)).toEqual(['a@1#0']);
   });
 
-  test('forgets a server that is configured no more, when nothing is left of it', async () => {
+  test('forgets a server that is no longer configured, after its last process is gone', async () => {
     const { world, herd, journal } = stage();
     await herd.view.order('start', { servers: ['srv'] }, true);
     herd.apply([]);
@@ -115,8 +115,8 @@ describe('the journal', () => {
   });
 });
 
-describe('since when', () => {
-  test('it is in its state: steps inside a state do not count', async () => {
+describe('`since` in the status', () => {
+  test('is the time of the last change of state, not of a transition inside a state', async () => {
     const { world, herd } = stage();
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
@@ -130,8 +130,8 @@ describe('since when', () => {
   });
 });
 
-describe('a listener', () => {
-  test('hears of every state once it is reached, in order, with the state and detail that follow', async () => {
+describe('a subscriber to state events', () => {
+  test('gets an event for every state in order, with the state and the detail that follow', async () => {
     const { world, herd, events } = stage();
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
@@ -151,7 +151,7 @@ describe('a listener', () => {
     expect(events.find(({ state }) => state === 'error')?.cause).toBe('srv: exited with code 1');
   });
 
-  test('and throws does not hurt the herd, nor the others who listen', async () => {
+  test('that throws disturbs neither the herd nor another subscriber', async () => {
     const { world, herd, events } = stage();
     const end = herd.view.events.subscribe(['state'], () => {
       throw new Error('my own fault');
@@ -167,7 +167,7 @@ describe('a listener', () => {
     expect(world.logs).toEqual([]);
   });
 
-  test('a listener hears of the others no more when it has ended', async () => {
+  test('gets no event after it unsubscribed', async () => {
     const { herd } = stage();
     const heard: StateEvent[] = [];
     const end = herd.view.events.subscribe(['state'], (event) => heard.push(event));

@@ -6,7 +6,7 @@ import { config, server } from '../../faults/config.js';
 import { startHerd, until } from '../../support/herd.js';
 import { settled, spec, World } from '../world.js';
 
-/** A herd with one server that says a lot, and everything that it was heard to say. */
+/** A herd with one chatty server, and the events and log lines of that server. */
 async function listen(fields: Record<string, unknown> = {}, daemon: Record<string, unknown> = {}) {
   const herd = await startHerd(config([server('chatty', 'chatty.mjs', fields)], daemon));
   const { fleet, home } = herd;
@@ -37,7 +37,7 @@ const LEVELS = [
 ] as const;
 
 describe('notifications of a server', () => {
-  test('FR-027: its log messages reach its log and every listener, each at its level', async () => {
+  test('FR-027: its log messages reach the log file and every subscriber, each at its level', async () => {
     const { say, heard, events, written } = await listen({}, { log_level: 'debug' });
     expect(await say('chatty', 'levels')).toBe('["debug"]');
     const messages = LEVELS.map(([level]) => ({ level, logger: 'db', data: `at ${level}` }));
@@ -68,12 +68,12 @@ describe('notifications of a server', () => {
     );
   });
 
-  test('FR-027: the server is told the level of the log', async () => {
+  test('FR-027: the server gets the log level of the config', async () => {
     const { say } = await listen({}, { log_level: 'warn' });
     expect(await say('chatty', 'levels')).toBe('["warning"]');
   });
 
-  test('FR-027: data of any shape is shown as JSON, without a logger too, and cut where it is long', async () => {
+  test('FR-027: data of any shape is shown as JSON, also without a logger, and is cut when long', async () => {
     const { say, heard } = await listen();
     const messages = [
       { level: 'info', data: { a: [1, null] } },
@@ -89,7 +89,7 @@ describe('notifications of a server', () => {
     await heard<LogEvent>(({ message }) => message.length < 8300 && message.endsWith('… (808 more)'));
   });
 
-  test('X1: no value that was declared for it is shown, in no message and no notification', async () => {
+  test('X1: no message and no notification shows a declared value', async () => {
     const { say, heard, events, written } = await listen({ env: { API_TOKEN: 'hunter2hunter2' } });
     expect(await say('chatty', 'secret')).toBe('hunter2hunter2');
     const data = { token: 'hunter2hunter2' };
@@ -105,7 +105,7 @@ describe('notifications of a server', () => {
     expect(JSON.stringify(events)).toContain('[redacted:API_TOKEN]');
   });
 
-  test('X1: nor is the half of one that stands where a long message is cut', async () => {
+  test('X1: a message that is cut inside of a secret shows no part of the secret', async () => {
     const { say, heard, events } = await listen({ env: { API_TOKEN: 'hunter2hunter2' } });
     const message = { level: 'error', logger: `${'l'.repeat(195)}hunter2hunter2` };
     const data = `${'x'.repeat(8185)}hunter2hunter2${'y'.repeat(500)}`;
@@ -116,7 +116,7 @@ describe('notifications of a server', () => {
     expect(JSON.stringify(events)).not.toContain('hunter');
   });
 
-  test('a flood of log messages is cut down, and it is said how many are missing', async () => {
+  test('a flood of log messages is limited, and the log counts the dropped ones', async () => {
     const { say, written } = await listen();
     await say('chatty', 'flood', { count: 2000 });
     const kept = written().filter(({ source }) => source === 'mcp').length;
@@ -130,7 +130,7 @@ describe('notifications of a server', () => {
     expect(said).toMatchObject({ level: 40, source: 'toolherd' });
   });
 
-  test('FR-028: its notifications are told as they came, without those that mean something to toolherd', async () => {
+  test('FR-028: its notifications are emitted unchanged, except those that toolherd handles', async () => {
     const { say, heard, events } = await listen();
     const notify = (method: string, params?: unknown) => say('chatty', 'notify', { method, params });
     await notify('notifications/tools/list_changed');
@@ -149,7 +149,7 @@ describe('notifications of a server', () => {
     ]);
   });
 
-  test('FR-028: failures are reported: noise that is no message, and an end without an order', async () => {
+  test('FR-028: toolherd/error reports output that is no message, and an exit without an order', async () => {
     const { say, heard } = await listen();
     await say('chatty', 'print', { stream: 'stdout', line: 'Listening on port 80' });
     const noise = await heard<NotificationEvent>(({ method }) => method === 'toolherd/error');
@@ -167,7 +167,7 @@ describe('notifications of a server', () => {
     });
   });
 
-  test('its stderr is told as log lines', async () => {
+  test('its stderr is emitted as log events', async () => {
     const { say, heard } = await listen();
     await say('chatty', 'print', { stream: 'stderr', line: 'careful' });
     const line = await heard<LogEvent>(({ logger }) => logger === 'stderr');
@@ -176,7 +176,7 @@ describe('notifications of a server', () => {
 });
 
 describe('the message tap', () => {
-  test('no event is built without a listener; a listener that throws disturbs no other', async () => {
+  test('builds no event without a subscriber; a subscriber that throws disturbs no other', async () => {
     const world = new World();
     world.manners = () => ({ opens: true });
     let redacted = 0;

@@ -14,7 +14,7 @@ function stage() {
 }
 
 describe('a view of one agent', () => {
-  test('I1: a changed config: the new server starts when nothing is left of the old, and goes on with its story', async () => {
+  test('I1: starts a changed server when its predecessor is gone, and the new server keeps the journal', async () => {
     const { world, herd } = stage();
     const shared = (args: string[]) => [named('a', { start: 'eager', args }), OWN];
     herd.apply(shared([]));
@@ -34,7 +34,7 @@ describe('a view of one agent', () => {
     expect(herd.view.inspect('a').journal.filter(({ to }) => to === 'connecting.opening')).toHaveLength(2);
   });
 
-  test('no two calls have one request id, whichever view they came by', async () => {
+  test('gives no request id to calls of two views', async () => {
     const { herd } = stage();
     herd.apply([OWN]);
     const views = [herd.view, herd.view.fork('one', 'one'), herd.open('/red/agent.yaml', [])];
@@ -43,7 +43,7 @@ describe('a view of one agent', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test('that comes into being while the herd shuts down starts nothing', async () => {
+  test('cannot be created while the herd shuts down, and starts nothing', async () => {
     const { world, herd } = stage();
     herd.apply([named('a', { start: 'eager' }), OWN]);
     await settled();
@@ -56,7 +56,7 @@ describe('a view of one agent', () => {
     expect(herd.view.status().map(({ name }) => name)).toEqual(['a', 'own']);
   });
 
-  test('shows a shared server as its own files have it, not as those of the first view that had it', () => {
+  test('shows a shared server with its own file as origin, not with the file of another view', () => {
     const { herd } = stage();
     const from = (file: string): ServerSpec => ({
       ...named('a'),
@@ -73,7 +73,7 @@ describe('a view of one agent', () => {
   });
 });
 
-test('a key is free when nothing is left of any server that had it', async () => {
+test('the pool frees a key when the last server of that name is gone', async () => {
   const gone: (() => void)[] = [];
   const forgotten: string[] = [];
   const pool = new ServerPool({

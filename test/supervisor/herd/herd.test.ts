@@ -17,7 +17,7 @@ function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: FakeLinkBeh
 }
 
 describe('a call to the herd', () => {
-  test('FR-024: starts a lazy server and comes back with its result', async () => {
+  test('FR-024: starts a lazy server and returns its result', async () => {
     const { world, call } = stage();
     const result = await call('tool', { request_id: 'mine' });
     expect(result).toMatchObject({
@@ -29,7 +29,7 @@ describe('a call to the herd', () => {
     expect(world.newest.calls[0]?.params).toEqual({ name: 'tool', arguments: {} });
   });
 
-  test('names the incarnation that had it, not the newest', async () => {
+  test('names the incarnation that served it, not the newest', async () => {
     const { world, call } = stage([{ lifecycle: 'transient' }], { opens: true });
     const calls = [call(), call(), call()];
     await settled();
@@ -37,13 +37,13 @@ describe('a call to the herd', () => {
     expect((await Promise.all(calls)).map(({ metadata }) => metadata.incarnation)).toEqual([1, 2, 3]);
   });
 
-  test('that had none names none', async () => {
+  test('that no incarnation served names none', async () => {
     const { herd, call } = stage();
     await herd.view.order('stop', { servers: ['srv'] });
     expect((await call()).metadata.incarnation).toBeNull();
   });
 
-  test('to a server that is not there or disabled is told so', async () => {
+  test('to an unknown or disabled server fails with an error that says so', async () => {
     const { herd, call } = stage([
       {},
       { name: 'off', enabled: false },
@@ -59,7 +59,7 @@ describe('a call to the herd', () => {
     expect(herd.view.status(['off'])[0]?.calls).toBe(0);
   });
 
-  test('to a tool that is not there, or is hidden, is told so before anything is sent', async () => {
+  test('to an unknown or hidden tool fails before anything is sent', async () => {
     const { world, herd, call } = stage([{ tools: { allow: ['*'], deny: ['rm'] } }], {
       ...GOOD,
       lists: { 'tools/list': [{ name: 'read' }, { name: 'rm' }] },
@@ -76,7 +76,7 @@ describe('a call to the herd', () => {
     expect(world.newest.calls.length).toBe(1);
   });
 
-  test('to a server whose tools are not read, or could not be, is left to the server', async () => {
+  test('passes to the server when the list of its tools is not loaded or could not be read', async () => {
     for (const [changes, lists] of [
       [{ loadTools: false }, {}],
       [{}, { 'tools/list': new Error('no') }],
@@ -87,7 +87,7 @@ describe('a call to the herd', () => {
     }
   });
 
-  test('keeps content of an unknown type and says so in the log', async () => {
+  test('keeps content of an unknown type and logs a warning', async () => {
     const { world, call } = stage([{}], { opens: true });
     const calling = call();
     await settled();
@@ -98,7 +98,7 @@ describe('a call to the herd', () => {
     expect(world.logs).toEqual(["srv: content of unknown type 'video' was kept as it came"]);
   });
 
-  test('passes progress on, and asks for it only then', async () => {
+  test('forwards progress, and asks for it only when the caller wants it', async () => {
     const { world, herd, call } = stage([{}], { opens: true });
     const heard: unknown[] = [];
     const calling = herd.view.calls.call(
@@ -122,15 +122,15 @@ describe('a call to the herd', () => {
     expect(world.newest.calls[1]?.params).not.toHaveProperty('_meta');
   });
 
-  test('gives each its own request id', async () => {
+  test('has its own request id', async () => {
     const { call } = stage();
     const ids = await Promise.all([call(), call()]);
     expect(new Set(ids.map(({ metadata }) => metadata.request_id)).size).toBe(2);
   });
 });
 
-describe('taking a call back', () => {
-  test('while it waits, or runs: CancelledError with the reason, once', async () => {
+describe('cancelling a call', () => {
+  test('fails it once with CancelledError and the reason, while it waits and while it runs', async () => {
     const { world, herd } = stage([{}], {});
     const abort = new AbortController();
     const calling = herd.view.calls.call({ server: 'srv', tool: 'x' }, { signal: abort.signal });
@@ -145,7 +145,7 @@ describe('taking a call back', () => {
     expect((await calling).error?.message).toContain('the client has gone');
   });
 
-  test('before it begins: nothing is started, nothing is written', async () => {
+  test('before it begins starts and writes nothing', async () => {
     const { world, herd } = stage();
     const { error } = await herd.view.calls.call(
       { server: 'srv', tool: 'x' },
@@ -156,7 +156,7 @@ describe('taking a call back', () => {
     expect(world.links).toEqual([]);
   });
 
-  test('leaves no listener behind, whatever became of the call', async () => {
+  test('leaves no abort listener, whether the call succeeds or is refused', async () => {
     const { herd } = stage([{}, { name: 'off', enabled: false }]);
     const { signal } = new AbortController();
     const counts = { added: 0, removed: 0 };
@@ -177,7 +177,7 @@ describe('taking a call back', () => {
 });
 
 describe('orders', () => {
-  test('wait until it is decided, or gone; without waiting they are only given', async () => {
+  test('that wait are answered when the server is up or gone; others are answered at once', async () => {
     const { world, herd } = stage([{}], { opens: true });
     expect(await herd.view.order('start', { servers: ['srv'] })).toMatchObject([
       { detail: 'running', state: 'created' },
@@ -197,7 +197,7 @@ describe('orders', () => {
     expect(isStopped).toBe(true);
   });
 
-  test('reach all, but none that is disabled; what they answer is the status of those they were for', async () => {
+  test('for all servers skip disabled ones, and return the status of all', async () => {
     const { world, herd } = stage([{}, { name: 'b' }, { name: 'off', enabled: false }]);
     const all = await herd.view.order('start', { all: true }, true);
     expect(all.map(({ name, detail }) => [name, detail])).toEqual([
@@ -208,7 +208,7 @@ describe('orders', () => {
     expect(world.links.length).toBe(2);
   });
 
-  test('to one that is not there are refused, and the others get none either', async () => {
+  test('that name an unknown server are refused, and reach no server', async () => {
     const { world, herd } = stage();
     await expect(herd.view.order('start', { servers: ['srv', 'nobody'] })).rejects.toMatchObject({
       type: 'ServerNotFoundError',
@@ -217,7 +217,7 @@ describe('orders', () => {
     expect(world.links).toEqual([]);
   });
 
-  test('a server that was stopped by order is not started by calls or lists', async () => {
+  test('a server that was stopped by order is not started by calls or requests for lists', async () => {
     const { world, herd, call } = stage();
     await herd.view.order('stop', { servers: ['srv'] });
     expect((await call()).error).toMatchObject({
@@ -229,7 +229,7 @@ describe('orders', () => {
     expect([world.links, herd.view.status()[0]?.detail]).toEqual([[], 'stopped']);
   });
 
-  test('P11: no more servers start at once than are let', async () => {
+  test('P11: no more than max_starting servers start at once', async () => {
     const world = new World();
     const herd = world.herd({ maxStarting: 2 });
     herd.apply(['a', 'b', 'c', 'd', 'e'].map((name) => spec({ name, start: 'eager' })));
@@ -244,7 +244,7 @@ describe('orders', () => {
 });
 
 describe('the tools of the herd', () => {
-  test('have their own and their exposed names, and all that their server said of them', async () => {
+  test('have their own name, their public name and all fields of their definition', async () => {
     const lists = {
       'tools/list': [
         { name: 'a b', description: 'x', inputSchema: { type: 'object' }, server: 'liar', extra: 1 },
@@ -263,7 +263,7 @@ describe('the tools of the herd', () => {
     ]);
   });
 
-  test('are called the same whether one server is asked or all', async () => {
+  test('have the same public names in the list of one server and in the list of all', async () => {
     const world = new World();
     world.manners = ({ name }) => ({
       ...GOOD,
@@ -280,14 +280,14 @@ describe('the tools of the herd', () => {
     expect(all[0]).toMatchObject({ description: null, input_schema: null });
   });
 
-  test('of a server that is not there cannot be asked for', async () => {
+  test('of an unknown server are refused with ServerNotFoundError', async () => {
     const { herd } = stage();
     await expect(herd.view.catalog.tools('nobody')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
   });
 });
 
-describe('what the herd shows', () => {
-  test('the status of a server that runs, and of one that failed', async () => {
+describe('the status and the inspection', () => {
+  test('show a server that runs, and one that failed with its error and next try', async () => {
     const { world, herd, call } = stage([{}], { opens: true, lists: { 'tools/list': [{ name: 'tool' }] } });
     expect(herd.view.status()[0]).toMatchObject({
       state: 'created',
@@ -336,7 +336,7 @@ describe('what the herd shows', () => {
     });
   });
 
-  test('X1: the error of a status has none of the values that its server was given', async () => {
+  test('X1: show no declared value in the last error', async () => {
     const world = new World();
     world.manners = () => ({ lists: TOOLS, ...GOOD });
     const redactSaid = <T>(_: unknown, value: T): T =>
@@ -354,7 +354,7 @@ describe('what the herd shows', () => {
     });
   });
 
-  test('X1: an inspection: both charts, and the spec without its secrets', async () => {
+  test('X1: show both charts and the spec without secrets; an unknown server is an error', async () => {
     const { herd } = stage([{ env: { TOKEN: 'hunter2' } }]);
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
@@ -369,8 +369,8 @@ describe('what the herd shows', () => {
   });
 });
 
-describe('a fault of our own', () => {
-  test('in one keeper is logged and touches no other server', async () => {
+describe('a bug of toolherd', () => {
+  test('in one keeper is logged, quarantines its server and touches no other', async () => {
     const world = new World();
     world.manners = () => ({ opens: true, lists: TOOLS });
     const herd = world.herd({
@@ -397,7 +397,7 @@ describe('a fault of our own', () => {
   });
 });
 
-test('an MCP error of the tool itself is a result', async () => {
+test('a tool result with isError is returned as MCPToolError with sent: true', async () => {
   const { world, call } = stage([{}], { opens: true });
   const calling = call();
   await settled();

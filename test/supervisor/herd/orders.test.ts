@@ -6,7 +6,7 @@ import { startHerd } from '../../support/herd.js';
 import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
-/** A server that says what its tools are when it is told to. */
+/** A server whose list of tools is answered by the test. */
 function stage(changes: Partial<StdioSpec> = {}) {
   const world = new World();
   let say = (_tools: JsonObject[]) => {};
@@ -27,12 +27,12 @@ function stage(changes: Partial<StdioSpec> = {}) {
 
 const TOOL = { name: 'a', inputSchema: { type: 'object' } };
 
-describe('an order that waits', () => {
+describe('an order with wait', () => {
   test.each([
     ['start', {}],
     ['restart', {}],
     ['start', { lifecycle: 'transient', spares: 1 }],
-  ] as const)('%s %o is answered when it is known what the server offers', async (verb, changes) => {
+  ] as const)('%s %o is answered when the lists of the server are read', async (verb, changes) => {
     const { order, answers, say } = stage(changes);
     const waiting = order(verb);
     await settled();
@@ -42,7 +42,7 @@ describe('an order that waits', () => {
     expect(answers).toEqual([1]);
   });
 
-  test('is answered when the lists cannot be read, or do not come within seconds', async () => {
+  test('is answered when the lists fail, or after 5 s', async () => {
     const broken = stage();
     broken.fail(new Error('no'));
     await broken.order('start');
@@ -56,7 +56,7 @@ describe('an order that waits', () => {
     expect([broken.answers, slow.answers]).toEqual([[0], [0]]);
   });
 
-  test('is answered when the server dies while it is asked', async () => {
+  test('is answered when the server dies while its lists are read', async () => {
     const { world, order, answers } = stage({ restart: 'never' });
     const waiting = order('start');
     await settled();
@@ -70,7 +70,7 @@ describe('an order that waits', () => {
     ['restart', {}],
     ['start', { lifecycle: 'transient', spares: 1 }],
   ] as const)(
-    'stop is answered when what ran is gone, though a %s came meanwhile: %o',
+    'stop is answered when the old processes are gone, although a %s came meanwhile: %o',
     async (verb, changes) => {
       const { fleet, connect } = await startHerd(config([server('it', 'good.mjs', changes)]));
       const other = await connect();
@@ -84,7 +84,7 @@ describe('an order that waits', () => {
     },
   );
 
-  test('a real server that starts has all its tools in the answer', async () => {
+  test('start and restart of a real server are answered with the number of all its tools', async () => {
     const { fleet } = await startHerd(config([server('shop', 'offers.mjs', { args: ['300'] })]));
     expect(await fleet.start({ all: true }, true)).toMatchObject([{ state: 'connected', tools: 300 }]);
     expect(await fleet.restart({ all: true }, true)).toMatchObject([{ incarnation: 2, tools: 300 }]);

@@ -21,7 +21,7 @@ const work = (duration: number, steps: number) => ({
   arguments: { duration, steps },
 });
 
-describe('a long call to a real server, through the socket', () => {
+describe('a long call to a real server over the socket', () => {
   test('US5.4 FR-012: progress is forwarded and extends the timeout; without it request_timeout ends the call', async () => {
     const { fleet } = await startHerd(everything({ request_timeout: 1 }));
     const heard: unknown[] = [];
@@ -37,7 +37,7 @@ describe('a long call to a real server, through the socket', () => {
     });
   });
 
-  test('max_timeout is the hard end, however much progress there is', async () => {
+  test('max_timeout ends the call in spite of progress', async () => {
     const { fleet } = await startHerd(everything({ request_timeout: 1, max_timeout: 2 }));
     const { error, metadata } = await fleet.call(work(30, 120), { onProgress: () => undefined });
     expect(error).toMatchObject({
@@ -47,7 +47,7 @@ describe('a long call to a real server, through the socket', () => {
     expect(metadata.execution_time_ms).toBeLessThan(5000);
   });
 
-  test('a call that its caller cancels is cancelled at the server too', async () => {
+  test('a call that its caller cancels is cancelled at the server', async () => {
     const { fleet } = await startHerd(config([server('good', 'good.mjs')]));
     const lines: string[] = [];
     const end = fleet.subscribe(['log'], (event) => event.topic === 'log' && lines.push(event.message));
@@ -56,18 +56,18 @@ describe('a long call to a real server, through the socket', () => {
     await until(async () => (await fleet.status()).servers[0]?.in_flight === 1);
     abort.abort();
     expect((await cancelled).error).toMatchObject({ type: 'CancelledError', sent: true, retryable: false });
-    // what the server prints when it is told
+    // the server prints this at notifications/cancelled
     await until(() => lines.some((line) => /^cancelled \d+: /.test(line)));
     end();
   });
 });
 
-describe('a server that speaks another encoding', () => {
+describe('a server with another encoding', () => {
   test.each([
     ['latin1', 'windows-1252', 'äöü ÿ'],
     ['utf-16le', 'utf-16le', 'ä ☃ 表 😀'],
     ['shift_jis', 'shift_jis', '表ソ plain'],
-  ])('FR-004 US2.4: is understood through the daemon: %s', async (encoding, label, value) => {
+  ])('FR-004 US2.4: exchanges text through the daemon: %s', async (encoding, label, value) => {
     const { say } = await startHerd(
       config([server('talks', 'talks.mjs', { encoding, args: [label], load_tools: false })]),
     );
@@ -76,7 +76,7 @@ describe('a server that speaks another encoding', () => {
 });
 
 describe('the configuration of a server', () => {
-  test('FR-011 US2.2: the filesystem server of the specification, with no folder in its args, is led by config.allowed_directories', async () => {
+  test('FR-011 US2.2: config.allowed_directories sets the folders of the filesystem server of the specification', async () => {
     const { home, say, fleet } = await startHerd('version: "1.0"\n');
     mkdirSync(join(home.folder, 'data'));
     mkdirSync(join(home.folder, 'output'));

@@ -17,7 +17,7 @@ const named = (name: string, changes: Partial<StdioSpec> = {}) => spec({ name, .
 const remote = (name: string) => ({ ...named(name), transport: 'http', headers: {} }) as unknown as HttpSpec;
 
 describe('a changed config', () => {
-  test('only what changed is touched', async () => {
+  test('touches only servers that it adds, changes or removes', async () => {
     const { world, herd } = stage();
     expect(herd.apply(['a', 'b', 'c'].map((name) => named(name, { start: 'eager' })))).toEqual({
       added: ['a', 'b', 'c'],
@@ -50,7 +50,7 @@ describe('a changed config', () => {
     expect(herd.apply(next)).toMatchObject({ unchanged: ['d', 'b', 'a', 'e'], changed: [] });
   });
 
-  test('I1: the new one starts when nothing is left of the old; its calls wait', async () => {
+  test('I1: starts the new server when the old one is gone; calls wait meanwhile', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
@@ -65,7 +65,7 @@ describe('a changed config', () => {
     expect((await calling).success).toBe(true);
   });
 
-  test('a call that waits for the list of a server goes to the server that replaces it', async () => {
+  test('moves a call that waits for the list of a server to the server that replaces it', async () => {
     const { world, herd } = stage({ opens: false });
     herd.apply([named('a')]);
     const calling = herd.view.calls.call({ server: 'a', tool: 'a__x' });
@@ -78,7 +78,7 @@ describe('a changed config', () => {
     expect((await calling).success).toBe(true);
   });
 
-  test('I1: changed again while the old one is still going: the third waits for the first', async () => {
+  test('I1: that changes again while the first server still stops: the third waits for the first', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
@@ -95,7 +95,7 @@ describe('a changed config', () => {
     ]);
   });
 
-  test('I1: taken out and put back while it is still going: it waits', async () => {
+  test('I1: that removes a server and restores it while it still stops: the new one waits', async () => {
     for (const between of [[], [remote('a')]]) {
       const { world, herd } = stage({ opens: true, goes: 'never' });
       herd.apply([named('a', { start: 'eager' })]);
@@ -110,7 +110,7 @@ describe('a changed config', () => {
     }
   });
 
-  test('I1: from a singleton to a transient one, and back', async () => {
+  test('I1: from singleton to transient and back: the new server waits for the old one', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
@@ -128,7 +128,7 @@ describe('a changed config', () => {
     expect([world.links.length, world.alive.length]).toEqual([3, 1]);
   });
 
-  test('I2: calls that wait for the old one are told that a repeat may succeed', async () => {
+  test('I2: fails calls that wait for the old server with a retryable error', async () => {
     const { world, herd } = stage({});
     herd.apply([named('a')]);
     const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
@@ -142,7 +142,7 @@ describe('a changed config', () => {
     expect(world.alive).toEqual([]);
   });
 
-  test('I2: calls that wait between two tries of the old one are told as well', async () => {
+  test('I2: fails calls that wait between two tries of a removed server', async () => {
     const { world, herd } = stage();
     herd.apply([named('a')]);
     await herd.view.order('start', { all: true }, true);
@@ -156,7 +156,7 @@ describe('a changed config', () => {
     expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
   });
 
-  test('a call in flight may still be answered by the old one', async () => {
+  test('lets the old server answer a call in flight', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a')]);
     const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
@@ -166,7 +166,7 @@ describe('a changed config', () => {
     expect(await calling).toMatchObject({ success: true, metadata: { incarnation: 1 } });
   });
 
-  test('a server that is disabled goes; enabled again it comes back', async () => {
+  test('stops a server that it disables, and starts it when it is enabled again', async () => {
     const { world, herd } = stage();
     for (const changes of [{}, { lifecycle: 'transient', spares: 1 }] as Partial<StdioSpec>[]) {
       herd.apply([named('a', { ...changes, start: 'eager' })]);
@@ -180,7 +180,7 @@ describe('a changed config', () => {
     }
   });
 
-  test('a hundred changes leave nothing behind but the last', async () => {
+  test('that changes a hundred times leaves only the last server', async () => {
     const { world, herd } = stage();
     for (let round = 0; round < 100; round += 1) {
       herd.apply([named('a', { start: 'eager', args: [String(round)] })]);
@@ -199,7 +199,7 @@ describe('shutdown', () => {
     for (const link of world.alive) link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
   };
 
-  test('I6 FR-024 FR-025: stops all at once and tells who went by themselves and who had to be killed', async () => {
+  test('I6 FR-024 FR-025: stops all servers at once and reports which exited and which were killed', async () => {
     const { world, herd } = stage();
     herd.apply([
       named('a', { start: 'eager' }),
@@ -216,7 +216,7 @@ describe('shutdown', () => {
     expect([world.alive, world.clock.pending]).toEqual([[], 0]);
   });
 
-  test('I6: what still runs when the grace is over is killed, and told as killed', async () => {
+  test('I6: kills a server that still runs after the grace, and reports it as killed', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' }), named('b', { lifecycle: 'transient', spares: 1 })]);
     await settled();
@@ -226,7 +226,7 @@ describe('shutdown', () => {
     expect(await ending).toEqual({ stopped: ['a'], killed: ['b'] });
   });
 
-  test('I6: waits for those that a changed config has sent away, too', async () => {
+  test('I6: waits for servers that a changed config has removed', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
@@ -242,7 +242,7 @@ describe('shutdown', () => {
     expect(isOver).toBe(true);
   });
 
-  test('I2: waiting calls get an error, in whatever state the server is', async () => {
+  test('I2: fails waiting calls in every state of their server', async () => {
     const { world, herd } = stage({});
     herd.apply([named('a'), named('b'), named('c', { lifecycle: 'transient', maxInFlight: 1 })]);
     const calls = [herd.view.calls.call({ server: 'a', tool: 'x' })];
@@ -263,7 +263,7 @@ describe('shutdown', () => {
     await ending;
   });
 
-  test('I6: nothing starts any more: no call, no order, no config', async () => {
+  test('I6: lets no call, order or config start a server', async () => {
     const { world, herd } = stage();
     herd.apply([named('a'), named('b', { lifecycle: 'transient', spares: 1 })]);
     await settled();
@@ -281,7 +281,7 @@ describe('shutdown', () => {
   });
 });
 
-test('a removed server is forgotten when it is gone, and not before', async () => {
+test('the pool forgets a removed server when its process is gone, not before', async () => {
   const world = new World();
   world.manners = () => ({ opens: true, goes: 'never' });
   const around = world.surroundings();

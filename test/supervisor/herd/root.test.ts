@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assign, createActor, createMachine, fromCallback } from 'xstate';
 import { type RootReport, rootMachine } from '../../../src/supervisor/herd/root.js';
 
-/** Breaks when it is told to. */
+/** Throws at the event `break`. */
 const fragile = createMachine({
   types: {} as { context: { heard: number } },
   context: { heard: 0 },
@@ -27,8 +27,8 @@ function stage() {
   return { root, broke, keep };
 }
 
-describe('the root of the herd', () => {
-  test('a child that breaks is reported, and does not break the others', () => {
+describe('the root actor', () => {
+  test('reports a child that breaks, and the other children run on', () => {
     const { root, broke, keep } = stage();
     const [a, b] = [keep('a'), keep('b')];
     a.send({ type: 'break' });
@@ -39,7 +39,7 @@ describe('the root of the herd', () => {
     expect(keep('c').getSnapshot()).toMatchObject({ status: 'active' });
   });
 
-  test('a child that breaks in its beginning is no worse', () => {
+  test('reports a child that breaks while it starts, and stays active', () => {
     const { root, broke } = stage();
     const logic = fromCallback(() => {
       throw new Error('at once');
@@ -48,7 +48,7 @@ describe('the root of the herd', () => {
     expect([broke.length, root.getSnapshot().status]).toEqual([1, 'active']);
   });
 
-  test('what is released is forgotten, a broken one too; what never was is no matter', () => {
+  test('removes a released child, also a broken one; a release of an unknown child does nothing', () => {
     const { root, keep } = stage();
     keep('a').send({ type: 'break' });
     keep('b');

@@ -20,9 +20,9 @@ async function stage(changes: Partial<StdioSpec> = {}) {
   return { world, herd, begun };
 }
 
-describe('servers that are new to a herd, and hang', () => {
+describe('while new servers hang in their first start', () => {
   test.each<Partial<StdioSpec>>([{}, { lifecycle: 'transient' }])(
-    'a call to another server is served at once (%o)',
+    'a call to another server starts that server at once (%o)',
     async (changes) => {
       const { herd, begun } = await stage(changes);
       expect(begun()).toEqual(NEW.slice(0, 3));
@@ -32,7 +32,7 @@ describe('servers that are new to a herd, and hang', () => {
   );
 
   test.each<Partial<StdioSpec>>([{}, { lifecycle: 'transient' }])(
-    'a call to one of them brings its start forward (%o)',
+    'a call to a new server brings its start forward (%o)',
     async (changes) => {
       const { herd, begun } = await stage(changes);
       void herd.view.calls.call({ server: 'new-9', tool: 'tool' });
@@ -41,7 +41,7 @@ describe('servers that are new to a herd, and hang', () => {
     },
   );
 
-  test('so does an order', async () => {
+  test('an order to start a new server brings its start forward', async () => {
     const { herd, begun } = await stage();
     void herd.view.order('start', { servers: ['new-9'] });
     await settled();
@@ -49,7 +49,7 @@ describe('servers that are new to a herd, and hang', () => {
   });
 
   test.each<Partial<StdioSpec>>([{}, { lifecycle: 'transient' }])(
-    'so does a request for the lists of that one server; one for the lists of all does not (%o)',
+    'a request for the lists of one new server brings its start forward; a request for all lists does not (%o)',
     async (changes) => {
       const { herd, begun } = await stage(changes);
       void herd.view.catalog.tools();
@@ -62,7 +62,7 @@ describe('servers that are new to a herd, and hang', () => {
     },
   );
 
-  test('however often they are tried again, a call to another server finds a free permit', async () => {
+  test('and retry for ten minutes, a call to another server still gets a permit', async () => {
     const { world, herd, begun } = await stage();
     await world.passes(600_000, 600);
     const { length } = begun();
@@ -73,7 +73,7 @@ describe('servers that are new to a herd, and hang', () => {
     expect((await call).success).toBe(true);
   });
 
-  test('one that is eager is no discovery', async () => {
+  test('eager servers may take all permits: their start is no discovery', async () => {
     const { begun } = await stage({ start: 'eager' });
     expect(begun()).toEqual(['other', ...NEW.slice(0, 4)]);
   });

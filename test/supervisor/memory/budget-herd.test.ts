@@ -3,7 +3,7 @@ import { settled, spec, World } from '../world.js';
 
 const MIB = 2 ** 20;
 
-/** A herd whose processes use what the test says, by the name of their server. */
+/** A herd whose memory use is set by the test, per server name. */
 function stage(...specs: ReturnType<typeof spec>[]) {
   const world = new World();
   const lists = { 'tools/list': [{ name: 'tool', inputSchema: { type: 'object' } }] };
@@ -22,7 +22,7 @@ function stage(...specs: ReturnType<typeof spec>[]) {
 }
 
 describe('max_rss', () => {
-  test('over it a server is asked to go from TERM on, its call is told at once, and another follows', async () => {
+  test('a server over it gets TERM once, its call fails at once, and a new incarnation follows', async () => {
     const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB }));
     const running = call('one');
     await settled();
@@ -37,7 +37,7 @@ describe('max_rss', () => {
       sent: true,
       message: 'one: over its memory budget: its processes used 11 MiB, and max_rss allows 10 MiB',
     });
-    // told once, however long it takes
+    // ordered once, for any time that the stop takes
     await world.passes(3000);
     expect(first!.orders).toEqual(['close', 'term']);
     expect(world.links).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('max_rss', () => {
     expect(world.logs).toEqual([`one: ${error?.message}`]);
   });
 
-  test('also while it starts: calls that wait for it get the error', async () => {
+  test('ends a server that starts over it: its waiting calls get the error', async () => {
     const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB, restart: 'never' }));
     world.manners = () => ({ opens: false });
     used.one = 50;
@@ -61,7 +61,7 @@ describe('max_rss', () => {
 });
 
 describe('daemon.max_rss', () => {
-  test('a call that comes while a server makes room is served by the next one', async () => {
+  test('a call to a server that is evicted meanwhile is served by the next incarnation', async () => {
     const { world, herd, used, call, status } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
     void herd.view.order('start', { all: true });
     await settled();
@@ -80,7 +80,7 @@ describe('daemon.max_rss', () => {
     expect(status('one')).toMatchObject({ incarnation: 2, restarts: 0, last_error: null });
   });
 
-  test('one that was stopped stays stopped, and an eager one goes when nothing else is left', async () => {
+  test('a stopped server stays stopped, and an eager one is evicted when no other is left', async () => {
     const { world, herd, used, status } = stage(spec({ name: 'one' }), spec({ name: 'two', start: 'eager' }));
     void herd.view.order('start', { all: true });
     await settled();
@@ -93,7 +93,7 @@ describe('daemon.max_rss', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  test('for one that goes already no other has to go, nor is it said to have made room', async () => {
+  test('a server that already stops counts as freed: no other is evicted, and no warning is logged', async () => {
     const { world, herd, used, call } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
     void herd.view.order('start', { all: true });
     await settled();

@@ -53,13 +53,13 @@ function stage(...beasts: Beast[]) {
 const told = (...beasts: Beast[]) => beasts.map(({ told }) => told.length);
 
 describe('the budget of a server', () => {
-  test('without a limit memory is not measured, and no timer runs', () => {
+  test('without max_rss causes no measurement and no timer', () => {
     const { clock, looks } = stage(new Beast(1, { bytes: 10 ** 12 }));
     clock.advance(10_000);
     expect([looks(), clock.pending]).toEqual([0, 0]);
   });
 
-  test('is looked at once a second while it runs, and no more when it is gone', () => {
+  test('is checked once a second while the server runs, and not after its end', () => {
     const { clock, looks, ways } = stage(new Beast(1, { maxRss: MIB }), new Beast(2));
     clock.advance(5000);
     expect(looks()).toBe(5);
@@ -68,7 +68,7 @@ describe('the budget of a server', () => {
     expect([looks(), clock.pending]).toEqual([5, 0]);
   });
 
-  test('over it, it is told once, busy or not; at it, it is not', () => {
+  test('ends a server over its limit once, also during a call; at the limit it does not', () => {
     const beasts = [
       new Beast(1, { maxRss: MIB, bytes: MIB }),
       new Beast(2, { maxRss: MIB, bytes: 2 * MIB, idleMs: 0 }),
@@ -80,7 +80,7 @@ describe('the budget of a server', () => {
 });
 
 describe('the budget of the herd', () => {
-  test('the servers that were unused for longest are stopped first, and no more than needed', () => {
+  test('evicts the servers that were unused for longest, and no more than needed', () => {
     const [old, older, oldest] = [10_000, 20_000, 30_000].map(
       (idleMs, index) => new Beast(index + 1, { idleMs, bytes: 10 * MIB }),
     ) as [Beast, Beast, Beast];
@@ -98,7 +98,7 @@ describe('the budget of the herd', () => {
     expect(budget.report()).toEqual({ max_rss: 20 * MIB, rss_bytes: 30 * MIB, problem: null });
   });
 
-  test('eager ones are stopped last', () => {
+  test('evicts eager servers last', () => {
     const eager = new Beast(1, { isEager: true, idleMs: 90_000, bytes: 10 * MIB });
     const lazy = new Beast(2, { idleMs: 9000, bytes: 10 * MIB });
     const { clock, budget } = stage(eager, lazy);
@@ -110,7 +110,7 @@ describe('the budget of the herd', () => {
     expect(told(eager, lazy)).toEqual([1, 1]);
   });
 
-  test('never one that is busy, began or was called a moment ago, or is a spare; it is said once', () => {
+  test('evicts no busy server, none that was used within 3 s and no spare; the warning comes once', () => {
     const busy = new Beast(1, { idleMs: 0, bytes: 10 * MIB });
     const fresh = new Beast(2, { idleMs: 2999, bytes: 10 * MIB });
     const spare = new Beast(3, { bytes: 10 * MIB, evictable: undefined });
@@ -122,7 +122,7 @@ describe('the budget of the herd', () => {
       'the herd uses 30 MiB, more than the 1 MiB of daemon.max_rss, and no server is idle that could be stopped';
     expect(warnings).toEqual([problem]);
     expect(budget.report()?.problem).toBe(problem);
-    // well again, and over it again a moment later: the report says so at once, the log not every second
+    // below it and over it again: the report has the problem at once, the log not again
     busy.bytes = fresh.bytes = spare.bytes = 0;
     clock.advance(1000);
     expect(budget.report()).toEqual({ max_rss: MIB, rss_bytes: 0, problem: null });
@@ -132,7 +132,7 @@ describe('the budget of the herd', () => {
     expect(warnings).toEqual([problem]);
   });
 
-  test('one that is needed after all stays, and the next one goes instead', () => {
+  test('evicts the next server when the first is needed after all', () => {
     const first = new Beast(1, { idleMs: 9000, bytes: 10 * MIB, isNeededAfterAll: true });
     const second = new Beast(2, { idleMs: 8000, bytes: 10 * MIB });
     const { clock, budget } = stage(first, second);
@@ -146,7 +146,7 @@ describe('the budget of the herd', () => {
     expect(told(first, second)).toEqual([1, 1]);
   });
 
-  test('what a server over its own budget holds is not taken from the others', () => {
+  test('evicts no server for the memory of one that is over its own max_rss', () => {
     const hungry = new Beast(1, { maxRss: MIB, idleMs: 0, bytes: 90 * MIB });
     const idle = new Beast(2, { bytes: 10 * MIB });
     const { clock, budget } = stage(hungry, idle);
@@ -155,7 +155,7 @@ describe('the budget of the herd', () => {
     expect(told(hungry, idle)).toEqual([1, 0]);
   });
 
-  test('when nothing runs any more nothing is used, and nothing is wrong', () => {
+  test('reports no use and no problem when the last server is gone', () => {
     const { clock, budget, ways } = stage(new Beast(1, { idleMs: 0, bytes: 10 * MIB }));
     budget.limit(MIB);
     clock.advance(1000);
@@ -165,7 +165,7 @@ describe('the budget of the herd', () => {
     expect(budget.report()).toEqual({ max_rss: MIB, rss_bytes: 0, problem: null });
   });
 
-  test('a limit that is taken away is looked after no more', () => {
+  test('is not checked after the limit was removed', () => {
     const { clock, budget, looks } = stage(new Beast(1));
     budget.limit(MIB);
     clock.advance(2000);
@@ -174,7 +174,7 @@ describe('the budget of the herd', () => {
     expect([looks(), clock.pending, budget.report()]).toEqual([2, 0, undefined]);
   });
 
-  test('where memory cannot be read it says so once, and stops looking', () => {
+  test('warns once where memory cannot be measured, and stops its timer', () => {
     const clock = new VirtualClock();
     const warnings: string[] = [];
     const budget = new MemoryBudget({ clock, memoryOf: () => null, warn: (text) => warnings.push(text) });

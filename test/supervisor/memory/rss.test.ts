@@ -30,8 +30,8 @@ function stage() {
   return { time, of };
 }
 
-describe.runIf(process.platform === 'linux')('the memory of process groups', () => {
-  test('is that of all their members, by the leader', async () => {
+describe.runIf(process.platform === 'linux')('the memory of a process group', () => {
+  test('is the sum over its members, by the pid of the leader', async () => {
     const { leader: alone } = await group('echo ready; exec sleep 1000');
     const { leader: many } = await group(`${SLEEPERS}; echo ready; wait`);
     await vi.waitFor(() => {
@@ -44,7 +44,7 @@ describe.runIf(process.platform === 'linux')('the memory of process groups', () 
     }, SETTLED);
   });
 
-  test('is counted in bytes, whatever the size of a page', () => {
+  test('is in bytes for any page size', () => {
     const mine = stage().of([process.pid])!.get(process.pid)!;
     const rss = process.memoryUsage.rss();
     expect(mine).toBeGreaterThan(rss * 0.7);
@@ -52,7 +52,7 @@ describe.runIf(process.platform === 'linux')('the memory of process groups', () 
     expect(mine).toBeGreaterThan(10 * MIB);
   });
 
-  test('processes that start and end later are seen at the next look', async () => {
+  test('has processes that start and end later at the next measurement', async () => {
     const { leader, next } = await group(
       `echo ready; read -r x; ${SLEEPERS}; echo came; read -r x; kill $pids; wait; echo went; read -r x`,
     );
@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('the memory of process groups', () 
     expect(bytes()).toBeLessThan(alone * 2);
   });
 
-  test('of none is none, and of one that is gone nothing', () => {
+  test('is absent for a group that does not exist', () => {
     const { of } = stage();
     expect(of([])).toEqual(new Map());
     expect(of([2 ** 22 + 1])).toEqual(new Map());

@@ -42,19 +42,19 @@ describe('the hash of a definition', () => {
     ['inputSchema', { type: 'object', required: ['a'] }],
     ['outputSchema', { type: 'object' }],
     ['annotations', { readOnlyHint: true }],
-  ])('is another one with another %s, and says that it is that', (field, value) => {
+  ])('changes with the %s, and changedFields names it', (field, value) => {
     const changed = { ...tool('t'), [field]: value };
     expect(hashOf(changed)).not.toBe(hashOf(tool('t')));
     expect(changedFields(tool('t'), changed)).toEqual([field]);
   });
 
-  test('lists are not sets, and what no version of the protocol means to be read does not count', () => {
+  test('depends on the order in lists, and not on _meta and icons', () => {
     const inOrder = (required: string[]) => ({ name: 't', inputSchema: { type: 'object', required } });
     expect(hashOf(inOrder(['a', 'b']))).not.toBe(hashOf(inOrder(['b', 'a'])));
     expect(hashOf({ ...tool('t'), _meta: { at: 1 }, icons: [] })).toBe(hashOf(tool('t')));
   });
 
-  test('is the same when the list was on the disk in between', () => {
+  test('is the same after the list was written to JSON and read back', () => {
     const odd = {
       name: 't',
       description: 'a\u2028\ud800"\\é',
@@ -64,16 +64,16 @@ describe('the hash of a definition', () => {
   });
 });
 
-describe('what a server offers against what was pinned', () => {
+describe('comparing tools with their pins', () => {
   const { record } = judged(undefined, [tool('a'), tool('b')]);
 
-  test('the first list is pinned as it is, an empty one is none', () => {
+  test('pins the first list unchanged; an empty list does not count as the first', () => {
     expect([...record.values()].every(({ pinned, offered }) => pinned && !offered)).toBe(true);
     expect(judged(undefined, [])).toMatchObject({ isDirty: false, changed: [], added: [] });
     expect(judged(record, [tool('b'), tool('a')])).toMatchObject({ isDirty: false, changed: [], added: [] });
   });
 
-  test('a changed tool is told once for each change, and its pin stays what it was', () => {
+  test('reports a changed tool once per change, and keeps its pin', () => {
     const first = judged(record, [tool('a', 'evil'), tool('b')], true, LATER);
     expect(first).toMatchObject({ isDirty: true, changed: ['a'], added: [] });
     expect(first.record.get('a')).toMatchObject({ pinned: { at: AT }, offered: { at: LATER } });
@@ -84,14 +84,14 @@ describe('what a server offers against what was pinned', () => {
     expect(judged(first.record, [tool('a', 'worse'), tool('b')]).changed).toEqual(['a']);
   });
 
-  test('one that changed back is what it was', () => {
+  test('restores the old record of a tool that changed back', () => {
     const { record: changed } = judged(record, [tool('a', 'evil'), tool('b')]);
     const back = judged(changed, [tool('a'), tool('b')]);
     expect(back).toMatchObject({ isDirty: true, changed: [] });
     expect(back.record.get('a')).toEqual(record.get('a'));
   });
 
-  test('a new one waits to be accepted, or without enforce is pinned at once; both are told', () => {
+  test('reports a new tool, which waits for acceptance with enforce and is pinned at once without', () => {
     const strict = judged(record, [tool('a'), tool('b'), tool('c')]);
     expect(strict.added).toEqual(['c']);
     expect(strict.record.get('c')?.pinned).toBeUndefined();
@@ -101,14 +101,14 @@ describe('what a server offers against what was pinned', () => {
     expect(lenient.record.get('c')?.offered).toBeUndefined();
   });
 
-  test('what is only remembered takes nothing back that another process offers', () => {
+  test('with a cached list does not undo what another process offers', () => {
     const { record: changed } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
     const tools = [tool('a'), tool('b')];
     const options = { record: changed, tools, isStrict: true, isFresh: false, at: AT, redact: same };
     expect(compare(options)).toMatchObject({ isDirty: false, record: changed, waiting: new Map() });
   });
 
-  test('one that is gone keeps its pin; a new one that is gone before it was accepted leaves none', () => {
+  test('keeps the pin of a tool that disappeared, and drops a new tool that disappeared before acceptance', () => {
     const { record: grown } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
     const gone = judged(grown, []);
     expect([...gone.record.keys()]).toEqual(['a', 'b']);
@@ -116,7 +116,7 @@ describe('what a server offers against what was pinned', () => {
     expect(judged(gone.record, [tool('a')]).changed).toEqual([]);
   });
 
-  test('a hostile server fills no disk: tools, names and texts have their limits, hashes count all the same', () => {
+  test('limits tools, names and texts of a hostile server; hashes still detect each change', () => {
     const many = Array.from({ length: MOST_TOOLS + 5 }, (_, index) => tool(`t${index}`));
     const first = judged(undefined, [tool('x'.repeat(1000)), ...many]);
     expect(first.record.size).toBeLessThanOrEqual(MOST_TOOLS);
@@ -137,8 +137,8 @@ describe('what a server offers against what was pinned', () => {
   });
 });
 
-describe('what is kept of a definition', () => {
-  test('is all of it, also of one that is as long as honest ones get: a difference that is kept back is accepted unseen', () => {
+describe('the record of a definition', () => {
+  test('has all of a long definition, so that no difference is accepted unseen', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [
         `p${index}`,
@@ -151,7 +151,7 @@ describe('what is kept of a definition', () => {
   });
 });
 
-describe('whose pins they are', () => {
+describe('the identity of pins', () => {
   const mine = spec({ name: 'a', command: 'npx', args: ['-y', 'pkg@1'], cwd: '/p' });
 
   test.each([
@@ -159,11 +159,11 @@ describe('whose pins they are', () => {
     ['another command', { command: 'uvx' }],
     ['another version', { args: ['-y', 'pkg@2'] }],
     ['another folder', { cwd: '/q' }],
-  ])('%s is another server', (_, change) => {
+  ])('changes with %s', (_, change) => {
     expect(pinIdentity({ ...mine, ...change })).not.toBe(pinIdentity(mine));
   });
 
-  test('a new token, another timeout and another file are not: no changed tool slips in with a renewed secret', () => {
+  test('stays with a new token, timeout or file: a changed tool cannot slip in with a renewed secret', () => {
     const other = {
       ...mine,
       env: { TOKEN: 'new' },
@@ -180,7 +180,7 @@ describe('whose pins they are', () => {
     );
   });
 
-  test('a server that is switched off may have an url whose variables are not set', () => {
+  test('exists for a disabled server whose url has unset variables', () => {
     const off = { ...mine, transport: 'http', enabled: false, url: `\${UNSET}/mcp?token=1` } as never;
     expect(pinIdentity(off)).toMatch(/^[\da-f]{64}$/);
     expect(pinIdentity({ ...(off as object), url: `\${UNSET}/mcp?token=2` } as never)).toBe(pinIdentity(off));

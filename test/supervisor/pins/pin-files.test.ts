@@ -17,8 +17,8 @@ function stage() {
   return { folder, file: join(folder, 'one.json'), store: new PinFiles(folder, () => Date.now()) };
 }
 
-describe('pins on the disk', () => {
-  test('are the same when they are read again, private, whole, and with nothing beside them', () => {
+describe('pin files', () => {
+  test('read back equal to what was saved, have mode 0600, and leave no temporary file', () => {
     const { store, folder, file } = stage();
     expect(store.load('one')).toEqual({});
     expect(store.save('one', 'srv', RECORD)).toBeUndefined();
@@ -41,14 +41,14 @@ describe('pins on the disk', () => {
     '{"format":1,"tools":[{"name":"a","pinned":{"hash":"short","at":"2026-01-01T00:00:00Z","text":"","isWhole":false}}]}',
     `{"format":1,"tools":[{"name":"a","pinned":${version.replace('{\\"name\\":\\"__proto__\\"}', 'no')}}]}`,
     `{"format":1,"tools":[{"name":"a","pinned":${version.replace('2026', 'when')}}]}`,
-  ])('what cannot be understood is a problem, never nothing: %j', (text) => {
+  ])('with invalid content are a problem, not an empty record: %j', (text) => {
     const { store, file } = stage();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, text);
     expect(store.load('one')).toEqual({ problem: `${file} makes no sense` });
   });
 
-  test('one that cannot be read is a problem too, and so is one that is far too large', () => {
+  test('that cannot be read or are larger than 32 MiB are a problem', () => {
     const { store, file, folder } = stage();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, Buffer.alloc(33 * 2 ** 20));
@@ -58,7 +58,7 @@ describe('pins on the disk', () => {
     expect(readdirSync(folder)).toEqual(['one.json']);
   });
 
-  test('a broken file is set aside when a new one takes its place, and can still be looked at', () => {
+  test('that are broken are kept as .broken when new pins replace them', () => {
     const { store, file, folder } = stage();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, 'not pins');
@@ -68,13 +68,13 @@ describe('pins on the disk', () => {
     expect(store.load('one')).toEqual({ record: RECORD });
   });
 
-  test('where nothing can be written that is said, and what was there stays', () => {
+  test('report a folder that cannot be written', () => {
     const folder = makeFolder({ file: '' });
     const store = new PinFiles(join(folder, 'file'), () => Date.now());
     expect(store.save('one', 'srv', RECORD)).toContain('cannot be written');
   });
 
-  test('are forgotten a year after their server was last configured, and not before', async () => {
+  test('are deleted a year after their server was last configured', async () => {
     const { store, folder } = stage();
     for (const name of ['old', 'configured', 'fresh']) store.save(name, 'srv', RECORD);
     const past = new Date(Date.now() - 366 * 24 * 60 * 60 * 1000);

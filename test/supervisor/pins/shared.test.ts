@@ -16,8 +16,8 @@ async function twoHerds() {
   return { ...stage, other };
 }
 
-describe('pins that several herds have', () => {
-  test('what was accepted elsewhere is free at the next look at it', async () => {
+describe('pins that two herds share', () => {
+  test('free a tool here that was accepted in the other herd', async () => {
     const { herd, other, call } = await twoHerds();
     expect(other.view.pins({ accept: true }).accepted).toMatchObject([{ tool: 'a' }]);
     expect(herd.view.pins().servers[0]?.tools.map(({ state }) => state)).toEqual(['pinned', 'pinned']);
@@ -25,7 +25,7 @@ describe('pins that several herds have', () => {
     expect(herd.view.status()[0]).not.toHaveProperty('unaccepted');
   });
 
-  test('what is blocked here is shown here and can be accepted, also where another process offers what was pinned', async () => {
+  test('show a tool as changed where it is blocked, also when the other herd offers the pinned definition, and can be accepted', async () => {
     const { herd, other, call, offers, announces } = await twoHerds();
     offers([tool('a'), tool('b')]);
     await announces();
@@ -45,22 +45,25 @@ describe('pins that several herds have', () => {
 });
 
 describe('pins that cannot be written', () => {
-  test.each(['warn', 'enforce'] as const)('a changed tool is shown all the same (%s)', async (policy) => {
-    const { herd, store, call, offers, announces } = pinnedHerd(policy);
-    await call('a');
-    store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
-    offers([tool('a', EVIL), tool('b')]);
-    await announces();
-    expect(herd.view.status()[0]?.unaccepted?.tools).toBe(1);
-    expect(herd.view.pins().servers[0]?.tools[0]).toMatchObject({
-      state: 'changed',
-      pinned: { definition: { description: 'what a does' } },
-      offered: { definition: { description: EVIL } },
-    });
-    expect(() => herd.view.pins({ accept: true })).toThrow('nothing was accepted');
-  });
+  test.each(['warn', 'enforce'] as const)(
+    'still show a changed tool, and refuse acceptance (%s)',
+    async (policy) => {
+      const { herd, store, call, offers, announces } = pinnedHerd(policy);
+      await call('a');
+      store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
+      offers([tool('a', EVIL), tool('b')]);
+      await announces();
+      expect(herd.view.status()[0]?.unaccepted?.tools).toBe(1);
+      expect(herd.view.pins().servers[0]?.tools[0]).toMatchObject({
+        state: 'changed',
+        pinned: { definition: { description: 'what a does' } },
+        offered: { definition: { description: EVIL } },
+      });
+      expect(() => herd.view.pins({ accept: true })).toThrow('nothing was accepted');
+    },
+  );
 
-  test('are written at the next look at them, when the disk has room again', async () => {
+  test('are written by the next request for pins, when the disk has room again', async () => {
     const { herd, store, call } = pinnedHerd('enforce');
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     expect((await call('a')).error).toMatchObject(BLOCKED);

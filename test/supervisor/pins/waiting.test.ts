@@ -10,8 +10,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await settled();
 }
 
-describe('a call that waits does not go out to a tool that is blocked by then', () => {
-  test('for a transient server that has as many processes as it may, and a spare that was compared', async () => {
+describe('a waiting call is not written to a tool that was blocked meanwhile', () => {
+  test('when a spare of a transient server at its limit brings another list', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', {
       lifecycle: 'transient',
       spares: 1,
@@ -35,7 +35,7 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
     expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
-  test('in the line of a replica, where another one said so', async () => {
+  test('when it waits in one replica and another replica reported the change', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', { replicas: 2, maxInFlight: 1 });
     await herd.view.order('start', { servers: ['srv'] });
     await turns();
@@ -53,7 +53,7 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('in the line of a process, when the setting becomes enforce', async () => {
+  test('when it waits over max_in_flight and the setting becomes enforce', async () => {
     const { world, setting, herd, call, offers, announces } = pinnedHerd('warn', { maxInFlight: 1 });
     await call('b');
     offers([tool('a', EVIL), tool('b')]);
@@ -71,8 +71,8 @@ describe('a call that waits does not go out to a tool that is blocked by then', 
   });
 });
 
-describe('when the setting becomes enforce, a process that was let in before its list was read is compared first', () => {
-  test('a spare of a transient server', async () => {
+describe('when the setting becomes enforce, a process that was admitted unread is compared before its next call', () => {
+  test('if it is a spare of a transient server', async () => {
     const { world, setting, herd, offers } = pinnedHerd('warn', { lifecycle: 'transient', spares: 1 });
     await herd.view.catalog.tools();
     await world.passes(1000);
@@ -91,7 +91,7 @@ describe('when the setting becomes enforce, a process that was let in before its
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('one that is being asked', async () => {
+  test('if its list is being read', async () => {
     const { world, setting, herd, call, offers } = pinnedHerd('warn');
     await call('b');
     let list = (_: JsonObject[]) => {};
@@ -110,53 +110,59 @@ describe('when the setting becomes enforce, a process that was let in before its
   });
 });
 
-describe('when nothing is enforced any more', () => {
-  test.each(['transient', 'singleton'] as const)('%s: who waits for a list need not', async (lifecycle) => {
-    const { setting, herd, call, offers } = pinnedHerd('enforce', { lifecycle });
-    await call('a');
-    await herd.view.order('stop', { servers: ['srv'] }, true);
-    await herd.view.order('start', { servers: ['srv'] });
-    offers(new Promise(() => {}));
-    if (lifecycle === 'singleton') await herd.view.order('restart', { servers: ['srv'] });
-    let isDone = false;
-    const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' }).finally(() => (isDone = true));
-    await turns();
-    expect(isDone).toBe(false);
-    setting.policy = 'warn';
-    herd.recheckPins();
-    await turns();
-    expect(isDone).toBe(true);
-    expect((await waiting).success).toBe(true);
-  });
+describe('when the setting is no longer enforce', () => {
+  test.each(['transient', 'singleton'] as const)(
+    '%s: a call that waits for the list is written at once',
+    async (lifecycle) => {
+      const { setting, herd, call, offers } = pinnedHerd('enforce', { lifecycle });
+      await call('a');
+      await herd.view.order('stop', { servers: ['srv'] }, true);
+      await herd.view.order('start', { servers: ['srv'] });
+      offers(new Promise(() => {}));
+      if (lifecycle === 'singleton') await herd.view.order('restart', { servers: ['srv'] });
+      let isDone = false;
+      const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' }).finally(() => (isDone = true));
+      await turns();
+      expect(isDone).toBe(false);
+      setting.policy = 'warn';
+      herd.recheckPins();
+      await turns();
+      expect(isDone).toBe(true);
+      expect((await waiting).success).toBe(true);
+    },
+  );
 });
 
-describe('a blocked tool of a server that does not run is for the process that comes to say', () => {
+describe('while a server does not run, the list of its next process decides whether a blocked tool may run', () => {
   const names = (stage: ReturnType<typeof pinnedHerd>) =>
     stage.world.links.flatMap(({ calls }) => calls.map(({ params }) => params.name));
 
-  test.each(['transient', 'singleton'] as const)('%s: what changed back is free again', async (lifecycle) => {
-    const stage = pinnedHerd('enforce', { lifecycle });
-    const { herd, call, offers, world } = stage;
-    await call('a');
-    offers([tool('a', EVIL), tool('b')]);
-    for (let life = 0; life < 2; life += 1) {
-      await herd.view.order('stop', { servers: ['srv'] }, true);
-      await herd.view.order('start', { servers: ['srv'] });
-      await turns();
-      expect((await call('a')).error).toMatchObject(BLOCKED);
-    }
-    expect(names(stage)).toEqual(['a']);
-    if (lifecycle === 'singleton') world.newest.crashes();
-    offers([tool('a'), tool('b')]);
-    const free = herd.view.calls.call({ server: 'srv', tool: 'a' });
-    await world.passes(1000);
-    expect((await free).success).toBe(true);
-    const params = { name: 'srv__a', arguments: {} };
-    expect(await herd.view.requests.request({ method: 'tools/call', params })).toHaveProperty('content');
-    expect(names(stage)).toEqual(['a', 'a', 'a']);
-  });
+  test.each(['transient', 'singleton'] as const)(
+    '%s: a tool that changed back can be called',
+    async (lifecycle) => {
+      const stage = pinnedHerd('enforce', { lifecycle });
+      const { herd, call, offers, world } = stage;
+      await call('a');
+      offers([tool('a', EVIL), tool('b')]);
+      for (let life = 0; life < 2; life += 1) {
+        await herd.view.order('stop', { servers: ['srv'] }, true);
+        await herd.view.order('start', { servers: ['srv'] });
+        await turns();
+        expect((await call('a')).error).toMatchObject(BLOCKED);
+      }
+      expect(names(stage)).toEqual(['a']);
+      if (lifecycle === 'singleton') world.newest.crashes();
+      offers([tool('a'), tool('b')]);
+      const free = herd.view.calls.call({ server: 'srv', tool: 'a' });
+      await world.passes(1000);
+      expect((await free).success).toBe(true);
+      const params = { name: 'srv__a', arguments: {} };
+      expect(await herd.view.requests.request({ method: 'tools/call', params })).toHaveProperty('content');
+      expect(names(stage)).toEqual(['a', 'a', 'a']);
+    },
+  );
 
-  test('a list that could not be read once does not block a transient server for ever', async () => {
+  test('a failed list does not block a transient server for ever', async () => {
     const stage = pinnedHerd('enforce', { lifecycle: 'transient' });
     stage.offers(new Error('no list today'));
     expect((await stage.call('a')).error).toMatchObject(BLOCKED);
@@ -166,7 +172,7 @@ describe('a blocked tool of a server that does not run is for the process that c
     expect(names(stage)).toEqual(['a']);
   });
 
-  test('nothing is started in vain where its lists are not read at all', async () => {
+  test('with load_tools: false no process is started for the decision', async () => {
     const { world, call } = pinnedHerd('enforce', { lifecycle: 'transient', loadTools: false });
     for (let way = 0; way < 3; way += 1) expect((await call('a')).error).toMatchObject(BLOCKED);
     expect(world.links).toHaveLength(1);
@@ -174,7 +180,7 @@ describe('a blocked tool of a server that does not run is for the process that c
 });
 
 describe('with enforce, a list that cannot be read', () => {
-  test('blocks every call, until the next try brings it', async () => {
+  test('blocks every call until a later try succeeds', async () => {
     const { world, herd, call, offers, announces } = pinnedHerd('enforce');
     await call('b');
     offers(new Error('too busy'));
@@ -185,7 +191,7 @@ describe('with enforce, a list that cannot be read', () => {
     expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
-  test('of a replica that says its tools have changed is read by that one, whatever another has read since', async () => {
+  test('is read by the replica that reported the change, also when another replica has read it since', async () => {
     const { world, herd } = pinnedHerd('enforce', { replicas: 2 });
     await herd.view.order('start', { servers: ['srv'] });
     await turns();

@@ -34,7 +34,7 @@ export class PinMemory implements PinStore {
   async seen(): Promise<void> {}
 }
 
-/** A herd of one server whose tools are what `offers` says when they are read. */
+/** A herd of one server; `offers` sets its list of tools. */
 export function pinnedHerd(policy: PinPolicy, changes: Parameters<typeof spec>[0] = {}) {
   const world = new World();
   const store = new PinMemory();
@@ -64,7 +64,7 @@ export function pinnedHerd(policy: PinPolicy, changes: Parameters<typeof spec>[0
     offers(tools: JsonObject[] | Error | Promise<JsonObject[]>) {
       offered = tools;
     },
-    /** The server says that its tools have changed, and is asked. */
+    /** The server sends list_changed, and its list is read. */
     async announces() {
       world.newest.says('notifications/tools/list_changed');
       await world.passes(2000);

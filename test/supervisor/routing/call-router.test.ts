@@ -176,8 +176,8 @@ const told = ({ world, lines }: Connection) => ({
   servers: world.links.map(({ spec: { name }, written }) => [name, written]),
 });
 
-describe('a call that is forwarded', () => {
-  test('is in no way another one than a call that is not', async () => {
+describe('a forwarded call', () => {
+  test('gets the same replies and events as a requested call, for any script of steps', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25, size: 'max' }), async (script) => {
         const [short, long] = await Promise.all([connection(true), connection(false)]);
@@ -193,7 +193,7 @@ describe('a call that is forwarded', () => {
     );
   }, 120_000);
 
-  test('is with its server, or refused, before `forward` returns where the lists are known', async () => {
+  test('is written or refused before `forward` returns when the lists are known', async () => {
     const { herd, world } = await connection(true);
     const sent = () => world.links.flatMap(({ calls }) => calls).length;
     const outcomes: Forwarded[] = [];
@@ -216,7 +216,7 @@ describe('a call that is forwarded', () => {
     ]);
   });
 
-  test('fails in words without what its server was given', async () => {
+  test('fails with an error that has no declared value of its server', async () => {
     const redactSaid = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
     const { herd, world } = await connection(true, SPECS, { redactSaid });
@@ -233,7 +233,7 @@ describe('a call that is forwarded', () => {
     );
   });
 
-  test.each(['$/cancel', 'notifications/cancelled'])('is taken back by %s wherever it is', async (method) => {
+  test.each(['$/cancel', 'notifications/cancelled'])('is cancelled by %s in every state', async (method) => {
     const on = await connection(true);
     const cancel = (id: number) => ({ method, params: { id, requestId: id } });
     const reply = (id: number, sent: boolean) => ({
@@ -263,8 +263,8 @@ describe('a call that is forwarded', () => {
   });
 });
 
-describe('what is counted of calls', () => {
-  test('every call that a server is given, every failure, and how long each took', async () => {
+describe('the statistics of a server', () => {
+  test('count each call that it was given and each failure, and have the durations', async () => {
     const { herd, world } = await connection(true);
     const b = () => world.alive.find((link) => link.spec.name === 'b')!;
     const call = () => herd.view.calls.call({ server: 'b', tool: 'x' });
@@ -282,7 +282,7 @@ describe('what is counted of calls', () => {
   });
 });
 
-describe('a call whose server has to be asked first what it has', () => {
+describe('a call whose server must be read first', () => {
   /** A server that starts and does not answer yet. */
   async function starting() {
     const world = new World();
@@ -312,7 +312,7 @@ describe('a call whose server has to be asked first what it has', () => {
     expect([outcomes.length, world.newest.calls]).toEqual([1, []]);
   });
 
-  test('and that was cancelled before it began starts no server', async () => {
+  test('that was cancelled before it began starts no server', async () => {
     const { world, herd } = await starting();
     const signal = AbortSignal.abort();
     const result = await herd.view.calls.call({ server: 'a', tool: 'a__x' }, { signal });

@@ -72,42 +72,45 @@ describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
     ['of a type that is not known', { type: 'video', data: 1 }, 'video'],
     ['text without text', { type: 'text', text: 7 }, 'text'],
     ['an image without data', { type: 'image', mimeType: 'image/png' }, 'image'],
-    ['a resource that is none', { type: 'resource', resource: 'x' }, 'resource'],
+    ['a resource that is no object', { type: 'resource', resource: 'x' }, 'resource'],
     ['without a type', { text: 'x' }, 'object'],
     ['no object', 'x', 'string'],
     ['null', null, 'object'],
     ['a list in the list', [1], 'object'],
-  ])('is kept as it came and reported: %s', (_, raw, type) => {
-    expect(convert([raw])).toEqual({
-      blocks: [{ type: 'unknown', original_type: type, raw }],
-      unknown: [type],
-    });
-  });
+  ])(
+    'with an unknown or invalid block keeps the block unchanged and reports its type: %s',
+    (_, raw, type) => {
+      expect(convert([raw])).toEqual({
+        blocks: [{ type: 'unknown', original_type: type, raw }],
+        unknown: [type],
+      });
+    },
+  );
 
-  test('each type is reported once, however often it comes', () => {
+  test('reports each unknown type once', () => {
     expect(convert([{ type: 'a' }, { type: 'b' }, { type: 'a' }]).unknown).toEqual(['a', 'b']);
   });
 
-  test('one that is no list is kept as well', () => {
+  test('that is no list is kept as one unknown block', () => {
     expect(convert('hello')).toEqual({
       blocks: [{ type: 'unknown', original_type: 'string', raw: 'hello' }],
       unknown: ['string'],
     });
   });
 
-  test('none at all is empty', () => {
+  test('that is missing or empty has no blocks', () => {
     expect(convert(undefined)).toEqual({ blocks: [], unknown: [] });
     expect(convert([])).toEqual({ blocks: [], unknown: [] });
   });
 
-  test('keeps its order, and one strange block harms no other', () => {
+  test('keeps its order; one unknown block changes no other', () => {
     const { blocks } = convert([{ type: 'text', text: '1' }, { type: '?' }, { type: 'text', text: '3' }]);
     expect(blocks.map(({ type }) => type)).toEqual(['text', 'unknown', 'text']);
   });
 });
 
-describe('content of very many blocks that are not known', () => {
-  test('is kept as it came, in order, and hardly longer than it was', () => {
+describe('content of very many unknown blocks', () => {
+  test('is kept in order, and is less than twice as long as JSON', () => {
     const raws = Array.from({ length: 300_000 }, () => ({}));
     const text = { type: 'text', text: 'x' };
     const { blocks, unknown } = convert([...raws.slice(0, 200_000), text, ...raws.slice(200_000)]);
@@ -124,7 +127,7 @@ describe('content of very many blocks that are not known', () => {
     expect(JSON.stringify(blocks).length).toBeLessThan(2 * JSON.stringify(raws).length);
   });
 
-  test('of as many types names twenty', () => {
+  test('with a thousand types reports twenty of them', () => {
     const { blocks, unknown } = convert(Array.from({ length: 1000 }, (_, at) => ({ type: `t${at}` })));
     expect(blocks).toHaveLength(1000);
     expect(unknown).toEqual(Array.from({ length: 20 }, (_, at) => `t${at}`));

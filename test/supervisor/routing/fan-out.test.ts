@@ -11,7 +11,7 @@ interface Begun {
   fail(): void;
 }
 
-/** Calls that end when the test says so, or when they are cancelled. */
+/** Calls that the test ends, or a cancellation. */
 function stage(count: number, options: FanOutOptions = {}, params: Partial<CallParams> = {}) {
   const clock = new VirtualClock();
   const begun: Begun[] = [];
@@ -43,7 +43,7 @@ function stage(count: number, options: FanOutOptions = {}, params: Partial<CallP
 }
 
 describe('many calls at once', () => {
-  test('are all begun; each result is told as it comes, and all are given in the order of the calls', async () => {
+  test('all begin; each result is reported when it comes, and all are returned in the order of the calls', async () => {
     const { begun, told, results, kinds } = stage(3);
     expect(begun).toHaveLength(3);
     begun[2]?.succeed();
@@ -56,7 +56,7 @@ describe('many calls at once', () => {
     expect((await results).map(({ metadata }) => metadata.server)).toEqual(['s0', 's1', 's2']);
   });
 
-  test('are never more under way than concurrency allows; one that hangs takes one place and no more', async () => {
+  test('never exceed `concurrency`; a call that hangs takes one place', async () => {
     const { begun, told } = stage(4, { concurrency: 2 });
     for (const next of [1, 2, 3]) {
       expect(begun).toHaveLength(next + 1 === 2 ? 2 : next + 1);
@@ -66,7 +66,7 @@ describe('many calls at once', () => {
     expect(told).toEqual([1, 2, 3]);
   });
 
-  test('the first success is enough: the others are cancelled, those that wait are not begun', async () => {
+  test('with enough: 1 end at the first success: the others are cancelled, waiting ones never begin', async () => {
     const { begun, kinds } = stage(4, { enough: 1, concurrency: 3 });
     begun[0]?.fail();
     await settled();
@@ -75,7 +75,7 @@ describe('many calls at once', () => {
     expect(await kinds()).toEqual(['ServerCrashedError', 'CancelledError', 'ok', 'CancelledError']);
   });
 
-  test('a quorum of two: failures do not count', async () => {
+  test('with enough: 2 do not count failures', async () => {
     const { begun, kinds } = stage(4, { enough: 2, concurrency: 3 });
     begun[0]?.succeed();
     await settled();
@@ -88,13 +88,13 @@ describe('many calls at once', () => {
     expect(await waiting.kinds()).toEqual(['ok', 'not begun: CancelledError', 'not begun: CancelledError']);
   });
 
-  test('a quorum that cannot be reached waits for all', async () => {
+  test('whose quorum cannot be reached all end before the result', async () => {
     const { begun, kinds } = stage(2, { enough: 2 });
     for (const one of begun) one.fail();
     expect(await kinds()).toEqual(['ServerCrashedError', 'ServerCrashedError']);
   });
 
-  test('have a deadline together: each may take what is left of it, or its own time if that is less', async () => {
+  test('share a deadline: each gets the remaining time, or its own timeout if that is shorter', async () => {
     const { begun, clock, kinds } = stage(4, { timeoutMs: 1000, concurrency: 1 }, { timeout_ms: 800 });
     clock.advance(300);
     begun[0]?.fail();
@@ -110,11 +110,11 @@ describe('many calls at once', () => {
     expect(begun.map(({ params }) => params.timeout_ms)).toEqual([800, 700]);
   });
 
-  test('without any deadline none is invented', () => {
+  test('without a deadline get no timeout', () => {
     expect(stage(1).begun[0]?.params).not.toHaveProperty('timeout_ms');
   });
 
-  test('can be taken back together, also before they begin', async () => {
+  test('can be cancelled together, also before they begin', async () => {
     const abort = new AbortController();
     const running = stage(2, { signal: abort.signal, concurrency: 1 });
     abort.abort(new Error('enough'));
@@ -122,7 +122,7 @@ describe('many calls at once', () => {
     expect(await stage(1, { signal: abort.signal }).kinds()).toEqual(['not begun: CancelledError']);
   });
 
-  test('none at all are done at once', async () => {
+  test('resolve at once for an empty list of calls', async () => {
     expect(await stage(0).results).toEqual([]);
   });
 });

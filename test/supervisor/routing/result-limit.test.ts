@@ -22,7 +22,7 @@ const textOf = ({ content }: ToolResult) =>
   content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 
 describe('a limited result', () => {
-  test('never has more text than the limit beside its note, and all of it was kept', async () => {
+  test('has at most `limit` characters besides its note, and the whole text is stored', async () => {
     const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 30 }), { maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(texts, fc.integer({ min: 1, max: 60 }), async (given, limit) => {
@@ -52,7 +52,7 @@ describe('a limited result', () => {
     );
   });
 
-  test('says that the rest is lost where it could not be kept, and links nothing', async () => {
+  test('says that the rest is lost when the text could not be stored, and has no link', async () => {
     const result = await limitResult(resultOf(['abcdef']), 2, async () => undefined);
     expect(result.content).toEqual([
       { type: 'text', text: 'ab\n[4 of 6 characters cut by result_limit; the rest could not be kept]' },

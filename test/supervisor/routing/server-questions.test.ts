@@ -49,7 +49,7 @@ function herdOf(...specs: StdioSpec[]) {
 
 const SAMPLING = 'sampling/createMessage';
 
-describe('a question of a server, in a herd', () => {
+describe('a question of a server', () => {
   test.each(['singleton', 'transient'] as const)('reaches the caller (%s)', async (lifecycle) => {
     const { say } = herdOf(specOf('questions.mjs', { tools, lifecycle }));
     const onRequest: OnRequest = async (method, params) => ({ method, got: params });
@@ -57,7 +57,7 @@ describe('a question of a server, in a herd', () => {
     expect(JSON.parse(reply)).toEqual({ result: { method: SAMPLING, got: { maxTokens: 7 } } });
   });
 
-  test('is refused while calls of two agents are unanswered, cancelled or not', async () => {
+  test('is refused while calls of two agents are unanswered, also after one was cancelled', async () => {
     const { herd, say } = herdOf(specOf('questions.mjs', { tools }));
     const asked: string[] = [];
     const agent = (caller: string): CallContext => ({
@@ -86,7 +86,7 @@ describe('a question of a server, in a herd', () => {
     expect(asked).toEqual(['b']);
   });
 
-  test('is taken back when the call is cancelled', async () => {
+  test('is cancelled with its call', async () => {
     const { herd } = herdOf(specOf('questions.mjs', { tools }));
     const asked = deferred<AbortSignal>();
     const onRequest: OnRequest = (_method, _params, signal) => {
@@ -102,7 +102,7 @@ describe('a question of a server, in a herd', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test('of a real server is answered: sampling and elicitation', async () => {
+  test('is answered for a real server: sampling and elicitation', async () => {
     const { say } = herdOf(specOf('', { name: 'everything', args: [EVERYTHING], tools }));
     const onRequest: OnRequest = async (method, params) => {
       if (method === SAMPLING) {

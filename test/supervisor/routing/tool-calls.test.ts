@@ -19,8 +19,8 @@ async function stage(fields: Record<string, unknown> = {}) {
 const annotations = { audience: ['user'], priority: 0.5 };
 const meta = { 'example.com/trace': 7 };
 
-describe('a result on its way through the daemon', () => {
-  test('FR-003 FR-017 FR-018 FR-019 FR-020 US3.1 US3.2 US3.3 US3.4 US3.5: every kind of content comes out, nothing dropped', async () => {
+describe('a result that passes the daemon', () => {
+  test('FR-003 FR-017 FR-018 FR-019 FR-020 US3.1 US3.2 US3.3 US3.4 US3.5: keeps every kind of content', async () => {
     const { call, home } = await stage();
     const result = await call('everything');
     expect(result.content).toEqual([
@@ -58,7 +58,7 @@ describe('a result on its way through the daemon', () => {
     expect(log).toContain("content of unknown type 'hologram' was kept as it came");
   });
 
-  test('US5.3 FR-022: an error that the tool itself reports keeps its words and its content', async () => {
+  test('US5.3 FR-022: of a tool that failed keeps the text and the content of the tool', async () => {
     const { call } = await stage();
     const failed = await call('fails');
     expect(failed).toMatchObject({
@@ -69,7 +69,7 @@ describe('a result on its way through the daemon', () => {
     });
   });
 
-  test('US1.3: structured content alone, nothing at all, and the form of 2024-10-07 are successes', async () => {
+  test('US1.3: with structured content only, without content, or in the form of 2024-10-07 is a success', async () => {
     const { call } = await stage();
     const structured = await call('structured');
     expect(structured).toMatchObject({ success: true, content: [] });
@@ -86,7 +86,7 @@ const linkIn = ({ content }: ToolResult) => {
 };
 
 describe('result_limit', () => {
-  test('cuts text where it is too much, says how much, and keeps all of it in a file that only the user may read', async () => {
+  test('cuts text beyond it, says how much, and stores the whole text in a file of mode 0600', async () => {
     const { call, home } = await stage({ result_limit: 10 });
     const result = await call('long', { lengths: [6, 6, 3] });
     const link = linkIn(result);
@@ -104,7 +104,7 @@ describe('result_limit', () => {
     expect(statSync(join(home.folder, 'state', 'results')).mode & 0o777).toBe(0o700);
   });
 
-  test('holds for an agent that speaks MCP too: the file is linked as a resource, all else is as it came', async () => {
+  test('applies to MCP clients: the file is linked as a resource, other blocks stay', async () => {
     const { home } = await stage({ result_limit: 10 });
     const client = new LineClient(home.socket);
     await client.hello();
@@ -121,14 +121,14 @@ describe('result_limit', () => {
     expect(readFileSync(fileURLToPath(uri), 'utf8')).toBe('000000\n111111\n222');
   });
 
-  test('also cuts what a failed tool says', async () => {
+  test('cuts the error text of a failed tool', async () => {
     const { call } = await stage({ result_limit: 10 });
     const { error, content } = await call('long', { lengths: [20], isError: true });
     expect(error?.message).toBe('0'.repeat(10));
     expect(content[0]).toMatchObject({ text: expect.stringContaining('[10 of 20 characters cut') });
   });
 
-  test('leaves alone what fits, and everything where it is off', async () => {
+  test('leaves a result that fits, and every result when it is not set', async () => {
     const { call, home } = await stage({ result_limit: 10 });
     const fits = await call('long', { lengths: [5, 5] });
     expect(fits.metadata).not.toHaveProperty('truncated');
@@ -143,7 +143,7 @@ describe('result_limit', () => {
 describe('the files of cut results', () => {
   const DAY_MS = 86_400_000;
 
-  test('go when they are a day old, or the oldest when there is too much; other files stay', async () => {
+  test('are deleted after a day, and the oldest when the folder is too large; other files stay', async () => {
     const folder = makeFolder({ 'old.txt': 'x', 'second.txt': 'x'.repeat(60), 'mine.md': 'x' });
     const now = Date.now();
     const age = (name: string, ms: number) => {
@@ -164,7 +164,7 @@ describe('the files of cut results', () => {
     expect(logs).toEqual([]);
   });
 
-  test('many at once are looked through a few times, not once for each', async () => {
+  test('are tidied a few times for a hundred new files, not once for each', async () => {
     const folder = makeFolder({});
     let looks = 0;
     const now = () => {
@@ -178,7 +178,7 @@ describe('the files of cut results', () => {
     expect(readdirSync(folder)).toHaveLength(100);
   });
 
-  test('a disk that takes none is said in the log and in the result', async () => {
+  test('that cannot be written are logged, and have no URI', async () => {
     const folder = makeFolder({ taken: '' });
     writeFileSync(join(folder, 'taken'), 'a file, not a folder');
     const logs: string[] = [];

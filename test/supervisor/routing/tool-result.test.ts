@@ -22,7 +22,7 @@ function resultOf(outcome: Outcome, incarnation: number | null = 3) {
 const ok = (result: Record<string, unknown>): Outcome => ({ ok: true, result });
 
 describe('the result of a call', () => {
-  test('that went well', () => {
+  test('has the content and the metadata of a success', () => {
     expect(resultOf(ok({ content: [{ type: 'text', text: 'hi' }] }))).toEqual({
       success: true,
       content: [{ type: 'text', text: 'hi' }],
@@ -39,17 +39,17 @@ describe('the result of a call', () => {
     });
   });
 
-  test('that is empty is a success', () => {
+  test('is a success when it is empty', () => {
     expect(resultOf(ok({}))).toMatchObject({ success: true, content: [], error: null });
   });
 
-  test('carries structured content and meta where there are any, also empty ones', () => {
+  test('has structured content and meta if the server sent them, also falsy values', () => {
     const { metadata } = resultOf(ok({ structuredContent: 0, _meta: { a: 1 } }));
     expect(metadata).toMatchObject({ structured_content: 0, meta: { a: 1 } });
     expect(resultOf(ok({})).metadata).not.toHaveProperty('meta');
   });
 
-  test('in the form of 2024-10-07 is kept as it came', () => {
+  test('keeps the form of 2024-10-07 as an unknown block', () => {
     const { content, success } = resultOf(ok({ toolResult: [1] }));
     expect([success, content]).toEqual([
       true,
@@ -57,11 +57,11 @@ describe('the result of a call', () => {
     ]);
   });
 
-  test('reports content of a type that is not known', () => {
+  test('reports unknown types of content', () => {
     expect(resultOf(ok({ content: [{ type: 'video' }] })).unknown).toEqual(['video']);
   });
 
-  test('FR-022: of a tool that said isError: MCPToolError in its own words, sent, never retryable, its content kept', () => {
+  test("FR-022: with isError is MCPToolError with the tool's text, sent: true, never retryable, and keeps the content", () => {
     const content = [
       { type: 'text', text: 'no such file' },
       { type: 'image', data: 'AAAA', mimeType: 'image/png' },
@@ -79,12 +79,12 @@ describe('the result of a call', () => {
     expect([success, metadata.is_error, blocks.length]).toEqual([false, true, 3]);
   });
 
-  test('of a tool that said isError and nothing else', () => {
+  test('with isError and no text has a default message; only isError: true counts', () => {
     expect(resultOf(ok({ isError: true })).error?.message).toBe('srv.tool failed and did not say why');
     expect(resultOf(ok({ isError: 'yes' })).success).toBe(true);
   });
 
-  test('that never came: the error as it is, with why and fix only where there are any', () => {
+  test('that failed is the error of the call, with why and fix if it has them', () => {
     const crashed = new ServerCrashedError('srv: exited with code 7', {
       sent: true,
       why: 'it may have run',
@@ -111,7 +111,7 @@ describe('the result of a call', () => {
     expect(metadata.incarnation).toBeNull();
   });
 
-  test('X1: no secret in message, why or fix', () => {
+  test('X1: has no secret in message, why or fix', () => {
     const error = new ServerCrashedError('bad hunter2', { why: 'hunter2!', fix: 'not hunter2' });
     expect(JSON.stringify(resultOf({ ok: false, error }))).not.toContain('hunter2');
     const said = resultOf(ok({ isError: true, content: [{ type: 'text', text: 'wrong: hunter2' }] }));

@@ -25,15 +25,15 @@ const tools = (...names: string[]): FakeLinkBehaviour => ({
   lists: { 'tools/list': names.map((name) => ({ name })) },
 });
 
-describe('how a server begins', () => {
+describe('the processes that a server starts with', () => {
   test.each([
-    ['lazy: not at all', {}, 0],
-    ['eager: at once', { start: 'eager' }, 1],
+    ['lazy: none', {}, 0],
+    ['eager: one', { start: 'eager' }, 1],
     ['eager with replicas: all of them', { start: 'eager', replicas: 3 }, 3],
-    ['with spares: those', { ...transient, spares: 2 }, 2],
-    ['transient without spares: not at all', { ...transient, start: 'eager' }, 0],
-    ['disabled: not at all', { enabled: false, start: 'eager' }, 0],
-    ['disabled and transient: not at all', { ...transient, enabled: false, spares: 2 }, 0],
+    ['transient with spares: the spares', { ...transient, spares: 2 }, 2],
+    ['transient without spares: none', { ...transient, start: 'eager' }, 0],
+    ['disabled: none', { enabled: false, start: 'eager' }, 0],
+    ['disabled and transient: none', { ...transient, enabled: false, spares: 2 }, 0],
   ] as [string, Partial<StdioSpec>, number][])('%s', async (_, changes, processes) => {
     const { world, server } = stage(changes);
     server.begin();
@@ -41,14 +41,14 @@ describe('how a server begins', () => {
     expect(world.links.length).toBe(processes);
   });
 
-  test.each([{}, transient])('a disabled one shows itself as disabled: %o', (changes) => {
+  test.each([{}, transient])('are none for a disabled server, whose state is disabled: %o', (changes) => {
     const { server } = stage({ ...changes, enabled: false });
     expect(server.snapshot()).toMatchObject({ state: 'created', detail: 'disabled', pids: [] });
   });
 });
 
 describe('replicas', () => {
-  test('I1: never more processes than replicas, each call to the least busy', async () => {
+  test('I1: are never more processes than configured, and a call goes to the least busy one', async () => {
     const { world, server, call, shares } = stage({ replicas: 3 });
     server.start();
     await settled();
@@ -60,7 +60,7 @@ describe('replicas', () => {
     expect(shares()).toEqual([3, 2, 3]);
   });
 
-  test('of those that have nothing to do, one that runs is asked before another is started', async () => {
+  test('that run get a call before an idle one is started', async () => {
     const { world, server, call } = stage({ replicas: 2 });
     server.start();
     await settled();
@@ -70,7 +70,7 @@ describe('replicas', () => {
     expect(world.links[1]?.calls.length).toBe(1);
   });
 
-  test('one that is quarantined gets no call while another can take it', async () => {
+  test('in quarantine get no call while another can take it', async () => {
     const { world, server, call } = stage({ replicas: 2 });
     server.start();
     await settled();
@@ -80,7 +80,7 @@ describe('replicas', () => {
     expect([world.links[1]?.calls.length, callers.some(({ isSettled }) => isSettled)]).toEqual([3, false]);
   });
 
-  test('one that waits for its next try gets no call while another runs, however busy', async () => {
+  test('that wait for their next try get no call while another runs, even a busy one', async () => {
     const { world, server, call } = stage({ replicas: 2 });
     server.start();
     await settled();
@@ -93,7 +93,7 @@ describe('replicas', () => {
     expect(world.links[1]?.calls.length).toBe(5);
   });
 
-  test('when none can take it the caller is told why', async () => {
+  test('that are all quarantined: the call gets an error with the reason', async () => {
     const { world, server, call } = stage({ replicas: 2 });
     server.start();
     await settled();
@@ -102,7 +102,7 @@ describe('replicas', () => {
     expect(call().error.message).toContain('is quarantined');
   });
 
-  test('the one that needs attention is shown, one that rests only if all do; what can be added up is', async () => {
+  test('are shown by the one that needs attention; pids, calls in flight and restarts are summed', async () => {
     const { world, server, call } = stage({ replicas: 3 });
     call();
     await settled();
@@ -133,8 +133,8 @@ describe('replicas', () => {
   });
 });
 
-describe('what is counted of calls', () => {
-  test('every call, every failure, and how long each took', async () => {
+describe('the statistics of a server', () => {
+  test('count calls and failures, and have the durations', async () => {
     const { server, call } = stage();
     call();
     call();
@@ -148,7 +148,7 @@ describe('what is counted of calls', () => {
 });
 
 describe('the lists of a server', () => {
-  test('FR-013: are known after the first start, without what the config hides, and each name once', async () => {
+  test('FR-013: are known after the first start, without hidden tools, each name once', async () => {
     const lists = {
       'tools/list': [{ name: 'a', n: 1 }, { name: 'secret_b' }, { name: 7 }, { name: 'a', n: 2 }],
     };
@@ -167,7 +167,7 @@ describe('the lists of a server', () => {
     ]);
   });
 
-  test('a cold server is started for them; once they are known it is not', async () => {
+  test('start a server that does not run; known lists start nothing', async () => {
     const { world, server } = stage({}, tools('a'));
     const [one, two] = await Promise.all([server.readLists(), server.readLists()]);
     expect([one, two === one, world.links.length]).toEqual([
@@ -180,7 +180,7 @@ describe('the lists of a server', () => {
     expect([(await server.readLists()).tools, world.links.length]).toEqual([[{ name: 'a' }], 1]);
   });
 
-  test('fresh ones are asked from a server that runs; what is known stands until they come', async () => {
+  test('are read again from the running process on refresh; the old lists stay until the answer', async () => {
     const { world, server } = stage({}, tools('a'));
     await server.readLists();
     world.newest.manners = tools('b');
@@ -189,7 +189,7 @@ describe('the lists of a server', () => {
     expect([(await reading).tools, world.links.length]).toEqual([[{ name: 'b' }], 1]);
   });
 
-  test('of a server that cannot be asked again stay what they were', async () => {
+  test('stay after a stop: a refresh starts nothing', async () => {
     const { world, server } = stage({}, tools('a'));
     await server.readLists();
     server.stop();
@@ -198,7 +198,7 @@ describe('the lists of a server', () => {
     expect(world.links.length).toBe(1);
   });
 
-  test('that cannot be read any more stay what they were', async () => {
+  test('keep a list that can no longer be read, and update the others', async () => {
     const { world, server } = stage({}, tools('a'));
     await server.readLists();
     world.newest.manners = { lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] } };
@@ -208,7 +208,7 @@ describe('the lists of a server', () => {
     });
   });
 
-  test('of a server that cannot be started are empty, at once', async () => {
+  test('are unknown at once if the server cannot start', async () => {
     const { world, server } = stage({}, {});
     const reading = server.readLists();
     await settled();
@@ -217,7 +217,7 @@ describe('the lists of a server', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  test('of a server that never answers are waited for as long as a start may take', async () => {
+  test('are waited for until start_timeout if the server never answers', async () => {
     const { world, server } = stage({ startTimeoutMs: 5_000 }, {});
     let lists: unknown;
     void server.readLists().then((read) => {
@@ -230,12 +230,12 @@ describe('the lists of a server', () => {
     expect(lists).toBeDefined();
   });
 
-  test('of a disabled server are not waited for', async () => {
+  test('are unknown at once if the server is disabled', async () => {
     const { server } = stage({ enabled: false });
     expect((await server.readLists({ refresh: true })).tools).toBeUndefined();
   });
 
-  test('with replicas, one that runs is asked', async () => {
+  test('are read from a replica that runs', async () => {
     const { world, server } = stage({ replicas: 2 }, tools('a'));
     server.start();
     await settled();
@@ -247,14 +247,14 @@ describe('the lists of a server', () => {
 });
 
 describe('the lists of a transient server', () => {
-  test('I9: are read by one process that goes when they are known', async () => {
+  test('I9: are read by one process that ends when they are known', async () => {
     const { world, server } = stage(transient, tools('a'));
     expect((await server.readLists()).tools).toEqual([{ name: 'a' }]);
     await settled();
     expect([world.links.length, world.alive]).toEqual([1, []]);
   });
 
-  test('are read once for all processes, and again when fresh ones are wanted', async () => {
+  test('are read once for all processes, and again on refresh', async () => {
     const { world, server, call } = stage(transient, { ...tools('a'), answers: true });
     await server.readLists();
     call();
@@ -264,7 +264,7 @@ describe('the lists of a transient server', () => {
     expect(world.links.at(-1)?.reads.length).toBe(4);
   });
 
-  test('a call that takes the process away from them does not leave them waiting', async () => {
+  test('are read by another process if a call takes the one that reads them', async () => {
     let list = (_: never[]) => {};
     const slow = new Promise<never[]>((resolve) => {
       list = resolve;
@@ -283,7 +283,7 @@ describe('the lists of a transient server', () => {
     expect((await reading).tools).toEqual([]);
   });
 
-  test('of one that cannot be started, or was stopped, are empty at once', async () => {
+  test('are unknown at once if it cannot start or was stopped', async () => {
     const { world, server } = stage(transient, {});
     const reading = server.readLists();
     await settled();
@@ -294,8 +294,8 @@ describe('the lists of a transient server', () => {
   });
 });
 
-describe('a transient server shows', () => {
-  test('the newest of its processes, and all pids', async () => {
+describe('the snapshot of a transient server', () => {
+  test('has the state of its newest process and all pids', async () => {
     const { world, server, call } = stage(transient);
     expect(server.snapshot()).toMatchObject({ state: 'created', detail: 'idle', incarnation: 0 });
     call();
@@ -316,8 +316,8 @@ describe('a transient server shows', () => {
   });
 });
 
-describe('a server whose config is no more', () => {
-  test('is gone when nothing is left of it, nor of its predecessor', async () => {
+describe('a retired server', () => {
+  test('is gone when its processes and its predecessor are gone', async () => {
     const world = new World();
     world.manners = () => ({ opens: true, goes: 'never' });
     const around = world.surroundings();
@@ -337,7 +337,7 @@ describe('a server whose config is no more', () => {
     expect([gone, around.children()]).toEqual([true, []]);
   });
 
-  test('tells its callers that a repeat may succeed', async () => {
+  test('fails its calls with a retryable error', async () => {
     for (const changes of [{}, transient]) {
       const { server, call } = stage({ ...changes, maxInFlight: 1 }, {});
       const callers = [call(), call()];
@@ -348,8 +348,8 @@ describe('a server whose config is no more', () => {
   });
 });
 
-describe('orders', () => {
-  test('start, stop, restart and reset reach every process', async () => {
+describe('orders to a server', () => {
+  test('reach every replica: start, stop, restart and reset', async () => {
     const { world, server } = stage({ replicas: 2 });
     server.start();
     await server.whenDecided();
@@ -371,7 +371,7 @@ describe('orders', () => {
   });
 });
 
-test('ten thousand calls through one server leave nothing behind', async () => {
+test('ten thousand calls through one server leave no call in flight and no timer', async () => {
   const { world, server, call } = stage({ maxInFlight: 100_000 }, { opens: true, answers: true });
   for (let round = 0; round < 100; round += 1) {
     for (let count = 0; count < 100; count += 1) call();

@@ -36,7 +36,7 @@ function stage() {
 }
 
 describe('an open gate', () => {
-  test('points at the session: a call is written at once, and no server is started', () => {
+  test('writes a call to its session at once, and wakes no server', () => {
     const { gate, session, call, marks, state } = stage();
     const link = session();
     gate.open(link.session);
@@ -49,14 +49,14 @@ describe('an open gate', () => {
     expect(gate.load).toBe(0);
   });
 
-  test('counts what is with the server and what waits there as its load', () => {
+  test('counts calls in flight and calls that wait in the session as its load', () => {
     const { gate, session, call } = stage();
     gate.open(session().session);
     for (const mark of ['a', 'b', 'c']) call(mark);
     expect(gate.load).toBe(3);
   });
 
-  test('does not ask whether a call may wait', () => {
+  test('does not ask for a refusal', () => {
     const { gate, session, call, state } = stage();
     gate.open(session().session);
     state.refusal = new ServerUnavailableError('no');
@@ -65,14 +65,14 @@ describe('an open gate', () => {
 });
 
 describe('a gate without a session', () => {
-  test('parks a call and wakes the server in the same tick', () => {
+  test('keeps a call waiting and wakes the server in the same tick', () => {
     const { gate, call, state } = stage();
     const { caller } = call();
     expect([gate.waiting, gate.load, gate.isOpen, state.woken]).toEqual([1, 1, false, 1]);
     expect([caller.isSettled, caller.routes]).toEqual([false, []]);
   });
 
-  test('I10: flushes in order when a session comes, each call once', () => {
+  test('I10: writes waiting calls in order when a session opens, each once', () => {
     const { gate, call, session, marks } = stage();
     const callers = ['a', 'b', 'c'].map((mark) => call(mark).caller);
     const link = session();
@@ -88,7 +88,7 @@ describe('a gate without a session', () => {
     expect(marks(next)).toEqual([]);
   });
 
-  test('refuses by the state of the keeper: told at once, neither parked nor woken for', () => {
+  test("refuses a call by the keeper's state at once: the call neither waits nor wakes the server", () => {
     const { gate, call, state } = stage();
     state.refusal = new ServerUnavailableError('srv: was stopped');
     const { caller, handle } = call();
@@ -96,7 +96,7 @@ describe('a gate without a session', () => {
     expect([handle, gate.waiting, state.woken]).toEqual([undefined, 0, 0]);
   });
 
-  test('fails every waiting call when no session will come, once', () => {
+  test('fails every waiting call once when no session will open', () => {
     const { gate, call, session, marks } = stage();
     const callers = ['a', 'b'].map((mark) => call(mark).caller);
     const error = new ServerUnavailableError('srv: is quarantined');
@@ -109,8 +109,8 @@ describe('a gate without a session', () => {
   });
 });
 
-describe('a gate whose session has come to its end', () => {
-  test('P4: parks for the next incarnation, though the machine has not heard of the death yet', () => {
+describe('a gate whose session has ended', () => {
+  test('P4: keeps a call waiting for the next incarnation, before the machine has the report of the death', () => {
     const { gate, session, call, marks, state } = stage();
     const first = session();
     gate.open(first.session);
@@ -125,7 +125,7 @@ describe('a gate whose session has come to its end', () => {
     expect([marks(first), marks(second), caller.routes]).toEqual([['a'], ['b'], [2]]);
   });
 
-  test('parks after a seal; those in flight may still be answered', () => {
+  test('keeps new calls waiting after a seal; calls in flight may still be answered', () => {
     const { gate, session, call, marks } = stage();
     const link = session();
     gate.open(link.session);
@@ -138,8 +138,8 @@ describe('a gate whose session has come to its end', () => {
   });
 });
 
-describe('a parked call', () => {
-  test('waits as long as it takes when its caller set no timeout', () => {
+describe('a waiting call', () => {
+  test('waits without a limit when its caller set no timeout', () => {
     const { clock, call, gate, session } = stage();
     const { caller } = call();
     clock.advance(3600 * SECOND);
@@ -152,7 +152,7 @@ describe('a parked call', () => {
     expect(caller.error).toMatchObject({ type: 'MCPTimeoutError', sent: true });
   });
 
-  test('fails at the timeout that its caller set, and says that it was not sent', () => {
+  test("fails at its caller's timeout with sent: false", () => {
     const { clock, call, gate, session, marks } = stage();
     const { caller } = call('a', SECOND);
     clock.advance(999);
@@ -165,7 +165,7 @@ describe('a parked call', () => {
     expect([marks(link), gate.waiting, clock.pending]).toEqual([[], 0, 0]);
   });
 
-  test('takes along what is left of its time', () => {
+  test('has only its remaining time at the server', () => {
     const { clock, call, gate, session } = stage();
     const { caller } = call('a', SECOND);
     clock.advance(700);
@@ -176,7 +176,7 @@ describe('a parked call', () => {
     expect(caller.error).toMatchObject({ type: 'MCPTimeoutError', sent: true });
   });
 
-  test('is not written when its time is up and only the timer is late', () => {
+  test('is not written after its timeout, also when the timer is late', () => {
     const { clock, call, gate, session, marks } = stage();
     const { caller } = call('a', 1005);
     const other = call('b').caller;
@@ -187,7 +187,7 @@ describe('a parked call', () => {
     expect([marks(link), other.isSettled]).toEqual([['b'], false]);
   });
 
-  test('is taken back by its caller: settled once, never handed over', () => {
+  test('that is cancelled settles once and is never written', () => {
     const { call, gate, session, marks } = stage();
     const { caller, handle } = call('a');
     handle?.cancel('enough');
@@ -199,7 +199,7 @@ describe('a parked call', () => {
     expect(marks(link)).toEqual([]);
   });
 
-  test('is taken back after it was handed over: the same handle reaches the server', () => {
+  test('that was written meanwhile is cancelled at the server by the same handle', () => {
     const { call, gate, session } = stage();
     const { caller, handle } = call('a');
     const link = session();
@@ -209,7 +209,7 @@ describe('a parked call', () => {
     expect(link.written.map(({ method }) => method)).toEqual(['tools/call', 'notifications/cancelled']);
   });
 
-  test('P4: is served by the next incarnation when the first one never came', () => {
+  test('P4: is served by the next incarnation if the first never opened', () => {
     const { call, gate, session, marks } = stage();
     const { caller } = call('a');
     gate.seal();
@@ -220,8 +220,8 @@ describe('a parked call', () => {
   });
 });
 
-describe('callers that act on what they are told', () => {
-  test('I2: one that takes another back while all are failed: neither is told twice', () => {
+describe('a caller that cancels another call in its callback', () => {
+  test('I2: while the gate fails all calls: both settle once', () => {
     const { gate } = stage();
     const second = new Caller();
     const first = new Caller();
@@ -236,7 +236,7 @@ describe('callers that act on what they are told', () => {
     expect(second.error.type).toBe('CancelledError');
   });
 
-  test('I2 I10: one that takes another back while the gate opens: that one is not handed over', () => {
+  test('I2 I10: while the gate opens: the other call is not written', () => {
     const { gate, session, marks } = stage();
     const second = new Caller();
     // cannot be written, so it is settled in the middle of the opening
@@ -251,8 +251,8 @@ describe('callers that act on what they are told', () => {
   });
 });
 
-describe('too much to wait', () => {
-  test('the ten thousand and first is refused, and the others are not harmed', () => {
+describe('the limit of waiting calls', () => {
+  test('is 10,000: the next call is refused, the others stay', () => {
     const { gate, call, state } = stage();
     const callers = Array.from({ length: 10_000 }, (_, index) => call(String(index)).caller);
     const { caller, handle } = call();
@@ -263,7 +263,7 @@ describe('too much to wait', () => {
     expect(call().caller.isSettled).toBe(false);
   });
 
-  test('64 MiB are as good as ten thousand; what leaves makes room again', () => {
+  test('is 64 MiB; a cancelled call makes room', () => {
     const { call } = stage();
     const big = 'x'.repeat(2 ** 20);
     const handles = Array.from({ length: 64 }, () => call(big).handle);

@@ -28,14 +28,14 @@ function stage(ping = { intervalMs: 1000, timeoutMs: 300 }, isRemote = false) {
   return { clock, state, link, health, passes };
 }
 
-describe('the health of a server', () => {
-  test('one that answers is asked again and again', async () => {
+describe('the health check', () => {
+  test('pings a server that answers once per interval', async () => {
     const { state, passes } = stage();
     await passes(3500);
     expect([state.pings, state.hung]).toEqual([3, []]);
   });
 
-  test('P8: one that is silent and has nothing to do hangs, and is asked no more', async () => {
+  test('P8: reports a silent server without calls as hung, once', async () => {
     const { state, passes, clock } = stage();
     state.answers = false;
     await passes(1250);
@@ -46,7 +46,7 @@ describe('the health of a server', () => {
     expect([state.pings, clock.pending]).toEqual([1, 0]);
   });
 
-  test('P8: one that is silent while it has a call may be busy; when the call is over it has no excuse', async () => {
+  test('P8: spares a silent server with a call in flight, and reports it after the call', async () => {
     const { state, link, passes } = stage();
     state.answers = false;
     link.session.send(request(), new Caller());
@@ -57,7 +57,7 @@ describe('the health of a server', () => {
     expect(state.hung).toEqual(['no answer to ping']);
   });
 
-  test('U6: a remote one that is silent is gone, calls or not, unless something is heard of it', async () => {
+  test('U6: reports a silent remote server, with or without calls, unless a message arrived from it', async () => {
     const { state, link, passes } = stage(undefined, true);
     state.answers = false;
     link.session.send(request(), { settle: () => {}, progress: () => {} });
@@ -72,7 +72,7 @@ describe('the health of a server', () => {
     expect([state.pings, state.hung]).toEqual([2, ['no answer to ping']]);
   });
 
-  test('P8: it is not the server that hangs when we were asleep', async () => {
+  test('P8: does not report a server after this machine slept', async () => {
     const { state, clock } = stage();
     state.answers = false;
     clock.advance(1000);
@@ -84,7 +84,7 @@ describe('the health of a server', () => {
     expect(state.hung).toEqual([]);
   });
 
-  test('off means off', () => {
+  test('does nothing when the interval or the timeout is 0', () => {
     for (const ping of [
       { intervalMs: 0, timeoutMs: 300 },
       { intervalMs: 1000, timeoutMs: 0 },
@@ -93,7 +93,7 @@ describe('the health of a server', () => {
     }
   });
 
-  test('stopped in the middle of a ping it says nothing more', async () => {
+  test('that is stopped during a ping reports nothing', async () => {
     const { state, health, passes, clock } = stage();
     state.answers = false;
     await passes(1100);

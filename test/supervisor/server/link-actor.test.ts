@@ -32,8 +32,8 @@ function stage(manners: FakeLinkBehaviour = {}, changes: Parameters<typeof spec>
   return { world, told, lists, reports, order, state, parent };
 }
 
-describe('the link as an actor', () => {
-  test('opens, tells its host, and reports the handshake', () => {
+describe('the link actor', () => {
+  test('opens the link, informs its host, and reports the handshake', () => {
     const { world, told, reports, order } = stage();
     order('open');
     expect([told, reports]).toEqual([['linked 7'], []]);
@@ -79,7 +79,7 @@ describe('the link as an actor', () => {
     expect(reports).toEqual(expected);
   });
 
-  test('after a failure it is closed already when it is told to close', () => {
+  test('reports closed at once to a close after a failure', () => {
     const { world, reports, order } = stage();
     order('open');
     world.newest.goes(failure('srv'));
@@ -88,7 +88,7 @@ describe('the link as an actor', () => {
     expect(world.newest.orders).toEqual([]);
   });
 
-  test('before anything was opened it is closed at once', () => {
+  test('reports closed at once to a close before an open', () => {
     const { reports, order } = stage();
     order('close');
     expect(reports).toEqual([{ type: 'link.closed', killed: false }]);
@@ -107,7 +107,7 @@ describe('the link as an actor', () => {
       { kind: 'error', cause: 'close', message: 'it survived' },
       { type: 'link.close_failed', message: 'it survived' },
     ],
-  ] as const)('closed as ordered: %o', (ending, expected) => {
+  ] as const)('reports the end that was ordered: %o', (ending, expected) => {
     const { world, reports, order } = stage({ opens: false, goes: 'never' });
     order('open');
     order('close');
@@ -116,7 +116,7 @@ describe('the link as an actor', () => {
     expect([reports, world.newest.orders]).toEqual([[expected], ['close', 'kill']]);
   });
 
-  test('an opening that throws is a failure, not an exception', () => {
+  test('reports an open that throws as a failure', () => {
     const { world, reports, order } = stage();
     world.throws = new Error('out of luck');
     order('open');
@@ -127,7 +127,7 @@ describe('the link as an actor', () => {
     ]);
   });
 
-  test('P8: a hung server is reported with its reason, and its callers are told the same', async () => {
+  test('P8: reports a hung server with its reason, and its session takes no more calls', async () => {
     const ping = () => Promise.reject(new Error('no answer to ping'));
     const { world, reports, order } = stage({ ping }, { ping: { intervalMs: 100, timeoutMs: 10 } });
     order('open');
@@ -139,7 +139,7 @@ describe('the link as an actor', () => {
     expect(late.error.type).toBe('ServerUnavailableError');
   });
 
-  test('one reading of the lists at a time; wishes that come in between are one more reading', async () => {
+  test('reads the lists once at a time; orders meanwhile cause one more reading', async () => {
     let finish = (_: never[]) => {};
     const slow = new Promise<never[]>((resolve) => {
       finish = resolve;
@@ -159,7 +159,7 @@ describe('the link as an actor', () => {
     expect(lists.length).toBe(3);
   });
 
-  test('lists that are known are not read again', async () => {
+  test('does not read lists that are known', async () => {
     const { world, reports, lists, order, state } = stage();
     state.wantsLists = false;
     order('open');
@@ -169,7 +169,7 @@ describe('the link as an actor', () => {
     expect([lists, world.newest.reads, reports.at(-1)]).toEqual([[], [], { type: 'link.discovered' }]);
   });
 
-  test('what was read while it died, or was being closed, is not what it offers', async () => {
+  test('drops lists that arrive while the link dies or closes', async () => {
     for (const end of ['dies', 'close'] as const) {
       const { world, lists, order } = stage({ opens: false, goes: 'never' });
       order('open');
@@ -182,7 +182,7 @@ describe('the link as an actor', () => {
     }
   });
 
-  test('I6: an actor that is stopped leaves no process behind, and kills none that has gone', () => {
+  test('I6: kills its process when it is stopped, and none that has exited', () => {
     const { world, order, parent } = stage({ goes: 'killed' });
     order('open');
     parent.stop();

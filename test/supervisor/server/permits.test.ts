@@ -13,7 +13,7 @@ function crowd(permits: Permits, count: number) {
 }
 
 describe('permits', () => {
-  test('P11: never more than n at once, first come, first served', () => {
+  test('P11: are at most n at once, first come, first served', () => {
     const permits = new Permits(2);
     const { granted, giveBack } = crowd(permits, 5);
     expect([granted, permits.waiting]).toEqual([[0, 1], 3]);
@@ -23,7 +23,7 @@ describe('permits', () => {
     expect([granted, permits.waiting]).toEqual([[0, 1, 2, 3], 1]);
   });
 
-  test('giving back twice is harmless', () => {
+  test('are freed once, also when given back twice', () => {
     const permits = new Permits(1);
     const { granted, giveBack } = crowd(permits, 3);
     giveBack[0]?.();
@@ -31,7 +31,7 @@ describe('permits', () => {
     expect(granted).toEqual([0, 1]);
   });
 
-  test('a request that is withdrawn loses its place, and no other does', () => {
+  test("that are withdrawn in the queue take no other request's place", () => {
     const permits = new Permits(1);
     const { granted, giveBack } = crowd(permits, 4);
     giveBack[2]?.();
@@ -45,7 +45,7 @@ describe('permits', () => {
     expect(crowd(permits, 2).granted).toEqual([0]);
   });
 
-  test('one that is over before the asking has returned gives back all the same', () => {
+  test('are freed when the start ends before `ask` returns', () => {
     const permits = new Permits(1);
     const giveBack = permits.ask((back) => back());
     expect(crowd(permits, 1).granted).toEqual([0]);
@@ -70,7 +70,7 @@ describe('permits for a discovery', () => {
     return { granted, giveBack };
   }
 
-  test('P11: a start for use overtakes them; each kind is first come, first served', () => {
+  test('P11: are granted after starts for use; each kind is first come, first served', () => {
     const permits = new Permits(1);
     const { granted, giveBack } = ask(permits, {
       first: 'use',
@@ -83,7 +83,7 @@ describe('permits for a discovery', () => {
     expect([granted, permits.waiting]).toEqual([['first', 'called', 'called2', 'found', 'found2'], 0]);
   });
 
-  test('never take the last one, where there is more than one', () => {
+  test('never include the last one of several', () => {
     const permits = new Permits(3);
     const found = ask(permits, { a: 'discovery', b: 'discovery', c: 'discovery', d: 'discovery' });
     expect(found.granted).toEqual(['a', 'b']);
@@ -99,7 +99,7 @@ describe('permits for a discovery', () => {
     expect(ask(new Permits(1), { only: 'discovery' }).granted).toEqual(['only']);
   });
 
-  test('a discovery that became a start for use may take the last one, before those that came later', () => {
+  test('include the last one after it became a start for use, before later requests', () => {
     const permits = new Permits(2);
     const purposes: Record<string, StartPurpose> = { a: 'discovery', b: 'discovery', c: 'discovery' };
     const { granted, giveBack } = ask(permits, purposes);
@@ -114,7 +114,7 @@ describe('permits for a discovery', () => {
     expect([granted, later.granted]).toEqual([['a', 'c', 'b'], []]);
   });
 
-  test('one that has begun counts as a discovery to its end, also when a call waits for it since', () => {
+  test('count as discovery until given back, also when a call waits for the server since', () => {
     const permits = new Permits(2);
     const purposes: Record<string, StartPurpose> = { a: 'discovery', b: 'discovery' };
     const { granted } = ask(permits, purposes);
@@ -124,13 +124,13 @@ describe('permits for a discovery', () => {
   });
 });
 
-describe('a permit as an actor', () => {
+describe('a permit actor', () => {
   const start = (permits: Permits, after: Promise<unknown>) => {
     const permit = (granted: () => void) => permits.askAfter(after, granted);
     return createActor(permitLogic, { input: { name: 'srv', host: { permit } } }).start();
   };
 
-  test('I1: is not asked for before the predecessor is gone', async () => {
+  test('I1: asks for its permit after the predecessor is gone', async () => {
     const permits = new Permits(1);
     let gone = () => {};
     start(
@@ -149,7 +149,7 @@ describe('a permit as an actor', () => {
     expect(crowd(permits, 1).granted).toEqual([]);
   });
 
-  test('is given back when the actor is stopped, whether granted, queued or not yet asked for', async () => {
+  test('gives its permit back when it is stopped: granted, queued or not yet asked for', async () => {
     const permits = new Permits(1);
     const granted = start(permits, Promise.resolve());
     await settled();

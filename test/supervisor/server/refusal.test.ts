@@ -28,20 +28,20 @@ const refusal = (
     ...more,
   });
 
-describe('who may wait for a session', () => {
-  test('calls to a server that rests, starts or runs', () => {
+describe('a call waits for a session', () => {
+  test('if its server is idle, starts or runs', () => {
     expect([refusal('idle'), refusal('running')]).toEqual([undefined, undefined]);
   });
 
-  test('calls to one that crashed and comes back', () => {
+  test('if its server crashed and a retry follows', () => {
     expect(refusal('waiting', { connectedAt: 5, nextRetryAt: 2000 })).toBeUndefined();
   });
 
-  test('a caller whose call makes the next try', () => {
+  test('if it makes the next try', () => {
     expect(refusal('waiting', { nextRetryAt: 2000 }, { isCallable: true })).toBeUndefined();
   });
 
-  test('a caller that comes too soon is told when a call makes the next try, and what is to be mended', () => {
+  test('but an early call gets an error with the time from which a call makes the next try, and the fix', () => {
     const wrong = failed({ cause: 'protocol', message: 'srv: HTTP 404', fix: "check 'url' of srv" });
     expect(
       refusal('waiting', { nextRetryAt: 301_000, callableAt: 9_400 }, { lastError: wrong }),
@@ -54,7 +54,7 @@ describe('who may wait for a session', () => {
     expect(refusal('waiting', { nextRetryAt: 2000, callableAt: 9_400 })?.message).toMatch(/is in 1\.0 s$/);
   });
 
-  test('no others: each error says why, and when the next try is', () => {
+  test('and in no other state: each error has the reason and the time of the next try', () => {
     expect(refusal('waiting', { nextRetryAt: 3540 })).toMatchObject({
       message: 'srv: could not be started; the next try is in 2.5 s',
       why: 'srv: exited with code 1',

@@ -60,7 +60,7 @@ describe('a lazy server', () => {
     expect([world.links.length, marks()[0]?.length]).toEqual([1, 100]);
   });
 
-  test('FR-023: that cannot be started fails those who wait for it, each with the cause', async () => {
+  test('FR-023: that cannot start fails its waiting calls, each with the cause', async () => {
     const { world, replica, call } = stage();
     const callers = ['a', 'b'].map((mark) => call(mark));
     await settled();
@@ -76,7 +76,7 @@ describe('a lazy server', () => {
     expect(call().error.message).toContain('is quarantined (trying again cannot help)');
   });
 
-  test('FR-023 P12: that never answers is a timeout to those who wait', async () => {
+  test('FR-023 P12: that never answers fails its waiting calls with MCPTimeoutError', async () => {
     const { world, call } = stage({ restart: 'never' });
     const caller = call();
     await settled();
@@ -87,7 +87,7 @@ describe('a lazy server', () => {
 });
 
 describe('a crash', () => {
-  test('P4 I2: fails what is in flight at once with sent: true; what comes a moment later waits and is served', async () => {
+  test('P4 I2: fails calls in flight at once with sent: true; a later call waits and is served', async () => {
     const { world, replica, call, up, marks } = stage();
     const link = await up();
     const running = call('a');
@@ -103,7 +103,7 @@ describe('a crash', () => {
     expect([marks(), next.routes, running.routes]).toEqual([[['a'], ['b']], [2], [1]]);
   });
 
-  test('I2: a clean end with a call parked in the same tick brings the server back for it', async () => {
+  test('I2: that is a clean exit, with a call in the same tick, starts the next incarnation for that call', async () => {
     const { world, replica, call, up } = stage({ restart: 'never' });
     const link = await up();
     link.dies(0);
@@ -116,7 +116,7 @@ describe('a crash', () => {
     expect([caller.result !== undefined, caller.routes, replica.context.restarts]).toEqual([true, [2], 0]);
   });
 
-  test('P4: an exit with code 0 in mid-call is a crash too', async () => {
+  test('P4: includes an exit with code 0 during a call', async () => {
     const { world, replica, call, up } = stage();
     const link = await up();
     const caller = call();
@@ -127,7 +127,7 @@ describe('a crash', () => {
     expect(world.links.length).toBe(2);
   });
 
-  test('P9: calls wait for the next try; if that fails to connect they have its error, later ones a refusal with the time', async () => {
+  test('P9: makes calls wait for the next try; if that fails they get its error, later calls a refusal with the time', async () => {
     const { world, replica, call, up } = stage();
     (await up()).crashes();
     await settled();
@@ -156,7 +156,7 @@ describe('a crash', () => {
     expect(later.error.message).toBe('srv: could not be started; the next try is in 1.0 s');
   });
 
-  test('FR-023: one whose entry looks wrong fails those who wait; a call a while later makes the next try, and is served', async () => {
+  test('FR-023: at the start of an entry that looks wrong fails waiting calls; a later call makes the next try and is served', async () => {
     const { world, replica, call } = stage();
     const first = call('a');
     await settled();
@@ -177,7 +177,7 @@ describe('a crash', () => {
     expect(third.result).toBeDefined();
   });
 
-  test('P9: a call that waits since the crash makes the next try as soon as a new call could, and is served', async () => {
+  test('P9: lets a call that waits since then make the next try as soon as a new call could', async () => {
     const { world, replica, call, up } = stage({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
@@ -196,7 +196,7 @@ describe('a crash', () => {
     expect(waits.result).toBeDefined();
   });
 
-  test('P9: without a call that waits, the next try comes at its time', async () => {
+  test('P9: without a waiting call is followed by the next try at its time', async () => {
     const { world, replica, call, up } = stage({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
@@ -212,7 +212,7 @@ describe('a crash', () => {
     expect([replica.detail, world.links.length]).toEqual(['running', 3]);
   });
 
-  test('P9: that ends in quarantine fails those who wait, with the reason', async () => {
+  test('P9: that leads to quarantine fails waiting calls with the reason', async () => {
     const { world, replica, call, up } = stage({ maxRestarts: 1 });
     (await up()).crashes();
     await settled();
@@ -228,7 +228,7 @@ describe('a crash', () => {
 });
 
 describe('orders while calls wait', () => {
-  test('stop: they are told that it was stopped, and later ones as well', async () => {
+  test('stop: waiting and later calls get the error of the stop', async () => {
     const { world, replica, call } = stage();
     const caller = call();
     await settled();
@@ -239,7 +239,7 @@ describe('orders while calls wait', () => {
     expect(call().error).toBe(GOODBYE);
   });
 
-  test('I2: stop between two tries, when no incarnation is there whose end would tell them', async () => {
+  test('I2: stop between two tries: waiting calls get the error of the stop at once', async () => {
     const { world, replica, call, up } = stage();
     (await up()).crashes();
     await settled();
@@ -253,7 +253,7 @@ describe('orders while calls wait', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  test('restart: those who wait for the first start are served by the second', async () => {
+  test('restart: calls that wait for the first start are served by the second', async () => {
     const { world, replica, call, marks } = stage();
     const caller = call('a');
     await settled();
@@ -265,7 +265,7 @@ describe('orders while calls wait', () => {
     expect([caller.result !== undefined, marks()]).toEqual([true, [[], ['a']]]);
   });
 
-  test('restart: what is in flight is told, what comes while it restarts waits', async () => {
+  test('restart: calls in flight get an error, new calls wait', async () => {
     const { world, replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
     const running = call('a');
@@ -280,7 +280,7 @@ describe('orders while calls wait', () => {
     expect([waiting.result !== undefined, waiting.routes]).toEqual([true, [2]]);
   });
 
-  test('start while it stops: those who came in between are served', async () => {
+  test('start while the server stops: calls that came meanwhile are served', async () => {
     const { world, replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
     replica.stop(GOODBYE);
@@ -292,7 +292,7 @@ describe('orders while calls wait', () => {
     expect([caller.isSettled, caller.routes]).toEqual([false, [2]]);
   });
 
-  test('reset of a quarantined server serves the next call', async () => {
+  test('reset of a quarantined server: the next call is served', async () => {
     const { world, replica, call } = stage();
     call();
     await settled();
@@ -306,7 +306,7 @@ describe('orders while calls wait', () => {
     expect(caller.result).toBeDefined();
   });
 
-  test('a config that gives way to another says so, and that a repeat may succeed', async () => {
+  test('a replaced config: waiting calls get a retryable error', async () => {
     const { replica, call } = stage();
     const caller = call();
     await settled();
@@ -316,8 +316,8 @@ describe('orders while calls wait', () => {
   });
 });
 
-describe('the gate', () => {
-  test('I4: is sealed by the machine, whatever the link makes of its order to close', async () => {
+describe('the gate of a replica', () => {
+  test('I4: is sealed by the machine, also when the link ignores the order to close', async () => {
     const { replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
     link.session.seal = () => {};
@@ -328,7 +328,7 @@ describe('the gate', () => {
 });
 
 describe('an idle server', () => {
-  test('goes after its idle time; a call that comes while it goes is served by the next', async () => {
+  test('stops after idle_timeout; a call during the stop is served by the next incarnation', async () => {
     const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
     const link = await up();
     await world.passes(10_000);
@@ -346,7 +346,7 @@ describe('an idle server', () => {
     expect([caller.result !== undefined, caller.routes]).toEqual([true, [2]]);
   });
 
-  test('is not idle with a call in flight, and not before its time has passed since the last', async () => {
+  test('is not stopped with a call in flight, nor before idle_timeout after the last call', async () => {
     const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000, requestTimeoutMs: 60_000 });
     const link = await up();
     call();
@@ -359,7 +359,7 @@ describe('an idle server', () => {
     expect([replica.detail, replica.states.server]).toEqual(['idle', 'disconnected']);
   });
 
-  test('that is asked for its lists while it runs is not started again later without need', async () => {
+  test('whose lists are read while it runs is not started again for them', async () => {
     const { world, replica, up } = stage({ idleTimeoutMs: 10_000 });
     await up();
     replica.discover();
@@ -369,8 +369,8 @@ describe('an idle server', () => {
   });
 });
 
-describe('the lists', () => {
-  test('FR-016: are read when it is connected, and again when the server says that they changed', async () => {
+describe('the lists of a replica', () => {
+  test('FR-016: are read when it is connected, and again after list_changed', async () => {
     const { world, replica, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
     const link = await up();
     expect(listed.map(({ tools }) => tools)).toEqual([[{ name: 'one' }]]);
@@ -383,7 +383,7 @@ describe('the lists', () => {
     expect([listed.length, replica.states.server]).toEqual([2, 'connected.serving']);
   });
 
-  test('are asked for again on demand', async () => {
+  test('are read again on order', async () => {
     const { replica, up, listed } = stage();
     await up();
     replica.discover();
@@ -393,7 +393,7 @@ describe('the lists', () => {
 });
 
 describe('the status of a replica', () => {
-  test('of a server that runs: its process, its calls, what it said of itself', async () => {
+  test('has the pid, the calls in flight and the protocol version while it runs', async () => {
     const { replica, call, up } = stage();
     expect([replica.pids, replica.inFlight, replica.opened]).toEqual([[], 0, undefined]);
     const link = await up();
@@ -405,7 +405,7 @@ describe('the status of a replica', () => {
     expect([replica.opened, replica.pids]).toEqual([undefined, [link.pid + 1]]);
   });
 
-  test('of a failure: what and when; of a stop: how it went', async () => {
+  test('has the last error with its time, and how the last stop ended', async () => {
     const { world, replica, up } = stage({ restart: 'never' });
     const link = await up();
     world.clock.advance(5_000);
@@ -418,7 +418,7 @@ describe('the status of a replica', () => {
     expect(replica.lastStop).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
   });
 
-  test('whenDecided waits for a start, and not for what is decided', async () => {
+  test('whenDecided waits for a start, and resolves at once when nothing starts', async () => {
     const { world, replica } = stage();
     await replica.whenDecided();
     replica.order('start');
@@ -434,8 +434,8 @@ describe('the status of a replica', () => {
   });
 });
 
-describe('a bug of ours', () => {
-  test('I2: a keeper that breaks kills its process, tells who waits, and takes no more calls', async () => {
+describe('a bug of toolherd', () => {
+  test('I2: in a keeper kills its process, fails waiting calls, and the replica takes no more calls', async () => {
     const random = () => {
       throw new Error('no chance');
     };
@@ -456,7 +456,7 @@ describe('a bug of ours', () => {
     expect(world.alive).toEqual([]);
   });
 
-  test('an incarnation that breaks is killed, its gate is sealed, and the next one comes', async () => {
+  test('in an incarnation kills it and seals its gate, and the next one starts', async () => {
     const { world, replica, call, up } = stage({}, { goes: 'killed' });
     const link = await up();
     const running = call('a');
@@ -469,7 +469,7 @@ describe('a bug of ours', () => {
     expect(next.routes).toEqual([2]);
   });
 
-  test('an opening that throws is a failed start, and gives its permit back', async () => {
+  test('in the opening of a link is a failed start, and its permit is given back', async () => {
     const permits = new Permits(1);
     const { world, replica, call } = stage({ maxRestarts: 0 }, {}, { permits });
     world.throws = new Error('out of luck');
@@ -484,7 +484,7 @@ describe('a bug of ours', () => {
   });
 });
 
-test('five hundred incarnations leave nothing behind', async () => {
+test('five hundred incarnations leave no actor and no timer', async () => {
   const { world, replica, up, children } = stage({
     restart: 'never',
     ping: { intervalMs: 1000, timeoutMs: 100 },
@@ -499,8 +499,8 @@ test('five hundred incarnations leave nothing behind', async () => {
   expect(children()).toEqual([]);
 });
 
-describe('the charts', () => {
-  test('are built once: every server is kept by the same', () => {
+describe('the statecharts', () => {
+  test('are built once: all servers share them', () => {
     const world = new World();
     const around = world.surroundings();
     const charts = new Set<unknown>();

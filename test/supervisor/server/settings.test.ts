@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serverSettings } from '../../../src/supervisor/server/server-settings.js';
 import { spec } from '../world.js';
 
-test('I7: the settings of the machine leave the link time for its whole stop sequence', () => {
+test('I7: the timeouts of the machine leave the link time for its whole stop sequence', () => {
   const settings = serverSettings(spec({ idleTimeoutMs: 7 }), () => 42);
   expect(settings).toMatchObject({
     name: 'srv',

@@ -33,7 +33,7 @@ function incarnation(name: string) {
   return { actor, asked, report: (type: 'link.opened' | 'link.discovered') => port?.sendBack({ type }) };
 }
 
-test('servers that share a chart share nothing else: what happens to one is nothing to the others', () => {
+test('servers that share a statechart share no state', () => {
   const [one, other, third] = [incarnation('one'), incarnation('other'), incarnation('third')];
   one.actor.send({ type: 'connect' });
   expect([one.asked, other.asked, third.asked]).toEqual([['open'], [], []]);
@@ -53,7 +53,7 @@ test('servers that share a chart share nothing else: what happens to one is noth
   for (const { actor } of [one, other, third]) actor.stop();
 });
 
-test('the charts that run are the charts that are drawn', () => {
+test('the shared statecharts equal the documented ones', () => {
   expect(mermaid(sharedServer)).toBe(mermaid(serverMachine));
   expect(mermaid(sharedKeeper)).toBe(mermaid(keeperMachine));
 });

@@ -11,7 +11,7 @@ import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
-/** Shakes hands and answers without being told by the test. */
+/** Does the handshake and answers at once. */
 const GOOD: FakeLinkBehaviour = { opens: true, answers: true };
 
 interface Options {
@@ -73,7 +73,7 @@ function stage({
 }
 
 describe('a transient server', () => {
-  test('I9 FR-024 FR-025: a fresh process for each call, gone after it', async () => {
+  test('I9 FR-024 FR-025: starts a process for each call and stops it after the call', async () => {
     const { world, call, check, transients, children } = stage({ manners: GOOD });
     const callers = ['a', 'b', 'c'].map((mark) => call(mark));
     check();
@@ -89,14 +89,14 @@ describe('a transient server', () => {
     expect(new Set(world.links.map(({ pid }) => pid)).size).toBe(3);
   });
 
-  test('has no process while no call is there', async () => {
+  test('has no process without a call', async () => {
     const { world, transients } = stage();
     transients.start();
     await settled();
     expect([world.links, transients.detail]).toEqual([[], 'idle']);
   });
 
-  test('I2: a crash in mid-call is told with sent: true, and shown as what it was', async () => {
+  test('I2: fails a call with sent: true when its process crashes, and shows the crash', async () => {
     const { world, call, transients } = stage({ manners: { opens: true } });
     const caller = call();
     await settled();
@@ -108,7 +108,7 @@ describe('a transient server', () => {
     expect([transients.failedAt, transients.newest?.state]).toEqual([77, 'error']);
   });
 
-  test('I2: a start that fails is told with the cause and sent: false', async () => {
+  test('I2: fails a call with sent: false and the cause when its process cannot start', async () => {
     const { world, call } = stage();
     const caller = call();
     await settled();
@@ -117,7 +117,7 @@ describe('a transient server', () => {
     expect(caller.error).toMatchObject({ message: 'srv: no such command', sent: false });
   });
 
-  test('an opening that throws is a failed start; nothing is left of it', async () => {
+  test('treats an open that throws as a failed start, and leaves no actor', async () => {
     const { world, call, children, transients } = stage({ around: { permits: new Permits(1) } });
     world.throws = new Error('out of luck');
     expect([call(), call()].map(({ isSettled }) => isSettled)).toEqual([false, false]);
@@ -130,14 +130,14 @@ describe('a transient server', () => {
   });
 });
 
-describe('a caller whose own code throws', () => {
+describe('a caller whose callback throws', () => {
   const broken = {
     settle: () => {
       throw new Error('out of order');
     },
   };
 
-  test('is logged; the process of its call ends all the same', async () => {
+  test('is logged, and the process of its call ends', async () => {
     const { world, transients, children } = stage({ manners: GOOD });
     transients.send(request('x'), broken);
     await settled();
@@ -146,7 +146,7 @@ describe('a caller whose own code throws', () => {
     expect(world.logs.join()).toContain('out of order');
   });
 
-  test('before its process was there: nothing is left either, and the next call has its own', async () => {
+  test('before its process is up leaves no actor, and the next call gets a process', async () => {
     const { world, call, transients, children } = stage();
     transients.send(request('x'), broken);
     await settled();
@@ -162,8 +162,8 @@ describe('a caller whose own code throws', () => {
   });
 });
 
-describe('taking a transient call back', () => {
-  test('before its process has shaken hands: the process goes, nothing is written', async () => {
+describe('cancelling a transient call', () => {
+  test('before the handshake stops its process and writes nothing', async () => {
     const { world, call } = stage();
     const caller = call();
     await settled();
@@ -174,7 +174,7 @@ describe('taking a transient call back', () => {
     expect([world.newest.life, world.newest.calls]).toEqual(['gone', []]);
   });
 
-  test('while its process waits for its turn: none is started', async () => {
+  test('while it waits for a permit starts no process', async () => {
     const { world, call, children } = stage({ around: { permits: new Permits(0) } });
     const caller = call();
     await settled();
@@ -183,7 +183,7 @@ describe('taking a transient call back', () => {
     expect([caller.error.type, world.links, children()]).toEqual(['CancelledError', [], []]);
   });
 
-  test('after it was sent: the server is told, and the process goes', async () => {
+  test('after it was sent: the server gets notifications/cancelled, and the process stops', async () => {
     const { world, call } = stage({ manners: { opens: true } });
     const caller = call();
     await settled();
@@ -197,7 +197,7 @@ describe('taking a transient call back', () => {
     expect(world.newest.life).toBe('gone');
   });
 
-  test('while it waits for a place: it leaves the line, and the next one has the place', async () => {
+  test('while it waits for a place frees its position for the next call', async () => {
     const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
     call('a');
     const second = call('b');
@@ -211,7 +211,7 @@ describe('taking a transient call back', () => {
   });
 });
 
-describe('the timeout that a caller set', () => {
+describe('the timeout of a transient call', () => {
   test('counts while the process starts', async () => {
     const { world, call } = stage();
     const caller = call('a', 1000);
@@ -221,7 +221,7 @@ describe('the timeout that a caller set', () => {
     expect(world.newest.life).toBe('gone');
   });
 
-  test('counts while it waits for a place', async () => {
+  test('counts while the call waits for a place', async () => {
     const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
     call('a');
     const caller = call('b', 1000);
@@ -233,7 +233,7 @@ describe('the timeout that a caller set', () => {
 });
 
 describe('max_in_flight', () => {
-  test('I9: more calls wait in order; each place that is free is given on', async () => {
+  test('I9: makes more calls wait in order; a free place goes to the next', async () => {
     const { world, call, check } = stage({ spec: { maxInFlight: 2 }, manners: { opens: true } });
     const callers = ['a', 'b', 'c', 'd'].map((mark) => call(mark));
     await settled();
@@ -249,7 +249,7 @@ describe('max_in_flight', () => {
     expect(callers.map(({ routes }) => routes)).toEqual([[1], [2], [3], [4]]);
   });
 
-  test('a process that is on its way out keeps its place until it is gone', async () => {
+  test('counts a process that stops until it is gone', async () => {
     const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true, goes: 'never' } });
     call('a');
     call('b');
@@ -262,7 +262,7 @@ describe('max_in_flight', () => {
     expect(world.links.length).toBe(2);
   });
 
-  test('the end of a spare gives no place that is not there', async () => {
+  test('is not raised by the end of a spare', async () => {
     const { world, call, transients } = stage({
       spec: { maxInFlight: 1, spares: 1 },
       manners: { opens: true },
@@ -280,14 +280,14 @@ describe('max_in_flight', () => {
     expect(world.links.filter(({ calls }) => calls.length > 0).length).toBe(1);
   });
 
-  test('the ten thousand and first that waits is refused', () => {
+  test('lets 10,000 calls wait and refuses the next', () => {
     const { call } = stage({ spec: { maxInFlight: 1 } });
     call();
     for (let count = 0; count < 10_000; count += 1) call();
     expect(call().error.type).toBe('OverloadedError');
   });
 
-  test('a call whose tool was blocked while it waited is refused, and the process that was chosen for it never starts', async () => {
+  test('a waiting call whose tool was blocked meanwhile is refused, and its process never starts', async () => {
     const blocked = stopped('its tool');
     let refusal: typeof blocked | undefined;
     const pinChecking = { isStrict: () => true, refusalOf: () => refusal };
@@ -309,7 +309,7 @@ describe('max_in_flight', () => {
 });
 
 describe('spares', () => {
-  test('I9: wait with their handshake done; a call takes one at once and it is replaced', async () => {
+  test('I9: have done their handshake; a call takes one at once, and another replaces it', async () => {
     const { world, call, transients, check } = stage({ spec: { spares: 2 }, manners: { opens: true } });
     transients.start();
     await settled();
@@ -330,7 +330,7 @@ describe('spares', () => {
     expect(world.alive.length).toBe(2);
   });
 
-  test('P11: give their turn to start to the next when they wait', async () => {
+  test('P11: give their permit back after the handshake', async () => {
     const { world, transients } = stage({ spec: { spares: 2 }, around: { permits: new Permits(1) } });
     transients.start();
     await settled();
@@ -340,7 +340,7 @@ describe('spares', () => {
     expect(world.links.length).toBe(2);
   });
 
-  test('one that waits is taken before one that is still starting', async () => {
+  test('that are ready take a call before those that start', async () => {
     const { world, call, transients } = stage({ spec: { spares: 2 } });
     transients.start();
     await settled();
@@ -348,7 +348,7 @@ describe('spares', () => {
     expect(call().routes).toEqual([2]);
   });
 
-  test('one that is still starting is taken before another is started', async () => {
+  test('that start take a call before a new process is started', async () => {
     const { world, call, transients } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -357,7 +357,7 @@ describe('spares', () => {
     expect(caller.routes).toEqual([1]);
   });
 
-  test('one that has died is not taken, though its end was not told yet', async () => {
+  test('that have died take no call, before their ending is reported', async () => {
     const { world, call, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
     transients.start();
     await settled();
@@ -367,7 +367,7 @@ describe('spares', () => {
     expect([caller.isSettled, caller.routes]).toEqual([false, [2]]);
   });
 
-  test('P9: a failing one is tried again later and later, not at once', async () => {
+  test('P9: that fail are tried again with backoff', async () => {
     const { world, transients } = stage({ spec: { spares: 1 } });
     transients.start();
     const tries: number[] = [];
@@ -385,7 +385,7 @@ describe('spares', () => {
     expect(tries).toEqual([0, 500, 1500, 3500, 7500]);
   });
 
-  test('P9: one that shakes hands and dies is no better: neither crash nor clean exit makes a loop', async () => {
+  test('P9: that fail after their handshake are tried again with backoff, after a crash and after a clean exit', async () => {
     for (const code of [1, 0]) {
       const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
       transients.start();
@@ -401,7 +401,7 @@ describe('spares', () => {
     }
   });
 
-  test('P10: one whose command is missing is not tried again until a call or an order comes', async () => {
+  test('P10: whose command is missing are not tried again before a call or an order', async () => {
     const { world, transients, call } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -413,7 +413,7 @@ describe('spares', () => {
     expect(world.links.length).toBeGreaterThan(1);
   });
 
-  test('a call that went well forgives: the next failure begins with the shortest wait', async () => {
+  test('after a successful call: the next failure has the shortest wait', async () => {
     const { world, transients, call } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -432,7 +432,7 @@ describe('spares', () => {
     expect(world.links.length).toBe(length + 1);
   });
 
-  test('reset tries again at once', async () => {
+  test('are tried at once by reset', async () => {
     const { world, transients } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -443,7 +443,7 @@ describe('spares', () => {
     expect([world.links.length, world.clock.pending]).toEqual([2, 1]);
   });
 
-  test('whenDecided: every spare waits, or is known not to', async () => {
+  test('whenDecided resolves when each is ready or has failed', async () => {
     const { world, transients } = stage({ spec: { spares: 2 } });
     transients.start();
     let decided = false;
@@ -461,7 +461,7 @@ describe('spares', () => {
 });
 
 describe('stopping a transient server', () => {
-  test('I2 I6: ends its spares, tells those who wait for a place and those who wait for a start, and takes no more', async () => {
+  test('I2 I6: stops its spares, fails calls that wait for a place or a start, and refuses later calls', async () => {
     const { world, transients, call } = stage({ spec: { spares: 1, maxInFlight: 2 } });
     transients.start();
     await settled();
@@ -479,7 +479,7 @@ describe('stopping a transient server', () => {
     expect([world.alive, transients.detail, world.clock.pending]).toEqual([[], 'stopped', 0]);
   });
 
-  test('start after a stop brings the spares back, also when a next try was planned', async () => {
+  test('and starting it again brings the spares back, also when a next try was planned', async () => {
     const { world, transients } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -491,7 +491,7 @@ describe('stopping a transient server', () => {
     expect([world.links.length, world.alive.length]).toEqual([2, 1]);
   });
 
-  test('tells how each process went, for the last stop only', async () => {
+  test('records how each process ended, for the last stop only', async () => {
     const { world, transients, call } = stage({
       spec: { spares: 2 },
       manners: { opens: true, answers: true },
@@ -513,7 +513,7 @@ describe('stopping a transient server', () => {
 });
 
 describe('restarting a transient server', () => {
-  test('replaces what runs by fresh processes', async () => {
+  test('replaces its processes', async () => {
     const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
     transients.start();
     await settled();
@@ -522,7 +522,7 @@ describe('restarting a transient server', () => {
     expect(world.links.map(({ life }) => life)).toEqual(['gone', 'open']);
   });
 
-  test('I6: a stop that follows wins, also while the old processes are still going', async () => {
+  test('I6: and stopping it leaves it stopped, also while the old processes still stop', async () => {
     const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true, goes: 'never' } });
     transients.start();
     await settled();
@@ -535,7 +535,7 @@ describe('restarting a transient server', () => {
     expect([world.alive, transients.detail]).toEqual([[], 'stopped']);
   });
 
-  test('of those that wait for their turn ends, and does not go round in circles', async () => {
+  test('while its spares wait for permits creates no endless loop', async () => {
     const { world, transients, children } = stage({
       spec: { spares: 3 },
       around: { permits: new Permits(0) },
@@ -549,7 +549,7 @@ describe('restarting a transient server', () => {
 });
 
 describe('the lists of a transient server', () => {
-  test('are read by a process that stays only if a spare is wanted', async () => {
+  test('are read by a process that stays only as a spare', async () => {
     for (const spares of [0, 1]) {
       const { world, transients, state } = stage({ spec: { spares }, manners: { opens: true } });
       state.wantsLists = true;
@@ -559,7 +559,7 @@ describe('the lists of a transient server', () => {
     }
   });
 
-  test('are read again by spares that wait', async () => {
+  test('are read again by ready spares', async () => {
     const { world, transients, state } = stage({ spec: { spares: 1 }, manners: { opens: true } });
     transients.start();
     await settled();
@@ -570,7 +570,7 @@ describe('the lists of a transient server', () => {
     expect([state.listed.length, world.links.length]).toEqual([1, 1]);
   });
 
-  test('I9: a process that was started for them goes when another has brought them first', async () => {
+  test('I9: stop a process that was started to read them when another process was first', async () => {
     const { world, transients, state, call } = stage();
     state.wantsLists = true;
     call();
@@ -585,7 +585,7 @@ describe('the lists of a transient server', () => {
     expect(world.links[1]?.life).toBe('gone');
   });
 
-  test('cannot be had from one that was stopped, and its end is told as it was', async () => {
+  test('cannot be read after a stop', async () => {
     const { world, transients, state, call } = stage();
     call();
     await settled();
@@ -612,7 +612,7 @@ describe('a transient server whose config has changed', () => {
   });
 });
 
-describe('a bug of ours in one process', () => {
+describe('a bug of toolherd in one process', () => {
   test('I5: kills that process and touches no other', async () => {
     const { world, call, transients, children, actors } = stage({ manners: { opens: true, goes: 'killed' } });
     const broken = call('a');
@@ -627,7 +627,7 @@ describe('a bug of ours in one process', () => {
   });
 });
 
-test('I2: a bug in the machine fails the calls that wait and those that come, and ends the processes', async () => {
+test('I2: a bug in the machine fails waiting and new calls, and stops the processes', async () => {
   let isBroken = false;
   const random = () => {
     if (isBroken) throw new Error('a bug of ours');
@@ -652,7 +652,7 @@ test('I2: a bug in the machine fails the calls that wait and those that come, an
   expect(world.logs.join()).toContain('a bug of ours');
 });
 
-test('three hundred calls leave nothing behind', async () => {
+test('three hundred transient calls leave no actor and no timer', async () => {
   const { world, call, transients, children } = stage({ manners: GOOD });
   for (let round = 0; round < 15; round += 1) {
     for (let count = 0; count < 20; count += 1) call();

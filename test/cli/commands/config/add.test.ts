@@ -45,7 +45,7 @@ const ADDED = `
 `;
 
 describe('toolherd add', () => {
-  it('writes one entry; comments, order and ${VAR} stay as they were, byte for byte', async () => {
+  it('writes one entry; comments, order and ${VAR} stay, byte for byte', async () => {
     const { run, agentFile, read, write } = await stage([shapes.context7]);
     write(agentFile, MINE);
     const { status, stdout, stderr } = await run('add', CONTEXT7);
@@ -117,7 +117,7 @@ describe('toolherd add', () => {
     expect(() => read(configFile)).toThrow('ENOENT');
   });
 
-  it('an unset variable is written as ${NAME}, and what to set is said, and what is set and will be taken', async () => {
+  it('writes an unset variable as ${NAME}, and lists the variables to set and those that are set', async () => {
     const { runWith, configFile, read } = await stage([shapes.neo4j]);
     const { status, stderr } = await runWith(
       { NEO4J_URI: 'canary-value' },
@@ -146,7 +146,7 @@ describe('toolherd add', () => {
     expect(statSync(configFile).mode & 0o777).toBe(0o600);
   });
 
-  it('a secret in the clear is warned of, and never shown', async () => {
+  it('warns of a secret in the clear, and never shows it', async () => {
     const { run } = await stage([shapes.neo4j]);
     const { stdout, stderr } = await run('add', NEO4J, '--env', 'NEO4J_PASSWORD=canary-value');
     expect(stderr).toContain(
@@ -155,7 +155,7 @@ describe('toolherd add', () => {
     expect(stdout + stderr).not.toContain('canary-value');
   });
 
-  it('--transport chooses the way; the header asks for a token', async () => {
+  it('--transport chooses how the server is reached; the header refers to a token variable', async () => {
     const { run, agentFile, read } = await stage([shapes.github]);
     const { stderr } = await run(
       'add',
@@ -208,7 +208,7 @@ describe('toolherd add', () => {
     if (status !== 0) expect(() => read(agentFile)).toThrow('ENOENT');
   });
 
-  it('a command of one’s own stands behind --, whatever its flags', async () => {
+  it('takes a command behind --, with all its flags', async () => {
     const { run, agentFile, read } = await stage();
     expect(await run('add', 'memory', '--', 'npx', '-y', '@x/memory', '--json', '-q')).toMatchObject({
       status: 0,
@@ -239,14 +239,14 @@ describe('toolherd add', () => {
     expect(read(configFile)).toContain(`      - ${join(cwd, 'server')}\n`);
   });
 
-  it('--agent names the file, which is made where there is none', async () => {
+  it('--agent names the file, which is created if missing', async () => {
     const { run, cwd, read } = await stage();
     expect((await run('add', 'memory', '--agent', 'deep/other.yaml', '--', 'npx', 'x')).status).toBe(0);
     expect(read(join(cwd, 'deep/other.yaml'))).toContain('  - name: memory\n');
     expect((await run('list', '--agent', 'deep/other.yaml')).stdout).toContain('\nmemory ');
   });
 
-  it('a url becomes a remote server', async () => {
+  it('--url adds a remote server', async () => {
     const { run, agentFile, read } = await stage();
     await run('add', 'docs', '--url', 'https://example.com/mcp?key=k', '--transport', 'sse');
     expect(read(agentFile)).toContain(
@@ -274,7 +274,7 @@ describe('toolherd add', () => {
     if (status !== 0) expect(() => read(agentFile)).toThrow('ENOENT');
   });
 
-  it('a file with problems is not touched: exit 78', async () => {
+  it('leaves a file with problems unchanged: exit 78', async () => {
     const { run, agentFile, read, write } = await stage([shapes.context7]);
     for (const broken of [
       'tools: [\n',
@@ -289,12 +289,12 @@ describe('toolherd add', () => {
   });
 });
 
-describe('trust', () => {
+describe('trust in an agent file', () => {
   const NPX = ['--', 'npx', 'x'];
   const allowed = async (run: (...args: string[]) => Promise<{ stdout: string }>) =>
     JSON.parse((await run('revoke', '--json')).stdout).was_allowed as boolean;
 
-  it('a file that toolherd makes is allowed, and stays so when it is edited here', async () => {
+  it('is given to a file that toolherd creates, and stays when toolherd edits it', async () => {
     const { run, agentFile, read } = await stage();
     const store = () =>
       JSON.parse(read(join(agentFile, '..', 'home/state/trust.json'))).files[agentFile].sha256;
@@ -306,7 +306,7 @@ describe('trust', () => {
     expect(store()).toBe(first);
   });
 
-  it('editing a file that was never allowed, or has changed since, does not allow it', async () => {
+  it('is not given by an edit to a file that was never allowed or has changed since', async () => {
     const { run, agentFile, read, write } = await stage();
     write(agentFile, 'tools: []\n');
     expect((await run('add', 'one', ...NPX)).stderr).toContain(`toolherd allow ${agentFile}`);
@@ -317,7 +317,7 @@ describe('trust', () => {
     expect(JSON.parse(stdout)).toMatchObject({ allowed: false });
   });
 
-  it('where every file is allowed nothing is asked', async () => {
+  it('is not asked for with security.trust: all', async () => {
     const { run, agentFile, configFile, write } = await stage();
     write(configFile, 'version: "1.0"\nsecurity: {trust: all}\n');
     write(agentFile, 'tools: []\n');
@@ -325,8 +325,8 @@ describe('trust', () => {
   });
 });
 
-describe('a daemon that runs', () => {
-  it('takes up what was added, and lets go of what was removed', async () => {
+describe('a running daemon', () => {
+  it('starts an added server and drops a removed one', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const { folder, configFile } = herd.home;
     const run = (...args: string[]) => toolherd(args, { cwd: folder, env: { ...herd.home.environment } });
@@ -338,7 +338,7 @@ describe('a daemon that runs', () => {
     expect(readFileSync(configFile, 'utf8')).toBe(config([server('good', 'good.mjs')]));
   });
 
-  it('takes up what was added to a project, at once, as often as that happens', async () => {
+  it('starts servers that are added to an agent file, at once and every time', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const cwd = makeFolder();
     const env = { ...herd.home.environment, TOOLHERD_HOME: herd.home.folder };

@@ -26,8 +26,8 @@ async function edit(fault: 'kill' | 'half' | 'full', at: number) {
   return { ...outcome, scene, operations: readFileSync(log, 'utf8').trimEnd().split('\n') };
 }
 
-describe('C4: an edit that does not come to its end', () => {
-  it('kill -9 at any step leaves the old text or the new one, byte for byte; the next edit works', async () => {
+describe('C4: an edit that is interrupted', () => {
+  it('by kill -9 at any step leaves the old text or the new one, byte for byte; the next edit succeeds', async () => {
     const whole = await edit('kill', 0);
     expect(whole.status).toBe(0);
     const after = whole.scene.read(whole.scene.configFile);
@@ -42,7 +42,7 @@ describe('C4: an edit that does not come to its end', () => {
       expect(stdout).toBe('');
       expect([at, scene.read(scene.configFile)]).toEqual([at, at <= renamed ? MINE : after]);
       if (fault !== 'half') continue;
-      // what is left beside the file is in nobody's way
+      // the temporary file that stays blocks no later edit
       expect(readdirSync(join(scene.configFile, '..')).filter((name) => name.endsWith('.tmp'))).toHaveLength(
         1,
       );
@@ -51,7 +51,7 @@ describe('C4: an edit that does not come to its end', () => {
     }
   });
 
-  it('a full disk is told, with the way out, and nothing is left behind: exit 1', async () => {
+  it('by a full disk is an error with a fix, and no temporary file stays: exit 1', async () => {
     const { operations } = await edit('full', 0);
     for (const step of ['file.writeFile', 'file.sync', 'rename']) {
       const { status, stderr, scene } = await edit('full', operations.indexOf(step) + 1);

@@ -25,7 +25,7 @@ const BAD = `tools:
 `;
 
 describe('toolherd validate', () => {
-  it('FR-026: a good file is called good, with its servers and variables, and no value', async () => {
+  it('FR-026: a valid file is ok, with its servers and variables, without values', async () => {
     const cwd = makeFolder({ 'agent.yaml': GOOD });
     const { status, stdout, stderr } = await toolherd(['validate'], { cwd, env: { MY_KEY: 'canary-value' } });
     expect(stdout).toBe(
@@ -35,7 +35,7 @@ describe('toolherd validate', () => {
     expect(status).toBe(0);
   });
 
-  it('FR-026: every problem is shown with its place and its fix, exit 78', async () => {
+  it('FR-026: every problem is shown with its position and its fix: exit 78', async () => {
     const cwd = makeFolder({ 'agent.yaml': BAD });
     const file = join(cwd, 'agent.yaml');
     const { status, stdout, stderr } = await toolherd(['validate', 'agent.yaml'], { cwd });
@@ -54,7 +54,7 @@ describe('toolherd validate', () => {
     expect(status).toBe(78);
   });
 
-  it('FR-010: an unset variable is named, exit 78', async () => {
+  it('FR-010: an unset variable is named: exit 78', async () => {
     const cwd = makeFolder({ 'agent.yaml': GOOD });
     const { status, stderr } = await toolherd(['validate'], { cwd });
     expect(stderr).toContain("error: ConfigError: Environment variable 'MY_KEY' not found\n");
@@ -78,7 +78,7 @@ describe('toolherd validate', () => {
     expect(status).toBe(0);
   });
 
-  it('waits two seconds, and no longer, for a daemon that takes connections and answers nobody', async () => {
+  it('waits two seconds at most for a daemon that accepts connections and never answers', async () => {
     const cwd = makeFolder({ 'agent.yaml': GOOD });
     const { path, connections } = await silentSocket();
     const began = performance.now();
@@ -128,7 +128,7 @@ describe('toolherd validate', () => {
     });
   });
 
-  it('a file that does not exist, a folder and a source document are each told apart', async () => {
+  it('a missing file, a folder and a source document each get their own answer', async () => {
     const source =
       '{"name":"r","description":"d","source_type":"mcp","mcp_server_url":"https://example.com/mcp"}';
     const cwd = makeFolder({ 'source.json': source, 'folder/x': '' });

@@ -50,7 +50,7 @@ describe('a daemon that is ending', () => {
     expect(await servingPid(home)).toBe(next.pid);
   });
 
-  it('is waited for longer than the time that its servers have', async () => {
+  it('is waited for longer than the stop timeouts of its servers', async () => {
     const { home } = await beginEnding({ close: 20, term: 20 });
     const { status, stdout } = await run(home, 'up', '--json');
     const next = JSON.parse(stdout) as { pid: number; already_running: boolean };
@@ -59,20 +59,20 @@ describe('a daemon that is ending', () => {
     expect(await servingPid(home)).toBe(next.pid);
   });
 
-  it('is waited for by up --foreground, which then is the daemon', async () => {
+  it('is waited for by up --foreground, which then serves', async () => {
     const { home } = await beginEnding();
     const { pid } = startForeground(home);
     await serving(home, (found) => found === pid);
   });
 
-  it('is waited for by a call, which then starts the next one', async () => {
+  it('is waited for by a call, which then starts the next daemon', async () => {
     const { home, pid } = await beginEnding();
     const { status, stdout } = await run(home, 'call', 'good.echo', 'value=here');
     expect([status, stdout.trim()]).toEqual([0, 'here']);
     await serving(home, (found) => found !== 0 && found !== pid);
   });
 
-  it('is waited for by a call in a folder with an agent.yaml, which then starts the next one', async () => {
+  it('is waited for by a call in a folder with an agent.yaml, which then starts the next daemon', async () => {
     const { home, pid } = await beginEnding();
     const { folder } = await allowedProject(home);
     const { status, stdout, stderr } = await toolherd(['call', 'mine.echo', 'value=here'], {
@@ -83,7 +83,7 @@ describe('a daemon that is ending', () => {
     await serving(home, (found) => found !== 0 && found !== pid);
   });
 
-  it('is not waited for by a call that may not start the next one: it fails with the reason', async () => {
+  it('is not waited for by a call with --no-autostart, which fails with the reason', async () => {
     const { home } = await beginEnding();
     const { folder } = await allowedProject(home);
     const { status, stdout } = await toolherd(['call', 'mine.echo', 'value=x', '--no-autostart', '--json'], {
@@ -96,21 +96,21 @@ describe('a daemon that is ending', () => {
     ]);
   });
 
-  it('shows the global herd to status, also in a folder with an agent.yaml', async () => {
+  it('shows the global servers to status, also in a folder with an agent.yaml', async () => {
     const { home } = await beginEnding();
     const { folder } = await allowedProject(home);
     const { status, stdout } = await toolherd(['status', '--json'], { cwd: folder, env: home.environment });
     expect([status, JSON.parse(stdout).daemon.closing]).toEqual([0, { reason: 'shutdown' }]);
   });
 
-  it('is not waited for longer than --timeout allows', async () => {
+  it('is not waited for beyond --timeout: exit 124', async () => {
     const { home, pid } = await beginEnding();
     const { status, stderr } = await run(home, 'up', '--timeout', '300ms');
     expect(status).toBe(124);
     expect(stderr).toContain(`the daemon (pid ${pid}) is ending`);
   });
 
-  it('does not refuse a bridge that starts meanwhile: it waits for the end and starts the next one', async () => {
+  it('does not refuse a new bridge, which waits and starts the next daemon', async () => {
     const { home, pid } = await beginEnding();
     const bridge = startBridge(home);
     bridge.say({ id: 1, ...ECHO });
@@ -118,7 +118,7 @@ describe('a daemon that is ending', () => {
     await serving(home, (found) => found !== 0 && found !== pid);
   });
 
-  it('does not refuse a bridge in a folder with an agent.yaml: the next daemon has its servers', async () => {
+  it('does not refuse a new bridge in a folder with an agent.yaml: the next daemon has its servers', async () => {
     const { home, pid } = await beginEnding();
     const { folder: cwd } = await allowedProject(home);
     const bridge = startBridge(home, { cwd });
@@ -129,7 +129,7 @@ describe('a daemon that is ending', () => {
 });
 
 describe('up --replace', () => {
-  it('waits for the old daemon no longer than --timeout allows; the new one takes over all the same', async () => {
+  it('waits for the old daemon at most --timeout; the new one still takes over', async () => {
     const { home, pid, slow } = await beginEnding();
     const { status, stderr } = await run(home, 'up', '--replace', '--timeout', '300ms');
     expect([status, stderr]).toEqual([124, expect.stringContaining('not done within 300ms')]);
@@ -139,7 +139,7 @@ describe('up --replace', () => {
 });
 
 describe('a bridge whose daemon was replaced', () => {
-  it('is refused by the next daemon: its calls fail at once, with the reason', async () => {
+  it('is refused by the next daemon if its server is gone: its calls fail at once, with the reason', async () => {
     const home = makeHome(config([server('good', 'good.mjs')]));
     await home.start();
     const bridge = startBridge(home, { flags: ['--server', 'good'] });

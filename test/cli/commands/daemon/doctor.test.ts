@@ -27,7 +27,7 @@ function inHome(home: Home, env: Record<string, string> = {}, cwd = home.folder)
 }
 
 describe('toolherd doctor', () => {
-  it('finds nothing broken where nothing is, and starts nothing', async () => {
+  it('reports no error in a sound setup, and starts no daemon', async () => {
     const home = makeHome(config([server('good', 'good.mjs')]));
     const { run, findings } = inHome(home);
     const { status, stdout } = await run();
@@ -42,7 +42,7 @@ describe('toolherd doctor', () => {
     ]);
   });
 
-  it('each finding that is not ok has its fix; an error makes it exit 1', async () => {
+  it('gives a fix for each finding that is not ok; an error is exit 1', async () => {
     const home = makeHome('version: "1.0"\nmcp_servers:\n  - {name: a, server: a, command: npxx}\n');
     const { run } = inHome(home, { PATH: '' });
     const { status, stdout } = await run('--json');
@@ -66,7 +66,7 @@ describe('toolherd doctor', () => {
     expect(quiet.stdout).toMatch(/^error {2}path {7}.*\n {7}fix: /m);
   });
 
-  it('a program that a server needs has to be there; one that none needs may be missing', async () => {
+  it('reports a missing program as an error if a server needs it, else as a warning', async () => {
     const home = makeHome(
       'version: "1.0"\nmcp_servers:\n  - {name: a, description: d, server: a, command: uvx, args: [x]}\n',
     );
@@ -79,7 +79,7 @@ describe('toolherd doctor', () => {
     ]);
   });
 
-  it('sees who else could reach the socket or write the state', async () => {
+  it('reports modes that let other users reach the socket or write the state', async () => {
     const home = makeHome(config([]));
     mkdirSync(join(home.folder, 'run'));
     chmodSync(join(home.folder, 'run'), 0o755);
@@ -97,7 +97,7 @@ describe('toolherd doctor', () => {
     expect(await findings('socket')).toMatchObject([{ level: 'ok' }]);
   });
 
-  it('says which agent file is not allowed, without reading more of it', async () => {
+  it('names an agent file that is not allowed', async () => {
     const project = makeFolder({
       'agent.yaml': 'tools:\n  - {name: a, type: mcp, description: d, server: a, command: npx, args: [x]}\n',
     });
@@ -107,7 +107,7 @@ describe('toolherd doctor', () => {
     ]);
   });
 
-  it('tells of the daemon, of servers in trouble, and of what a daemon that was killed has left', async () => {
+  it('reports the daemon, failing servers, and processes that a killed daemon left', async () => {
     const home = makeHome(config([server('dies', 'exits-at-start.mjs'), server('good', 'good.mjs')]));
     const daemon = await home.start();
     const { findings } = inHome(home);
@@ -133,7 +133,7 @@ describe('toolherd doctor', () => {
     writeFileSync(join(home.folder, 'state', 'ledger'), '');
   });
 
-  it('looks on where a place is not what it should be, and names no stranger as the one to kill', async () => {
+  it('continues after a check that fails, and names no unrelated process to kill', async () => {
     const home = makeHome(config([]));
     const { findings } = inHome(home);
     mkdirSync(join(home.folder, 'state'), { mode: 0o700 });
@@ -146,7 +146,7 @@ describe('toolherd doctor', () => {
     if (process.platform === 'linux') expect(await findings('lock')).toEqual([]);
   });
 
-  it('gives up a daemon that does not say hello, after --timeout', async () => {
+  it('gives up on a daemon that does not answer hello, after --timeout', async () => {
     const home = makeHome(config([]));
     await silentSocket(home.socket);
     const { stdout, status } = await inHome(home).run('--timeout', '300ms');
@@ -154,7 +154,7 @@ describe('toolherd doctor', () => {
     expect(status).toBe(1);
   });
 
-  it('knows which Node is needed', () => {
+  it('requires the Node version of package.json', () => {
     const { engines } = JSON.parse(
       readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'package.json'), 'utf8'),
     );

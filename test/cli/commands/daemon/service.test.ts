@@ -19,7 +19,7 @@ const SETTING = {
 };
 
 /**
- * A stand-in for systemctl, since the real one needs a session of systemd: it notes what it is told, and says that
+ * A stand-in for systemctl, since the real one needs a session of systemd: it records its arguments, and reports that
  * the unit is active once it was enabled.
  */
 const SYSTEMCTL = `#!/bin/sh
@@ -64,7 +64,7 @@ WantedBy=default.target
 `;
 
 describe.runIf(process.platform === 'linux')('toolherd service (systemctl is a stand-in)', () => {
-  it('--dry-run shows the unit with the PATH of now, and what would be run; nothing is', async () => {
+  it('--dry-run shows the unit with the present PATH and the commands, and runs none', async () => {
     const { run, file, home } = begin();
     expect(await run('install', '--dry-run')).toEqual({
       status: 0,
@@ -78,7 +78,7 @@ systemctl --user enable --now toolherd.service
     expect([existsSync(file), existsSync(join(home, 'told'))]).toEqual([false, false]);
   });
 
-  it('install, status and uninstall', async () => {
+  it('installs, reports and uninstalls the unit', async () => {
     const { run, file, told } = begin();
     expect(await run('status')).toEqual({
       status: 3,
@@ -133,7 +133,7 @@ systemctl --user enable --now toolherd.service
     ]);
   });
 
-  it('another config is taken along; a file of variables that others can read is told of', async () => {
+  it('--config is written into the unit; a service.env that others can read causes a warning', async () => {
     const { run, home, file } = begin();
     mkdirSync(join(home, '.config', 'toolherd'), { recursive: true });
     writeFileSync(join(home, '.config', 'toolherd', 'service.env'), 'TOKEN=x\n', { mode: 0o644 });
@@ -144,7 +144,7 @@ systemctl --user enable --now toolherd.service
     expect(readFileSync(file, 'utf8')).toContain(` --config ${home}/other.yaml up --foreground --replace\n`);
   });
 
-  it('where the system does not play along it says what to do', async () => {
+  it('a failing systemctl is an error with the commands to run; an unknown action gets a suggestion', async () => {
     const failing = begin({ systemctl: '#!/bin/sh\necho "no bus" >&2\nexit 1\n' });
     expect(await failing.run('install')).toEqual({
       status: 1,
@@ -161,7 +161,7 @@ systemctl --user enable --now toolherd.service
     expect(await failing.run()).toMatchObject({ status: 2 });
   });
 
-  it.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd finds nothing wrong with the unit', async () => {
+  it.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd-analyze accepts the unit', async () => {
     const { run, home } = begin();
     const { stdout } = await run('install', '--dry-run', '--json');
     const text = JSON.parse(stdout).text.replaceAll('$', home).replaceAll('NODE', process.execPath);
@@ -175,8 +175,8 @@ systemctl --user enable --now toolherd.service
   });
 });
 
-describe('the files of a service', () => {
-  it('systemd: what it would take for its own is escaped', () => {
+describe('the service file', () => {
+  it('of systemd escapes its special characters', () => {
     const { text, file } = systemdService(SETTING);
     expect(file).toBe('/home/me/.config/systemd/user/toolherd.service');
     expect(text).toContain(
@@ -185,7 +185,7 @@ describe('the files of a service', () => {
     expect(text).toContain('Environment="PATH=/usr/bin:/home/me/my bin"\n');
   });
 
-  it('launchd: a property list, in which everything is closed and escaped', () => {
+  it('of launchd is a closed and escaped property list', () => {
     const { text, file, install, uninstall } = launchdService(SETTING);
     expect(file).toBe('/home/me/Library/LaunchAgents/toolherd.daemon.plist');
     expect(install).toEqual([['launchctl', 'bootstrap', 'gui/501', file]]);
@@ -205,7 +205,7 @@ describe('the files of a service', () => {
     );
   });
 
-  it('launchd: its shell reads the variables and becomes the command', () => {
+  it('of launchd has a shell that reads the variables and executes the command', () => {
     const lines = [
       'GREETING="hi there"',
       '# not=this',
@@ -228,7 +228,7 @@ describe('the files of a service', () => {
     expect(spawnSync('/bin/sh', none, { encoding: 'utf8' }).stdout).toBe('here\n');
   });
 
-  it('takes along where things are, and no secret', () => {
+  it('keeps the variables that name places, and no secret', () => {
     const environment = {
       PATH: '/bin',
       HOME: '/h',

@@ -31,14 +31,14 @@ async function begin(options: ForegroundOptions = {}, text = HERD) {
 const daemonLog = ({ folder }: Home) => readFileSync(join(folder, 'state', 'logs', 'daemon.log'), 'utf8');
 
 describe('up --foreground', () => {
-  it('is the daemon itself: one process, whose pid is that of the command', async () => {
+  it('is the daemon process: its pid is that of the command', async () => {
     const { foreground, daemon } = await begin();
     expect(daemon.pid).toBe(foreground.pid);
     expect(foreground.stdout()).toContain('"msg":"serving"');
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s to its group is one orderly stop: a call in flight is answered, and the exit status is 0',
+    'stops in order at one %s to its group: a call in flight is answered, and the exit status is 0',
     async (signal) => {
       const { home, foreground, say } = await begin();
       const answer = say('late', { ms: 700 });
@@ -50,7 +50,7 @@ describe('up --foreground', () => {
     },
   );
 
-  it('signals that come at once are one order', async () => {
+  it('treats signals within a second as one order', async () => {
     const { home, foreground, say } = await begin();
     const answer = say('late', { ms: 700 });
     await say('print', { line: 'the call is with the server' });
@@ -61,7 +61,7 @@ describe('up --foreground', () => {
     expect(daemonLog(home)).toContain('"msg":"ended"');
   });
 
-  it('a signal that comes a good second after the first ends it at once', async () => {
+  it('exits at once at a signal more than a second after the first', async () => {
     const slow = server('talks', 'stubborn.mjs', { start: 'eager', stop: { close: 20, term: 20 } });
     const { home, foreground, fleet, daemon } = await begin({}, config([slow]));
     await fleet.start({ all: true }, true);
@@ -75,7 +75,7 @@ describe('up --foreground', () => {
     await until(() => processesOf(daemon.id).length === 0);
   });
 
-  it('SIGHUP without a terminal reads the config again', async () => {
+  it('reloads the config at SIGHUP without a terminal', async () => {
     const { home, foreground, fleet } = await begin();
     home.configure(config([server('talks', 'answers-late.mjs'), server('more', 'good.mjs')]));
     foreground.signalGroup('SIGHUP');
@@ -83,7 +83,7 @@ describe('up --foreground', () => {
     expect(isAlive(foreground.pid)).toBe(true);
   });
 
-  it('kill -9 leaves nothing: the next up starts another daemon', async () => {
+  it('after kill -9 leaves no process: the next up starts another daemon', async () => {
     const { home, foreground, daemon, say } = await begin();
     await say('print', { line: 'it runs' });
     await killDaemon(home, {
@@ -98,7 +98,7 @@ describe('up --foreground', () => {
     home.adopt(pid);
   });
 
-  it('beside a daemon that runs says so, and is not one', async () => {
+  it('reports a running daemon and exits', async () => {
     const home = makeHome(HERD);
     const daemon = await home.start();
     const { exit, stdout } = startForeground(home);
@@ -106,7 +106,7 @@ describe('up --foreground', () => {
     expect(stdout()).toBe(`already running (pid ${daemon.pid})\n`);
   });
 
-  it('--replace from inside a server of the herd is refused: the daemon that it replaces would kill it', async () => {
+  it('--replace inside a server of the herd is refused: the replaced daemon would kill it', async () => {
     const home = makeHome(config([server('good', 'good.mjs')]));
     const daemon = await home.start();
     const fleet = await connectFleet({ socket: home.socket });
@@ -121,14 +121,14 @@ describe('up --foreground', () => {
     expect(await servingPid(home)).toBe(daemon.pid);
   });
 
-  it('with a config that is broken fails with its problems: exit 78', async () => {
+  it('fails with the problems of a broken config: exit 78', async () => {
     const home = makeHome('version: "1.0"\nmcp_servers: [{name: a}]\n');
     const { exit, stderr } = startForeground(home, { flags: ['--replace'] });
     expect(await exit).toEqual({ code: 78, signal: null });
     await until(() => stderr().includes('config.yaml'));
   });
 
-  it('with --json and a config that is broken prints the JSON that up prints', async () => {
+  it('--json prints the same JSON as up for a broken config', async () => {
     const home = makeHome('version: "1.0"\nmcp_servers: [{name: a}]\n');
     const up = await toolherd(['up', '--json'], { cwd: home.folder, env: home.environment });
     const { exit, stdout, stderr } = startForeground(home, { flags: ['--json'] });
@@ -140,8 +140,8 @@ describe('up --foreground', () => {
   });
 });
 
-describe('the log that up --foreground prints', () => {
-  it('a closed stdout does not stop the daemon', async () => {
+describe('the log of up --foreground', () => {
+  it('may have a closed stdout: the daemon runs on', async () => {
     const { home, foreground, daemon, say } = await begin();
     foreground.child.stdout!.destroy();
     for (let count = 0; count < 5; count += 1) {
@@ -156,7 +156,7 @@ describe('the log that up --foreground prints', () => {
     expect(foreground.stderr()).toBe('');
   });
 
-  it('is not read: lines are dropped, and their number is said when it is read again', async () => {
+  it('drops lines while stdout is not read, and reports their number when it is read again', async () => {
     const { home, foreground, say } = await begin({ stdout: 'unread' });
     const line = 'x'.repeat(2000);
     // below the 4 MiB at once from which on a server's lines are dropped anyhow
@@ -176,7 +176,7 @@ describe('the log that up --foreground prints', () => {
     await until(() => lines.some((text) => text.includes('read again')));
   });
 
-  it('control characters are written as JSON escapes', async () => {
+  it('has control characters as JSON escapes', async () => {
     const { foreground, say } = await begin();
     const evil = 'csi \u009B31m osc \u009D0;title\u009C del \u007F rlo \u202E lri \u2066 esc \u001B[2J end';
     await say('print', { line: evil });
@@ -193,7 +193,7 @@ describe('the log that up --foreground prints', () => {
   });
 });
 
-/** Runs a command on a pseudo terminal, and reads from it only while it is told to. */
+/** Runs a command on a pseudo terminal, and reads from it until the order `stall`. */
 const PTY = `
 import os, pty, select, sys, time
 pid, master = pty.fork()
@@ -249,7 +249,7 @@ async function onPty(home: Home) {
 }
 
 describe('up --foreground on a terminal', () => {
-  it('that is stopped (Ctrl-S) holds up no call', async () => {
+  it('that is stopped (Ctrl-S) delays no call', async () => {
     const home = makeHome(HERD);
     const terminal = await onPty(home);
     const fleet = await connectFleet({ socket: home.socket });
@@ -273,7 +273,7 @@ describe('up --foreground on a terminal', () => {
     expect(terminal.screen()).toContain('Ctrl-C');
   });
 
-  it('SIGHUP with an open terminal reloads the config', async () => {
+  it('reloads the config at SIGHUP while the terminal is open', async () => {
     const home = makeHome(HERD);
     const { daemon } = await onPty(home);
     const fleet = await connectFleet({ socket: home.socket });
@@ -284,7 +284,7 @@ describe('up --foreground on a terminal', () => {
     expect(isAlive(daemon.pid)).toBe(true);
   });
 
-  it('that is closed ends in order', async () => {
+  it('stops in order when the terminal is closed', async () => {
     const home = makeHome(HERD);
     const terminal = await onPty(home);
     const fleet = await connectFleet({ socket: home.socket });

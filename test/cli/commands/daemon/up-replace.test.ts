@@ -55,7 +55,7 @@ const ECHO = {
   params: { name: 'good__echo', arguments: { value: 'kept' } },
 };
 
-/** A daemon that takes 10 s to end, as one of its servers ignores what it is told; and a bridge to it. */
+/** A daemon that takes 10 s to end, because one of its servers ignores orders; and a bridge to it. */
 async function beginSlow() {
   const good = server('good', 'good.mjs', { env: { WHO: '${WHO:-none}' } });
   const home = makeHome(config([good, slowServer()]));
@@ -69,7 +69,7 @@ async function beginSlow() {
     until(() => readFileSync(log, 'utf8').includes(`"reason":"${reason}"`));
   const isBeingReplaced = async () => {
     await isOrdered('replaced');
-    // the bridge was told, and reads that within a few milliseconds
+    // the bridge reads the notice within a few milliseconds
     await sleep(200);
     expect(await servingPid(home)).toBe(pid);
   };
@@ -83,7 +83,7 @@ async function allServed(bridges: readonly BusyBridge[]): Promise<void> {
 }
 
 describe('up --replace beside busy bridges', () => {
-  it('the daemon that serves afterwards is the one that up started, with its environment, every time', async () => {
+  it('the daemon that serves afterwards is the one that up started, with its environment, in every round', async () => {
     const { home, first, bridges } = await beginBusy();
     const pids = [first.pid];
     for (let round = 0; round < 5; round += 1) {
@@ -107,7 +107,7 @@ describe('up --replace beside busy bridges', () => {
     }
   });
 
-  it('the command line of the service takes over in one process, every time', async () => {
+  it('the command line of the service takes over as one process, in every round', async () => {
     const { home, bridges } = await beginBusy();
     for (let round = 0; round < 4; round += 1) {
       const unit = startForeground(home, { flags: ['--replace'], env: { WHO: `unit-${round}` } });
@@ -122,7 +122,7 @@ describe('up --replace beside busy bridges', () => {
     }
   });
 
-  it('a call that a bridge takes while the daemon is replaced is served by the next daemon', async () => {
+  it('a request that comes while the daemon is replaced is served by the next daemon', async () => {
     const { home, pid, bridge, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
@@ -134,7 +134,7 @@ describe('up --replace beside busy bridges', () => {
     expect(next.pid).not.toBe(pid);
   });
 
-  it('a config that changes while the old daemon ends is the one that the new daemon has from the start', async () => {
+  it('the new daemon starts with the config as it is when the old one has ended', async () => {
     const { home, slow, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
@@ -147,7 +147,7 @@ describe('up --replace beside busy bridges', () => {
     expect(namesIn(stdout)).toEqual(['good', 'more', 'most']);
   });
 
-  it('a config that is broken while the old daemon ends is reported by the new one, which has the config before', async () => {
+  it('a config that breaks while the old daemon ends is reported by the new one, which has the last valid config', async () => {
     const { home, slow, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
@@ -161,7 +161,7 @@ describe('up --replace beside busy bridges', () => {
     expect(namesIn(stdout)).toEqual(['good', 'slow']);
   });
 
-  it('where the successor is killed, a bridge that waits for it starts a daemon', async () => {
+  it('when the successor is killed, a bridge that waits for it starts a daemon', async () => {
     const { home, pid, bridge, isBeingReplaced } = await beginSlow();
     const successor = startForeground(home, { flags: ['--replace'], env: { WHO: 'killed' } });
     await isBeingReplaced();
@@ -173,7 +173,7 @@ describe('up --replace beside busy bridges', () => {
     expect(await whoServes(home)).toBe('bridge');
   });
 
-  it('of two at once each has its turn, and one daemon is left', async () => {
+  it('two at once take over one after the other, and one daemon is left', async () => {
     const { home, first, bridges } = await beginBusy(2);
     const both = await Promise.all([runUp(home, 'a', '--replace'), runUp(home, 'b', '--replace')]);
     expect(both).toMatchObject([
@@ -189,7 +189,7 @@ describe('up --replace beside busy bridges', () => {
     await allServed(bridges);
   });
 
-  it('with a config that is broken it fails, says why, and the old daemon serves on', async () => {
+  it('with a broken config it fails with the reason, and the old daemon still serves', async () => {
     const { home, first, bridges } = await beginBusy(1);
     const broken = HERD.replace('good', '');
     const { status, stderr } = await toolherd(['up', '--replace', '--config', 'broken.yaml'], {
@@ -222,7 +222,7 @@ describe('down beside up --replace', () => {
     expect(JSON.parse(down.stdout)).toMatchObject({ next_pid: next.pid });
   };
 
-  it('of a daemon that is being replaced waits for the successor, and says that it serves', async () => {
+  it('waits for the successor of a daemon that is being replaced, and names its pid: exit 1', async () => {
     const { home, slow, isOrdered, isBeingReplaced } = await beginSlow();
     const replaced = upJson(home, 'next', '--replace');
     await isBeingReplaced();
@@ -232,7 +232,7 @@ describe('down beside up --replace', () => {
     saysWhoServes(await down, await replaced);
   });
 
-  it('does the same where the successor comes after the order to shut down', async () => {
+  it('does so too when the successor comes after the order to shut down', async () => {
     const { home, slow, isOrdered, isBeingReplaced } = await beginSlow();
     const down = run(home, 'x', 'down', '--json');
     await isOrdered('shutdown');
@@ -244,7 +244,7 @@ describe('down beside up --replace', () => {
     saysWhoServes(await down, next);
   });
 
-  it('does not wait for a successor that was killed: no daemon serves', async () => {
+  it('does not wait for a killed successor: no daemon serves', async () => {
     const { home, slow, isOrdered, isBeingReplaced } = await beginSlow();
     const successor = startForeground(home, { flags: ['--replace'] });
     await isBeingReplaced();
@@ -259,7 +259,7 @@ describe('down beside up --replace', () => {
 });
 
 describe('down beside busy bridges', () => {
-  it('the daemon stays down; calls of agents that are attached are refused with the way out', async () => {
+  it('the daemon stays down; calls of attached agents are refused with a fix', async () => {
     const { home, first, bridges } = await beginBusy();
     const { status, stderr } = await run(home, 'x', 'down');
     expect(status).toBe(0);
@@ -280,7 +280,7 @@ describe('down beside busy bridges', () => {
     });
   });
 
-  it('agents that are attached go on as soon as a daemon serves again', async () => {
+  it('attached agents are served again as soon as a daemon runs', async () => {
     const { home, bridges } = await beginBusy();
     await run(home, 'x', 'down');
     await upJson(home, 'again');
@@ -288,7 +288,7 @@ describe('down beside busy bridges', () => {
     expect(await whoServes(home)).toBe('again');
   });
 
-  it('a daemon that ends by a signal is not started again by agents that are attached', async () => {
+  it('attached agents do not restart a daemon that ended by a signal', async () => {
     const { home, first, bridges } = await beginBusy(2);
     process.kill(first.pid, 'SIGTERM');
     await until(() => !isAlive(first.pid));
@@ -298,7 +298,7 @@ describe('down beside busy bridges', () => {
     await allServed(bridges);
   });
 
-  it('a new agent, and a command that needs the daemon, start one', async () => {
+  it('a new agent and a command that needs the daemon start one', async () => {
     const { home } = await beginBusy(1);
     await run(home, 'x', 'down');
     expect((await run(home, 'caller', 'call', 'good.echo', 'value=here')).stdout.trim()).toBe('here');
@@ -312,7 +312,7 @@ describe('down beside busy bridges', () => {
     expect(await whoServes(home)).toBe('agent');
   });
 
-  it('a daemon that was killed is started again by a bridge that has a call', async () => {
+  it('a bridge with a call restarts a killed daemon', async () => {
     const { home, first, bridges } = await beginBusy(1);
     const daemon = home.adopt(first.pid);
     await killDaemon(home, daemon);

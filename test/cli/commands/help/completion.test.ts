@@ -42,7 +42,7 @@ describe('completion in bash', () => {
     expect((await toolherd(['status'], options)).status).toBe(3);
   });
 
-  it('knows servers, tools and their arguments from the herd that runs; what is cold stays cold', async () => {
+  it('knows servers, tools and arguments of the running herd, and starts no server', async () => {
     const herd = await startHerd(HERD);
     await herd.fleet.tools('typed');
     await herd.fleet.tools('bad');
@@ -61,7 +61,7 @@ describe('completion in bash', () => {
     expect((await herd.status('cold')).incarnation).toBe(0);
   });
 
-  it('X2: a name that a shell could take for more is not offered', async () => {
+  it('X2: does not offer a name with special characters of a shell', async () => {
     const herd = await startHerd(HERD);
     await herd.fleet.tools('bad');
     const options = { cwd: herd.home.folder, env: herd.home.environment };
@@ -71,23 +71,20 @@ describe('completion in bash', () => {
 
 describe('completion in other shells', () => {
   const syntax = { bash: ['-n'], zsh: ['-n'], fish: ['--no-execute'] };
-  it.each(['bash', 'zsh', 'fish'] as const)(
-    'the script for %s is one, as far as can be seen here',
-    (shell) => {
-      if (!has(shell)) {
-        console.info(`${shell} is not installed: its script was only looked at`);
-        expect(SCRIPTS[shell]).toMatch(/completion --at .* -- /);
-        return;
-      }
-      const file = join(makeFolder({ script: SCRIPTS[shell] }), 'script');
-      expect(spawnSync(shell, [...syntax[shell], file], { encoding: 'utf8' })).toMatchObject({
-        status: 0,
-        stderr: '',
-      });
-    },
-  );
+  it.each(['bash', 'zsh', 'fish'] as const)('the script for %s has no syntax error', (shell) => {
+    if (!has(shell)) {
+      console.info(`${shell} is not installed: its script was only looked at`);
+      expect(SCRIPTS[shell]).toMatch(/completion --at .* -- /);
+      return;
+    }
+    const file = join(makeFolder({ script: SCRIPTS[shell] }), 'script');
+    expect(spawnSync(shell, [...syntax[shell], file], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+  });
 
-  it('an unknown shell is answered with those there are', async () => {
+  it('an unknown shell gets the list of shells', async () => {
     expect(await toolherd(['completion', 'tcsh'], { cwd: makeFolder() })).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('usage: toolherd completion bash|zsh|fish'),

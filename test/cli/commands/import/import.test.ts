@@ -53,13 +53,13 @@ const REMARKS = `warning: Gemini CLI: $/.gemini/settings.json cannot be read: it
 `;
 
 describe('toolherd import', () => {
-  it('--dry-run shows what is there, what is wrong with it, and writes nothing', async () => {
+  it('--dry-run shows servers and problems, and writes nothing', async () => {
     const { run, file } = begin(FILES);
     expect(await run('--dry-run')).toEqual({ status: 1, stdout: TABLE, stderr: REMARKS });
     expect(existsSync(file)).toBe(false);
   });
 
-  it('writes what was found: variables as variables, no secret in the clear, what cannot run yet disabled', async () => {
+  it('writes the servers with variables, without secrets; a server that lacks a variable is disabled', async () => {
     const { run, written } = begin(FILES);
     expect(await run('--yes')).toEqual({
       status: 1,
@@ -87,14 +87,14 @@ mcp_servers:
 `);
   });
 
-  it('what is set need not be', async () => {
+  it('a variable that is set needs no instructions', async () => {
     const { run, written } = begin({ '.cursor/mcp.json': CURSOR }, { GITHUB_TOKEN: 'x', GH_HOST: 'y' });
     const { stderr } = await run('--yes');
     expect(stderr).toBe('  cursor github: no home here for the field envFile of Cursor\n');
     expect(written()).not.toContain('enabled');
   });
 
-  it('--json tells everything, and no secret', async () => {
+  it('--json has every field, and no secret', async () => {
     const { run } = begin(FILES);
     const { status, stdout, stderr } = await run('--yes', '--json', '--from', 'cursor,gemini', 'github');
     expect(JSON.parse(stdout)).toEqual({
@@ -147,7 +147,7 @@ mcp_servers:
     expect(status).toBe(1);
   });
 
-  it('a server that is there already is not written again; another name makes room', async () => {
+  it('does not write a server that exists; --name adds it under another name', async () => {
     const { run, written } = begin({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX });
     await run('--yes');
     const before = written();
@@ -165,7 +165,7 @@ mcp_servers:
     });
   });
 
-  it("HoloDeck's servers of the registry go by the rules of the registry, also the second time", async () => {
+  it("skips servers of HoloDeck's registry that exist by registry_name, also the second time", async () => {
     const entry = (name: string, registryName: string) =>
       `  - {name: ${name}, description: d, server: s, command: npx, registry_name: ${registryName}}\n`;
     const { run } = begin({
@@ -180,7 +180,7 @@ mcp_servers:
     expect(await results()).toEqual([0, 'skipped', 'skipped']);
   });
 
-  it('a warning stands once in what is told', async () => {
+  it('prints a warning once', async () => {
     const { run } = begin({
       '.cursor/mcp.json': json({ mcpServers: { n: { command: 'npx', args: ['x'] } } }),
       'home/config.yaml':
@@ -190,7 +190,7 @@ mcp_servers:
     expect(JSON.parse(stdout).servers[0].remarks).toEqual([expect.stringContaining('by hand wins')]);
   });
 
-  it('no secret of the arguments ends up in the name of the package', async () => {
+  it('leaves secrets of the arguments out of the package name', async () => {
     const { run, written } = begin({
       '.cursor/mcp.json': json({
         mcpServers: {
@@ -203,7 +203,7 @@ mcp_servers:
     expect(written()).toContain('server: git+https://x.example/y\n');
   });
 
-  it('what a name holds is no command for those who paste the advice', async () => {
+  it('quotes a name with shell characters in its advice', async () => {
     const name = '$(touch x)';
     const { run } = begin({
       '.cursor/mcp.json': json({ mcpServers: { [name]: { command: 'npx', args: ['a'] } } }),
@@ -212,13 +212,13 @@ mcp_servers:
     expect((await run('--dry-run')).stderr).toContain(`toolherd import '${name}' --from gemini`);
   });
 
-  it('the same server in two clients is one', async () => {
+  it('treats the same server in two clients as one', async () => {
     const text = json({ mcpServers: { a: { command: 'uvx', args: ['a'] } } });
     const { run } = begin({ '.cursor/mcp.json': text, '.codeium/windsurf/mcp_config.json': text });
     expect((await run('--dry-run')).stderr).toBe('  windsurf a: skipped: the same as from cursor\n');
   });
 
-  it('what attach wrote, or a person like it, is no server', async () => {
+  it('skips the entry that attach wrote, and one like it written by hand', async () => {
     const byHand = { mcpServers: { herd: { command: 'npx', args: ['-y', 'toolherd@1', 'bridge'] } } };
     const { run, home } = begin({ '.gemini/settings.json': json(byHand) });
     await toolherd(['attach', 'cursor'], { cwd: home });
@@ -227,7 +227,7 @@ mcp_servers:
     );
   });
 
-  it('another command needs a word of its own, which the config then has, with its comments', async () => {
+  it('a command outside the list needs --allow-commands; it is added to the config, whose comments stay', async () => {
     const { run, written } = begin({
       '.cursor/mcp.json': json({
         mcpServers: { a: { command: 'node', args: ['a.js'] }, b: { command: 'uvx' } },
@@ -247,7 +247,7 @@ mcp_servers:
     expect(written()).toContain('    command: node\n');
   });
 
-  it('a command is not allowed for a server that is there already', async () => {
+  it('does not allow a command for a server that exists', async () => {
     const mine = 'mcp_servers:\n  - {name: n, description: d, server: s, command: npx}\n';
     const { run, written } = begin({
       '.cursor/mcp.json': json({ mcpServers: { n: { command: 'node', args: ['x.js'] } } }),
@@ -258,7 +258,7 @@ mcp_servers:
     expect(written()).toBe(mine);
   });
 
-  it('with nobody to ask it needs --yes; a client that is not known is named', async () => {
+  it('without a terminal needs --yes; an unknown client is an error with a suggestion', async () => {
     const { run, file } = begin({ '.cursor/mcp.json': CURSOR });
     expect(await run()).toMatchObject({ status: 2, stdout: expect.stringContaining('FROM ') });
     expect(await run('--json')).toMatchObject({ status: 2 });
@@ -269,7 +269,7 @@ mcp_servers:
     expect(existsSync(file)).toBe(false);
   });
 
-  it('a config that is broken is not touched, and a name that is no name is refused', async () => {
+  it('leaves a broken config unchanged, and refuses an invalid name', async () => {
     const broken = begin({ '.cursor/mcp.json': CURSOR, 'home/config.yaml': 'mcp_servers: [' });
     expect(await broken.run('--yes')).toMatchObject({ status: 78 });
     expect(broken.written()).toBe('mcp_servers: [');
@@ -282,7 +282,7 @@ mcp_servers:
     expect(stdout.trim().split('\n')).toHaveLength(2);
   });
 
-  it('nothing to import is no failure', async () => {
+  it('with no server to import succeeds: exit 0', async () => {
     const { run } = begin({ '.cursor/mcp.json': '{}' });
     expect(await run('--yes')).toEqual({
       status: 0,
@@ -292,7 +292,7 @@ mcp_servers:
     expect(await run('--yes', '--from', 'zed')).toMatchObject({ stdout: 'no config of a client is here\n' });
   });
 
-  it("the files of a project are read when asked for, into the project's own file", async () => {
+  it('--scope project reads the files of a project into its agent.yaml', async () => {
     const text = json({ servers: { a: { command: 'npx', args: ['-y', 'a', '${workspaceFolder}'] } } });
     const { run, home } = begin({ '.vscode/mcp.json': text });
     expect((await run('--yes')).stdout).toBe('no config of a client is here\n');
@@ -303,7 +303,7 @@ mcp_servers:
     );
   });
 
-  it('what was imported runs in the herd that is there', async () => {
+  it('imported servers run in the running daemon', async () => {
     const { home, say } = await startHerd(config([]));
     const { command, args } = { command: process.execPath, args: [fixturePath('good.mjs'), 'x$y'] };
     const text = json({ mcpServers: { good: { command, args, env: { PLAIN: '${X}' } } } });
@@ -316,37 +316,40 @@ mcp_servers:
     expect(JSON.parse(await say('good', 'env')).PLAIN).toBe('${X}');
   });
 
-  it.runIf(existsSync('/usr/bin/script'))('on a terminal it asks, for all and then for each', async () => {
-    const servers = { a: { command: 'uvx', args: ['a'] }, b: { command: 'uvx', args: ['b'] } };
-    const { home, file } = begin({ '.cursor/mcp.json': json({ mcpServers: servers }) });
-    const answers: [string, string][] = [
-      ['Import all 2? [y/N] ', 'n\n'],
-      ['Import a? [y/N] ', 'n\n'],
-      ['Import b? [y/N] ', 'y\n'],
-    ];
-    const env = {
-      PATH: process.env.PATH ?? '',
-      HOME: home,
-      TOOLHERD_HOME: join(home, 'home'),
-      TERM: 'xterm',
-    };
-    const command = `"${process.execPath}" "${COMMAND}" import`;
-    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: home, env });
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk;
-      const [question, answer] = answers[0] ?? ['', ''];
-      if (question === '' || !said.includes(question)) return;
-      answers.shift();
-      child.stdin.write(answer);
-    });
-    const [status] = await once(child, 'close');
-    expect({ status, answers, said }).toMatchObject({
-      status: 0,
-      answers: [],
-      said: expect.stringContaining('FROM '),
-    });
-    const text = readFileSync(file, 'utf8');
-    expect([text.includes('name: a'), text.includes('name: b')]).toEqual([false, true]);
-  });
+  it.runIf(existsSync('/usr/bin/script'))(
+    'asks on a terminal, for all servers and then for each',
+    async () => {
+      const servers = { a: { command: 'uvx', args: ['a'] }, b: { command: 'uvx', args: ['b'] } };
+      const { home, file } = begin({ '.cursor/mcp.json': json({ mcpServers: servers }) });
+      const answers: [string, string][] = [
+        ['Import all 2? [y/N] ', 'n\n'],
+        ['Import a? [y/N] ', 'n\n'],
+        ['Import b? [y/N] ', 'y\n'],
+      ];
+      const env = {
+        PATH: process.env.PATH ?? '',
+        HOME: home,
+        TOOLHERD_HOME: join(home, 'home'),
+        TERM: 'xterm',
+      };
+      const command = `"${process.execPath}" "${COMMAND}" import`;
+      const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: home, env });
+      let said = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        said += chunk;
+        const [question, answer] = answers[0] ?? ['', ''];
+        if (question === '' || !said.includes(question)) return;
+        answers.shift();
+        child.stdin.write(answer);
+      });
+      const [status] = await once(child, 'close');
+      expect({ status, answers, said }).toMatchObject({
+        status: 0,
+        answers: [],
+        said: expect.stringContaining('FROM '),
+      });
+      const text = readFileSync(file, 'utf8');
+      expect([text.includes('name: a'), text.includes('name: b')]).toEqual([false, true]);
+    },
+  );
 });

@@ -5,7 +5,7 @@ import * as shapes from '../../../registry/shapes.js';
 const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202E]/;
 
 describe('toolherd search', () => {
-  it('shows a table, and what is left', async () => {
+  it('shows a table, and how to get the next page', async () => {
     const { run } = await stage([shapes.context7, shapes.github, shapes.deprecated, shapes.nuget]);
     expect(await run('search')).toEqual({
       status: 0,
@@ -28,7 +28,7 @@ describe('toolherd search', () => {
     expect(await run('search', 'nothing')).toEqual({ status: 0, stdout: 'nothing found\n', stderr: '' });
   });
 
-  it('the JSON shape is stable; a bad entry is skipped, and said to be', async () => {
+  it('the JSON shape is stable; an invalid entry is skipped with a warning', async () => {
     const { run, registry } = await stage([shapes.context7]);
     registry.malformed.push({ server: 7 });
     const { stdout, stderr, status } = await run('search', 'context', '--json');
@@ -54,7 +54,7 @@ describe('toolherd search', () => {
     });
   });
 
-  it('offline the last answer is shown and said to be old; without one: exit 69', async () => {
+  it('offline shows the last answer with a warning; without one: exit 69', async () => {
     const { run, registry } = await stage([shapes.context7]);
     await run('search', 'context');
     await registry.close();
@@ -69,7 +69,7 @@ describe('toolherd search', () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ ok: false, error: { type: 'RegistryUnreachableError' } });
   });
 
-  it('a busy registry is asked again; --timeout ends the patience: exit 124', async () => {
+  it('repeats a request to a busy registry, until --timeout: exit 124', async () => {
     const { run, registry } = await stage([shapes.context7]);
     registry.faults.push({ status: 429, headers: { 'retry-after': '0' } }, { status: 503 });
     expect(await run('search')).toMatchObject({ status: 0, stderr: '' });
@@ -92,7 +92,7 @@ describe('toolherd search', () => {
     });
   });
 
-  it('daemon.registry names the registry; a config that cannot be read asks no other', async () => {
+  it('uses daemon.registry; with an unreadable config it uses no registry: exit 78', async () => {
     const { runWith, registry, write, configFile } = await stage([shapes.context7]);
     write(configFile, `version: "1.0"\ndaemon: {registry: "${registry.url}"}\n`);
     expect((await runWith({ TOOLHERD_REGISTRY: '' }, 'search')).stdout).toContain('context7');
@@ -100,7 +100,7 @@ describe('toolherd search', () => {
     expect((await runWith({ TOOLHERD_REGISTRY: '' }, 'search')).status).toBe(78);
   });
 
-  it('X2: nothing that a publisher writes moves the cursor', async () => {
+  it('X2: no text of a publisher moves the cursor', async () => {
     const evil = 'a\u001B[31mred\u001B]0;title\u0007\u202Egnp\u009B2J\nFAKE';
     const [published] = shapes.simple('com.example/evil');
     Object.assign(published!.server, { title: evil, description: evil, version: evil, websiteUrl: evil });
@@ -114,14 +114,14 @@ describe('toolherd search', () => {
   });
 });
 
-it('what a publisher calls a server is no command when our words are pasted', async () => {
+it('the advice quotes a server name with shell characters', async () => {
   const { run } = await stage(shapes.simple("com.example/x'; reboot; '"));
   const { stderr } = await run('show', "com.example/x'; reboot; '");
   expect(stderr).toBe("add it: toolherd add 'com.example/x'\\''; reboot; '\\'''\n");
 });
 
 describe('toolherd show', () => {
-  it('shows how a server would be run or reached, and what it needs', async () => {
+  it('shows how a server would be run or reached, and the variables that it needs', async () => {
     const { run } = await stage([shapes.github]);
     expect(await run('show', 'io.github.github/github-mcp-server')).toEqual({
       status: 0,
@@ -191,7 +191,7 @@ describe('toolherd show', () => {
     });
   });
 
-  it('a short name or a version that is not there is answered with those that are: exit 4', async () => {
+  it('an incomplete name or unknown version gets suggestions: exit 4', async () => {
     const { run } = await stage([shapes.context7, ...shapes.simple('com.example/a', '1.0.0', '2.0.0')]);
     expect(await run('show', 'context7')).toEqual({
       status: 4,

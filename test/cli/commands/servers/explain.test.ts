@@ -28,7 +28,7 @@ const step = (chart: 'server' | 'keeper', from: string, to: string, cause: strin
   cause,
 });
 
-describe('the story of a server', () => {
+describe('the text of why', () => {
   it.each([
     [
       'running',
@@ -62,13 +62,13 @@ describe('the story of a server', () => {
       'nothing, until its file is back and allowed.',
       '"toolherd allow", with its agent.yaml.',
     ],
-  ] as const)('%s: how it is, what comes next, what can be done', (detail, is, next, advice) => {
+  ] as const)('%s: has the state, what happens next and what to do', (detail, is, next, advice) => {
     const lines = explainServer(inspection(detail), NOW, false).split('\n');
     expect(lines[0]).toBe(is);
     expect(lines.slice(-2)).toEqual([`What happens next: ${next}`, `What you can do: ${advice}`]);
   });
 
-  it('one whose file was deleted: what happened to the file, and how it comes back', () => {
+  it('for a deleted agent file has the reason and how to restore it', () => {
     const last_error = { message: '/a/agent.yaml was deleted', cause: 'withdrawn', fix: 'restore it', at };
     const lines = explainServer(inspection('not_allowed', [], { last_error }), NOW, false).split('\n');
     expect([lines[0], lines.at(-1)]).toEqual([
@@ -77,12 +77,12 @@ describe('the story of a server', () => {
     ]);
   });
 
-  it('one that only another agent has: whose it is', () => {
+  it('for a server of another agent names that agent', () => {
     const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
     expect(explainServer(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is at rest/);
   });
 
-  it('one that waits: when the next try is, and the fix before it', () => {
+  it('for a waiting server has the time of the next try and the fix', () => {
     const last_error = { message: 'm', cause: 'exit', fix: 'install it', at };
     const waiting = inspection('waiting', [], { last_error, next_retry_at: '2026-01-01T00:01:12Z' });
     expect(explainServer(waiting, NOW, false)).toContain(
@@ -90,7 +90,7 @@ describe('the story of a server', () => {
     );
   });
 
-  it('one that waits, and that a call need not wait for: says so, and not that it waits a second time', () => {
+  it('for a waiting server that a call may start says so, and reports the wait once', () => {
     const steps = [
       step('keeper', 'running.starting.connecting', 'waiting.holding', 'HTTP 404'),
       step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago'),
@@ -105,7 +105,7 @@ describe('the story of a server', () => {
     expect(told.match(/toolherd waits before/g)).toHaveLength(1);
   });
 
-  it('of one that is started again after a failure has the reason, in the words of the server, and the remedy', () => {
+  it("for a restart after a failure has the reason, the server's stderr and the fix; a running server has none", () => {
     const why = 'a port is taken; the last lines on stderr:\nError: EADDRINUSE';
     const last_error = { message: 'm', cause: 'exit', why, fix: 'end what has it', at };
     const trying = explainServer(inspection('running', [], { state: 'connecting', last_error }), NOW, false);
@@ -116,14 +116,14 @@ describe('the story of a server', () => {
     expect(running).toContain('nothing is needed');
   });
 
-  it('tools that are not what was pinned are something to be looked at', () => {
+  it('for changed tools names the pins command', () => {
     const unaccepted = { tools: 1, blocked: true };
     expect(explainServer(inspection('idle', [], { unaccepted }), NOW, false)).toContain(
       'What you can do: see the difference with "toolherd pins s", and accept it with --accept if it is wanted.',
     );
   });
 
-  it('no name of an inner state is in it, except with -v', () => {
+  it('has names of inner states only with -v', () => {
     const journal = [
       step('keeper', 'idle', 'running.starting.queued', 'a call came'),
       step('server', '', 'created', 'a new incarnation'),
@@ -151,7 +151,7 @@ describe('the story of a server', () => {
     expect(verbose.split('\n')).toHaveLength(journal.length + 6);
   });
 
-  it('a start that fails is told with its cause, once', () => {
+  it('has a failed start once, with its cause', () => {
     const journal = [
       step('server', 'created', 'connecting.opening', 'it is its turn to start'),
       step('server', 'connecting.opening', 'connecting.aborting.asking', "s: command 'x' does not exist"),
@@ -163,7 +163,7 @@ describe('the story of a server', () => {
     ]);
   });
 
-  it('tells of a real crash: what happened, and what toolherd did about it', async () => {
+  it('has a real crash and the restart after it', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     await herd.say('good', 'exit', { code: 7 });
     await until(async () => (await herd.status('good')).incarnation === 2);

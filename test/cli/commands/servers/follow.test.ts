@@ -14,7 +14,7 @@ interface Following {
   status: Promise<number | null>;
 }
 
-/** A command that goes on, begun and listening. */
+/** A command that does not end, started and subscribed. */
 async function begin({ home }: Pick<Herd, 'home'>, ...args: string[]): Promise<Following> {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd: home.folder,
@@ -35,7 +35,7 @@ async function begin({ home }: Pick<Herd, 'home'>, ...args: string[]): Promise<F
 }
 
 describe('toolherd events', () => {
-  it('shows states and calls as they come, and never what was asked', async () => {
+  it('shows states and calls when they happen, without values of arguments', async () => {
     const herd = await startHerd(HERD);
     const events = await begin(herd, 'events');
     await herd.say('good', 'echo', { value: 'a secret thing' });
@@ -55,7 +55,7 @@ describe('toolherd events', () => {
     expect(events.notes()).not.toContain('error');
   });
 
-  it('--json: each event is a line', async () => {
+  it('--json prints each event as a line', async () => {
     const herd = await startHerd(HERD);
     const events = await begin(herd, 'events', '--json');
     await herd.say('logs', 'log', { level: 'error', data: 'two\nlines' });
@@ -66,7 +66,7 @@ describe('toolherd events', () => {
     await events.status;
   });
 
-  it('ends with 3 when there is no daemon, and when it has ended', async () => {
+  it('exits with 3 without a daemon, and when the daemon ends', async () => {
     const home = makeHome(HERD);
     const options = { cwd: home.folder, env: home.environment };
     expect(await toolherd(['events'], options)).toMatchObject({ status: 3, stdout: '' });
@@ -79,7 +79,7 @@ describe('toolherd events', () => {
 });
 
 describe('toolherd logs', () => {
-  it('-f shows what was logged, and goes on with what comes', async () => {
+  it('-f shows past entries and then new ones', async () => {
     const herd = await startHerd(HERD);
     await herd.say('logs', 'log', { level: 'warning', data: 'before' });
     await herd.say('logs', 'log', { level: 'info', data: 'hardly worth a word' });
@@ -95,7 +95,7 @@ describe('toolherd logs', () => {
     expect(await logs.status).toBe(130);
   });
 
-  it('--since and --level leave out the rest, and say what they do not understand', async () => {
+  it('--since and --level filter; an invalid level is exit 2', async () => {
     const herd = await startHerd(HERD);
     await herd.say('logs', 'log', { level: 'info', data: 'small' });
     await herd.say('logs', 'log', { level: 'critical', data: 'large' });

@@ -10,7 +10,7 @@ const NAME = 'NO_SUCH_TOKEN';
 const NOT_FOUND = `Environment variable '${NAME}' not found`;
 const TOKEN = { env: { TOKEN: `\${${NAME}}` } };
 const HERD: readonly Entry[] = [server('good', 'good.mjs'), server('tokened', 'good.mjs', TOKEN)];
-/** What the command says where it has the variable and the daemon has not. */
+/** The text of the command if it has the variable and the daemon lacks it. */
 const ONLY_HERE = `${NAME} is set in this shell, but not in the environment that the daemon was started with`;
 const REPLACE = 'run "toolherd up --replace" in this shell';
 
@@ -29,8 +29,8 @@ function start(entries = HERD) {
   return { home, shell, without: shell({}), having: shell({ [NAME]: 'abc' }), up };
 }
 
-describe('the command and a misconfigured server', () => {
-  it('up says so and the herd runs: exit 0; so does up where the daemon runs already', async () => {
+describe('with a misconfigured server', () => {
+  it('up warns and exits with 0, also when the daemon runs already', async () => {
     const { without, home } = start();
     const first = await without('up');
     home.adopt(Number(/pid (\d+)/.exec(first.stdout)?.[1]));
@@ -45,7 +45,7 @@ describe('the command and a misconfigured server', () => {
     expect((await without('call', 'good.echo', 'value=hi')).stdout).toContain('hi');
   });
 
-  it('call, tools and start of it: its problem with place and fix, exit 78', async () => {
+  it('call, tools, start and reset of that server show its problem with position and fix: exit 78', async () => {
     const { without, home, up } = start();
     await up();
     for (const words of [
@@ -64,7 +64,7 @@ describe('the command and a misconfigured server', () => {
     }
   });
 
-  it('status, tools, why, reload and doctor say so; status --exit-code is 1', async () => {
+  it('status, tools, why, reload and doctor report it; status --exit-code is 1', async () => {
     const { without, home, up } = start();
     await up();
     const shown = await without('status', '--exit-code');
@@ -84,7 +84,7 @@ describe('the command and a misconfigured server', () => {
     expect((await without('doctor')).stdout).toMatch(new RegExp(`^warn +server +tokened: ${NOT_FOUND}`, 'm'));
   });
 
-  it('bridge serves the tools of all others', async () => {
+  it('bridge serves the tools of the other servers', async () => {
     const { home, without } = start();
     const say = (id: number, method: string, params: object) =>
       `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
@@ -102,7 +102,7 @@ describe('the command and a misconfigured server', () => {
     expect(result.tools.map(({ name }: { name: string }) => name)).toContain('good__echo');
   });
 
-  it('validate stays strict: exit 78', async () => {
+  it('validate fails: exit 78', async () => {
     const { without } = start();
     expect(await without('validate')).toMatchObject({
       status: 78,
@@ -111,8 +111,8 @@ describe('the command and a misconfigured server', () => {
   });
 });
 
-describe('a variable that the command has and the daemon has not', () => {
-  it('every command that meets it says so, and how to get out of it', async () => {
+describe('with a variable that the command has and the daemon lacks', () => {
+  it('every command that reports it says so, with a fix', async () => {
     const { having, without, up } = start();
     await up();
     for (const words of [
@@ -138,7 +138,7 @@ describe('a variable that the command has and the daemon has not', () => {
     ]);
   });
 
-  it('up --replace in that shell mends it', async () => {
+  it('up --replace in that shell solves it', async () => {
     const { home, having, up } = start();
     await up();
     const { stdout, stderr } = await having('up', '--replace');
@@ -147,7 +147,7 @@ describe('a variable that the command has and the daemon has not', () => {
     expect((await having('call', 'tokened.env')).stdout).toContain('"TOKEN":"abc"');
   });
 
-  it('validate says that the daemon does not have it', async () => {
+  it('validate says that the daemon lacks it', async () => {
     const { having, up } = start();
     expect((await having('validate')).stdout).toContain(`\${${NAME}} is set (environment)\n`);
     await up();
@@ -158,7 +158,7 @@ describe('a variable that the command has and the daemon has not', () => {
     expect(status).toBe(0);
   });
 
-  it("in an agent.yaml: call and status say so, and status does not speak of 'allow'", async () => {
+  it("of an agent.yaml, call and status say so, and status does not mention 'allow'", async () => {
     const { shell, up } = start([server('good', 'good.mjs')]);
     const project = makeFolder({ 'agent.yaml': agentFile([shared('tokened', 'good.mjs', TOKEN)]) });
     const having = shell({ [NAME]: 'abc' }, project);

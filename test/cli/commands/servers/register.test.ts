@@ -35,7 +35,7 @@ describe('toolherd register', () => {
     expect(readFileSync(herd.home.configFile, 'utf8')).toBe(HERD);
   });
 
-  it('says what is wrong with the file, and where', async () => {
+  it('shows the problem of the file with its position', async () => {
     const { run, folder } = await begin({ 'bad.json': { name: 'x', server: 's', comand: 'npx' } });
     const { status, stderr } = await run('register', 'bad.json');
     expect(status).toBe(78);
@@ -45,7 +45,7 @@ describe('toolherd register', () => {
     expect(await run('register')).toMatchObject({ status: 2 });
   });
 
-  it('--save writes it to the global config, with whole paths', async () => {
+  it('--save writes the server to the global config, with absolute paths', async () => {
     const { herd, run, folder } = await begin({
       'plugin/plugin.json': { packages: [{ runtime: 'node', command: server('x', 'good.mjs').args }] },
       'source.json': { name: 'plug', source_type: 'mcp', url: 'mcp://plug', mcp_plugin_dir: './plugin' },
@@ -61,7 +61,7 @@ describe('toolherd register', () => {
 });
 
 describe('toolherd reload', () => {
-  it('says what changed, and with --dry-run what would', async () => {
+  it('reports the changes, and with --dry-run those that would be made', async () => {
     const { herd, run } = await begin({});
     writeFileSync(herd.home.configFile, config([server('good', 'good.mjs'), server('late', 'good.mjs')]));
     const dry = await run('reload', '--dry-run', '--json');

@@ -3,7 +3,7 @@ import { command } from '../../../../src/cli/commands/servers/status.js';
 import type { CommandInput } from '../../../../src/cli/core/command.js';
 import { createOutput } from '../../../../src/cli/ui/output.js';
 
-it('status --wait misses no change, also not one that comes while it begins to listen', async () => {
+it('status --wait misses no change, also none during its subscription', async () => {
   const listeners: (() => void)[] = [];
   let state = 'connecting';
   const fleet = {
@@ -33,7 +33,7 @@ it('status --wait misses no change, also not one that comes while it begins to l
   expect(await command.run(call)).toBe(0);
 });
 
-it('status --wait also ends where no event tells of the change: of servers of other views none does', async () => {
+it('status --wait polls: it also ends for servers of other views, which have no events', async () => {
   let looks = 0;
   const fleet = {
     async status() {
@@ -60,7 +60,7 @@ it('status --wait also ends where no event tells of the change: of servers of ot
   expect(await command.run(call)).toBe(0);
 });
 
-it('status --wait fails when the daemon goes meanwhile: it tells of no change any more', async () => {
+it('status --wait fails when the daemon ends', async () => {
   let isGone = false;
   const fleet = {
     async status() {

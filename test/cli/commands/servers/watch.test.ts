@@ -11,7 +11,7 @@ const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
 
 describe('status --watch on a terminal', () => {
-  it('draws over what it drew, shows a change, and q gives the terminal back', async () => {
+  it('redraws in place, shows a change, and q restores the terminal', async () => {
     const herd = await startHerd(HERD);
     const terminal = onTerminal(['status', '--watch'], { cwd: herd.home.folder, env: herd.home.environment });
     await until(() => terminal.screen().includes('q or Ctrl-C ends it'));
@@ -27,7 +27,7 @@ describe('status --watch on a terminal', () => {
     expect(after).toMatch(/^NAME +STATE.*\r\ngood +\u001B\[32mconnected\u001B\[0m +running/);
   });
 
-  it('Ctrl-C ends it with 130, and the end of the daemon with 3; the cursor comes back', async () => {
+  it('exits with 130 at Ctrl-C and with 3 when the daemon ends; the terminal is restored', async () => {
     const herd = await startHerd(HERD);
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const first = onTerminal(['status', '--watch'], options);
@@ -43,7 +43,7 @@ describe('status --watch on a terminal', () => {
 });
 
 describe('status --watch elsewhere', () => {
-  it('--json: a line for every change, with everything that status says', async () => {
+  it('--json prints a line with the whole status for every change', async () => {
     const herd = await startHerd(HERD);
     const child = spawn(process.execPath, [COMMAND, 'status', '--watch', '--json'], {
       cwd: herd.home.folder,
@@ -69,7 +69,7 @@ describe('status --watch elsewhere', () => {
     expect((await closed)[0]).toBe(130);
   });
 
-  it('a daemon that does not answer keeps nobody: a signal ends it, --timeout ends status and why', async () => {
+  it('a silent daemon does not block the command: a signal ends --watch, --timeout ends status and why', async () => {
     const herd = await startHerd(HERD);
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     herd.daemon.kill('SIGSTOP');
@@ -89,7 +89,7 @@ describe('status --watch elsewhere', () => {
     herd.daemon.kill('SIGCONT');
   });
 
-  it('says what makes no sense, and starts no daemon', async () => {
+  it('starts no daemon: exit 3; with --wait it is a usage error', async () => {
     const home = makeHome(HERD);
     const options = { cwd: home.folder, env: home.environment };
     expect((await toolherd(['status', '--watch'], options)).status).toBe(3);

@@ -46,11 +46,11 @@ describe('arguments of a tool', () => {
     ['more=3', { more: '3' }],
     ['other=3', { other: '3' }],
     ['text:=3', { text: 3 }],
-  ])('%s becomes what the schema says', (word, given) => {
+  ])('%s is converted by the schema', (word, given) => {
     expect(parseArguments([word], undefined, SCHEMA)).toEqual(given);
   });
 
-  it('a name that objects have anyway is a name like any other', () => {
+  it('may have the name of an inherited property', () => {
     const given = parseArguments(['__proto__=x'], undefined, SCHEMA);
     expect(Object.keys(given)).toEqual(['__proto__']);
   });
@@ -64,14 +64,14 @@ describe('arguments of a tool', () => {
     [{ text: 'a', size: 'larg' }, `'size' must be 1 or 2 or "large"; did you mean 'large'?`],
     [{ text: 'a', tags: 'b' }, `'tags' must be a list, not "b" (write tags:='["…"]')`],
     [{ text: 1, count: 'x' }, `'text' must be a text, not 1; 'count' must be a whole number, not "x"`],
-  ])('%o is refused before it is sent, with what the tool takes', (given, message) => {
+  ])('%o is refused before it is sent, with the arguments of the tool', (given, message) => {
     expect(check(given)).toEqual({
       message,
       fix: 'tool takes text=TEXT [count=NUMBER] [price=NUMBER] [isOpen=true|false] [size=1|2|large] [tags:=JSON] [more=TEXT]',
     });
   });
 
-  it('only what the schema says plainly is judged', () => {
+  it('are checked only against plain rules of the schema', () => {
     expect(check({ text: 'a', more: { any: 'thing' } })).toEqual([]);
     expect(check({ text: 'a', unheard: 1 })).toEqual(["tool has no argument 'unheard'"]);
     expect(check({ a: 1 }, { type: 'object' })).toEqual([]);
@@ -81,7 +81,7 @@ describe('arguments of a tool', () => {
     expect(describeArguments({ type: 'object' })).toBe('no arguments');
   });
 
-  it('what the tool would take is not refused: null by OpenAPI, defaults, names by pattern, further names', () => {
+  it('are not refused if the tool may accept them: nullable, defaults, patterns, additional properties', () => {
     const properties = { a: { type: 'string', nullable: true }, b: { enum: ['x'], nullable: true } };
     expect(check({ a: null, b: null }, { properties })).toEqual([]);
     expect(check({}, { properties: { n: { type: 'integer', default: 3 } }, required: ['n'] })).toEqual([]);
@@ -90,7 +90,7 @@ describe('arguments of a tool', () => {
     expect(check({ other: 1 }, { properties, additionalProperties: { type: 'number' } })).toEqual([]);
   });
 
-  it('a definition elsewhere in the schema counts as if it stood there', () => {
+  it('are checked against referenced definitions of the schema', () => {
     const schema = {
       properties: {
         level: { $ref: '#/$defs/Level' },
@@ -108,7 +108,7 @@ describe('arguments of a tool', () => {
     expect(check({ level: 30 }, schema)).toMatchObject({ message: "'level' must be 1 or 2" });
   });
 
-  it('a colon may be in a name and in a value', () => {
+  it('may have a colon in name and value', () => {
     const given = parseArguments(['xml:lang=de', 'xml:n:=1', 'url=http://a:=b'], undefined, undefined);
     expect(given).toEqual({ 'xml:lang': 'de', 'xml:n': 1, url: 'http://a:=b' });
     expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is no argument");
@@ -116,7 +116,7 @@ describe('arguments of a tool', () => {
 });
 
 describe('toolherd call', () => {
-  it('says what is missing or wrong, and the tool does not run: exit 2', async () => {
+  it('refuses missing or invalid arguments, and the tool does not run: exit 2', async () => {
     const herd = await startHerd(config([server('typed', 'typed.mjs')]));
     const run = (...args: string[]) =>
       toolherd(['call', ...args], { cwd: herd.home.folder, env: herd.home.environment });
@@ -137,7 +137,7 @@ describe('toolherd call', () => {
     expect((await run('typed.nothing', 'any=thing')).stdout).toBe('{"any":"thing"}\n');
   });
 
-  it('--args takes JSON, or - what comes on a pipe; words win over it', async () => {
+  it('--args takes JSON, or - for stdin; words override it', async () => {
     const herd = await startHerd(config([server('typed', 'typed.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const run = (input: string, ...args: string[]) =>
@@ -148,7 +148,7 @@ describe('toolherd call', () => {
     expect((await run('', '--args', '{')).stderr).toContain('the value of --args is not valid JSON');
   });
 
-  it('saves what is no text, says where, and prints the text alone', async () => {
+  it('saves content that is no text, names the files, and prints only the text', async () => {
     const herd = await startHerd(config([server('content', 'content.mjs')]));
     const { folder, environment } = herd.home;
     const run = (...args: string[]) =>
@@ -187,7 +187,7 @@ describe('toolherd call', () => {
     expect(readdirSync(folder).length).toBe(before);
   });
 
-  it('what cannot be saved is a failure, beside one whole answer: the tool has run', async () => {
+  it('that cannot save a file fails, and still prints the whole result', async () => {
     const herd = await startHerd(config([server('content', 'content.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const args = ['call', 'content.everything', '--out', join(herd.home.configFile, 'here')];
@@ -198,7 +198,7 @@ describe('toolherd call', () => {
     expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
   });
 
-  it('on a terminal progress is a bar, taken away before the answer', async () => {
+  it('shows progress as a bar on a terminal, and removes it before the result', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const terminal = onTerminal(['call', 'good.progress', 'times:=3'], options);
@@ -207,7 +207,7 @@ describe('toolherd call', () => {
     expect(terminal.screen().lastIndexOf('\r\u001B[K')).toBeGreaterThan(terminal.screen().lastIndexOf('/3'));
   });
 
-  it('on a terminal a long start shows what is being waited for', async () => {
+  it('shows on a terminal that it waits for a start', async () => {
     const herd = await startHerd(config([server('slow', 'boots-slowly.mjs', { args: ['2500'] })]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const terminal = onTerminal(['call', 'slow.echo', 'value=hi'], options);
@@ -216,7 +216,7 @@ describe('toolherd call', () => {
     expect(terminal.screen()).toMatch(/\r\u001B\[Khi\r\n$/);
   });
 
-  it('Ctrl-C ends it with 130, and takes the call back', async () => {
+  it('exits with 130 at Ctrl-C, and cancels the call', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const script = '"$1" "$2" call good.wait ms:=60000 & trap "kill -INT $!" TERM; wait $!; wait $!; echo $?';
     const child = spawn('bash', ['-mc', script, 'bash', process.execPath, COMMAND], {

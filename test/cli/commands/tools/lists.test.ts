@@ -23,8 +23,8 @@ async function makeCommand() {
   return { run, json, bytes };
 }
 
-describe('what the herd offers, on the command line', () => {
-  it('U7: tools marks the one whose definition is bad', async () => {
+describe('the lists on the command line', () => {
+  it('U7: tools marks a tool with a bad definition', async () => {
     const { run, json } = await makeCommand();
     const { status, stdout, stderr } = await run('tools', 'shop.big');
     expect(stdout).toMatch(/^TOOL +DESCRIPTION\n/);
@@ -37,7 +37,7 @@ describe('what the herd offers, on the command line', () => {
     expect((await run('tools', 'shop', '--schema')).stdout).toContain('shop.echo\n{\n  "type": "object"\n}');
   });
 
-  it('prompts and resources list what there is', async () => {
+  it('prompts and resources list all entries; an unknown server gets a suggestion', async () => {
     const { run, json } = await makeCommand();
     const prompts = await run('prompts', 'shop');
     expect(prompts.stdout.split('\n').slice(0, 3)).toEqual([
@@ -61,7 +61,7 @@ describe('what the herd offers, on the command line', () => {
     });
   });
 
-  it('prompt fills one in; the longest server name wins, and the exposed name will do', async () => {
+  it('prompt fills in a prompt; the longest server name wins, and the public name works', async () => {
     const { run, json } = await makeCommand();
     expect(await run('prompt', 'shop.greet', 'who=you')).toEqual({
       status: 0,
@@ -80,7 +80,7 @@ describe('what the herd offers, on the command line', () => {
     expect(await run('prompt')).toMatchObject({ status: 2 });
   });
 
-  it('resource gives text and bytes to a pipe as they are', async () => {
+  it('resource writes text and bytes to a pipe unchanged', async () => {
     const { run, json, bytes } = await makeCommand();
     expect((await run('resource', 'shop', 'note://x')).stdout).toBe('a note of x\u0007');
     expect([...bytes('resource', 'shop', 'image://dot')]).toEqual([0x89, 0x50, 0x4e, 0x47, 0x00, 0xff, 0x0a]);
@@ -94,7 +94,7 @@ describe('what the herd offers, on the command line', () => {
     expect(await run('resource', 'shop')).toMatchObject({ status: 2 });
   });
 
-  it('FR-015: call finds a tool by its exposed name, with or without its server before it', async () => {
+  it('FR-015: call finds a tool by its public name, with or without its server before it', async () => {
     const { run } = await makeCommand();
     expect((await run('call', 'shop.shop__say-it', 'value=hi')).stdout).toBe('hi\n');
     expect((await run('call', 'shop__say-it', 'value=hi')).stdout).toBe('hi\n');
@@ -102,7 +102,7 @@ describe('what the herd offers, on the command line', () => {
   });
 
   it.each(['tools', 'prompts', 'prompt', 'resources', 'resource'])(
-    '%s --help teaches by example',
+    '%s --help has an example',
     async (command) => {
       const { stdout, status } = await toolherd([command, '--help'], { cwd: process.cwd() });
       expect(stdout).toContain(`Examples:\n  toolherd ${command}`);

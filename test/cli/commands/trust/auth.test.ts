@@ -9,7 +9,7 @@ import { startHerd, until } from '../../../support/herd.js';
 
 const MARK = 'CANARY';
 
-/** A real daemon with one server that lets nobody in without a token, and the command beside it. */
+/** A real daemon with one server that requires a token, and the command. */
 async function startGuarded(manners: OAuthBehaviour = {}, more = '', transport: 'http' | 'sse' = 'http') {
   const guarded = await startProtected({ mark: MARK, ...manners });
   const url = transport === 'sse' ? guarded.sseUrl : guarded.url;
@@ -20,7 +20,7 @@ mcp_servers:
   const { folder } = herd.home;
   const options = { cwd: folder, env: { TOOLHERD_HOME: folder } };
   const run = (...args: string[]): Promise<Outcome> => toolherd(args, options);
-  /** Runs `auth` in a shell without a terminal, and does what it says with a browser. */
+  /** Runs `auth` without a terminal, and opens its url like a browser. */
   const authorise = (args: string[], input = '') =>
     new Promise<Outcome>((resolve) => {
       const { environment } = herd.home;
@@ -43,7 +43,7 @@ mcp_servers:
 }
 
 describe('toolherd auth', () => {
-  it('a server that wants an authorisation is known as such, then authorised, then called', async () => {
+  it('a server that needs an authorisation is reported as such, then authorised, then called', async () => {
     const { herd, run, authorise, guarded } = await startGuarded();
     const refused = await run('call', 'guarded.echo', 'value=1');
     expect(refused.status).toBe(77);
@@ -68,7 +68,7 @@ describe('toolherd auth', () => {
     expect(await herd.say('guarded', 'echo', { value: 'you' })).toBe('hi you');
   });
 
-  it('eight calls at once with a token that has ended all work, and it is renewed once', async () => {
+  it('eight calls at once with an expired token all succeed, and the token is renewed once', async () => {
     const { herd, authorise, guarded } = await startGuarded();
     await authorise([]);
     guarded.expire();
@@ -77,7 +77,7 @@ describe('toolherd auth', () => {
     expect(guarded.count('grant refresh_token')).toBe(1);
   });
 
-  it('over SSE it is the same', async () => {
+  it('works over SSE', async () => {
     const { herd, run, authorise, guarded } = await startGuarded({}, '', 'sse');
     expect((await run('start', 'guarded', '--wait')).status).toBe(77);
     expect(await herd.status('guarded')).toMatchObject({
@@ -93,7 +93,7 @@ describe('toolherd auth', () => {
     await until(async () => (await herd.status('guarded')).detail === 'needs_auth');
   });
 
-  it('when it cannot be renewed the server needs a person again, and is not tried over and over', async () => {
+  it('a server whose token cannot be renewed is needs_auth again, without repeated tries', async () => {
     const { herd, authorise, guarded } = await startGuarded();
     await authorise([]);
     guarded.revoke();
@@ -104,7 +104,7 @@ describe('toolherd auth', () => {
     expect(await herd.say('guarded', 'echo', { value: 'again' })).toBe('hi again');
   });
 
-  it('a call that needs more scope fails alone, and works after the next authorisation', async () => {
+  it('a call that needs more scope fails alone, and succeeds after the next authorisation', async () => {
     const { herd, run, authorise } = await startGuarded({ callScope: 'write' });
     await authorise([]);
     const { status, stderr } = await run('call', 'guarded.echo');
@@ -114,7 +114,7 @@ describe('toolherd auth', () => {
     expect(await herd.say('guarded', 'echo', { value: 'more' })).toBe('hi more');
   });
 
-  it('takes a client that was registered by hand, its secret from stdin', async () => {
+  it('takes a client that was registered by hand, with its secret from stdin', async () => {
     const { herd, run, authorise } = await startGuarded({ clients: { mine: `${MARK}-mine` } });
     expect(await run('auth', 'guarded')).toMatchObject({
       status: 77,
@@ -144,7 +144,7 @@ describe('toolherd auth', () => {
     expect([status, stderr]).toEqual([124, expect.stringContaining('nobody has authorised it in 200ms')]);
   });
 
-  it('an Authorization header of the config is all there is: its name is told, its value never', async () => {
+  it('a server with an Authorization header in the config gets no OAuth: the error names the header, never its value', async () => {
     const { herd, run, guarded } = await startGuarded(
       {},
       `, headers: {Authorization: "Bearer ${MARK}-header"}`,
@@ -159,7 +159,7 @@ describe('toolherd auth', () => {
     expect(guarded.asked).toEqual([]);
   });
 
-  it('no secret is in any file but one, nor in anything that is shown', async () => {
+  it('secrets are in one file only, and in no output', async () => {
     const { herd, run, authorise, guarded } = await startGuarded();
     const shown: string[] = [];
     const { stdout, stderr } = await authorise(['-v']);

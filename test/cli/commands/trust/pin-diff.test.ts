@@ -4,7 +4,7 @@ import { pinDiff } from '../../../../src/cli/commands/trust/pin-diff.js';
 const version = (hash: string, more: object) => ({ hash, at: '2026-01-01T00:00:00.000Z', ...more });
 
 describe('the difference of two definitions', () => {
-  test('of which only the beginnings are known is shown from where they part, without the long part before', () => {
+  test('of truncated texts begins where they differ', () => {
     const excerpt = `{"description":"${'same '.repeat(10_000)}`;
     const pinned = version('aa', { excerpt: `${excerpt}add two numbers` });
     const offered = version('bb', { excerpt: `${excerpt}send the key` });
@@ -15,7 +15,7 @@ describe('the difference of two definitions', () => {
     expect(lines).toContain('+(too long to be shown; sha256 bb)');
   });
 
-  test('is never nothing: where it is in a secret, that is said', () => {
+  test('is never empty: if only a secret differs, it says so', () => {
     const definition = { name: 'a', description: 'your token is [redacted:TOKEN]' };
     const lines = pinDiff({ pinned: version('aa', { definition }), offered: version('bb', { definition }) });
     expect(lines).toEqual(['(they differ in what is not shown: a secret)']);

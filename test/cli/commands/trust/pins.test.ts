@@ -37,7 +37,7 @@ function run(home: { folder: string; environment: Record<string, string> }, ...a
   return toolherd(args, { cwd: home.folder, env: home.environment });
 }
 
-it('a tool that changed is shown with its difference, nothing hidden in it, and told by every command that looks', async () => {
+it('a changed tool is shown with its difference, hidden characters visible, and every command that looks mentions it', async () => {
   const { text, offers } = stage('warn');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);
@@ -67,7 +67,7 @@ it('a tool that changed is shown with its difference, nothing hidden in it, and 
   expect((await run(home, 'call', 'demo.add')).status).toBe(0);
 });
 
-it('enforce: what changed, or came later, reaches no agent and no server by any way; accepted it does', async () => {
+it('enforce: a changed or later tool reaches no agent and no server on any way, until it is accepted', async () => {
   const { text, offers, ran } = stage('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.call({ server: 'demo', tool: 'add' });
@@ -108,7 +108,7 @@ it('enforce: what changed, or came later, reaches no agent and no server by any 
   peer.destroy();
 });
 
-it('pins outlive the daemon, and its first call after a start is compared; a script that has the herd has them too', async () => {
+it('pins survive the daemon and are shared with the library; the first call after a start is compared', async () => {
   const { text, offers, ran } = stage('enforce');
   const home = makeHome(text);
   const daemon = await home.start();
@@ -142,7 +142,7 @@ it('pins outlive the daemon, and its first call after a start is compared; a scr
   }
 });
 
-it('a broken file of pins lets nothing pass with enforce, says so, and is set aside when what is there was accepted', async () => {
+it('a broken pin file blocks every tool with enforce, is reported, and is kept aside after an acceptance', async () => {
   const { text, ran } = stage('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.call({ server: 'demo', tool: 'add' });
@@ -164,7 +164,7 @@ it('a broken file of pins lets nothing pass with enforce, says so, and is set as
   expect((await fleet.call({ server: 'demo', tool: 'add' })).success).toBe(true);
 });
 
-it('on a terminal it asks: no is 77 and accepts nothing, yes accepts', async () => {
+it('--accept asks on a terminal: no is exit 77 and accepts nothing, yes accepts', async () => {
   const { text, offers } = stage('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);
@@ -182,7 +182,7 @@ it('on a terminal it asks: no is 77 and accepts nothing, yes accepts', async () 
   }
 });
 
-it('for scripts: by its schema; what changed again after it was shown is not accepted', async () => {
+it('--json follows its schema; a tool that changed again after it was shown is not accepted', async () => {
   const { text, offers } = stage('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);

@@ -24,7 +24,7 @@ const AGENT = `tools:
 const files = { 'agent.yaml': AGENT, '.env': 'TOKEN=canary-value\n' };
 
 describe('toolherd allow and revoke', () => {
-  it('without a terminal allow needs --yes: exit 77, and what would run is shown, no value among it', async () => {
+  it('without a terminal allow needs --yes: exit 77, and shows what would run, without values', async () => {
     const cwd = makeFolder(files);
     const { status, stdout, stderr } = await toolherd(['allow'], { cwd });
     const file = join(cwd, 'agent.yaml');
@@ -49,7 +49,7 @@ describe('toolherd allow and revoke', () => {
     expect(status).toBe(77);
   });
 
-  it('what was allowed is remembered for this user alone, and revoked', async () => {
+  it('the store of allowed files has mode 0600, and revoke removes the file from it', async () => {
     const cwd = makeFolder(files);
     const allowed = await toolherd(['allow', '--yes'], { cwd });
     expect(allowed).toMatchObject({ status: 0, stdout: `allowed: ${join(cwd, 'agent.yaml')}\n` });
@@ -68,7 +68,7 @@ describe('toolherd allow and revoke', () => {
     });
   });
 
-  it('X3: which variables of yours it would take is shown, wherever in the entry they stand', async () => {
+  it('X3: allow shows the variables that the file would take, from every field of an entry', async () => {
     const entry = `{type: mcp, name: r, description: d, server: s, transport: http, url: "https://example.com/\${A:-x}",
       headers: {X-Trace: "\${env:B} \${B}", Y: "\${OWN}"}, env: {OWN: "\${C}"}, config: {deep: [{er: "\${D}"}]}, roots: ["\${E}"]}`;
     const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n` });
@@ -89,14 +89,14 @@ describe('toolherd allow and revoke', () => {
     expect(stderr.match(/^ {4}runs/gm)).toHaveLength(1);
   });
 
-  it('the command it names can be pasted, whatever the folder is called', async () => {
+  it('the suggested command quotes the path', async () => {
     const cwd = makeFolder({ '$(touch x); y/agent.yaml': AGENT, '$(touch x); y/.env': '' });
     const file = join(cwd, '$(touch x); y', 'agent.yaml');
     const { stderr } = await toolherd(['allow', file], { cwd });
     expect(stderr).toContain(`then: toolherd allow '${file}'\n`);
   });
 
-  it('the JSON shape is stable, and holds no value', async () => {
+  it('the JSON shape is stable, without values', async () => {
     const cwd = makeFolder(files);
     const { status, stdout } = await toolherd(['allow', '--json'], { cwd });
     expect(status).toBe(77);
@@ -131,7 +131,7 @@ describe('toolherd allow and revoke', () => {
     expect((await toolherd(['allow', '--yes'], { cwd })).status).toBe(78);
   });
 
-  it('without any agent.yaml it says so: exit 2', async () => {
+  it('without an agent.yaml it fails: exit 2', async () => {
     const cwd = makeFolder();
     const { status, stderr } = await toolherd(['allow'], { cwd });
     expect(stderr).toBe('error: UsageError: there is no agent.yaml here or above\n  fix: name the file\n');

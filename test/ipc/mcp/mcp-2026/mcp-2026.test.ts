@@ -16,7 +16,7 @@ interface Said {
   version?: unknown;
 }
 
-/** Params of this era: each request says who asks. */
+/** Params of this era: each request names its client. */
 const params = (fields: object = {}, { meta = {}, capabilities = {}, version = VERSION }: Said = {}) => ({
   ...fields,
   _meta: {
@@ -41,7 +41,7 @@ describe('a client of 2026-07-28 on the socket', () => {
     ),
   );
 
-  it('finds out what there is, lists and calls, and shakes no hands', async () => {
+  it('discovers, lists and calls without a handshake', async () => {
     const { client } = herd();
     const mine = client();
     expect((await mine.ask(1, 'server/discover', params())).result).toEqual({
@@ -104,7 +104,7 @@ describe('a client of 2026-07-28 on the socket', () => {
     });
   });
 
-  it('says nothing to the server of what it said to us; the rest of its _meta passes', async () => {
+  it('does not pass its envelope to the server; the rest of its _meta passes', async () => {
     const { client } = herd();
     const { result } = await client().ask(1, 'tools/call', {
       ...call('logs__odd', { a: 1 }, { meta: { 'my/key': 7 } }),
@@ -119,7 +119,7 @@ describe('a client of 2026-07-28 on the socket', () => {
     expect(JSON.stringify(result?.structuredContent)).not.toContain('io.modelcontextprotocol');
   });
 
-  it('is told which versions there are, what is wrong with its envelope, and what this era has not', async () => {
+  it('gets an error for an unknown version, a bad envelope, and a method that this era lacks', async () => {
     const { client } = herd();
     const mine = client();
     const error = async (id: number, method: string, fields: Record<string, unknown>) =>
@@ -154,7 +154,7 @@ describe('a client of 2026-07-28 on the socket', () => {
     expect((await mine.ask(9, 'tools/list')).result).not.toHaveProperty('resultType');
   });
 
-  it('hears progress, and what the server of its call logs, from the level on that the request says', async () => {
+  it('gets progress, and log messages of its call from the level in the request', async () => {
     const { client } = herd();
     const [mine, other] = [client(), client()];
     const said = { meta: { progressToken: 'p' } };
@@ -180,7 +180,7 @@ describe('a client of 2026-07-28 on the socket', () => {
     expect(told(other)).toEqual([{ level: 'alert', logger: 'logs/db', data: 'it is alert' }]);
   });
 
-  it('a crash is a result in words, and a cancelled call is not answered and ends at its server', async () => {
+  it('gets a crash as an isError result; a cancelled call gets no reply and ends at its server', async () => {
     const { client, status } = await startMcp(config([server('good', 'good.mjs')]));
     const mine = client();
     const crashed = await mine.ask(1, 'tools/call', call('good__kill'));
@@ -203,7 +203,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     [key]: { action: 'accept', content: { name } },
   });
 
-  it('is the result of its call, which goes on when the same request brings the answer', async () => {
+  it('is the result of its call, which continues when the same request brings the answer', async () => {
     const { client, status } = await startMcp(config([server('questions', 'questions.mjs')]));
     const [mine, other] = [client(), client()];
     const asked = await mine.ask(1, 'tools/call', ask('Who?'));
@@ -249,7 +249,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(mine.heard('elicitation/create')).toEqual([]);
   });
 
-  it('goes to a call with an open request: a suspended call blocks no other', async () => {
+  it('belongs to a call with an open request: a suspended call blocks no other', async () => {
     const { client } = await startMcp(config([server('questions', 'questions.mjs')]));
     const mine = client();
     const first = await mine.ask(1, 'tools/call', ask('One?'));
@@ -268,7 +268,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(JSON.parse(textOf(last))).toMatchObject({ result: { content: { name: 'Bob' } } });
   });
 
-  it('comes from a server of 2026-07-28 too, all of its questions at once', async () => {
+  it('is passed on for a server of 2026-07-28, round by round', async () => {
     const { client } = await startMcp(config([server('modern', 'modern.mjs', { roots: ['.'] })]));
     const mine = client();
     const confirm = call('modern__confirm', { rounds: 2 }, CAN);
@@ -282,7 +282,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(reply.result?._meta).toMatchObject({ [wire.SERVER_INFO_KEY]: { name: 'modern' } });
   });
 
-  it('is not asked where the client cannot answer it', async () => {
+  it('is refused if the client does not declare the capability', async () => {
     const { client } = await startMcp(config([server('questions', 'questions.mjs')]));
     const mine = client();
     const ask = call('questions__ask', asks('Who?'));
@@ -293,7 +293,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
     expect(textOf(reply)).toContain('does not offer elicitation/create');
   });
 
-  it('is cancelled when its client leaves; a server that dies fails the call', async () => {
+  it('is cancelled when its client leaves; if the server dies, the call fails', async () => {
     const { client, status, fleet } = await startMcp(config([server('questions', 'questions.mjs')]));
     const [gone, mine] = [client(), client()];
     await gone.ask(1, 'tools/call', ask('Who?'));
@@ -308,7 +308,7 @@ describe('a question of a server to a client of 2026-07-28', () => {
   });
 });
 
-describe('over HTTP, where each request is a separate connection', () => {
+describe('over HTTP, with one connection per request,', () => {
   it.each(['shared', 'per-agent'])('a question is answered by the next request (%s)', async (sharing) => {
     const { home, status } = await startMcp(config([server('questions', 'questions.mjs', { sharing })]));
     const said = (more: object = {}) => ({
@@ -355,7 +355,7 @@ describe('subscriptions/listen', () => {
   const idOf = (line: Line | undefined) =>
     (line?.params?._meta as Record<string, unknown> | undefined)?.[wire.SUBSCRIPTION_ID_KEY];
 
-  it('tells what was asked for, with its id, until it is cancelled', async () => {
+  it('sends the requested notifications with its id, until it is cancelled', async () => {
     const { client, say } = await startMcp(
       config([server('offers', 'offers.mjs'), server('watched', 'watched.mjs')]),
     );
@@ -394,7 +394,7 @@ describe('subscriptions/listen', () => {
     expect(other.lines.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
-  it('says first what is told, and then what changed before that was known', async () => {
+  it('sends the acknowledgement first, then changes that happened before it', async () => {
     const silent = server('silent', 'silent.mjs', { start_timeout: 3, max_restarts: 0 });
     const { client, say } = await startMcp(config([server('watched', 'watched.mjs'), silent]));
     const mine = client();
@@ -409,7 +409,7 @@ describe('subscriptions/listen', () => {
     expect(told[1]?.params).toMatchObject({ uri: 'note://one', title: 'new' });
   });
 
-  it('ends at once where nothing can be told, and does not keep a connection open', async () => {
+  it('ends at once when no server reports changes, and closes the connection', async () => {
     const { client, say } = await startMcp(config([server('watched', 'watched.mjs')]));
     const mine = client();
     const { result } = await mine.ask(

@@ -70,7 +70,7 @@ const reply = fc
   });
 
 describe('the scan of a reply', () => {
-  it('takes every plain reply, in any order and however it is cut, and its result byte for byte (U8)', () => {
+  it('accepts every plain reply, in any order and any split, and its result byte for byte (U8)', () => {
     fc.assert(
       fc.property(reply, cuts, ({ text, result }, at) => {
         const found = read(text, at);
@@ -175,7 +175,7 @@ describe('the scan of a reply', () => {
     expect(read(`{"jsonrpc":"2.0","id":${ID},"result":{${crowd},"isError":true}}`)?.isError).toBeUndefined();
   });
 
-  it('takes what JSON.parse takes, of values alone', () => {
+  it('accepts the values that JSON.parse accepts', () => {
     const token = fc.constantFrom(
       '{',
       '}',
@@ -241,12 +241,12 @@ describe('the scan of a reply', () => {
     ['a second message behind it', `{${plain}}{${plain}}`],
     ['half of it', `{"jsonrpc":"2.0","id":${ID},"result":{"a":1}`],
     ['nothing', ''],
-  ])('leaves %s to others (U8)', (_, text) => {
+  ])('declines %s (U8)', (_, text) => {
     expect(read(text)).toBeUndefined();
     expect(read(text, [3, 11, 19, 20, 21, 40])).toBeUndefined();
   });
 
-  it('leaves what is nested deeper than a sane message to others', () => {
+  it('declines a message that is nested too deeply', () => {
     const nested = (levels: number) =>
       `{"jsonrpc":"2.0","id":${ID},"result":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
     expect(read(nested(MAX_DEPTH - 2))).toBeDefined();
@@ -259,7 +259,7 @@ describe('the scan of a reply', () => {
     ['an overlong form', [0xc0, 0xaf]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
     ['a byte that is never one', [0xff]],
-  ])('leaves invalid UTF-8 to others, wherever it is cut: %s (U8)', (_, bad) => {
+  ])('declines invalid UTF-8 at any split: %s (U8)', (_, bad) => {
     const [head, tail] = [`{"jsonrpc":"2.0","id":${ID},"result":{"a":"`, '"}}'];
     const line = Buffer.concat([Buffer.from(head), Buffer.from(bad), Buffer.from(tail)]);
     for (let at = head.length; at <= head.length + bad.length; at += 1) {
@@ -268,7 +268,7 @@ describe('the scan of a reply', () => {
     expect(scan(line, Array.from(line.keys()))).toBeUndefined();
   });
 
-  it('takes characters of every length that are cut in the middle', () => {
+  it('accepts characters of every length that are split', () => {
     const text = `{"jsonrpc":"2.0","id":${ID},"result":{"ß€😀":"😀€ß"}}`;
     const bytes = Buffer.from(text);
     for (const at of bytes.keys()) expect(passed(scan(bytes, [at]))).toBe('{"ß€😀":"😀€ß"}');

@@ -23,7 +23,7 @@ describe('the MCP 2025 driver', () => {
     });
   });
 
-  it('refuses what it cannot answer, clearly', async () => {
+  it('refuses an unknown request with an error', async () => {
     const { tool } = openLink(specOf('asks.mjs'));
     for (const method of ['roots/list', 'no/such/thing', 'toString']) {
       const { error } = JSON.parse(await tool('ask', { method }));

@@ -21,7 +21,7 @@ function stage(changes = {}) {
 const yes = { action: 'accept', content: { yes: true } };
 
 describe('an input_required result of an MCP 2026 server', () => {
-  it('is answered by the agent that made the call, and the call goes on with the answer and its state', async () => {
+  it('is answered by the agent that made the call, and the call continues with the answer and its state', async () => {
     const { say } = stage();
     const asked: unknown[] = [];
     const ask: Ask = async (method, params) => {

@@ -47,7 +47,7 @@ describe.each([
   ['http', () => overHttp('only')],
   ['websocket', overWebsocket],
 ] as const)('an MCP 2026 server over %s', (transport, url) => {
-  it('does what it does over stdio', async () => {
+  it('lists, calls and reports changes as over stdio', async () => {
     const spec = remoteSpec(transport, await url(), { config: { level: 3 } });
     const { link, opened, tool, notifications, notified } = open(spec, { logLevel: 'info' });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'modern' } });

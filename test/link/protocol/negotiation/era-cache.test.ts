@@ -76,7 +76,7 @@ describe('remembered eras', () => {
     ['of another shape', '{"version": 1, "verdicts": [1]}'],
     ['full of nonsense', '{"version": 1, "verdicts": {"x": {"era": "old", "at": 1}, "y": null, "z": {}}}'],
     ['dated in the future', '{"version": 1, "verdicts": {"x": {"era": "legacy", "at": "2999-01-01"}}}'],
-  ])('in a file that is %s are none, and the file is written anew', (_, content) => {
+  ])('in a file that is %s are ignored, and the file is written anew', (_, content) => {
     const { open } = stage(content);
     const verdicts = open();
     expect(verdicts.of('x').recall()).toBeUndefined();

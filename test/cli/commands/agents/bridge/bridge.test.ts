@@ -47,7 +47,7 @@ const echo = async (client: ClientV1, value: string) => {
 };
 
 describe('toolherd bridge', () => {
-  it('the official client of SDK v1 lists and calls the herd, and is asked by its own call', async () => {
+  it('the official client of SDK v1 lists and calls tools, and answers a question of its own call', async () => {
     const { home } = await startHerd(HERD);
     const { client } = await attach(home);
     const { tools } = await client.listTools();
@@ -62,7 +62,7 @@ describe('toolherd bridge', () => {
       arguments: { duration: 2, steps: 2 },
     };
     await client.callTool(slow, undefined, { onprogress: ({ progress }) => steps.push(progress) });
-    // this client forgets who listens before it has told of progress that came together with the result: hence a second
+    // this client drops progress that arrives together with the result: hence two steps
     expect(steps[0]).toBe(1);
     client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Ada' } }));
     const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
@@ -79,7 +79,7 @@ describe('toolherd bridge', () => {
     expect((await client.getPrompt({ name: 'everything__simple-prompt' })).messages).toHaveLength(1);
   });
 
-  it('the official client of SDK v2 lists and calls the herd', async () => {
+  it('the official client of SDK v2 lists and calls tools', async () => {
     const { home } = await startHerd(HERD);
     const client = new ClientV2(INFO);
     await client.connect(new StdioV2(bridgeOf(home)));
@@ -90,7 +90,7 @@ describe('toolherd bridge', () => {
     expect(content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
   });
 
-  it('one bad definition costs an official client none of the others', async () => {
+  it('one bad definition does not hide the others from an official client', async () => {
     const { home } = await startHerd(
       config([server('many', 'offers.mjs', { args: ['600'] }), server('good', 'good.mjs')]),
     );
@@ -102,7 +102,7 @@ describe('toolherd bridge', () => {
     expect(tools.map(({ name }) => name)).toContain('good__echo');
   });
 
-  it('a client goes on when the daemon was killed: the bridge starts another and says its part again', async () => {
+  it('a client keeps working after the daemon was killed: the bridge starts another daemon and repeats the handshake', async () => {
     const { home, daemon } = await startHerd(HERD);
     const { client } = await attach(home);
     expect(await echo(client, 'before')).toBe('before');
@@ -115,7 +115,7 @@ describe('toolherd bridge', () => {
     home.adopt((JSON.parse(up.stdout) as { daemon: { pid: number } }).daemon.pid);
   });
 
-  it('when the daemon goes, its open questions are taken back, and the next one hears the log level again', async () => {
+  it('when the daemon ends, its open questions are cancelled, and the next daemon gets the log level again', async () => {
     const { home, daemon } = await startHerd(
       config([server('questions', 'questions.mjs'), server('logs', 'logs.mjs')]),
     );
@@ -141,7 +141,7 @@ describe('toolherd bridge', () => {
     bridge.say({ id: 4, method: 'tools/call', params: log });
     expect((await bridge.reply(4)).result).toBeDefined();
     await until(() => heard('notifications/message'));
-    // nothing of what the bridge said by itself, and the lists once
+    // no reply to the bridge's own requests, and each list once
     const rest = bridge.lines.slice(before).filter(({ id }) => id !== 4);
     expect(new Set(rest.map(({ method }) => method))).toEqual(
       new Set([
@@ -153,7 +153,7 @@ describe('toolherd bridge', () => {
     );
   });
 
-  it('what a client subscribed to, the next daemon tells', async () => {
+  it("the next daemon gets the client's resource subscriptions again", async () => {
     const { home, daemon } = await startHerd(config([server('watched', 'watched.mjs')]));
     const bridge = startBridge(home);
     const uris = ['note://one', 'note://two'];
@@ -167,7 +167,7 @@ describe('toolherd bridge', () => {
       bridge.lines
         .filter(({ method }) => method === 'notifications/resources/updated')
         .map(({ params }) => params);
-    // what changed meanwhile nobody knows
+    // the resource may have changed meanwhile
     await until(() => told().length === 1);
     let id = 1;
     const touch = async (uri: string) => {
@@ -181,7 +181,7 @@ describe('toolherd bridge', () => {
     expect(bridge.lines.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  it('a daemon that was stopped stays so until the client has something to say', async () => {
+  it('a stopped daemon stays down until the client sends a request', async () => {
     const { home, daemon } = await startHerd(HERD);
     const bridge = startBridge(home);
     bridge.say({ id: 1, method: 'ping' });
@@ -195,7 +195,7 @@ describe('toolherd bridge', () => {
     expect(isAlive(next.pid)).toBe(true);
   });
 
-  it('starts the daemon, answers what came before stdin ended, prints nothing else, and ends', async () => {
+  it('starts the daemon, answers requests that came before stdin ended, prints nothing else, and exits', async () => {
     const home = makeHome(HERD);
     const bridge = startBridge(home);
     bridge.say({ id: 'a', method: 'tools/call', params: { name: 'good__echo', arguments: { value: 'x' } } });
@@ -208,7 +208,7 @@ describe('toolherd bridge', () => {
     home.adopt((JSON.parse(up.stdout) as { daemon: { pid: number } }).daemon.pid);
   });
 
-  it('a flood of large lines passes whole and in silence', async () => {
+  it('a flood of large lines passes complete, without output on stderr', async () => {
     const { home } = await startHerd(HERD);
     const bridge = startBridge(home);
     let complaints = '';
@@ -226,7 +226,7 @@ describe('toolherd bridge', () => {
     expect(complaints).toBe('');
   });
 
-  it('--server shows one server with its own names; one that is not there: exit 4', async () => {
+  it('--server shows one server with its own names; an unknown server: exit 4', async () => {
     const { home } = await startHerd(HERD);
     const { client } = await attach(home, '--server', 'good');
     const { tools } = await client.listTools();
@@ -241,7 +241,7 @@ describe('toolherd bridge', () => {
     expect(missing).toMatchObject({ status: 4, stdout: '', stderr: expect.stringContaining("mean 'good'") });
   });
 
-  it('without a daemon and without leave to start one it says so: exit 3', async () => {
+  it('without a daemon and with --no-autostart it fails: exit 3', async () => {
     const home = makeHome(HERD);
     const { status, stdout } = await toolherd(['bridge', '--no-autostart'], {
       cwd: home.folder,

@@ -10,7 +10,7 @@ import { until } from '../../../../support/until.js';
 const request = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}\n`;
 const reply = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":{"text":"${'x'.repeat(5_000_000)}"}}\n`;
 
-/** Daemons that live for one connection each, and what they do with the first thing they hear. */
+/** Daemons that live for one connection each; each acts on its first line. */
 async function daemons(...answers: ((socket: Socket) => void)[]) {
   const path = join(makeFolder({}), 's');
   const sockets: Socket[] = [];
@@ -30,7 +30,7 @@ async function daemons(...answers: ((socket: Socket) => void)[]) {
   };
 }
 
-it('a daemon that dies in the middle of a large reply leaves no half of it with the client', async () => {
+it('when a daemon dies during a large reply, the client gets an error and no part of the reply', async () => {
   const half = (socket: Socket) => socket.write(reply(1).slice(0, 3_000_000), () => socket.destroy());
   const open = await daemons(half, (socket) => socket.write(reply(2)));
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -52,7 +52,7 @@ it('a daemon that dies in the middle of a large reply leaves no half of it with 
   void done;
 });
 
-it('a client that reads slowly gets a large reply whole, and what comes behind it', async () => {
+it('a client that reads slowly gets a large reply complete, and the reply after it', async () => {
   const both = (socket: Socket) => socket.write(reply(1) + reply(2));
   const open = await daemons(both);
   const input = new PassThrough();

@@ -41,10 +41,10 @@ const echo = async (client: Client, value: string) =>
 
 describe('toolherd bridge for the official client of 2026-07-28', () => {
   it.each([
-    ['which wants nothing else', PIN],
-    ['which finds out', { mode: 'auto' as const }],
+    ['pinned to that version', PIN],
+    ['with negotiation', { mode: 'auto' as const }],
   ])(
-    '%s: it lists, calls, hears progress, and is asked by servers of both eras',
+    '%s: it lists, calls, gets progress, and answers questions of servers of both eras',
     async (_, versionNegotiation) => {
       const { home } = await startHerd(HERD);
       const { client } = await attach(home, { versionNegotiation, capabilities: { elicitation: {} } });
@@ -61,7 +61,7 @@ describe('toolherd bridge for the official client of 2026-07-28', () => {
         arguments: { duration: 2, steps: 2 },
       };
       await client.callTool(slow, { onprogress: ({ progress }) => steps.push(progress) });
-      // this client forgets who listens before it has told of progress that came together with the result: hence a second
+      // this client drops progress that arrives together with the result: hence two steps
       expect(steps[0]).toBe(1);
 
       client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { yes: true } }));
@@ -86,7 +86,7 @@ describe('toolherd bridge for the official client of 2026-07-28', () => {
     },
   );
 
-  it('it goes on when the daemon was killed: what it listens for, the next daemon tells', async () => {
+  it('keeps working after the daemon was killed: the next daemon gets its subscriptions', async () => {
     const { home, daemon, say } = await startHerd(HERD);
     const { client } = await attach(home, { versionNegotiation: PIN });
     const told: string[] = [];
@@ -119,7 +119,7 @@ describe('toolherd bridge for the official client of 2026-07-28', () => {
     await expect(Promise.race([closed, echo(client, 'open')])).resolves.toBe('open');
   });
 
-  it('ends with its client, although that still listens', async () => {
+  it('exits with its client, although the client still has a subscription', async () => {
     const { home } = await startHerd(HERD);
     const { client, transport } = await attach(home, { versionNegotiation: PIN });
     await client.listen({ toolsListChanged: true });

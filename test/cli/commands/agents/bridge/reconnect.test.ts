@@ -19,7 +19,7 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 };
 
-it('a line that comes during a look which may start nothing waits for one which may', async () => {
+it('a line that comes while the bridge only looks for a daemon waits until it may start one', async () => {
   const path = join(makeFolder({}), 's');
   const heard: string[] = [];
   const daemon = createServer((socket) =>
@@ -55,7 +55,7 @@ it('a line that comes during a look which may start nothing waits for one which 
   await done;
 });
 
-/** Each connection stands for another daemon: what was said to it, and a way to say something. */
+/** Each connection stands for another daemon: its received lines, and its socket. */
 async function daemons() {
   const path = join(makeFolder({}), 's');
   const heard: string[][] = [];
@@ -88,7 +88,7 @@ const cancelled = (requestId: number) => ({
   params: { requestId },
 });
 
-it('while the daemon is replaced, requests and their cancellations wait for the next, and all else goes to it', async () => {
+it('while the daemon is replaced, requests and their cancellations wait for the next; other messages go to the old one', async () => {
   const { heard, sockets, dial } = await daemons();
   const input = new PassThrough();
   const output = new PassThrough();
@@ -128,9 +128,9 @@ it('while the daemon is replaced, requests and their cancellations wait for the 
 });
 
 it.each([
-  { end: 'that says so', closing: { reason: 'shutdown' as const }, hasSocket: true },
+  { end: 'that was announced', closing: { reason: 'shutdown' as const }, hasSocket: true },
   { end: 'whose notice is lost, and which has removed its socket', closing: undefined, hasSocket: false },
-])('after a shutdown $end a request starts nothing, and is refused until a daemon serves', async (ended) => {
+])('after a shutdown $end a request starts no daemon, and is refused until one serves', async (ended) => {
   const { heard, sockets, dial, close } = await daemons();
   const input = new PassThrough();
   const output = new PassThrough();
@@ -172,7 +172,7 @@ it.each([
   await done;
 });
 
-it('a daemon that goes between connection and hello counts as none: another is started', async () => {
+it('a daemon that ends between connection and hello counts as absent: another is started', async () => {
   const home = makeHome(config([server('good', 'good.mjs')]));
   mkdirSync(dirname(home.socket), { recursive: true, mode: 0o700 });
   const dying = createServer((socket) => {

@@ -3,7 +3,7 @@ import { config, server } from '../../../../faults/config.js';
 import { toolherd } from '../../../../support/command.js';
 import { startHerd } from '../../../../support/herd.js';
 
-it('I2: what is in flight when stdin ends is answered, each once and with nothing else', async () => {
+it('I2: requests in flight when stdin ends are answered, each once', async () => {
   const { home, fleet } = await startHerd(config([server('good', 'good.mjs')]));
   await fleet.tools('good');
   const clientInfo = { name: 'test', version: '1' };

@@ -8,7 +8,7 @@ import { config } from '../../../../faults/config.js';
 import { startBridge } from '../../../../support/bridge.js';
 import { makeHome } from '../../../../support/herd.js';
 
-it('a bridge keeps at most 64 MiB for the next daemon, and refuses requests beyond that', async () => {
+it('a bridge keeps at most 64 MiB of requests for the next daemon, and refuses more', async () => {
   const home = makeHome(config([]));
   mkdirSync(dirname(home.socket), { recursive: true, mode: 0o700 });
   // a daemon that is being replaced and never ends; this process is its successor
