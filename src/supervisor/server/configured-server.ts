@@ -16,8 +16,8 @@ import {
 import { replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
-import { toolRefusal } from './call-refusal.js';
 import { Latencies } from './latencies.js';
+import { toolRefusal } from './refusal.js';
 import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { ServerDeps } from './server-deps.js';

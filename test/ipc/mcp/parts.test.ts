@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acceptableSchema } from '../../../src/ipc/mcp/acceptable-schema.js';
 import { PAGE_SIZE, pageOf } from '../../../src/ipc/mcp/pages.js';
-import { matchesTemplate } from '../../../src/supervisor/catalog/uri-template.js';
 
 const list = Array.from({ length: PAGE_SIZE * 2 }, (_, index) => `tool-${index}`);
 const self = (name: string) => name;
@@ -28,19 +27,6 @@ describe('a page', () => {
   it.each(['', 'x', 'bnVsbA', 'e30', 7])('is refused for the unknown cursor %j', (cursor) => {
     expect(() => pageOf(list, self, cursor)).toThrow("'cursor'");
   });
-});
-
-it.each([
-  ['note://{name}', 'note://a', true],
-  ['note://{name}', 'other://a', false],
-  ['a://{x}/b/{y}.md', 'a://1/b/2.md', true],
-  ['a://{x}/b/{y}.md', 'a://1/c/2.md', false],
-  ['a://b{?q*}', 'a://b?q=1', true],
-  ['a://fixed', 'a://fixed', true],
-  ['a://fixed', 'a://fixed/more', false],
-  ['aba{x}aba', 'aba', false],
-])('the template %s and the URI %s: %s', (template, uri, matches) => {
-  expect(matchesTemplate(template, uri)).toBe(matches);
 });
 
 it('the schema of arguments passes as it came, unless the official clients would refuse the list for it', () => {

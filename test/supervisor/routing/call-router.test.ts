@@ -319,3 +319,74 @@ describe('a call whose server has to be asked first what it has', () => {
     expect([result.error?.type, world.links.length]).toEqual(['CancelledError', 0]);
   });
 });
+
+describe('a call that is answered after a reload has changed its server', () => {
+  /** The call is with the process of the first spec, which does not exit when it is asked to. */
+  async function reloaded(before: Partial<StdioSpec>, after: Partial<StdioSpec>) {
+    const world = new World();
+    world.manners = () => ({ opens: true, goes: 'never', lists: { 'tools/list': TOOLS } });
+    const redactSaid = <T>({ name, args }: { name: string; args?: readonly string[] }, value: T): T =>
+      JSON.parse(JSON.stringify(value).replaceAll(args?.[0] ?? name, '[redacted]'));
+    const herd = world.herd({ redactSaid });
+    herd.apply([spec({ name: 'a', ...before })]);
+    await herd.view.order('start', { all: true }, true);
+    await herd.view.catalog.tools('a');
+    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
+    await settled();
+    herd.apply([spec({ name: 'a', ...after })]);
+    await settled();
+    return { calling, link: world.links[0]! };
+  }
+  const long = { content: [{ type: 'text', text: '0123456789' }] };
+
+  test.each([
+    [4, 0],
+    [0, 4],
+    [4, 6],
+  ])('is cut to the limit of the server that ran it: %d, not %d', async (before, after) => {
+    const { calling, link } = await reloaded({ resultLimit: before }, { resultLimit: after });
+    link.answers(long);
+    const { metadata } = await calling;
+    expect(metadata.truncated?.given).toBe(before === 0 ? undefined : before);
+  });
+
+  test("X1: has the secrets of the server that ran it removed from the tool's error", async () => {
+    const { calling, link } = await reloaded({ args: ['hunter2'] }, { args: ['hunter3'] });
+    link.answers({ content: [{ type: 'text', text: 'hunter2 is wrong' }], isError: true });
+    expect((await calling).error?.message).toBe('[redacted] is wrong');
+  });
+});
+
+test('X1: no error of a request has a secret, in its message, why or fix, be it of the server or a refusal', async () => {
+  const world = new World();
+  world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
+  const redactSaid = <T>(_: unknown, value: T): T =>
+    JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[redacted]'));
+  const herd = world.herd({ redactSaid, redact: (value) => redactSaid(undefined, value) });
+  herd.apply([spec({ name: 'a' })]);
+  await herd.view.order('start', { all: true }, true);
+  await herd.view.catalog.tools('a');
+  const crashing = herd.view.calls.call({ server: 'a', tool: 'x' });
+  await settled();
+  const ending = { why: 'hunter2!', fix: 'not hunter2', message: 'bad hunter2' };
+  world.newest.goes({ kind: 'error', cause: 'exit', code: 1, signal: null, ...ending });
+  const { calls, requests } = herd.view;
+  const results = [
+    await crashing,
+    await calls.call({ server: 'a', tool: 'hunter2' }),
+    await calls.call({ server: 'hunter2', tool: 'x' }),
+    ...(await calls.many({ calls: [{ server: 'hunter2', tool: 'x' }] }, { signal: AbortSignal.abort() })),
+  ];
+  expect(results.map(({ error }) => error?.type)).toEqual([
+    'ServerCrashedError',
+    'MCPToolNotFoundError',
+    'ServerNotFoundError',
+    'CancelledError',
+  ]);
+  for (const { error } of results) {
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+    expect(JSON.stringify(error)).toContain('[redacted]');
+  }
+  const refused = requests.request({ method: 'tools/call', params: { name: 'a__hunter2' } });
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('a__[redacted]') });
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Opened } from '../../../src/link/link.js';
 import { MCPProtocolError } from '../../../src/shared/call-errors.js';
 import type { JsonObject } from '../../../src/shared/json.js';
+import { matchesTemplate } from '../../../src/supervisor/routing/target-resolver.js';
 import { type FakeLink, type FakeLinkBehaviour, HELLO } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
@@ -294,4 +295,17 @@ describe('a resource that no known list has, while the server that has it still 
     await refusedBy(first, { code: -32602, message: 'no such argument' });
     expect(await failure).toMatchObject({ rpc: { code: -32602, message: 'no such argument' } });
   });
+});
+
+test.each([
+  ['note://{name}', 'note://a', true],
+  ['note://{name}', 'other://a', false],
+  ['a://{x}/b/{y}.md', 'a://1/b/2.md', true],
+  ['a://{x}/b/{y}.md', 'a://1/c/2.md', false],
+  ['a://b{?q*}', 'a://b?q=1', true],
+  ['a://fixed', 'a://fixed', true],
+  ['a://fixed', 'a://fixed/more', false],
+  ['aba{x}aba', 'aba', false],
+])('the template %s and the URI %s: %s', (template, uri, matches) => {
+  expect(matchesTemplate(template, uri)).toBe(matches);
 });
