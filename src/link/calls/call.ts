@@ -79,6 +79,8 @@ export interface CallLimits {
 /** The session, as its calls see it. */
 export interface CallOwner extends CallLimits {
   cancel(call: Call, reason: string): void;
+  /** The call counts its timeout from now on. */
+  restartTimeout(call: Call): void;
 }
 
 /** The session's record of a call, and the handle of its caller. */
@@ -96,8 +98,11 @@ export class Call implements Timed, Waiter, CallHandle {
   readonly hardDeadline: number;
   deadline: number;
   tick = 0;
-  /** `waiting`: nothing was written. `sent`: the server may run it. `settled`: the sink has its outcome. */
-  state: 'waiting' | 'sent' | 'settled' = 'waiting';
+  /**
+   * `waiting`: nothing was written. `sent`: the server may run it. `awaiting input`: the server has ended its request and
+   * asks for more input, so it owes no reply. `settled`: the sink has its outcome.
+   */
+  state: 'waiting' | 'sent' | 'awaiting input' | 'settled' = 'waiting';
   readonly #owner: CallOwner;
   #holds = 0;
   #ended: AbortController | undefined;
@@ -121,6 +126,11 @@ export class Call implements Timed, Waiter, CallHandle {
     this.#owner.cancel(this, reason);
   }
 
+  /** The server had the request and may have run something; of a call without an outcome. */
+  get wasSent(): boolean {
+    return this.state === 'sent' || this.state === 'awaiting input';
+  }
+
   /** UTF-16 units, close enough to bytes for a limit. */
   get bytes(): number {
     return this.line.length;
@@ -139,9 +149,11 @@ export class Call implements Timed, Waiter, CallHandle {
     this.deadline = this.hardDeadline;
   }
 
-  release(now: number): void {
+  /** The server has its answer: after the last release the timeout counts again. */
+  release(): void {
+    if (this.state === 'settled') return;
     this.#holds -= 1;
-    this.extend(now);
+    this.#owner.restartTimeout(this);
   }
 
   /** Progress came: the timeout starts over. */
