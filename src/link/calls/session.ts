@@ -1,5 +1,6 @@
 import { abortReason, onAbort } from '../../shared/async.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import type { LongLine, OversizedLine } from '../../shared/framing/framer.js';
 import type { JsonObject } from '../../shared/json.js';
@@ -10,8 +11,6 @@ import {
   type CallOptions,
   type CallOwner,
   type CallRequest,
-  type CallSink,
-  type Outcome,
 } from './call.js';
 import { CallsById } from './calls-by-id.js';
 import { Deadlines } from './deadlines.js';

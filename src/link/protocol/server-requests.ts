@@ -1,8 +1,9 @@
 import type { Root, Settings } from '../../config/schema/spec.js';
+import type { Ask } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import { shellWord } from '../../shared/shell-word.js';
-import type { Ask, Call } from '../calls/call.js';
+import type { Call } from '../calls/call.js';
 import type { Session } from '../calls/session.js';
 
 /** Which requests of servers may be passed to agents. */

@@ -1,9 +1,10 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Truncation } from '../../fleet/fleet.js';
-import type { Ask, CallHandle, CallSink, Outcome } from '../../link/calls/call.js';
+import type { CallHandle } from '../../link/calls/call.js';
 import { cancelled } from '../../link/calls/refusals.js';
 import { abortReason, onAbort } from '../../shared/async.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { Ask, CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import { disabled } from '../errors.js';

@@ -7,8 +7,8 @@ import type {
   RequestParams,
   ResourceParams,
 } from '../../fleet/fleet.js';
-import type { Outcome } from '../../link/calls/call.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import { unknownResource } from '../errors.js';

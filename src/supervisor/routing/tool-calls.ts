@@ -7,8 +7,8 @@ import type {
   ToolResult,
   Truncation,
 } from '../../fleet/fleet.js';
-import type { Outcome } from '../../link/calls/call.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import { nameFilter } from '../catalog/tool-filter.js';
 import type { ConfiguredServer } from '../server/configured-server.js';

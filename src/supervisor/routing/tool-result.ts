@@ -1,6 +1,6 @@
 import type { CallParams, ContentBlock, ToolResult, Truncation, WireError } from '../../fleet/fleet.js';
-import type { Outcome } from '../../link/calls/call.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
 import { MCPToolError } from '../errors.js';
 import { convertContent } from './content.js';

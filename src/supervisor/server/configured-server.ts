@@ -1,8 +1,9 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, CallSink, Outcome } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { createCatalog } from '../catalog/catalog.js';
 import {

@@ -1,6 +1,7 @@
-import type { CallHandle, CallRequest, CallSink } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import { type Taker, WaitingCalls } from './waiting-calls.js';
 

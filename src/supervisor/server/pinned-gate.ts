@@ -1,6 +1,7 @@
-import type { CallRequest, CallSink } from '../../link/calls/call.js';
+import type { CallRequest } from '../../link/calls/call.js';
 import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink } from '../../shared/call-sink.js';
 import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
 

@@ -1,6 +1,6 @@
 import { type ActorRefFrom, createActor } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, CallSink } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
@@ -11,6 +11,7 @@ import {
   type TransientDecision,
 } from '../../machines/transient-context.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink } from '../../shared/call-sink.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { type PinChecking, refuse } from './pinned-gate.js';
 import type { ServerDeps } from './server-deps.js';

@@ -1,6 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, CallSink, Outcome } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { Opened } from '../../link/link.js';
 import type { StartPurpose } from '../../machines/permit.js';
@@ -8,6 +8,7 @@ import { bug, type Ending } from '../../machines/restart/ending.js';
 import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';
+import type { CallSink, Outcome } from '../../shared/call-sink.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';

@@ -1,7 +1,8 @@
-import type { CallHandle, CallRequest, CallSink } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import { Deadlines, type Timed } from '../../link/calls/deadlines.js';
 import { cancelled } from '../../link/calls/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
+import type { CallSink } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 
 /** The same limits as for calls that wait in a session. */

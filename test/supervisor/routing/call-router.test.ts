@@ -2,14 +2,10 @@ import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type {
-  Forwarded,
-  ForwardHandle,
-  ForwardSink,
-  LocalFleet,
-  RequestParams,
-} from '../../../src/fleet/fleet.js';
+import type { ForwardHandle, ForwardSink, LocalFleet, RequestParams } from '../../../src/fleet/fleet.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import type { MCPError } from '../../../src/shared/call-errors.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import type { Herd } from '../../../src/supervisor/herd/herd.js';
 import { crash } from '../fake-link.js';
@@ -38,7 +34,7 @@ function byPromise(herd: Herd, params: RequestParams, sink: ForwardSink): Forwar
   const context = { caller, onProgress, onRequest, signal: controller.signal, acceptsRaw: true };
   herd.view.requests.request(params, context).then(
     (result) => sink.settle({ ok: true, result }),
-    (error: unknown) => sink.settle({ ok: false, error }),
+    (error: MCPError) => sink.settle({ ok: false, error }),
   );
   return { cancel: (reason) => controller.abort(new Error(reason)) };
 }
@@ -196,8 +192,8 @@ describe('a call that is forwarded', () => {
   test('is with its server, or refused, before `forward` returns where the lists are known', async () => {
     const { herd, world } = await connection(true);
     const sent = () => world.links.flatMap(({ calls }) => calls).length;
-    const outcomes: Forwarded[] = [];
-    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const outcomes: Outcome[] = [];
+    const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     const becomes = (name: string, server?: string) => {
       const before = [sent(), outcomes.length] as const;
@@ -220,8 +216,8 @@ describe('a call that is forwarded', () => {
     const redactSaid = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
     const { herd, world } = await connection(true, SPECS, { redactSaid });
-    const outcomes: Forwarded[] = [];
-    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const outcomes: Outcome[] = [];
+    const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     herd.view.requests.forward({ method: 'tools/call', params: { name: 'b__x' } }, sink);
     const message = 'b: died of the secret of b';
@@ -296,8 +292,8 @@ describe('a call whose server has to be asked first what it has', () => {
 
   test('is cancelled at once, is not sent, and is recorded once', async () => {
     const { world, herd, records } = await starting();
-    const outcomes: Forwarded[] = [];
-    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const outcomes: Outcome[] = [];
+    const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     const handle = herd.view.requests.forward({ method: 'tools/call', params: { name: 'a__x' } }, sink);
     await settled();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/link/calls/call.js';
 import { MCPTimeoutError, ServerCrashedError } from '../../../src/shared/call-errors.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import { toToolResult } from '../../../src/supervisor/routing/tool-result.js';
 
 const params = { server: 'srv', tool: 'tool' };
