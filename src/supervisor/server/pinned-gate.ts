@@ -14,8 +14,8 @@ export interface PinChecking {
 
 /**
  * Opens and seals a gate as the machine says. With `enforce` an incarnation takes calls only when its tools were read
- * and compared, and not while it says that they have changed: calls wait at the gate meanwhile, and of those that
- * waited only what may still be called goes on. Any new process may be another version of its program.
+ * and compared, because any new process may be another version of its program. Calls wait at the gate meanwhile, and
+ * again after the server reports a change of its tools. A waiting call whose tool differs from its pin is refused.
  */
 export class PinnedGate {
   readonly #gate: Gate;
