@@ -1,7 +1,7 @@
 // Prints the way of one tools/call through the daemon: the stack when the request is written to the server's stdin, the
-// stack when the reply is written to the client's socket, and every file of src that ran in between. The numbers of
-// "One call" in docs/ARCHITECTURE.md come from here.
-// Usage: node scripts/docs/trace-call.mjs
+// stack when the reply is written to the client's socket, and every file of src that ran in between.
+// Usage: node scripts/docs/trace-call.mjs [--write]
+//   --write  also writes the table of "One call" in docs/ARCHITECTURE.md
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,10 +11,45 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { markdownTable, replaceRegion } from '../shared/markdown.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'toolherd-trace-'));
 const MARK = 'traced-call';
+
+/** What each file on the way decides, as the table says it. A file that is missing here fails `--write`. */
+const DECIDES = {
+  in: {
+    'ipc/jsonrpc/peer.ts': 'what kind of message the line is (`message.ts`)',
+    'shared/framing/framer.ts': 'where the line ends',
+    'ipc/jsonrpc/incoming-requests.ts':
+      'whether the method exists and the id is free; sync, promise or `DEFERRED`',
+    'ipc/server/mcp-methods.ts': 'which era',
+    'ipc/mcp/methods.ts': 'who gets progress and questions (`ipc/mcp/session.ts`)',
+    'ipc/server/connection-fleet.ts':
+      'which view: shared, or the fork of this connection (`daemon/agent-views.ts`)',
+    'supervisor/routing/mcp-requests.ts': 'nothing: it adapts parameters',
+    'supervisor/routing/call-router.ts':
+      'which server and which own name (`target-resolver.ts`, `name-search.ts`); refused or sent',
+    'supervisor/server/configured-server.ts': 'which replica',
+    'supervisor/server/gate.ts': 'whether the session takes it now, or it waits and wakes the keeper',
+    'link/calls/session.ts': 'the id on this link; whether there is room (`max_in_flight`)',
+    'link/stdio/link.ts': 'which process: a second one may follow within the handshake',
+    'link/stdio/stdin-writer.ts': 'written at once, or at the end of the turn',
+  },
+  back: {
+    'link/stdio/pipes.ts': 'whether to pause a server that writes much',
+    'link/stdio/link.ts': 'whether the memory of the chunk is free again',
+    'shared/framing/framer.ts': 'where the line ends',
+    'link/calls/session.ts': 'whether the server asks for input first; the sink of the call',
+    'link/calls/reply-router.ts': 'which call it answers; a late, repeated or forged reply reaches no call',
+    'supervisor/routing/call-router.ts': 'redaction of errors, `result_limit`; then the record',
+    'ipc/mcp/reply-sink.ts': 'result, `isError` result or JSON-RPC error',
+    'ipc/jsonrpc/incoming-request.ts': 'whether the client still wants it',
+    'ipc/jsonrpc/peer.ts': 'whether the connection is open',
+    'ipc/jsonrpc/write-queue.ts': 'written at once, or at the end of the turn',
+  },
+};
 
 /** Loaded before the daemon: notes the stack of each write that has the mark, and counts the functions of that call. */
 const PRELOAD = `
@@ -107,6 +142,42 @@ function hopsOf(stack) {
   return frames.reverse().map(([, name, file, line]) => ({ name, file, line }));
 }
 
+/**
+ * @typedef {{ name: string, file: string, line: string }} Hop
+ * @param {'in' | 'back'} way
+ * @param {readonly Hop[]} hops
+ */
+function rowsOf(way, hops) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { file } of hops) counts.set(file, (counts.get(file) ?? 0) + 1);
+  return [...counts].map(([path, count], at) => {
+    const file = path.replace('src/', '');
+    const decides = /** @type {Record<string, string>} */ (DECIDES[way])[file];
+    if (decides === undefined) throw new Error(`DECIDES.${way} does not say what ${file} decides`);
+    return [at === 0 ? way : '', String(count), `\`${file}\``, decides];
+  });
+}
+
+/**
+ * @param {{ in: Hop[], back: Hop[] }} ways
+ */
+function writeTable(ways) {
+  const files = (/** @type {Hop[]} */ hops) => new Set(hops.map(({ file }) => file)).size;
+  const count = (/** @type {Hop[]} */ hops) => `${hops.length} hops in ${files(hops)} files`;
+  const all = files([...ways.in, ...ways.back]);
+  const text = [
+    `**${count(ways.in)} to the server, ${count(ways.back)} back, ${all} files in all.**`,
+    '',
+    markdownTable(
+      ['', 'hops', 'file', 'what it decides'],
+      [...rowsOf('in', ways.in), ...rowsOf('back', ways.back)],
+    ),
+  ];
+  const page = join(root, 'docs', 'ARCHITECTURE.md');
+  writeFileSync(page, replaceRegion(readFileSync(page, 'utf8'), 'one call', text.join('\n')));
+}
+
 await bundle();
 writeFileSync(join(folder, 'preload.cjs'), PRELOAD);
 const home = join(folder, 'home');
@@ -120,13 +191,14 @@ try {
   for (let tries = 0; tries < 200 && !existsSync(socket); tries += 1) await sleep(50);
   await callTwice(socket, daemon);
   const { stacks, ran } = JSON.parse(readFileSync(trace, 'utf8'));
-  for (const [at, title] of ['in', 'back'].entries()) {
-    const hops = hopsOf(stacks[at]);
+  const ways = { in: hopsOf(stacks[0]), back: hopsOf(stacks[1]) };
+  for (const [title, hops] of Object.entries(ways)) {
     console.log(`${title}: ${hops.length} hops, ${new Set(hops.map(({ file }) => file)).size} files`);
     for (const { name, file, line } of hops) console.log(`  ${file}:${line}  ${name}`);
   }
   const files = filesOf(ran);
   console.log(`ran between the two readings: ${files.length} files\n  ${files.join('\n  ')}`);
+  if (process.argv.includes('--write')) writeTable(ways);
 } finally {
   daemon.kill('SIGTERM');
   await new Promise((resolve) => daemon.once('exit', resolve));

@@ -39,7 +39,7 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     prompt: (params, context) => view.requests.prompt(params, context),
     resource: (params, context) => view.requests.resource(params, context),
     request: (params, context) => view.requests.request(params, context),
-    forward: (params, sink) => view.requests.forward(params, sink),
+    forward: view.requests.forward,
     watch: (params, listen) => view.watches.watch(params, listen),
     call: (params, context) => view.calls.call(params, context),
     callMany: (params, context) => view.calls.many(params, context),

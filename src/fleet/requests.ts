@@ -1,4 +1,4 @@
-import type { RawJson } from '../shared/framing/raw-json.js';
+import type { Ask, CallSink } from '../shared/call-sink.js';
 
 export interface PromptParams {
   server: string;
@@ -35,30 +35,12 @@ export interface WatchParams {
 /** A result of MCP, as it came from the server. */
 export type McpResult = Record<string, unknown>;
 
-/** Resolves with the answer, or rejects. The signal aborts when the server does not need the answer any more. */
-export type OnRequest = (
-  method: string,
-  params: Record<string, unknown> | undefined,
-  signal: AbortSignal,
-) => Promise<Record<string, unknown>>;
+/** Answers one request of a server. */
+export type OnRequest = Ask;
 
-/** The outcome of a forwarded request. The error is one that `request` rejects with. */
-export type Forwarded =
-  /** `raw`, `text`: the source of the result, where it was kept: to pass it on needs no JSON.stringify. */
-  | { ok: true; result: McpResult; raw?: RawJson | undefined; text?: string | undefined }
-  | { ok: false; error: unknown };
-
-/** Receives the outcome. */
-export interface ForwardSink {
+/** Receives the outcome of a forwarded request, perhaps before `forward` returns. */
+export interface ForwardSink extends CallSink {
   readonly caller: string;
-  /** Where it is present, the server is asked for progress. */
-  readonly progress: ((progress: Record<string, unknown>) => void) | undefined;
-  /** Answers requests of the server during the call. */
-  readonly ask: OnRequest | undefined;
-  /** The caller only passes the result on, so a large one may be a `RawJson`. */
-  readonly acceptsRaw: boolean;
-  /** Called once, perhaps before `forward` returns. */
-  settle(outcome: Forwarded): void;
 }
 
 export interface ForwardHandle {

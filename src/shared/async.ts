@@ -39,6 +39,11 @@ export function withTimeout(ms: number, work: Promise<unknown>, clock: Clock): P
   });
 }
 
+/** The message of the error that the signal was aborted with; undefined where there is none. */
+export function abortReason(signal: AbortSignal | undefined): string | undefined {
+  return signal?.reason instanceof Error ? signal.reason.message : undefined;
+}
+
 interface Listening {
   runs: Set<() => void>;
   stop(): void;

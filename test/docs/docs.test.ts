@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/config/schema/entry-fields.js';
 import { SETTINGS } from '../../src/config/schema/settings.js';
@@ -100,6 +100,22 @@ describe('the docs', () => {
     });
     expect(broken).toEqual([]);
   });
+
+  it.each(['docs/ARCHITECTURE.md', 'docs/PERFORMANCE.md'])(
+    'every file of src that %s names is there',
+    (page) => {
+      const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+      const known = new Set([
+        ...files,
+        ...files.map((file) => basename(file)),
+        ...files.map((file) => `src/${file}`),
+      ]);
+      const named = [...read(page).matchAll(/`([\w./-]+(?:\.ts|\/))`/g)].map(([, name = '']) => name);
+      expect(named.length).toBeGreaterThan(20);
+      const gone = named.filter((name) => !known.has(name.replace(/\/$/, '')) && !hasDoc(name));
+      expect(gone).toEqual([]);
+    },
+  );
 
   it('the README links to the pages', () => {
     expect(read('README.md').match(/\]\(docs\//g)?.length).toBeGreaterThan(3);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/link/calls/call.js';
 import { FIRST_CALL_ID } from '../../src/link/calls/reply-router.js';
+import type { Outcome } from '../../src/shared/call-sink.js';
 import { Framer } from '../../src/shared/framing/framer.js';
 import { measured } from '../faults/measured.js';
 import { harness } from '../link/calls/harness.js';

@@ -21,6 +21,7 @@ import type {
   ToolResult,
 } from '../../src/fleet/fleet.js';
 import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
+import type { MCPError } from '../../src/shared/call-errors.js';
 import { CODE } from '../../src/shared/rpc-codes.js';
 
 export function status(name: string): ServerStatus {
@@ -88,7 +89,7 @@ export class FakeFleet implements LocalFleet {
     const request: LocalFleet['request'] = (...asked) => this.request(...(asked as [RequestParams]));
     request(params, context).then(
       (result) => sink.settle({ ok: true, result }),
-      (error: unknown) => sink.settle({ ok: false, error }),
+      (error: MCPError) => sink.settle({ ok: false, error }),
     );
     return { cancel: (reason) => controller.abort(new Error(reason)) };
   }

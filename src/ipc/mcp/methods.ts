@@ -1,10 +1,11 @@
 import type { Patience } from '../../fleet/fleet.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
+import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { promptDefinition, resourceDefinition, templateDefinition, toolDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
-import type { McpSession } from './session.js';
+import { type McpSession, recordOf } from './session.js';
 
 /** `raw`: the params as they came, for requests that are passed on. */
 export type McpMethod = (
@@ -13,6 +14,9 @@ export type McpMethod = (
   context: RequestContext,
   raw: unknown,
 ) => Promise<unknown> | unknown;
+
+/** The reason that a server gets for a call that its client cancelled. */
+const ABORTED = 'This operation was aborted';
 
 interface Named {
   name: string;
@@ -36,7 +40,13 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
     const { items, ...rest } = pageOf(tools, nameOf, cursor);
     return { tools: items.map((tool) => toolDefinition(tool, nameOf(tool))), ...rest };
   },
-  'tools/call': (session, params, context, raw) => session.call(raw, params, context),
+  // only a wrong request gets an error; a failed call gets a result
+  'tools/call': (session, params, context, raw) => {
+    const request = { server: session.server, method: 'tools/call', params: recordOf(raw) } as const;
+    const handle = session.fleet.forward(request, session.replySink(params, context));
+    context.onCancel(() => handle.cancel(ABORTED));
+    return DEFERRED;
+  },
 
   'prompts/list': async (session, params, { signal }) => {
     const cursor = params.optionalText('cursor');

@@ -1,4 +1,5 @@
-import type { Forwarded, ForwardSink } from '../../fleet/fleet.js';
+import type { ForwardSink } from '../../fleet/fleet.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { wasCancelled } from '../jsonrpc/rpc-error.js';
 import { toFailedResult } from './failures.js';
@@ -23,7 +24,7 @@ export class McpReplySink implements ForwardSink {
     this.ask = ask;
   }
 
-  settle(outcome: Forwarded): void {
+  settle(outcome: Outcome): void {
     if (outcome.ok) {
       if (outcome.text === undefined) this.#context.answer(outcome.raw ?? outcome.result);
       else this.#context.answerJson(outcome.text);

@@ -3,7 +3,6 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import { MCP_LEVELS } from '../../shared/log-levels.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
-import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
@@ -27,9 +26,6 @@ export interface McpSessionOptions {
   /** Holds suspended calls of a connection that serves one request. Default: they end with the connection. */
   suspended?: SuspendedCalls<SuspendableCall> | undefined;
 }
-
-/** The reason that a server gets for a call that its client cancelled. */
-const ABORTED = 'This operation was aborted';
 
 /** One connection as an MCP client: its capabilities, its scope and its subscriptions. */
 export class McpSession {
@@ -140,14 +136,9 @@ export class McpSession {
     await Promise.all([...this.#keptCalls].map((call) => call.whenOver()));
   }
 
-  /** `tools/call`. Only a wrong request gets an error; a failed call gets a result. */
-  call(raw: unknown, params: Params, context: RequestContext): typeof DEFERRED {
-    const { fleet, caller } = this.#options;
-    const request = { server: this.#server, method: 'tools/call', params: recordOf(raw) } as const;
-    const onProgress = this.#onProgress(params, context);
-    const handle = fleet.forward(request, new McpReplySink(context, caller, onProgress, this.#onRequest));
-    context.onCancel(() => handle.cancel(ABORTED));
-    return DEFERRED;
+  /** Replies to a `tools/call` of this client. */
+  replySink(params: Params, context: RequestContext): McpReplySink {
+    return new McpReplySink(context, this.caller, this.#onProgress(params, context), this.#onRequest);
   }
 
   async request(
@@ -202,7 +193,8 @@ export class McpSession {
   }
 }
 
-function recordOf(raw: unknown): Record<string, unknown> {
+/** The params of a request as they came. */
+export function recordOf(raw: unknown): Record<string, unknown> {
   return (raw ?? {}) as Record<string, unknown>;
 }
 

@@ -1,47 +1,7 @@
-import type { MCPError } from '../../shared/call-errors.js';
-import type { RawJson } from '../../shared/framing/raw-json.js';
+import type { CallSink } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Timed } from './deadlines.js';
 import type { Waiter } from './fair-queue.js';
-
-/**
- * How a call ended. Exactly one of these reaches its sink. `raw`: the bytes of a large result, for a sink that accepts
- * them; reading `result` parses them. `text`: the JSON text of a result that was parsed. `isError`: whether the tool
- * reports a failure, where that is known without parsing. `bytes`: the size of the result, or of the whole reply where it
- * was parsed.
- */
-export type Outcome =
-  | {
-      ok: true;
-      readonly result: JsonObject;
-      readonly raw?: RawJson | undefined;
-      readonly text?: string | undefined;
-      readonly isError?: boolean | undefined;
-      readonly bytes?: number | undefined;
-    }
-  | { ok: false; error: MCPError };
-
-/** Gets the outcome. Without a promise, for code that forwards ten thousand calls a second. */
-export interface CallSink {
-  /** Called once; for a refused call, before `send` returns. */
-  settle(outcome: Outcome): void;
-  /** Where present, the server is asked for progress, and progress extends the timeout. */
-  progress?: ((progress: JsonObject) => void) | undefined;
-  /**
-   * Answers a request of the server during this call (sampling, elicitation): resolves with the result, rejects with the
-   * reason. Absent where the caller cannot answer.
-   */
-  ask?: Ask | undefined;
-  /** The sink only passes the result on: a long one may come as the server's bytes. */
-  acceptsRaw?: boolean | undefined;
-}
-
-/** Answers one request of a server. The signal aborts when the answer is not wanted any more. */
-export type Ask = (
-  method: string,
-  params: JsonObject | undefined,
-  signal: AbortSignal,
-) => Promise<JsonObject>;
 
 export interface CallRequest {
   method: string;
@@ -77,6 +37,8 @@ export interface CallLimits {
 /** The session, as its calls see it. */
 export interface CallOwner extends CallLimits {
   cancel(call: Call, reason: string): void;
+  /** The call counts its timeout from now on. */
+  restartTimeout(call: Call): void;
 }
 
 /** The session's record of a call, and the handle of its caller. */
@@ -94,8 +56,11 @@ export class Call implements Timed, Waiter, CallHandle {
   readonly hardDeadline: number;
   deadline: number;
   tick = 0;
-  /** `waiting`: nothing was written. `sent`: the server may run it. `settled`: the sink has its outcome. */
-  state: 'waiting' | 'sent' | 'settled' = 'waiting';
+  /**
+   * `waiting`: nothing was written. `sent`: the server may run it. `awaiting input`: the server has ended its request and
+   * asks for more input, so it owes no reply. `settled`: the sink has its outcome.
+   */
+  state: 'waiting' | 'sent' | 'awaiting input' | 'settled' = 'waiting';
   readonly #owner: CallOwner;
   #holds = 0;
   #ended: AbortController | undefined;
@@ -119,6 +84,11 @@ export class Call implements Timed, Waiter, CallHandle {
     this.#owner.cancel(this, reason);
   }
 
+  /** The server had the request and may have run something; of a call without an outcome. */
+  get wasSent(): boolean {
+    return this.state === 'sent' || this.state === 'awaiting input';
+  }
+
   /** UTF-16 units, close enough to bytes for a limit. */
   get bytes(): number {
     return this.line.length;
@@ -137,9 +107,11 @@ export class Call implements Timed, Waiter, CallHandle {
     this.deadline = this.hardDeadline;
   }
 
-  release(now: number): void {
+  /** The server has its answer: after the last release the timeout counts again. */
+  release(): void {
+    if (this.state === 'settled') return;
     this.#holds -= 1;
-    this.extend(now);
+    this.#owner.restartTimeout(this);
   }
 
   /** Progress came: the timeout starts over. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { RpcErrorObject } from '../../shared/call-errors.js';
+import { EDGE_BYTES } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { mayRepeatId, replyIds, topLevelIds } from './reply-source.js';
 
@@ -24,7 +25,6 @@ export interface Broken {
   why: string;
 }
 
-const EDGE_BYTES = 4096;
 const BYTE_ORDER_MARK = 0xef;
 
 export function readMessage(line: Buffer): Message {

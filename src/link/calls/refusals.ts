@@ -42,7 +42,7 @@ export function cancelled(name: string, sent: boolean, reason: string): MCPError
 }
 
 export function timedOut(name: string, call: Call): MCPError {
-  const sent = call.state === 'sent';
+  const sent = call.wasSent;
   const hard = call.deadline === call.hardDeadline && call.maxTimeoutMs > call.timeoutMs;
   const message = hard
     ? `${name}: ${call.method} was not done in ${call.maxTimeoutMs / 1000} s, its hard limit`

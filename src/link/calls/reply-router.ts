@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Outcome } from '../../shared/call-sink.js';
 import {
   EDGE_BYTES,
   joined,
@@ -7,7 +8,7 @@ import {
   type OversizedLine,
 } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import type { Call, Outcome } from './call.js';
+import type { Call } from './call.js';
 import type { CallsById } from './calls-by-id.js';
 import { classifyMessage, type Id, type Message, readMessage } from './message.js';
 import { ParsedOutcome, RawOutcome } from './outcome.js';

@@ -1,4 +1,6 @@
+import { abortReason, onAbort } from '../../shared/async.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import type { LongLine, OversizedLine } from '../../shared/framing/framer.js';
 import type { JsonObject } from '../../shared/json.js';
@@ -9,17 +11,16 @@ import {
   type CallOptions,
   type CallOwner,
   type CallRequest,
-  type CallSink,
-  type Outcome,
 } from './call.js';
 import { CallsById } from './calls-by-id.js';
 import { Deadlines } from './deadlines.js';
 import { FairQueue } from './fair-queue.js';
+import { type AnswerInput, InputRetries } from './input-retries.js';
 import type { Message } from './message.js';
-import { promisedCall } from './promised-call.js';
 import { cancelled, overloaded, timedOut, unavailable, unwritable } from './refusals.js';
 import { FIRST_CALL_ID, ReplyRouter, type StrayCounts } from './reply-router.js';
 import { cancelLine, requestLine } from './request-line.js';
+import { SessionUse } from './session-use.js';
 import { UnansweredCalls } from './unanswered-calls.js';
 
 /** Writes lines to the server. It never throws. */
@@ -40,11 +41,8 @@ export interface SessionOptions extends CallLimits {
   maxInFlight: number;
   maxWaiting?: number | undefined;
   maxWaitingBytes?: number | undefined;
-  /**
-   * Handles a result by which the server asks for more first (`input_required`). Resolves with what is added to the
-   * params of the next try; rejects with the call's error. Absent where the protocol has no such results.
-   */
-  inputRequired?: ((call: Call, result: JsonObject) => Promise<JsonObject>) | undefined;
+  /** Handles a result by which the server asks for more first. Absent where the protocol has no such results. */
+  inputRequired?: AnswerInput | undefined;
   /** A message that belongs to no call, and its line, where it came as a line. */
   other(message: Message, line: Buffer | undefined): void;
   /** A message of this kind reached no call; `count` did so far. */
@@ -68,10 +66,8 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #clock: Clock;
   readonly #inFlight = new CallsById();
-  /** Calls whose server has asked for more input. It owes them no reply, so none can reach them. */
-  readonly #awaitingInput = new Set<Call>();
-  /** Requests of toolherd itself that have no outcome yet. */
-  readonly #ownRequests = new Set<Call>();
+  readonly #inputRetries: InputRetries;
+  readonly #use: SessionUse;
   readonly #unanswered = new UnansweredCalls();
   readonly #waiting = new FairQueue<Call>();
   readonly #deadlines: Deadlines<Call>;
@@ -79,8 +75,6 @@ export class Session {
   readonly #owner: CallOwner;
   #state: 'open' | 'sealed' | 'closed' = 'open';
   #nextId = FIRST_CALL_ID;
-  #accepted = 0;
-  #lastActivityAt: number;
   #lastReceivedAt = 0;
   #pumping = false;
   /** The `_meta` of every request; known when the handshake is done. */
@@ -92,14 +86,28 @@ export class Session {
     this.incarnation = options.incarnation ?? 1;
     this.#clock = options.clock;
     this.#deadlines = new Deadlines(options.clock, (call) => this.#expire(call));
-    this.#lastActivityAt = options.clock.now();
+    this.#use = new SessionUse(options.clock);
+    this.#inputRetries = new InputRetries({
+      resend: (call, params) => this.#resend(call, params),
+      fail: (call, error) => this.#fail(call, error),
+    });
     const { timeoutMs, maxTimeoutMs } = options;
-    this.#owner = { timeoutMs, maxTimeoutMs, cancel: (call, reason) => this.#cancel(call, reason) };
+    this.#owner = {
+      timeoutMs,
+      maxTimeoutMs,
+      cancel: (call, reason) => this.#cancel(call, reason),
+      restartTimeout: (call) => this.#restartTimeout(call),
+    };
     this.#replies = new ReplyRouter({
       name: options.name,
       inFlight: this.#inFlight,
       passesRaw: () => options.inputRequired === undefined,
-      settle: (call, outcome) => this.#answered(call, outcome),
+      settle: (call, outcome) => {
+        const { inputRequired } = options;
+        if (inputRequired !== undefined && outcome.ok && outcome.result.resultType === 'input_required')
+          this.#askForInput(call, outcome.result, inputRequired);
+        else this.#settle(call, outcome);
+      },
       late: (id) => this.#unanswered.answered(id),
       progress: (call, progress) => this.#progress(call, progress),
       other: options.other,
@@ -113,7 +121,7 @@ export class Session {
 
   /** Requests that were sent and have no outcome. */
   get inFlight(): number {
-    return this.#inFlight.size + this.#awaitingInput.size;
+    return this.#inFlight.size + this.#inputRetries.size;
   }
 
   get waiting(): number {
@@ -122,19 +130,12 @@ export class Session {
 
   /** `inFlight` without toolherd's own requests. */
   get callsInFlight(): number {
-    let calls = this.inFlight;
-    for (const { state } of this.#ownRequests) if (state === 'sent') calls -= 1;
-    return calls;
+    return this.inFlight - this.#use.ownInFlight;
   }
 
   /** Whether a call waits or is in flight. Toolherd's own requests do not count. */
   get isInUse(): boolean {
-    return this.inFlight + this.waiting > this.#ownRequests.size;
-  }
-
-  /** Calls accepted so far. */
-  get accepted(): number {
-    return this.#accepted;
+    return this.inFlight + this.waiting > this.#use.ownRequests;
   }
 
   /** Counts of messages that reached no call. */
@@ -152,17 +153,34 @@ export class Session {
     return this.#unanswered.callers;
   }
 
-  /** When a call last began, progressed or settled. An idle timer reads it when it fires, so a call costs no event. */
+  /** When a call last began, progressed or settled. */
   get lastActivityAt(): number {
-    return this.#lastActivityAt;
+    return this.#use.lastActivityAt;
   }
 
+  /** A call as a promise, with a signal that cancels it. */
   call(method: string, params?: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
-    return promisedCall(this, method, params, options);
+    const { signal, onProgress, ...limits } = options;
+    const reason = () => abortReason(signal) ?? String(signal?.reason);
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(cancelled(this.name, false, reason()));
+        return;
+      }
+      let stopListening: (() => void) | undefined;
+      const settle = (outcome: Outcome) => {
+        stopListening?.();
+        if (outcome.ok) resolve(outcome.result);
+        else reject(outcome.error);
+      };
+      const handle = this.send({ method, params, ...limits }, { settle, progress: onProgress });
+      if (handle !== undefined) stopListening = onAbort(signal, () => handle.cancel(reason()));
+    });
   }
 
   /** Undefined when the call was refused; its sink was settled with the reason. */
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
+    sink.routed?.(this.incarnation);
     const refusal = this.#refusal(request);
     if (refusal !== undefined) return this.#settleSink(sink, { ok: false, error: refusal });
     const id = this.#nextId;
@@ -174,11 +192,9 @@ export class Session {
       return this.#settleSink(sink, { ok: false, error: unwritable(this.name, request.method, cause) });
     }
     this.#nextId += 1;
-    this.#accepted += 1;
     const now = this.#clock.now();
     const call = new Call(id, line, request, sink, this.#owner, now);
-    if (call.isOwn) this.#ownRequests.add(call);
-    else this.#lastActivityAt = now;
+    this.#use.began(call, now);
     // with a free slot the call skips the queue
     if (this.#waiting.size === 0 && this.#hasSlot) this.#write(call);
     else {
@@ -232,19 +248,6 @@ export class Session {
     this.#replies.deliverParsed(raw);
   }
 
-  /** The server waits for an answer of ours: only the hard limit of this call counts, until `release`. */
-  hold(call: Call): void {
-    call.hold();
-  }
-
-  /** The server has its answer: the timeout counts again. */
-  release(call: Call): void {
-    if (call.state === 'settled') return;
-    this.#deadlines.remove(call);
-    call.release(this.#clock.now());
-    this.#deadlines.add(call);
-  }
-
   /** The request or its reply got lost. False where no such call is in flight. */
   lose(id: number, error: MCPError): boolean {
     const call = this.#inFlight.get(id);
@@ -286,8 +289,8 @@ export class Session {
   close(errorFor: (sent: boolean) => MCPError): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    const left = [...this.#inFlight.all(), ...this.#awaitingInput, ...this.#waiting.takeAll()];
-    for (const call of left) this.#settle(call, { ok: false, error: errorFor(call.state === 'sent') });
+    const left = [...this.#inFlight.all(), ...this.#inputRetries.all(), ...this.#waiting.takeAll()];
+    for (const call of left) this.#settle(call, { ok: false, error: errorFor(call.wasSent) });
     this.#deadlines.clear();
   }
 
@@ -324,34 +327,23 @@ export class Session {
     this.#pumping = false;
   }
 
-  #answered(call: Call, outcome: Outcome): void {
-    const { inputRequired } = this.#options;
-    if (inputRequired === undefined || !outcome.ok || outcome.result.resultType !== 'input_required') {
-      this.#settle(call, outcome);
-      return;
-    }
+  #askForInput(call: Call, result: JsonObject, answer: AnswerInput): void {
     this.#inFlight.delete(call);
-    this.#awaitingInput.add(call);
-    this.hold(call);
-    inputRequired(call, outcome.result).then(
-      (added) => this.#retryWithInput(call, { ...call.params, ...added }),
-      (error: MCPError) => this.#fail(call, error),
-    );
+    this.#inputRetries.begin(call, result, answer);
     this.#pump();
   }
 
-  /** The second try that the protocol defines, under a new id: the first request ended without a final result. */
-  #retryWithInput(call: Call, params: JsonObject): void {
-    if (!this.#awaitingInput.delete(call)) return;
+  /** Under a new id: the first request ended without a final result. */
+  #resend(call: Call, params: JsonObject): void {
     call.id = this.#nextId;
     this.#nextId += 1;
-    this.release(call);
     try {
       call.line = this.#lineOf(call, params);
     } catch (cause) {
       this.#fail(call, unwritable(this.name, call.method, cause, true));
       return;
     }
+    call.state = 'sent';
     this.#inFlight.add(call);
     if (!this.#options.wire.write(call.line)) this.#fail(call, unavailable(this.name, true));
   }
@@ -362,8 +354,7 @@ export class Session {
   }
 
   #progress(call: Call, progress: JsonObject): void {
-    this.#lastActivityAt = this.#clock.now();
-    call.extend(this.#lastActivityAt);
+    call.extend(this.#use.progressed());
     try {
       call.sink.progress?.(progress);
     } catch (error) {
@@ -371,19 +362,23 @@ export class Session {
     }
   }
 
+  #restartTimeout(call: Call): void {
+    this.#deadlines.remove(call);
+    call.extend(this.#clock.now());
+    this.#deadlines.add(call);
+  }
+
   #expire(call: Call): void {
     if (call.state === 'settled') return;
     const error = timedOut(this.name, call);
-    if (error.sent && !this.#awaitingInput.has(call))
-      this.#options.wire.write(cancelLine(call.id, 'timeout'));
+    if (call.state === 'sent') this.#options.wire.write(cancelLine(call.id, 'timeout'));
     this.#fail(call, error);
   }
 
   #cancel(call: Call, reason: string): void {
     if (call.state === 'settled') return;
-    const sent = call.state === 'sent';
-    if (sent && !this.#awaitingInput.has(call)) this.#options.wire.write(cancelLine(call.id, reason));
-    this.#fail(call, cancelled(this.name, sent, reason));
+    if (call.state === 'sent') this.#options.wire.write(cancelLine(call.id, reason));
+    this.#fail(call, cancelled(this.name, call.wasSent, reason));
   }
 
   /** The call ends without a reply while the server lives: the server may still work on it. */
@@ -397,13 +392,13 @@ export class Session {
   #settle(call: Call, outcome: Outcome): void {
     if (call.state === 'settled') return;
     if (call.state === 'waiting') this.#waiting.remove(call);
-    else if (!this.#inFlight.delete(call)) this.#awaitingInput.delete(call);
+    else if (call.state === 'sent') this.#inFlight.delete(call);
+    else this.#inputRetries.delete(call);
     call.end();
     // first of all: the caller does not wait for the bookkeeping below
     this.#settleSink(call.sink, outcome);
     this.#deadlines.remove(call);
-    if (call.isOwn) this.#ownRequests.delete(call);
-    else this.#lastActivityAt = this.#clock.now();
+    this.#use.ended(call);
     this.#pump();
   }
 

@@ -1,6 +1,6 @@
 import { MCPProtocolError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import type { Outcome } from '../calls/call.js';
 import type { Session } from '../calls/session.js';
 
 /** Which capability a list belongs to, and under which key a page holds its items. */

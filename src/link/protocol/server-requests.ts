@@ -1,8 +1,9 @@
 import type { Root, Settings } from '../../config/schema/spec.js';
+import type { Ask } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import { shellWord } from '../../shared/shell-word.js';
-import type { Ask, Call } from '../calls/call.js';
+import type { Call } from '../calls/call.js';
 import type { Session } from '../calls/session.js';
 
 /** Which requests of servers may be passed to agents. */
@@ -16,7 +17,7 @@ export interface RequestPorts {
   name: string;
   roots: readonly Root[];
   permissions: Permissions;
-  session: Pick<Session, 'running' | 'unansweredCallers' | 'hold' | 'release'>;
+  session: Pick<Session, 'running' | 'unansweredCallers'>;
 }
 
 /** The error that a server gets for its request: what was refused, why, and what would help. */
@@ -87,7 +88,7 @@ export async function answerFor(
     const why = 'the agent whose call is in flight cannot answer it';
     throw refusal(ports, method, why, `use an agent that offers '${setting}'`);
   }
-  return hold(ports.session, asked, signal, (wanted) => ask(method, params, wanted));
+  return hold(asked, signal, (wanted) => ask(method, params, wanted));
 }
 
 function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
@@ -111,7 +112,6 @@ function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
 
 /** The calls wait, without a timeout of the server, while an agent is asked. The question is withdrawn when all have ended. */
 async function hold(
-  session: RequestPorts['session'],
   calls: readonly Call[],
   signal: AbortSignal,
   ask: (signal: AbortSignal) => ReturnType<Ask>,
@@ -121,7 +121,7 @@ async function hold(
   const waiting = new Set(calls);
   const over = new AbortController();
   for (const call of calls) {
-    session.hold(call);
+    call.hold();
     const ended = () =>
       waiting.delete(call) && waiting.size === 0 && wanted.abort(new Error('the call has ended'));
     call.ended.addEventListener('abort', ended, { once: true, signal: over.signal });
@@ -132,7 +132,7 @@ async function hold(
     return await Promise.race([ask(wanted.signal), whenAborted(wanted.signal)]);
   } finally {
     over.abort();
-    for (const call of calls) session.release(call);
+    for (const call of calls) call.release();
   }
 }
 

@@ -67,7 +67,7 @@ class RemoteLink extends BaseLink {
     return this.#transport?.ready ?? false;
   }
 
-  protected write(line: string): boolean {
+  write(line: string): boolean {
     return !this.isOver && (this.#transport?.write(line) ?? false);
   }
 

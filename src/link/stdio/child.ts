@@ -50,21 +50,14 @@ export function spawnChild(options: ChildOptions, on: ChildEvents): Child | unde
     return undefined;
   }
   const { pid, stdin, stdout, stderr } = subprocess;
-  let read = 0;
-  readInTurns(stdout, (chunk) => {
-    read += chunk.length;
-    on.stdout(chunk);
-  });
+  const stdoutBytes = readInTurns(stdout, on.stdout);
   stdout.once('end', on.stdoutEnded);
-  readInTurns(stderr, (chunk) => {
-    read += chunk.length;
-    on.stderr(chunk);
-  });
+  const stderrBytes = readInTurns(stderr, on.stderr);
   // a signal that could not be sent, a pipe that broke: `exit` is what matters
   for (const emitter of [subprocess, stdout, stderr]) emitter.on('error', () => undefined);
   subprocess.once('exit', (code, signal) => {
     on.exited({ code, signal });
-    afterLastBytes(() => read, on.drained);
+    afterLastBytes(() => stdoutBytes() + stderrBytes(), on.drained);
   });
   return { pid, stdin, release: () => release(stdout, stderr) };
 }

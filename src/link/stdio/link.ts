@@ -83,11 +83,11 @@ class StdioLink extends BaseLink {
   }
 
   protected get isWritable(): boolean {
-    return this.#process.ready;
+    return this.#process.stdin?.ready ?? false;
   }
 
-  protected write(line: string): boolean {
-    return this.#process.write(line);
+  write(line: string): boolean {
+    return this.#process.stdin?.write(line) ?? false;
   }
 
   protected logNoise(line: Buffer | undefined): void {

@@ -5,17 +5,21 @@ const FULL_READ = 65_536;
 
 /**
  * Reads a pipe, at most one full chunk in a turn of the event loop: other work of the daemon has its turn before the next.
- * When the process exits, Node resumes its pipes once: that turn may bring one chunk more.
+ * When the process exits, Node resumes its pipes once: that turn may bring one chunk more. Returns a function that
+ * counts the bytes that were read.
  */
-export function readInTurns(stream: Readable, take: (chunk: Buffer) => void): void {
+export function readInTurns(stream: Readable, take: (chunk: Buffer) => void): () => number {
+  let bytes = 0;
   const resume = () => void stream.resume();
   stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
     if (chunk.length >= FULL_READ) {
       stream.pause();
       setImmediate(resume);
     }
     take(chunk);
   });
+  return () => bytes;
 }
 
 /** More than a dead process can have left in its pipes; a helper that still writes must not delay the ending. */

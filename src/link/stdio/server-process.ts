@@ -42,13 +42,14 @@ export interface ProcessEnd extends StopSequenceEnd {
 
 /** One process of a configured server, from its start until its whole group is gone. */
 export class ServerProcess {
+  /** Undefined when it could not be started. */
+  readonly stdin: StdinWriter | undefined;
   readonly #deps: ProcessDeps;
   readonly #on: ProcessEvents;
   readonly #cookie: string;
   readonly #env: Record<string, string>;
   readonly #docker: string[] | undefined;
   readonly #child: Child | undefined;
-  readonly #stdin: StdinWriter | undefined;
   readonly #stopSequence: StopSequence | undefined;
   #exit: Exit | undefined;
   #stopSequenceEnd: StopSequenceEnd | undefined;
@@ -70,24 +71,16 @@ export class ServerProcess {
     if (this.#child === undefined) return;
     const { pid, stdin } = this.#child;
     deps.table.add({ pid, name: spec.name, cookie: this.#cookie, docker: this.#docker });
-    this.#stdin = new StdinWriter(stdin, encoding, {
+    this.stdin = new StdinWriter(stdin, encoding, {
       drained: on.drained,
       broken: () => on.pipeClosed('stdin'),
     });
-    this.#stopSequence = this.#createStopSequence(pid, this.#stdin, spec.stop);
+    this.#stopSequence = this.#createStopSequence(pid, this.stdin, spec.stop);
   }
 
   /** Undefined when it has exited, or could not be started. */
   get pid(): number | undefined {
     return this.#exit === undefined ? this.#child?.pid : undefined;
-  }
-
-  get ready(): boolean {
-    return this.#stdin?.ready ?? false;
-  }
-
-  write(line: string): boolean {
-    return this.#stdin?.write(line) ?? false;
   }
 
   /** Begins the stop sequence at this step. A later call can only skip to a later step. */
@@ -97,14 +90,12 @@ export class ServerProcess {
 
   #spawn(spec: StdioSpec, args: readonly string[], encoding: Encoding): Child | undefined {
     const on = this.#on;
-    const decodeOutput = encoding.decoder();
-    const decodeErrors = encoding.decoder();
     return spawnChild(
       { command: spec.command, args, cwd: spec.cwd, env: this.#env },
       {
         failed: (error) => on.failed(error, this.#env.PATH),
-        stdout: (chunk) => on.stdout(decodeOutput?.(chunk) ?? chunk),
-        stderr: (chunk) => on.stderr(decodeErrors?.(chunk) ?? chunk),
+        stdout: decoded(encoding, on.stdout),
+        stderr: decoded(encoding, on.stderr),
         stdoutEnded: () => on.pipeClosed('stdout'),
         exited: (exit) => {
           this.#exit = exit;
@@ -149,4 +140,9 @@ export class ServerProcess {
     this.#deps.table.remove(pid);
     return { ...end, escaped, containers: removed?.length };
   }
+}
+
+function decoded(encoding: Encoding, take: (chunk: Buffer) => void): (chunk: Buffer) => void {
+  const decode = encoding.decoder();
+  return decode === undefined ? take : (chunk) => take(decode(chunk));
 }

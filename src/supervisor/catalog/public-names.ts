@@ -112,11 +112,6 @@ export class PublicNames {
     return this.#byName.get(publicName);
   }
 
-  /** The name of the server that has what is called so in the herd. */
-  ownerOf(publicName: string): string | undefined {
-    return this.#byName.get(publicName)?.server.spec.name;
-  }
-
   /** What a server itself calls the one that has this name in the herd. */
   ownName(server: string, publicName: string): string | undefined {
     const found = this.#byName.get(publicName);

@@ -1,5 +1,6 @@
 import type { Caller } from '../../fleet/fleet.js';
-import type { CallRequest, Outcome } from '../../link/calls/call.js';
+import type { CallRequest } from '../../link/calls/call.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import { shapeText } from './argument-shape.js';
 import type { CleanNames } from './clean-names.js';
 

@@ -83,15 +83,14 @@ export class HerdView implements ViewSubscriber, Holder {
     const redact = (text: string, of?: ConfiguredServer) =>
       of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
-    const resolver = new TargetResolver(parts);
+    const resolver = new TargetResolver({ ...parts, clock });
     const refused: CallRouterOptions['refused'] = (server, call) =>
       core.called(server, this.#servers.get(server)?.key, call);
     const router = new CallRouter({ resolver, clock, redact, keepText, refused });
-    const note = (server: string, text: string) =>
-      core.messageTap.note(this.#servers.get(server)?.key ?? server, text);
+    const note = ({ key }: ConfiguredServer, text: string) => core.messageTap.note(key, text);
     const newRequestId = () => core.newRequestId();
     this.requests = new McpRequests(router);
-    this.calls = new ToolCalls({ ...parts, router, clock, keepText, note, newRequestId });
+    this.calls = new ToolCalls({ ...parts, router, clock, note, newRequestId });
     this.watches = new ResourceWatches({ ...parts, resolver });
     core.join(this);
   }

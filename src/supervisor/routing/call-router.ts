@@ -1,38 +1,26 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { RequestParams } from '../../fleet/fleet.js';
-import type { Ask, CallHandle, Outcome } from '../../link/calls/call.js';
+import type { Truncation } from '../../fleet/fleet.js';
+import type { CallHandle } from '../../link/calls/call.js';
 import { cancelled } from '../../link/calls/refusals.js';
-import { onAbort } from '../../shared/async.js';
-import { MCPError, type MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
+import { abortReason, onAbort } from '../../shared/async.js';
+import type { MCPError } from '../../shared/call-errors.js';
+import type { Ask, CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import { disabled } from '../errors.js';
 import type { EndedCall, HerdRequest } from '../events/call-event.js';
-import { reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { RoutedSink } from '../server/gate.js';
-import type { SearchLimits } from '../view/view-catalog.js';
-import { type KeepText, limitMcpResult } from './result-limit.js';
-import type { Search, Target, TargetResolver } from './target-resolver.js';
-import { toWireError } from './tool-result.js';
+import type { SearchedRequest, SearchLimits } from './name-search.js';
+import { redactedError } from './redacted-error.js';
+import { type KeepText, limitResult } from './result-limit.js';
+import type { Explain, HerdCall, Target, TargetResolver } from './target-resolver.js';
 
-/** A request to the herd. Names in its params are public names, or those of `server`. */
-export interface HerdCall extends HerdRequest {
-  /** Absent: the server that has what is named serves it. */
-  server?: string | undefined;
-  method: RequestParams['method'];
-  params: JsonObject;
-  signal?: AbortSignal | undefined;
-}
-
-/** Where the outcome of a request goes. */
-export interface RouterSink extends RoutedSink {
-  /** The name of the server that serves it. */
-  found?: ((server: string) => void) | undefined;
-  /** It cuts results to `result_limit` in its own form; the router leaves them whole. */
-  cutsResults?: boolean | undefined;
-  /** Says better what a server's error means, knowing what was asked for. */
-  explain?: ((error: MCPError, server: ConfiguredServer) => MCPError) | undefined;
+/** Where the outcome of a request goes. Its errors have no secrets. */
+export interface RouterSink extends CallSink {
+  /** The server that serves it; before `settle`. Not called for a request that no server is given. */
+  found?: ((server: ConfiguredServer) => void) | undefined;
+  /** `truncated`: the text of the result was cut to `result_limit`. */
+  settle(outcome: Outcome, truncated?: Truncation): void;
 }
 
 export interface CallRouterOptions {
@@ -49,9 +37,9 @@ export interface CallRouterOptions {
 const LOCAL = 'local';
 
 /**
- * The one way of a request from the herd's interface to a server. It finds the server, refuses, cancels, redacts errors
- * and records: each in one place. A call whose server is known and open is sent before `send` returns, without a promise
- * or a timer; one that has to wait for a list takes the same steps when the list is there.
+ * The one way of a request from the herd's interface to a server. It finds the server, refuses, cancels, redacts errors,
+ * cuts results and records: each in one place. A call whose server is known and open is sent before `send` returns,
+ * without a promise or a timer; one that has to wait for a list takes the same steps when the list is there.
  */
 export class CallRouter {
   readonly #options: CallRouterOptions;
@@ -62,12 +50,19 @@ export class CallRouter {
 
   /** The sink is settled exactly once, perhaps before this returns. */
   send(call: HerdCall, sink: RouterSink): Pick<CallHandle, 'cancel'> {
-    return new RoutedCall(call, sink, this.#options).begin();
+    const routed = new RoutedCall(call, sink, this.#options);
+    const target = routed.resolve();
+    if (target instanceof Promise) routed.sendLate(target);
+    else if (target !== undefined) routed.send(target);
+    if (call.signal !== undefined) routed.cancelOn(call.signal);
+    return routed;
   }
 
-  /** Records a request that is given up before it is routed. */
-  refuse(call: HerdCall, error: MCPError): void {
-    this.#options.refused(call.server ?? '', unserved(call, error, 0));
+  /** Records a request that is given up before it is routed. Returns its error without secrets. */
+  refuse(call: HerdCall, error: MCPError): MCPError {
+    const { refused, redact } = this.#options;
+    refused(call.server ?? '', unserved(call, error, 0));
+    return redactedError(error, (text) => redact(text));
   }
 }
 
@@ -78,18 +73,18 @@ function unserved(call: HerdCall, error: MCPError, elapsedMs: number): EndedCall
 }
 
 /** One request on its way: `resolving` → `sent` → `settled`, or refused in between. */
-class RoutedCall implements RoutedSink, Search {
+class RoutedCall implements CallSink, SearchedRequest {
   readonly progress: ((progress: JsonObject) => void) | undefined;
   readonly ask: Ask | undefined;
   acceptsRaw: boolean | undefined;
-  serverName: string;
+  /** As far as it is known. */
+  server: ConfiguredServer | undefined;
   readonly #call: HerdCall;
   readonly #sink: RouterSink;
   readonly #options: CallRouterOptions;
   #state: 'resolving' | 'sent' | 'settled' = 'resolving';
-  #server: ConfiguredServer | undefined;
   #request: HerdRequest | undefined;
-  #explain: Target['explain'];
+  #explain: Explain | undefined;
   #handle: CallHandle | undefined;
   /** Of a request whose caller gave no signal and whose search takes time. */
   #search: AbortController | undefined;
@@ -101,29 +96,15 @@ class RoutedCall implements RoutedSink, Search {
     this.progress = sink.progress;
     this.ask = sink.ask;
     this.acceptsRaw = sink.acceptsRaw;
-    this.serverName = call.server ?? '';
+    this.server = undefined;
     this.#call = call;
     this.#sink = sink;
     this.#options = options;
     this.#begunMs = options.clock.now();
   }
 
-  begin(): this {
-    const { signal } = this.#call;
-    const target = this.#resolve();
-    if (target instanceof Promise)
-      void target.then(
-        (found) => this.#sendLate(found),
-        (error: MCPError) => this.#refuse(error),
-      );
-    else if (target !== undefined) this.#send(target);
-    if (signal !== undefined && !this.#isSettled)
-      this.#stopListening = onAbort(signal, () => this.cancel(reasonOf(signal)));
-    return this;
-  }
-
   /** Undefined when no server can serve it; the sink has the reason then. */
-  #resolve(): Target | Promise<Target> | undefined {
+  resolve(): Target | Promise<Target> | undefined {
     try {
       return this.#options.resolver.resolve(this.#call, this);
     } catch (error) {
@@ -132,8 +113,37 @@ class RoutedCall implements RoutedSink, Search {
     }
   }
 
-  get #isSettled(): boolean {
-    return this.#state === 'settled';
+  send({ server, params, timeoutMs, refusal, explain }: Target): void {
+    const { method, caller = LOCAL, requestId } = this.#call;
+    const refused = this.#refusalBy(server.spec) ?? refusal;
+    if (refused !== undefined) {
+      this.#refuse(refused);
+      return;
+    }
+    this.#sink.found?.(server);
+    // a result that is cut has to be parsed
+    if (server.spec.resultLimit !== 0) this.acceptsRaw = false;
+    this.server = server;
+    this.#explain = explain ?? this.#call.explain;
+    this.#request = { method, params, timeoutMs, caller, requestId };
+    this.#state = 'sent';
+    this.#handle = server.send(this.#request, this);
+  }
+
+  /** The time of the search is not the server's time. */
+  sendLate(resolving: Promise<Target>): void {
+    void resolving.then(
+      (target) => {
+        this.#begunMs = this.#options.clock.now();
+        this.send(target);
+      },
+      (error: MCPError) => this.#refuse(error),
+    );
+  }
+
+  cancelOn(signal: AbortSignal): void {
+    if (this.#state !== 'settled')
+      this.#stopListening = onAbort(signal, () => this.cancel(abortReason(signal)));
   }
 
   /** A search that goes on ends at once, and with it the request. */
@@ -168,34 +178,10 @@ class RoutedCall implements RoutedSink, Search {
     }
   }
 
-  /** What the search took is not the server's time. */
-  #sendLate(target: Target): void {
-    this.#begunMs = this.#options.clock.now();
-    this.#send(target);
-  }
-
-  #send({ server, params, timeoutMs, explain }: Target): void {
-    const { method, caller = LOCAL, requestId } = this.#call;
-    const { spec } = server;
-    const refusal = this.#refusalBy(spec);
-    if (refusal !== undefined) {
-      this.#refuse(refusal);
-      return;
-    }
-    this.#sink.found?.(spec.name);
-    // a result that is cut has to be parsed
-    if (spec.resultLimit !== 0) this.acceptsRaw = false;
-    this.#server = server;
-    this.#explain = explain;
-    this.#request = { method, params, timeoutMs, caller, requestId };
-    this.#state = 'sent';
-    this.#handle = server.send(this.#request, this);
-  }
-
   #refusalBy(spec: ServerSpec): MCPError | undefined {
     if (!spec.enabled) return disabled(spec);
     if (!this.signal?.aborted) return undefined;
-    return cancelled(spec.name, false, reasonOf(this.signal) ?? 'before it began');
+    return cancelled(spec.name, false, abortReason(this.signal) ?? 'before it began');
   }
 
   /** No server was given the request. */
@@ -203,8 +189,9 @@ class RoutedCall implements RoutedSink, Search {
     if (this.#state === 'settled') return;
     this.#end();
     const elapsedMs = this.#options.clock.now() - this.#begunMs;
-    this.#options.refused(this.serverName, unserved(this.#call, error, elapsedMs));
-    this.#sink.settle({ ok: false, error });
+    const name = this.server?.spec.name ?? this.#call.server ?? '';
+    this.#options.refused(name, unserved(this.#call, error, elapsedMs));
+    this.#fail(error);
   }
 
   #end(): void {
@@ -213,45 +200,27 @@ class RoutedCall implements RoutedSink, Search {
   }
 
   #deliver(outcome: Outcome): void {
-    const server = this.#server!;
-    const sink = this.#sink;
+    const server = this.server!;
     if (!outcome.ok) {
-      const explained = sink.explain?.(outcome.error, server) ?? outcome.error;
-      const error = this.#explain?.(explained) ?? explained;
-      sink.settle({ ok: false, error: redactedError(error, (text) => this.#options.redact(text, server)) });
+      this.#fail(this.#explain?.(outcome.error, server) ?? outcome.error);
       return;
     }
     const limit = this.#call.method === 'tools/call' ? server.spec.resultLimit : 0;
-    if (limit === 0 || sink.cutsResults === true) sink.settle(outcome);
+    if (limit === 0) this.#sink.settle(outcome);
     else
-      void limitMcpResult(outcome.result, limit, this.#options.keepText).then(
-        (result) => sink.settle({ ok: true, result }),
-        () => sink.settle(outcome),
+      void limitResult(outcome.result, limit, this.#options.keepText).then(
+        ({ result, truncated }) => this.#sink.settle({ ok: true, result }, truncated),
+        () => this.#sink.settle(outcome),
       );
+  }
+
+  #fail(error: MCPError): void {
+    const redact = (text: string) => this.#options.redact(text, this.server);
+    this.#sink.settle({ ok: false, error: redactedError(error, redact) });
   }
 
   #record(outcome: Outcome): void {
     const elapsedMs = this.#options.clock.now() - this.#begunMs;
-    this.#server!.settled({ request: this.#request!, outcome, elapsedMs, incarnation: this.#incarnation });
-  }
-}
-
-/** The same error without secrets of the server. */
-export function redactedError(error: MCPError, redact: (text: string) => string): MCPError {
-  return new RedactedError(toWireError(error, redact), (error as Partial<MCPProtocolError>).rpc);
-}
-
-class RedactedError extends MCPError {
-  override readonly type: string;
-  /** The server's own error, unchanged, as its results are. */
-  readonly rpc: RpcErrorObject | undefined;
-
-  constructor(
-    { type, message, ...details }: ReturnType<typeof toWireError>,
-    rpc: RpcErrorObject | undefined,
-  ) {
-    super(message, details);
-    this.type = type;
-    this.rpc = rpc;
+    this.server!.settled({ request: this.#request!, outcome, elapsedMs, incarnation: this.#incarnation });
   }
 }

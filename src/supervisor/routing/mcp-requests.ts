@@ -7,13 +7,14 @@ import type {
   RequestParams,
   ResourceParams,
 } from '../../fleet/fleet.js';
-import type { Outcome } from '../../link/calls/call.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 import { unknownResource } from '../errors.js';
-import type { CallRouter, HerdCall, RouterSink } from './call-router.js';
-import { noSuchResource } from './target-resolver.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+import type { CallRouter } from './call-router.js';
+import { type Explain, type HerdCall, noSuchResource } from './target-resolver.js';
 
 /** Requests of MCP whose results are passed on as they came. */
 export class McpRequests {
@@ -23,13 +24,11 @@ export class McpRequests {
     this.#router = router;
   }
 
-  /** The form without a promise. */
-  forward(
+  /** The form without a promise. A function of its own, so that a fleet can have it as its method. */
+  readonly forward = (
     { server, method, params, timeout_ms: timeoutMs }: RequestParams,
     sink: ForwardSink,
-  ): ForwardHandle {
-    return this.#router.send({ server, method, params, timeoutMs, caller: sink.caller }, sink);
-  }
+  ): ForwardHandle => this.#router.send({ server, method, params, timeoutMs, caller: sink.caller }, sink);
 
   request(
     { timeout_ms: timeoutMs, ...request }: RequestParams,
@@ -41,33 +40,35 @@ export class McpRequests {
   prompt(params: PromptParams, context: CallContext = {}): Promise<McpResult> {
     const { server, name, arguments: args, timeout_ms: timeoutMs } = params;
     const given = args === undefined ? {} : { arguments: args };
-    const call: HerdCall = { server, method: 'prompts/get', params: { name, ...given }, timeoutMs };
-    return this.#promise(call, context, (error) => {
+    const explain: Explain = (error) => {
       if (codeOf(error) !== CODE.invalidParams) return error;
       const { message, sent, why } = error;
       return new MCPProtocolError(message, { sent, why, fix: `see "toolherd prompts ${server}"` });
-    });
+    };
+    const asked = { name, ...given };
+    return this.#promise({ server, method: 'prompts/get', params: asked, timeoutMs, explain }, context);
   }
 
   /** A server may have more resources than it lists, so the server decides whether it has this one. */
   resource(params: ResourceParams, context: CallContext = {}): Promise<McpResult> {
-    const { server: name, uri, timeout_ms: timeoutMs } = params;
-    const call: HerdCall = { server: name, method: 'resources/read', params: { uri }, timeoutMs };
-    return this.#promise(call, context, (error, { catalog }) => {
+    const { server, uri, timeout_ms: timeoutMs } = params;
+    const explain: Explain = (error, { catalog }) => {
       const rpc = noSuchResource(error);
       if (rpc === undefined) return error;
-      return unknownResource(name, uri, [...(catalog.keysOf('resources') ?? [])], rpc.message);
-    });
+      return unknownResource(server, uri, [...(catalog.keysOf('resources') ?? [])], rpc.message);
+    };
+    return this.#promise({ server, method: 'resources/read', params: { uri }, timeoutMs, explain }, context);
   }
 
-  #promise(call: HerdCall, context: CallContext, explain?: RouterSink['explain']): Promise<McpResult> {
-    const { signal, caller, onProgress: progress, onRequest: ask, onServer: found, acceptsRaw } = context;
+  #promise(call: HerdCall, context: CallContext): Promise<McpResult> {
+    const { signal, caller, onProgress: progress, onRequest: ask, onServer, acceptsRaw } = context;
+    const found = onServer && (({ spec }: ConfiguredServer) => onServer(spec.name));
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {
         if (!outcome.ok) reject(outcome.error);
         else resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
       };
-      this.#router.send({ ...call, caller, signal }, { settle, progress, ask, found, acceptsRaw, explain });
+      this.#router.send({ ...call, caller, signal }, { settle, progress, ask, found, acceptsRaw });
     });
   }
 }

@@ -4,7 +4,7 @@ import { disabled } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { OnUpdate } from '../server/resource-watch.js';
 import type { ViewServers } from '../view/view-servers.js';
-import { redactedError } from './call-router.js';
+import { redactedError } from './redacted-error.js';
 import { offersResource, type TargetResolver } from './target-resolver.js';
 
 interface Begun {
@@ -16,17 +16,17 @@ interface Watch {
   readonly params: WatchParams;
   readonly listen: OnUpdate;
   state: 'settled' | 'moving' | 'ended';
-  /** Undefined where no server tells any more; after a change of the config or of a list one may. */
+  /** Undefined where no server is watched; after a change of the config or of a list one may be. */
   begun: Begun | undefined;
 }
 
 export interface WatchesOptions {
   servers: ViewServers;
-  resolver: Pick<TargetResolver, 'ownerOf' | 'holderOf'>;
+  resolver: Pick<TargetResolver, 'findOwnerByUri' | 'ownerByUri'>;
   redact(text: string, of?: ConfiguredServer): string;
 }
 
-/** Who of this view wants to know when a resource changes, whichever server has it. */
+/** The resource watches of one view. A watch moves when another server takes over its resource. */
 export class ResourceWatches {
   readonly #options: WatchesOptions;
   readonly #watches = new Set<Watch>();
@@ -45,9 +45,8 @@ export class ResourceWatches {
   }
 
   /**
-   * The config or a list has changed: what belonged to a server that gave way is asked of the one that took its place,
-   * which may say only later what it has. What was asked of a server that does not list it, because the one that does was
-   * still starting, is asked of that one now.
+   * The config or a list has changed. Watches of a replaced server move to its successor, once that has listed its
+   * resources. A watch at a server that does not list the resource moves to the one that does.
    */
   renew(): void {
     this.#changes += 1;
@@ -64,7 +63,7 @@ export class ResourceWatches {
     this.#leave(watch);
   }
 
-  /** One that is on its way looks where it has arrived. */
+  /** A watch that is moving is checked again when the move ends. */
   #check(watch: Watch): void {
     if (watch.state !== 'settled') return;
     if (!this.#isHere(watch.begun?.owner) || this.#isElsewhere(watch)) void this.#move(watch);
@@ -77,10 +76,10 @@ export class ResourceWatches {
   /** Another server is known to have it, and the one that was asked is not. */
   #isElsewhere({ params: { uri, server }, begun }: Watch): boolean {
     if (server !== undefined || begun === undefined || offersResource(begun.owner, uri)) return false;
-    return this.#options.resolver.holderOf(uri) !== undefined;
+    return this.#options.resolver.ownerByUri(uri) !== undefined;
   }
 
-  /** A server that is still here tells until another does: the other may not tell of changes at all. */
+  /** A server that is still in the view is watched until the other one agrees: that one may refuse watches. */
   async #move(watch: Watch): Promise<void> {
     watch.state = 'moving';
     if (!this.#isHere(watch.begun?.owner)) this.#leave(watch);
@@ -104,14 +103,14 @@ export class ResourceWatches {
     watch.begun = undefined;
   }
 
-  /** Looked at anew: it may have come to its end while it was on its way. */
+  /** Re-read after an await: the caller may have ended the watch. */
   #isOver({ state }: Watch): boolean {
     return state === 'ended';
   }
 
   async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Begun> {
     const { resolver, redact } = this.#options;
-    const { server: owner } = await resolver.ownerOf(uri, server);
+    const { server: owner } = await resolver.findOwnerByUri(uri, server);
     if (!owner.spec.enabled) throw disabled(owner.spec);
     try {
       return { owner, end: await owner.resources.watch(uri, listen) };

@@ -1,56 +1,41 @@
-import type { ContentBlock, McpResult, ToolResult, Truncation } from '../../fleet/fleet.js';
+import type { McpResult, Truncation } from '../../fleet/fleet.js';
+import { isObject } from '../../shared/json.js';
 
 /** Keeps a text in a file and answers with its address; undefined when it could not. */
 export type KeepText = (text: string) => Promise<string | undefined>;
 
-/** What text is cut from: blocks of the herd's own form, or of MCP's. */
-interface Block {
-  type: string;
-  text?: unknown;
-}
+/** A block of a result; servers also send null, and blocks of other shapes. */
+type Block = { type?: unknown; text?: unknown } | null;
 
-interface Cut<T> {
-  content: T[];
-  truncated: Truncation;
+type TextBlock = { type: 'text'; text: string };
+
+export interface LimitedResult {
+  result: McpResult;
+  /** Absent where the whole result is within the limit. */
+  truncated?: Truncation;
 }
 
 /**
  * A result with no more than `limit` characters of text. Text beyond it is cut off; all of the text is kept in a file,
  * which is linked as the last block. Everything that is not a text block stays.
  */
-export async function limitResult(result: ToolResult, limit: number, keep: KeepText): Promise<ToolResult> {
-  const cut = await cutContent(result.content, limit, keep, linkTo);
-  if (cut === undefined) return result;
-  return {
-    ...result,
-    content: cut.content,
-    error: result.error && { ...result.error, message: cutText(result.error.message, limit) },
-    metadata: { ...result.metadata, truncated: cut.truncated },
-  };
-}
-
-/** The same for a result of MCP as it came. */
-export async function limitMcpResult(result: McpResult, limit: number, keep: KeepText): Promise<McpResult> {
-  if (!Array.isArray(result.content)) return result;
-  const cut = await cutContent<Block>(result.content, limit, keep, mcpLinkTo);
-  return cut === undefined ? result : { ...result, content: cut.content };
-}
-
-async function cutContent<T extends Block>(
-  content: readonly T[],
-  limit: number,
-  keep: KeepText,
-  link: (uri: string) => T,
-): Promise<Cut<T> | undefined> {
+export async function limitResult(result: McpResult, limit: number, keep: KeepText): Promise<LimitedResult> {
+  const content = blocksOf(result);
   const characters = lengthOf(content);
-  if (limit === 0 || characters <= limit) return undefined;
-  // whatever becomes of the file, the call has its result
+  if (limit === 0 || characters <= limit) return { result };
+  // a file that cannot be written must not fail the call
   const uri = await keep(textOf(content)).catch(() => undefined);
   const { blocks, given } = cutBlocks(content, limit, (left) => noteOf(left, characters, uri));
   return {
-    content: uri === undefined ? blocks : [...blocks, link(uri)],
+    result: { ...result, content: uri === undefined ? blocks : [...blocks, linkTo(uri)] },
     truncated: { characters, given, uri: uri ?? null },
   };
+}
+
+/** A single block stands for a list of one: some servers send it so. */
+function blocksOf({ content }: McpResult): readonly Block[] {
+  if (Array.isArray(content)) return content;
+  return isObject(content) ? [content] : [];
 }
 
 function lengthOf(content: readonly Block[]): number {
@@ -61,14 +46,13 @@ function textOf(content: readonly Block[]): string {
   return content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n');
 }
 
-/** Whatever a server calls a block. */
-function isText(block: Block | null): block is Block & { text: string } {
+function isText(block: Block): block is TextBlock {
   return block?.type === 'text' && typeof block.text === 'string';
 }
 
-/** The note stands where the text ends: who reads only that must know that there is more. */
-function cutBlocks<T extends Block>(content: readonly T[], limit: number, note: (given: number) => string) {
-  const blocks: T[] = [];
+/** The note is appended to the last text block, because a model may read only that block. */
+function cutBlocks(content: readonly Block[], limit: number, note: (given: number) => string) {
+  const blocks: Block[] = [];
   let given = 0;
   let isCut = false;
   for (const block of content) {
@@ -83,8 +67,8 @@ function cutBlocks<T extends Block>(content: readonly T[], limit: number, note: 
   return { blocks, given };
 }
 
-/** Never half a character. */
-function cutText(text: string, length: number): string {
+/** Does not split a surrogate pair. */
+export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
   const isHalf = length > 0 && last >= 0xd800 && last <= 0xdbff;
@@ -96,20 +80,6 @@ function noteOf(given: number, characters: number, uri: string | undefined): str
   return `\n[${characters - given} of ${characters} characters cut by result_limit; ${where}]`;
 }
 
-function linkTo(uri: string): ContentBlock {
-  return {
-    type: 'binary',
-    data: null,
-    mime_type: 'text/plain',
-    uri,
-    name: nameOf(uri),
-  };
-}
-
-function mcpLinkTo(uri: string): Block {
-  return { type: 'resource_link', uri, name: nameOf(uri), mimeType: 'text/plain' } as Block;
-}
-
-function nameOf(uri: string): string {
-  return uri.slice(uri.lastIndexOf('/') + 1);
+function linkTo(uri: string) {
+  return { type: 'resource_link', uri, name: uri.slice(uri.lastIndexOf('/') + 1), mimeType: 'text/plain' };
 }

@@ -5,33 +5,31 @@ import type {
   CallParams,
   ManyContext,
   ToolResult,
+  Truncation,
 } from '../../fleet/fleet.js';
-import type { Outcome } from '../../link/calls/call.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import { nameFilter } from '../catalog/tool-filter.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewCatalog } from '../view/view-catalog.js';
-import type { ViewServers } from '../view/view-servers.js';
-import type { CallRouter, HerdCall } from './call-router.js';
+import type { CallRouter } from './call-router.js';
 import { fanOut } from './fan-out.js';
-import { type KeepText, limitResult } from './result-limit.js';
+import type { HerdCall } from './target-resolver.js';
 import { toToolResult } from './tool-result.js';
 
 export interface ToolCallsOptions {
   router: CallRouter;
-  servers: ViewServers;
   catalog: ViewCatalog;
   clock: Clock;
   /** `of`: the server whose secrets may be in the text. */
   redact(text: string, of?: ConfiguredServer): string;
-  keepText: KeepText;
   /** Writes a line about a server into the log. */
-  note(server: string, text: string): void;
+  note(server: ConfiguredServer, text: string): void;
   newRequestId(): string;
 }
 
-/** Calls of tools for scripts: whatever becomes of a call, its caller gets a `ToolResult`. */
+/** Calls of tools for scripts: a call that fails has a `ToolResult` too. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
 
@@ -40,28 +38,31 @@ export class ToolCalls {
   }
 
   call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {
-    const { router, clock, redact, note, servers } = this.#options;
-    const { server } = params;
+    const { router, clock, redact, note } = this.#options;
     const { onProgress: progress, onRequest: ask } = context;
     const begun = clock.now();
     const call = this.#toHerdCall(params, context);
     return new Promise((resolve) => {
+      // the server that ran the call: after a reload another one may have its name
+      let server: ConfiguredServer | undefined;
       let incarnation: number | null = null;
-      const settle = (outcome: Outcome) => {
-        const about = {
-          params,
-          requestId: call.requestId,
-          incarnation,
-          elapsedMs: clock.now() - begun,
-          redact: (text: string) => redact(text, servers.get(server)),
-          unknown: (type: string) => note(server, `content of unknown type '${type}' was kept as it came`),
-        };
-        resolve(this.#limited(server, toToolResult(outcome, about)));
-      };
-      const routed = (to: number) => {
-        incarnation = to;
-      };
-      router.send(call, { settle, routed, progress, ask, cutsResults: true });
+      const unknown = (type: string) =>
+        server && note(server, `content of unknown type '${type}' was kept as it came`);
+      router.send(call, {
+        progress,
+        ask,
+        found: (to) => {
+          server = to;
+        },
+        routed: (to) => {
+          incarnation = to;
+        },
+        settle: (outcome: Outcome, truncated?: Truncation) => {
+          const elapsedMs = clock.now() - begun;
+          const about = { params, requestId: call.requestId, incarnation, elapsedMs, truncated, unknown };
+          resolve(toToolResult(outcome, { ...about, redact: (text) => redact(text, server) }));
+        },
+      });
     });
   }
 
@@ -97,9 +98,9 @@ export class ToolCalls {
   #refuse(params: CallParams, context: ManyContext, error: MCPError): ToolResult {
     const { router, redact } = this.#options;
     const call = this.#toHerdCall(params, context);
-    router.refuse(call, error);
+    const outcome = { ok: false, error: router.refuse(call, error) } as const;
     const about = { params, requestId: call.requestId, incarnation: null, elapsedMs: 0 };
-    return toToolResult({ ok: false, error }, { ...about, redact, unknown: () => undefined });
+    return toToolResult(outcome, { ...about, redact, unknown: () => undefined });
   }
 
   #toHerdCall(params: CallParams, { caller, signal }: ManyContext): HerdCall & { requestId: string } {
@@ -107,11 +108,5 @@ export class ToolCalls {
     const requestId = params.request_id ?? this.#options.newRequestId();
     const given = { name: tool, arguments: args };
     return { server, method: 'tools/call', params: given, timeoutMs, caller, requestId, signal };
-  }
-
-  #limited(server: string, result: ToolResult): ToolResult | Promise<ToolResult> {
-    const { servers, keepText } = this.#options;
-    const limit = servers.get(server)?.spec.resultLimit ?? 0;
-    return limit === 0 ? result : limitResult(result, limit, keepText);
   }
 }

@@ -1,31 +1,36 @@
-import type { CallParams, ContentBlock, ToolResult, WireError } from '../../fleet/fleet.js';
-import type { Outcome } from '../../link/calls/call.js';
+import type { CallParams, ContentBlock, ToolResult, Truncation, WireError } from '../../fleet/fleet.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { Outcome } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
 import { MCPToolError } from '../errors.js';
 import { convertContent } from './content.js';
+import { redactedError } from './redacted-error.js';
+import { cutText } from './result-limit.js';
 
 export interface ResultContext {
   params: CallParams;
   requestId: string;
   incarnation: number | null;
   elapsedMs: number;
+  /** Text of the result was cut off. */
+  truncated?: Truncation | undefined;
+  /** Removes secrets from the error that is made of a tool's own text. */
   redact(text: string): string;
   /** Content of a type that is not known: kept, and worth a line in the log. */
   unknown(type: string): void;
 }
 
-/** The result of a call in the one shape that scripts rely on, whatever became of it. */
+/** The result of a call in the one shape that scripts rely on. An error of `outcome` has no secrets any more. */
 export function toToolResult(outcome: Outcome, about: ResultContext): ToolResult {
-  const { params, requestId, incarnation, elapsedMs } = about;
+  const { params, requestId, incarnation, elapsedMs, truncated } = about;
   const result: JsonObject = outcome.ok ? outcome.result : {};
   const content = convertContent(contentOf(result), about.unknown);
   const isError = result.isError === true;
-  const failure = outcome.ok ? (isError ? toolError(params, content) : undefined) : outcome.error;
+  const failure = outcome.ok ? (isError ? toolError(content, about) : undefined) : outcome.error;
   return {
     success: failure === undefined,
     content,
-    error: failure === undefined ? null : toWireError(failure, about.redact),
+    error: failure === undefined ? null : toWireError(failure),
     metadata: {
       server: params.server,
       tool: params.tool,
@@ -35,26 +40,22 @@ export function toToolResult(outcome: Outcome, about: ResultContext): ToolResult
       is_error: isError,
       ...(result.structuredContent === undefined ? {} : { structured_content: result.structuredContent }),
       ...(result._meta === undefined ? {} : { meta: result._meta }),
+      ...(truncated === undefined ? {} : { truncated }),
     },
   };
 }
 
-export function toWireError(error: MCPError, redact: (text: string) => string): WireError {
-  const { type, message, why, fix, retryable, sent } = error;
+function toWireError(error: MCPError & Pick<WireError, 'problems'>): WireError {
+  const { type, message, why, fix, retryable, sent, problems } = error;
   return {
     type,
-    message: redact(message),
-    ...(why === undefined ? {} : { why: redact(why) }),
-    ...(fix === undefined ? {} : { fix: redact(fix) }),
+    message,
+    ...(why === undefined ? {} : { why }),
+    ...(fix === undefined ? {} : { fix }),
     retryable,
     sent,
-    ...problemsOf(error),
+    ...(problems === undefined ? {} : { problems }),
   };
-}
-
-/** Their words were redacted when the config was read. */
-function problemsOf(error: MCPError & Pick<WireError, 'problems'>): Pick<WireError, 'problems'> {
-  return error.problems === undefined ? {} : { problems: error.problems };
 }
 
 /** Servers of 2024-10-07 answer with a `toolResult` of any shape instead. */
@@ -63,12 +64,15 @@ function contentOf({ content, toolResult }: JsonObject): unknown {
   return [{ type: 'toolResult', toolResult }];
 }
 
-/** The tool's own words are its message. */
-function toolError({ server, tool }: CallParams, content: readonly ContentBlock[]): MCPToolError {
-  const said = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-  return new MCPToolError(said === '' ? `${server}.${tool} failed and did not say why` : said, {
+/** The tool's own text is the message, without the note that says how much of it was cut off. */
+function toolError(content: readonly ContentBlock[], { params, truncated, redact }: ResultContext): MCPError {
+  const { server, tool } = params;
+  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const said = truncated === undefined ? text : cutText(text, truncated.given);
+  const error = new MCPToolError(said === '' ? `${server}.${tool} failed and did not say why` : said, {
     sent: true,
     why: `${server}.${tool} ran and reported an error`,
     fix: `do as it says, or see what it takes with "toolherd tools ${server} --schema"`,
   });
+  return redactedError(error, redact);
 }

@@ -1,9 +1,9 @@
 import type { CallRequest } from '../../link/calls/call.js';
 import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import type { CallSink } from '../../shared/call-sink.js';
 import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
-import { type RoutedSink, route } from './gate.js';
 
 export interface PinChecking {
   /** Whether tools must be compared with their pins before a call. */
@@ -14,8 +14,8 @@ export interface PinChecking {
 
 /**
  * Opens and seals a gate as the machine says. With `enforce` an incarnation takes calls only when its tools were read
- * and compared, and not while it says that they have changed: calls wait at the gate meanwhile, and of those that
- * waited only what may still be called goes on. Any new process may be another version of its program.
+ * and compared, because any new process may be another version of its program. Calls wait at the gate meanwhile, and
+ * again after the server reports a change of its tools. A waiting call whose tool differs from its pin is refused.
  */
 export class PinnedGate {
   readonly #gate: Gate;
@@ -85,17 +85,13 @@ export class PinnedGate {
     if (session === undefined || !this.isUp || !this.#isHeld) return;
     this.#isHeld = false;
     this.#gate.open(session, (request, sink) =>
-      refuse(this.#pinChecking, request, sink) ? undefined : route(session, request, sink),
+      refuse(this.#pinChecking, request, sink) ? undefined : session.send(request, sink),
     );
   }
 }
 
 /** Refuses a call that has waited, if it may not pass any more. Returns whether it did. */
-export function refuse(
-  pinChecking: PinChecking | undefined,
-  request: CallRequest,
-  sink: RoutedSink,
-): boolean {
+export function refuse(pinChecking: PinChecking | undefined, request: CallRequest, sink: CallSink): boolean {
   const error = pinChecking?.isStrict() === true ? pinChecking.refusalOf(request) : undefined;
   if (error === undefined) return false;
   sink.settle({ ok: false, error });

@@ -1,6 +1,9 @@
 import type { KeeperContext } from '../../machines/keeper-context.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../../shared/call-errors.js';
+import { unknownTool } from '../errors.js';
+import { blockedTool } from '../pins/blocked.js';
+import type { ConfiguredServer } from './configured-server.js';
 
 /** A keeper's state, as it is shown. */
 export type KeeperDetail = 'idle' | 'running' | 'waiting' | 'quarantined' | 'needs_auth' | 'stopped';
@@ -52,6 +55,17 @@ export function refusalOf({
       return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
     }
   }
+}
+
+/** Whether the server has such a tool as it was pinned, by what is known now: undefined, or why not. */
+export function toolRefusal(
+  { spec, catalog }: Pick<ConfiguredServer, 'spec' | 'catalog'>,
+  tool: string,
+): MCPError | undefined {
+  if (catalog.hasTool(tool)) return undefined;
+  const block = catalog.blockOf(tool);
+  if (block !== undefined) return blockedTool(spec.name, tool, block);
+  return unknownTool(spec.name, tool, [...(catalog.keysOf('tools') ?? [])]);
 }
 
 function nextTry({ nextRetryAt, callableAt }: Waited['context'], now: number): string {

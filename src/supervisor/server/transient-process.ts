@@ -1,6 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, Outcome } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { Opened } from '../../link/link.js';
 import type { StartPurpose } from '../../machines/permit.js';
@@ -8,9 +8,9 @@ import { bug, type Ending } from '../../machines/restart/ending.js';
 import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';
+import type { CallSink, Outcome } from '../../shared/call-sink.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
-import type { RoutedSink } from './gate.js';
 import { Gate } from './gate.js';
 import { GatedLink } from './gated-link.js';
 import type { PinChecking } from './pinned-gate.js';
@@ -122,7 +122,7 @@ export class TransientProcess {
   }
 
   /** Its one call. An error thrown by the caller's own code is logged, and does not keep the process alive. */
-  take(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  take(request: CallRequest, sink: CallSink): CallHandle | undefined {
     this.#isTaken = true;
     this.startForUse();
     const settle = (outcome: Outcome) => {

@@ -25,9 +25,9 @@ interface Member {
 export class ViewServers {
   readonly #options: ViewServersOptions;
   #servers = new Map<string, Member>();
-  /** Until it is filled for the first time, which is when its herd, or its agent, comes. */
+  /** `new` until the first `#fill`: only later servers are discovered at once. */
   #state: 'new' | 'filled' = 'new';
-  /** Servers whose config is no more, until they are no more: a new one of the same name waits for them. */
+  /** Removed servers that are still stopping. A new server of the same name waits for them. */
   readonly #leaving = new Map<string, { key: string; gone: Promise<void> }>();
 
   constructor(options: ViewServersOptions) {
@@ -88,8 +88,8 @@ export class ViewServers {
   }
 
   /**
-   * Makes the view what these specs say, in two steps: it lets go of what they do not have; the function that it returns
-   * takes what they have. Servers whose spec is the same are not touched.
+   * Makes the view what these specs say, in two steps: this releases the servers that they do not have; the function that
+   * it returns acquires those that they have. Servers whose spec is the same are not touched.
    */
   letGo(specs: readonly ServerSpec[]): () => ReloadReport {
     const report = this.compare(specs);

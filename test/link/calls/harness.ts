@@ -1,6 +1,6 @@
-import type { Outcome } from '../../../src/link/calls/call.js';
 import type { Message } from '../../../src/link/calls/message.js';
 import { Session, type SessionOptions } from '../../../src/link/calls/session.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import { FakeClock } from '../fake-clock.js';
 

@@ -11,8 +11,8 @@ function running() {
 
 describe('a call that is held', () => {
   it('has no timeout but the hard one, also when there is progress meanwhile', () => {
-    const { clock, session, call, sent, progress } = running();
-    session.hold(call);
+    const { clock, call, sent, progress } = running();
+    call.hold();
     progress(sent.id);
     clock.advance(4000);
     expect(sent.outcomes).toEqual([]);
@@ -21,23 +21,23 @@ describe('a call that is held', () => {
   });
 
   it('gets its timeout back when its last hold is released', () => {
-    const { clock, session, call, sent } = running();
-    session.hold(call);
-    session.hold(call);
+    const { clock, call, sent } = running();
+    call.hold();
+    call.hold();
     clock.advance(1500);
-    session.release(call);
+    call.release();
     clock.advance(1500);
     expect(sent.outcomes).toEqual([]);
-    session.release(call);
+    call.release();
     clock.advance(1100);
     expect(errorIn(sent.outcomes).message).toContain('in 1 s');
   });
 
   it('leaves no deadline behind after its release and its outcome', () => {
-    const { clock, session, call, sent, reply } = running();
-    session.hold(call);
+    const { clock, call, sent, reply } = running();
+    call.hold();
     clock.advance(1500);
-    session.release(call);
+    call.release();
     reply(sent.id);
     clock.advance(1100);
     expect(clock.pending).toBe(0);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Outcome } from '../../../src/link/calls/call.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { deferred, errorOf, open, remoteSpec, timed } from './support.js';
 import {

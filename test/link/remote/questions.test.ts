@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Ask, Outcome } from '../../../src/link/calls/call.js';
+import type { Ask, Outcome } from '../../../src/shared/call-sink.js';
 import { deferred, open, remoteSpec } from './support.js';
 import { answerJson, event, openStream, saying, tinyHttp, tinySse, tinyWebsocket } from './tiny-server.js';
 

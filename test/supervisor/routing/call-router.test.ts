@@ -2,14 +2,10 @@ import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type {
-  Forwarded,
-  ForwardHandle,
-  ForwardSink,
-  LocalFleet,
-  RequestParams,
-} from '../../../src/fleet/fleet.js';
+import type { ForwardHandle, ForwardSink, LocalFleet, RequestParams } from '../../../src/fleet/fleet.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import type { MCPError } from '../../../src/shared/call-errors.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import type { Herd } from '../../../src/supervisor/herd/herd.js';
 import { crash } from '../fake-link.js';
@@ -38,7 +34,7 @@ function byPromise(herd: Herd, params: RequestParams, sink: ForwardSink): Forwar
   const context = { caller, onProgress, onRequest, signal: controller.signal, acceptsRaw: true };
   herd.view.requests.request(params, context).then(
     (result) => sink.settle({ ok: true, result }),
-    (error: unknown) => sink.settle({ ok: false, error }),
+    (error: MCPError) => sink.settle({ ok: false, error }),
   );
   return { cancel: (reason) => controller.abort(new Error(reason)) };
 }
@@ -196,8 +192,8 @@ describe('a forwarded call', () => {
   test('is written or refused before `forward` returns when the lists are known', async () => {
     const { herd, world } = await connection(true);
     const sent = () => world.links.flatMap(({ calls }) => calls).length;
-    const outcomes: Forwarded[] = [];
-    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const outcomes: Outcome[] = [];
+    const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     const becomes = (name: string, server?: string) => {
       const before = [sent(), outcomes.length] as const;
@@ -220,8 +216,8 @@ describe('a forwarded call', () => {
     const redactSaid = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
     const { herd, world } = await connection(true, SPECS, { redactSaid });
-    const outcomes: Forwarded[] = [];
-    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const outcomes: Outcome[] = [];
+    const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     herd.view.requests.forward({ method: 'tools/call', params: { name: 'b__x' } }, sink);
     const message = 'b: died of the secret of b';
@@ -296,8 +292,8 @@ describe('a call whose server must be read first', () => {
 
   test('is cancelled at once, is not sent, and is recorded once', async () => {
     const { world, herd, records } = await starting();
-    const outcomes: Forwarded[] = [];
-    const settle = (outcome: Forwarded) => void outcomes.push(outcome);
+    const outcomes: Outcome[] = [];
+    const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
     const handle = herd.view.requests.forward({ method: 'tools/call', params: { name: 'a__x' } }, sink);
     await settled();
@@ -318,4 +314,75 @@ describe('a call whose server must be read first', () => {
     const result = await herd.view.calls.call({ server: 'a', tool: 'a__x' }, { signal });
     expect([result.error?.type, world.links.length]).toEqual(['CancelledError', 0]);
   });
+});
+
+describe('a call that is answered after a reload has changed its server', () => {
+  /** The call is with the process of the first spec, which does not exit when it is asked to. */
+  async function reloaded(before: Partial<StdioSpec>, after: Partial<StdioSpec>) {
+    const world = new World();
+    world.manners = () => ({ opens: true, goes: 'never', lists: { 'tools/list': TOOLS } });
+    const redactSaid = <T>({ name, args }: { name: string; args?: readonly string[] }, value: T): T =>
+      JSON.parse(JSON.stringify(value).replaceAll(args?.[0] ?? name, '[redacted]'));
+    const herd = world.herd({ redactSaid });
+    herd.apply([spec({ name: 'a', ...before })]);
+    await herd.view.order('start', { all: true }, true);
+    await herd.view.catalog.tools('a');
+    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
+    await settled();
+    herd.apply([spec({ name: 'a', ...after })]);
+    await settled();
+    return { calling, link: world.links[0]! };
+  }
+  const long = { content: [{ type: 'text', text: '0123456789' }] };
+
+  test.each([
+    [4, 0],
+    [0, 4],
+    [4, 6],
+  ])('is cut to the limit of the server that ran it: %d, not %d', async (before, after) => {
+    const { calling, link } = await reloaded({ resultLimit: before }, { resultLimit: after });
+    link.answers(long);
+    const { metadata } = await calling;
+    expect(metadata.truncated?.given).toBe(before === 0 ? undefined : before);
+  });
+
+  test("X1: has the secrets of the server that ran it removed from the tool's error", async () => {
+    const { calling, link } = await reloaded({ args: ['hunter2'] }, { args: ['hunter3'] });
+    link.answers({ content: [{ type: 'text', text: 'hunter2 is wrong' }], isError: true });
+    expect((await calling).error?.message).toBe('[redacted] is wrong');
+  });
+});
+
+test('X1: no error of a request has a secret, in its message, why or fix, be it of the server or a refusal', async () => {
+  const world = new World();
+  world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
+  const redactSaid = <T>(_: unknown, value: T): T =>
+    JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[redacted]'));
+  const herd = world.herd({ redactSaid, redact: (value) => redactSaid(undefined, value) });
+  herd.apply([spec({ name: 'a' })]);
+  await herd.view.order('start', { all: true }, true);
+  await herd.view.catalog.tools('a');
+  const crashing = herd.view.calls.call({ server: 'a', tool: 'x' });
+  await settled();
+  const ending = { why: 'hunter2!', fix: 'not hunter2', message: 'bad hunter2' };
+  world.newest.goes({ kind: 'error', cause: 'exit', code: 1, signal: null, ...ending });
+  const { calls, requests } = herd.view;
+  const results = [
+    await crashing,
+    await calls.call({ server: 'a', tool: 'hunter2' }),
+    await calls.call({ server: 'hunter2', tool: 'x' }),
+    ...(await calls.many({ calls: [{ server: 'hunter2', tool: 'x' }] }, { signal: AbortSignal.abort() })),
+  ];
+  expect(results.map(({ error }) => error?.type)).toEqual([
+    'ServerCrashedError',
+    'MCPToolNotFoundError',
+    'ServerNotFoundError',
+    'CancelledError',
+  ]);
+  for (const { error } of results) {
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+    expect(JSON.stringify(error)).toContain('[redacted]');
+  }
+  const refused = requests.request({ method: 'tools/call', params: { name: 'a__hunter2' } });
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('a__[redacted]') });
 });

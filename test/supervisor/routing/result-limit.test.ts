@@ -1,25 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ContentBlock, ToolResult } from '../../../src/fleet/fleet.js';
+import type { McpResult } from '../../../src/fleet/fleet.js';
 import { limitResult } from '../../../src/supervisor/routing/result-limit.js';
 
-const resultOf = (texts: readonly string[]): ToolResult => ({
-  success: true,
-  content: texts.map((text): ContentBlock => ({ type: 'text', text })),
-  error: null,
-  metadata: {
-    server: 's',
-    tool: 't',
-    request_id: 'r',
-    incarnation: 1,
-    execution_time_ms: 1,
-    is_error: false,
-  },
+const resultOf = (texts: readonly string[]): McpResult => ({
+  content: texts.map((text) => ({ type: 'text', text })),
+  structuredContent: { n: 1 },
 });
 
 const NOTE = /\n\[(\d+) of (\d+) characters cut by result_limit; .*\]$/s;
-const textOf = ({ content }: ToolResult) =>
-  content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+const textOf = ({ content }: McpResult) =>
+  (content as { type: string; text: string }[]).flatMap(({ type, text }) => (type === 'text' ? [text] : []));
 
 describe('a limited result', () => {
   test('has at most `limit` characters besides its note, and the whole text is stored', async () => {
@@ -31,10 +22,10 @@ describe('a limited result', () => {
           kept.push(text);
           return 'file:///kept/a.txt';
         };
-        const result = await limitResult(resultOf(given), limit, keep);
+        const { result, truncated } = await limitResult(resultOf(given), limit, keep);
         const length = given.join('').length;
         if (length <= limit) {
-          expect([result, kept]).toEqual([resultOf(given), []]);
+          expect([result, truncated, kept]).toEqual([resultOf(given), undefined, []]);
           return;
         }
         expect(kept).toEqual([given.join('\n')]);
@@ -43,7 +34,7 @@ describe('a limited result', () => {
         // one short of it where a character of two halves would have been cut
         expect([limit, limit - 1]).toContain(shown.length);
         expect(/\p{Surrogate}/u.test(shown)).toBe(false);
-        expect(result.metadata.truncated).toEqual({
+        expect(truncated).toEqual({
           characters: length,
           given: shown.length,
           uri: 'file:///kept/a.txt',
@@ -53,12 +44,18 @@ describe('a limited result', () => {
   });
 
   test('says that the rest is lost when the text could not be stored, and has no link', async () => {
-    const result = await limitResult(resultOf(['abcdef']), 2, async () => undefined);
-    expect(result.content).toEqual([
+    const limited = await limitResult(resultOf(['abcdef']), 2, async () => undefined);
+    expect(limited.result.content).toEqual([
       { type: 'text', text: 'ab\n[4 of 6 characters cut by result_limit; the rest could not be kept]' },
     ]);
-    expect(result.metadata.truncated?.uri).toBeNull();
+    expect(limited.truncated?.uri).toBeNull();
     const broken = await limitResult(resultOf(['abcdef']), 2, () => Promise.reject(new Error('no disk')));
-    expect(broken).toEqual(result);
+    expect(broken).toEqual(limited);
+  });
+
+  test('is also cut when the server sends one block instead of a list', async () => {
+    const single = { content: { type: 'text', text: 'abcdef' } };
+    const { result, truncated } = await limitResult(single, 2, async () => 'file:///kept/a.txt');
+    expect([textOf(result).length, truncated?.given]).toEqual([1, 2]);
   });
 });

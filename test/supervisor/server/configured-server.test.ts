@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { Outcome } from '../../../src/link/calls/call.js';
 import { ServerCrashedError } from '../../../src/shared/call-errors.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, request, settled, spec, World } from '../world.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/link/calls/call.js';
 import { type MCPError, ServerUnavailableError } from '../../../src/shared/call-errors.js';
+import type { Outcome } from '../../../src/shared/call-sink.js';
 import { Gate } from '../../../src/supervisor/server/gate.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 import { FakeLink } from '../fake-link.js';

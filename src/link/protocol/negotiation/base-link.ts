@@ -3,7 +3,7 @@ import type { Ending } from '../../../machines/restart/ending.js';
 import type { StopStep } from '../../../processes/stop-sequence.js';
 import type { JsonObject } from '../../../shared/json.js';
 import type { Message } from '../../calls/message.js';
-import type { Session } from '../../calls/session.js';
+import type { Session, Wire } from '../../calls/session.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../link.js';
 import { type ListMethod, listAll } from '../list.js';
 import { isForDriver } from '../protocol-driver.js';
@@ -14,7 +14,7 @@ import { createProtocolStack, type ProtocolDeps } from './protocol-stack.js';
  * What a link does over every transport: it routes messages between its session, its driver and its events, sends the
  * requests of toolherd itself, and decides once how it ends.
  */
-export abstract class BaseLink implements Link {
+export abstract class BaseLink implements Link, Wire {
   abstract readonly pids: readonly number[];
   readonly session: Session;
   protected readonly driver: Negotiation;
@@ -29,18 +29,12 @@ export abstract class BaseLink implements Link {
   #startTimer: unknown;
 
   constructor(spec: ServerSpec, deps: ProtocolDeps, on: LinkEvents) {
-    const link = this;
     this.#clock = deps.clock;
     this.#on = on;
     const { session, driver } = createProtocolStack({
       spec,
       deps,
-      wire: {
-        get ready() {
-          return link.opened !== undefined && link.isWritable;
-        },
-        write: (line) => this.write(line),
-      },
+      wire: this,
       other: (message, line) => this.receive(message, line),
       notification: (method, params) => this.#notify(method, params),
     });
@@ -50,11 +44,14 @@ export abstract class BaseLink implements Link {
 
   /** Whether the transport takes another line now. */
   protected abstract readonly isWritable: boolean;
-  /** False when the line was refused. */
-  protected abstract write(line: string): boolean;
+  abstract write(line: string): boolean;
   /** Logs a line that is no message. */
   protected abstract logNoise(line: Buffer | undefined): void;
   abstract close(from?: StopStep): void;
+
+  get ready(): boolean {
+    return this.opened !== undefined && this.isWritable;
+  }
 
   ping(timeoutMs: number): Promise<void> {
     return this.driver.ping(timeoutMs);

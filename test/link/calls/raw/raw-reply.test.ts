@@ -1,6 +1,6 @@
 // isolated: counts what the whole process calls on JSON and Buffer
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CallSink, Outcome } from '../../../../src/link/calls/call.js';
+import type { CallSink, Outcome } from '../../../../src/shared/call-sink.js';
 import { LONG_BYTES } from '../../../../src/shared/framing/framer.js';
 import { harness } from '../harness.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask, CallRequest, Outcome } from '../../../../src/link/calls/call.js';
+import type { CallRequest } from '../../../../src/link/calls/call.js';
+import type { Ask, Outcome } from '../../../../src/shared/call-sink.js';
 import { deferred, openLink, specOf, textOf } from '../../support.js';
 
 type More = Partial<CallRequest> & { ask?: Ask };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../../src/link/calls/call.js';
+import type { Outcome } from '../../../../src/shared/call-sink.js';
 import { NOISE_MS } from '../../../support/noise.js';
 import { deferred, errorOf, openLink, specOf, textOf } from '../../support.js';
 import { remembering } from '../negotiation/remembering.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask, CallHandle, Outcome } from '../../../../src/link/calls/call.js';
+import type { CallHandle } from '../../../../src/link/calls/call.js';
+import type { Ask, Outcome } from '../../../../src/shared/call-sink.js';
 import type { JsonObject } from '../../../../src/shared/json.js';
 import { deferred, openLink, specOf, textOf } from '../../support.js';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Ask, Outcome } from '../../../../src/link/calls/call.js';
+import type { Ask, Outcome } from '../../../../src/shared/call-sink.js';
 import { NOISE_MS } from '../../../support/noise.js';
 import { freePort, SUPERGATEWAY } from '../../../support/remote-servers.js';
 import { deferred, errorOf, open, remoteSpec, textOf } from '../../remote/support.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matchesTemplate } from '../../../src/supervisor/catalog/uri-template.js';
+import { matchesTemplate } from '../../../src/supervisor/routing/target-resolver.js';
 
 it.each([
   ['note://{name}', 'note://a', true],
