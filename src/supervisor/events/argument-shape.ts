@@ -1,15 +1,13 @@
+import type { Shape } from '../../fleet/fleet.js';
 import type { CleanNames } from './clean-names.js';
 
-/** So much of the arguments is described, however large they are. */
+/** At most this much of the arguments is described, however large they are. */
 const MOST_NAMES = 48;
 const MOST_DEPTH = 3;
 
-/**
- * The shape of some arguments as JSON: names and types, never a value. Written as text at once, because it is done for
- * every call and read for few.
- */
-export function shapeText(value: unknown, names: CleanNames): string {
-  return new Shaping(names).textOf(value, 0);
+/** The shape of some arguments: names and types, never a value. */
+export function shapeOf(value: unknown, names: CleanNames): Shape {
+  return new Shaping(names).shapeOf(value, 0);
 }
 
 class Shaping {
@@ -20,39 +18,32 @@ class Shaping {
     this.#names = names;
   }
 
-  textOf(value: unknown, depth: number): string {
-    if (typeof value !== 'object' || value === null) return plainText(value);
+  shapeOf(value: unknown, depth: number): Shape {
+    if (typeof value !== 'object' || value === null) return plainType(value);
     const isList = Array.isArray(value);
-    if (depth === MOST_DEPTH) return isList ? '"array"' : '"object"';
-    // of a list the first one stands for all
-    if (isList) return value.length === 0 ? '[]' : `[${this.textOf(value[0], depth + 1)}]`;
-    return `{${this.#membersOf(value as Record<string, unknown>, depth)}}`;
+    if (depth === MOST_DEPTH) return isList ? 'array' : 'object';
+    // the first item of a list stands for all
+    if (isList) return value.length === 0 ? [] : [this.shapeOf(value[0], depth + 1)];
+    return this.#membersOf(value as Record<string, unknown>, depth);
   }
 
-  #membersOf(object: Record<string, unknown>, depth: number): string {
-    let text = '';
-    let others = '';
+  /** Members whose key may be data, and those beyond the limit, are one member `*`. */
+  #membersOf(object: Record<string, unknown>, depth: number): Shape {
+    const shape: Record<string, Shape> = {};
+    let others: Shape | undefined;
     for (const key in object) {
-      const name = this.#left > 0 ? this.#names.argument(key) : '';
-      if (name !== '') {
+      const name = this.#left > 0 ? this.#names.argument(key) : undefined;
+      if (name !== undefined) {
         this.#left -= 1;
-        text += `${text === '' ? name : `,${name}`}:${this.textOf(object[key], depth + 1)}`;
-      } else if (others === '') others = `"*":${this.textOf(object[key], MOST_DEPTH)}`;
-      if (this.#left === 0 && others !== '') break;
+        shape[name] = this.shapeOf(object[key], depth + 1);
+      } else others ??= this.shapeOf(object[key], MOST_DEPTH);
+      if (this.#left === 0 && others !== undefined) break;
     }
-    return text === '' || others === '' ? text + others : `${text},${others}`;
+    return others === undefined ? shape : { ...shape, '*': others };
   }
 }
 
-function plainText(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return '"string"';
-    case 'number':
-      return '"number"';
-    case 'boolean':
-      return '"boolean"';
-    default:
-      return '"null"';
-  }
+function plainType(value: unknown): Shape {
+  const type = typeof value;
+  return type === 'string' || type === 'number' || type === 'boolean' ? type : 'null';
 }

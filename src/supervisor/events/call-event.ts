@@ -1,7 +1,7 @@
-import type { Caller } from '../../fleet/fleet.js';
+import type { CallEvent, Caller } from '../../fleet/fleet.js';
 import type { CallRequest } from '../../link/calls/call.js';
 import type { Outcome } from '../../shared/call-sink.js';
-import { shapeText } from './argument-shape.js';
+import { shapeOf } from './argument-shape.js';
 import type { CleanNames } from './clean-names.js';
 
 /** A request as the herd was asked for it. */
@@ -26,49 +26,42 @@ export interface CallFacts extends Pick<EndedCall, 'request' | 'elapsedMs' | 'in
 }
 
 interface RecordContext {
-  /** As `callerText` has it. */
-  who: string;
+  from: Caller;
   /** ISO 8601. */
   at: string;
   names: CleanNames;
 }
 
-/**
- * The JSON of a `CallEvent`: neither arguments nor result. Built by hand, because it is written for every call and
- * `JSON.stringify` alone takes longer than all of this.
- */
-export function callText(
+/** What is recorded of a call: neither arguments nor result. */
+export function callEvent(
   server: string,
   { request, error, sent, bytes, incarnation, elapsedMs }: CallFacts,
-  { who, at, names }: RecordContext,
-): string {
-  const quoted = (name: string | null | undefined) => names.json(name);
-  const { method, params, requestId } = request;
+  { from, at, names }: RecordContext,
+): CallEvent {
+  const { method, params, requestId, caller } = request;
   const isTool = method === 'tools/call';
-  const tool = isTool && typeof params?.name === 'string' ? quoted(params.name) : null;
   const hasArguments = params?.arguments !== undefined && (isTool || method === 'prompts/get');
-  const shape = hasArguments ? shapeText(params.arguments, names) : null;
-  const what = `"server":${quoted(server)},"method":${quoted(method)},"tool":${tool},"arguments":${shape}`;
-  const where = `"request_id":${quoted(requestId)},"incarnation":${incarnation},"sent":${sent}`;
-  const ended = error === null ? '"ok":true,"error":null' : `"ok":false,"error":${quoted(error)}`;
-  const how = `"duration_ms":${hundredths(elapsedMs)},${ended},"bytes":${bytes}`;
-  return `{"topic":"call",${what},${who},${where},${how},"at":"${at}"}`;
-}
-
-/** Who made a call, in its text. In one piece: it is the same for many calls, and the pieces of a text cost more than its length. */
-export function callerText(
-  caller: string | undefined,
-  { via, client, agent }: Caller,
-  names: CleanNames,
-): string {
-  return [
-    '"caller":',
-    names.json(caller),
-    `,"daemon_pid":${process.pid},"via":"${via}","client":`,
-    clientText(client, names),
-    ',"agent":',
-    names.json(agent),
-  ].join('');
+  const { client } = from;
+  return {
+    topic: 'call',
+    server: names.clean(server) ?? '',
+    method: names.clean(method) ?? '',
+    tool: isTool && typeof params?.name === 'string' ? names.clean(params.name) : null,
+    arguments: hasArguments ? shapeOf(params.arguments, names) : null,
+    caller: names.clean(caller),
+    daemon_pid: process.pid,
+    via: from.via,
+    client: client && { name: names.clean(client.name) ?? '', version: names.clean(client.version) ?? '' },
+    agent: names.clean(from.agent),
+    request_id: names.clean(requestId),
+    incarnation,
+    sent,
+    duration_ms: Math.max(0, Math.round(elapsedMs * 100) / 100),
+    ok: error === null,
+    error: names.clean(error),
+    bytes,
+    at,
+  };
 }
 
 export function factsOf({ request, outcome, elapsedMs, incarnation }: EndedCall): CallFacts {
@@ -84,16 +77,4 @@ function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
   if (method !== 'tools/call') return null;
   // of a long result that was passed on unread only this is known
   return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;
-}
-
-function clientText(client: Caller['client'], names: CleanNames): string {
-  if (client === null) return 'null';
-  return `{"name":${names.json(client.name)},"version":${names.json(client.version)}}`;
-}
-
-/** As `toFixed(2)` would have it, which takes ten times as long. */
-function hundredths(ms: number): string {
-  const all = Math.max(0, Math.round(ms * 100));
-  const rest = all % 100;
-  return `${(all - rest) / 100}.${rest < 10 ? '0' : ''}${rest}`;
 }

@@ -1,6 +1,6 @@
 import type { CallEvent, Caller } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
-import { type CallFacts, callerText, callText, type EndedCall, factsOf } from './call-event.js';
+import { type CallFacts, callEvent, type EndedCall, factsOf } from './call-event.js';
 import { CleanNames } from './clean-names.js';
 
 export interface CallRecordOptions {
@@ -42,12 +42,6 @@ export class CallRecords {
   readonly #names: CleanNames;
   #ended: Ended[] = [];
   #isDue = false;
-  #atMs = Number.NaN;
-  #at = '';
-  /** The caller of the last record, and the text of it. */
-  #from: Caller | undefined;
-  #caller: string | undefined;
-  #who = '';
 
   constructor(options: CallRecordOptions, listeners: CallListeners) {
     this.#options = options;
@@ -91,10 +85,12 @@ export class CallRecords {
     this.#options.warn?.(`a fault in toolherd itself: a call of ${server} was not recorded: ${name}`);
   }
 
-  #record(ended: Ended): void {
-    const text = this.#textOf(ended);
-    this.#options.audit?.(text);
-    this.#listeners.emit(ended.server, ended.key, () => JSON.parse(text) as CallEvent);
+  #record({ server, key, from, facts, atMs }: Ended): void {
+    this.#names.tick(atMs);
+    const at = new Date(atMs).toISOString();
+    const event = callEvent(server, facts, { from, at, names: this.#names });
+    this.#options.audit?.(JSON.stringify(event));
+    this.#listeners.emit(server, key, () => event);
   }
 
   /** The caller at this moment: a client can change its name. */
@@ -103,39 +99,5 @@ export class CallRecords {
     if (known === undefined) return this.#own;
     const { via, client, agent } = known;
     return { via, client, agent };
-  }
-
-  #textOf({ server, from, facts, atMs }: Ended): string {
-    const at = this.#dateOf(atMs);
-    return callText(server, facts, { who: this.#whoOf(facts.request.caller, from), at, names: this.#names });
-  }
-
-  /** Calls of one connection come one after the other. */
-  #whoOf(caller: string | undefined, from: Caller): string {
-    const last = this.#from;
-    const isSame =
-      caller === this.#caller &&
-      from.via === last?.via &&
-      from.client === last.client &&
-      from.agent === last.agent;
-    if (isSame) return this.#who;
-    // first: what fails here must not leave one caller with the words for another
-    const who = callerText(caller, from, this.#names);
-    this.#caller = caller;
-    this.#from = from;
-    this.#who = who;
-    return who;
-  }
-
-  /** Calls come by the dozen in a millisecond, and a date takes as long to write as all the rest. */
-  #dateOf(atMs: number): string {
-    const ms = Math.floor(atMs);
-    if (ms !== this.#atMs) {
-      this.#atMs = ms;
-      this.#at = new Date(ms).toISOString();
-      // what was harmless may be a secret now
-      if (this.#names.tick(ms)) this.#from = undefined;
-    }
-    return this.#at;
   }
 }

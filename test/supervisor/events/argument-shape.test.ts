@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shapeText } from '../../../src/supervisor/events/argument-shape.js';
+import { shapeOf as describeShape } from '../../../src/supervisor/events/argument-shape.js';
 import { CleanNames } from '../../../src/supervisor/events/clean-names.js';
 
 const names = () => new CleanNames((text) => text.replaceAll('hunter2', '[PASSWORD]'));
-const shapeOf = (value: unknown) => JSON.parse(shapeText(value, names())) as unknown;
+const shapeOf = (value: unknown) => describeShape(value, names());
+const textOf = (value: unknown) => JSON.stringify(shapeOf(value));
 
 describe('the shape of arguments', () => {
   it('has the names and types of arguments', () => {
@@ -48,12 +49,12 @@ describe('the shape of arguments', () => {
 
   it('is bounded for any number and depth of arguments', () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, { a: { b: 1 } }]));
-    expect(shapeText(many, names()).length).toBeLessThan(3000);
+    expect(textOf(many).length).toBeLessThan(3000);
     expect(shapeOf(many)).toHaveProperty('*', 'object');
     const deep = JSON.parse(`${'{"a":'.repeat(900)}1${'}'.repeat(900)}`) as unknown;
     expect(shapeOf(deep)).toEqual({ a: { a: { a: 'object' } } });
     const wide = Array.from({ length: 20 }, () => many);
-    expect(shapeText({ a: wide, b: wide, c: many }, names()).length).toBeLessThan(3000);
+    expect(textOf({ a: wide, b: wide, c: many }).length).toBeLessThan(3000);
   });
 
   it('X1: has no value of generated arguments', () => {
@@ -66,9 +67,7 @@ describe('the shape of arguments', () => {
     }));
     fc.assert(
       fc.property(object, (given) => {
-        const text = shapeText(given, names());
-        expect(() => JSON.parse(text)).not.toThrow();
-        expect(text).not.toMatch(/![a-z]{10}!/);
+        expect(textOf(given)).not.toMatch(/![a-z]{10}!/);
       }),
       { numRuns: 500, seed: 1 },
     );
@@ -77,20 +76,20 @@ describe('the shape of arguments', () => {
 
 describe('names in records', () => {
   it('are replaced by their length beyond 256 characters', () => {
-    expect(names().json('x'.repeat(257))).toBe('"(257 characters)"');
-    expect(names().json('x'.repeat(256))).toContain('xxx');
-    expect([names().json(null), names().json(undefined)]).toEqual(['null', 'null']);
+    expect(names().clean('x'.repeat(257))).toBe('(257 characters)');
+    expect(names().clean('x'.repeat(256))).toContain('xxx');
+    expect([names().clean(null), names().clean(undefined)]).toEqual([null, null]);
   });
 
   it('are redacted again after a second, because the secrets may have changed', () => {
     let secret = 'nothing';
     const some = new CleanNames((text) => text.replaceAll(secret, '[SECRET]'));
     some.tick(0);
-    expect([some.json('abc'), some.argument('abc')]).toEqual(['"abc"', '"abc"']);
+    expect([some.clean('abc'), some.argument('abc')]).toEqual(['abc', 'abc']);
     secret = 'abc';
     some.tick(999);
-    expect(some.json('abc')).toBe('"abc"');
+    expect(some.clean('abc')).toBe('abc');
     some.tick(1000);
-    expect([some.json('abc'), some.argument('abc')]).toEqual(['"[SECRET]"', '"[SECRET]"']);
+    expect([some.clean('abc'), some.argument('abc')]).toEqual(['[SECRET]', '[SECRET]']);
   });
 });

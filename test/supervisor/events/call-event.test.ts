@@ -3,7 +3,7 @@ import type { Caller } from '../../../src/fleet/fleet.js';
 import { RawOutcome } from '../../../src/link/calls/outcome.js';
 import { type MCPError, MCPTimeoutError } from '../../../src/shared/call-errors.js';
 import { RawJson } from '../../../src/shared/framing/raw-json.js';
-import { callerText, callText, type EndedCall, factsOf } from '../../../src/supervisor/events/call-event.js';
+import { callEvent, type EndedCall, factsOf } from '../../../src/supervisor/events/call-event.js';
 import { CleanNames } from '../../../src/supervisor/events/clean-names.js';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -15,8 +15,7 @@ function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
   const outcome = { ok: true as const, result: {} };
   const ended = { request, outcome, elapsedMs: 1, incarnation: 1, ...call };
   const names = new CleanNames((name) => name);
-  const who = callerText(call.request?.caller, from, names);
-  const text = callText(server, factsOf(ended), { who, at, names });
+  const text = JSON.stringify(callEvent(server, factsOf(ended), { from, at, names }));
   expect(text).not.toContain('\n');
   return JSON.parse(text) as Record<string, unknown>;
 }
