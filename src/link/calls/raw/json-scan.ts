@@ -1,5 +1,5 @@
 import * as json from './json-table.js';
-import { stringSkip, WINDOW_BYTES } from './string-skip.js';
+import { skipString } from './string-skip.js';
 import { Utf8Check } from './utf8-check.js';
 
 /** Offsets into the whole text. The key includes its quotes; the value may include spaces after it. */
@@ -29,7 +29,6 @@ export class JsonScan {
   readonly #members: Member[] = [];
   readonly #innerKeys: number[] = [];
   readonly #utf8 = new Utf8Check();
-  readonly #strings = stringSkip();
   /** For each open object or array, what closes it. */
   readonly #open = new Uint8Array(MAX_DEPTH);
   #depth = 0;
@@ -38,15 +37,11 @@ export class JsonScan {
   #offset = 0;
 
   push(piece: Buffer): void {
-    for (let at = 0; at < piece.length; at += WINDOW_BYTES) this.#push(piece.subarray(at, at + WINDOW_BYTES));
-  }
-
-  #push(window: Buffer): void {
     if (this.#state !== json.BROKEN) {
-      this.#utf8.push(window);
-      this.#state = this.#utf8.isValid ? this.#scan(window) : json.BROKEN;
+      this.#utf8.push(piece);
+      this.#state = this.#utf8.isValid ? this.#scan(piece) : json.BROKEN;
     }
-    this.#offset += window.length;
+    this.#offset += piece.length;
   }
 
   /** The members of the object; undefined where it is invalid, incomplete, or has more members than a reply. */
@@ -62,11 +57,11 @@ export class JsonScan {
   /** The state after the piece. One loop, since it runs for every byte of a long line. */
   #scan(piece: Buffer): number {
     const { length } = piece;
-    this.#strings.load(piece);
+    const view = new DataView(piece.buffer, piece.byteOffset, length);
     let state = this.#state;
     for (let at = 0; at < length; at += 1) {
       if (state === json.IN_STRING) {
-        at = this.#strings.skip(at);
+        at = skipString(piece, view, at);
         if (at === length) break;
       }
       state = json.TABLE[(state << 8) | piece[at]!]!;
