@@ -2,7 +2,7 @@
  * A machine's states and arrows as plain strings, read from its definition, so that no picture can be out of date.
  *
  * Two levels are shown; what happens deeper is shown on the state around it. No arrow runs between a state and one
- * that is inside it, for renderers stumble over those: it is drawn from (or to) the inner states it stands for.
+ * that is inside it, because some renderers cannot draw it. It is drawn from (or to) each inner state instead.
  */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition, StateValue } from 'xstate';
 

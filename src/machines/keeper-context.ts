@@ -1,4 +1,4 @@
-/** What the keeper is told, what it tells, what it knows, and how long it waits. */
+/** The keeper's events, emitted events, context and delays. */
 import type { ActorRefFrom } from 'xstate';
 import type { PermitReport } from './permit.js';
 import { timerMs } from './restart/durations.js';
@@ -57,7 +57,7 @@ export interface KeeperContext extends KeeperInput {
   /** Restarts since the keeper began. */
   restarts: number;
   lastEnding: Ending | undefined;
-  /** What the policy said to it. */
+  /** The policy's decision about the last ending. */
   verdict: Verdict;
   lastError: Failed | undefined;
   /** By the clock of `now`; undefined unless waiting. */

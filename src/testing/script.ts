@@ -43,7 +43,7 @@ export const obedient: Manners = {
   kill: [at(0, reports.closed(true))],
 };
 
-/** Ignores every polite word: nothing but `kill` ends it. */
+/** Ignores `close`: only `kill` ends it. */
 export const stubborn: Manners = { kill: [at(0, reports.closed(true))] };
 
 /** Does not even answer `kill`: for tests that make every report themselves. */

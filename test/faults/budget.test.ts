@@ -113,7 +113,7 @@ describe('a herd over daemon.max_rss', () => {
     expect(first).toMatchObject({ state: 'disconnected', restarts: 0, last_error: null });
     const { journal } = await fleet.inspect('first');
     expect(journal.find(({ to }) => to === 'connected.closing.asking')?.cause).toMatch(
-      /^stopped to make room, as nobody needs it now: the herd uses [\d.]+ MiB, more than the 500 MiB of daemon\.max_rss$/,
+      /^stopped to free memory, because it was idle: the herd uses [\d.]+ MiB, more than the 500 MiB of daemon\.max_rss$/,
     );
     expect(await logOf(herd, 'servers/first')).toContain('stopped to make room');
     expect((await status('second')).detail).toBe('running');

@@ -85,7 +85,7 @@ export class Catalog {
     return this.#definitions[list]?.problems.get(key);
   }
 
-  /** Those of these lists that have to be read before it can be said what is in them. */
+  /** Those of these lists that are not known and have to be read. */
   missing(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
     return lists.filter((list) => this.states.get(list)?.isMissing === true);
   }
@@ -114,7 +114,7 @@ export class Catalog {
     return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || states.get(list)?.isDue === true));
   }
 
-  /** Where the tools may have changed, the server decides whether it has one. */
+  /** True also when the list may be outdated: then the server decides whether it has the tool. */
   hasTool(name: string): boolean {
     if (!this.#options.isVisible(name)) return false;
     const keys = this.keysOf('tools');
@@ -128,7 +128,7 @@ export class Catalog {
     return this.#pinCheck?.blockOf?.(tool);
   }
 
-  /** How many tools are not what was pinned. */
+  /** How many tools differ from their pins. */
   get unaccepted(): number {
     this.#recall();
     return this.#pinCheck?.unaccepted ?? 0;
@@ -161,14 +161,14 @@ export class Catalog {
     }
   }
 
-  /** These are to be read again; until then what is known stands. Answers with those that are wanted at all. */
+  /** Marks these lists as stale; known entries stay until a reading replaces them. Returns those that the config wants. */
   outdate(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
     const wanted = lists.filter((list) => this.states.has(list));
     for (const list of wanted) this.states.get(list)?.doubt();
     return wanted;
   }
 
-  /** The server says that this has changed, and will be asked what it is now. */
+  /** The server reported a change of this list; a reading follows. */
   doubt(list: ListName): void {
     this.outdate(partsOf(list));
   }
@@ -233,7 +233,7 @@ export class Catalog {
     if (reason !== before) log(`${LIST_METHODS[list]} could not be read: ${reason}`);
   }
 
-  /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
+  /** Tools that could not be read again may have changed. `isFresh`: they were just asked for. */
   #checkPins(isFresh: boolean): void {
     const isUnread = this.#states.get('tools')?.reason !== undefined;
     this.#pinCheck = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);

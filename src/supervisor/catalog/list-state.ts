@@ -8,7 +8,7 @@ import { RetryTimer } from './retry-timer.js';
  * | `unknown` | it was never read |
  * | `cached` | it is known from an earlier daemon, and this one has not read it yet, nor failed to |
  * | `fresh` | it is what the server last answered |
- * | `stale` | it is what the server once answered: it has changed or expired since, is wanted afresh, or could not be read again |
+ * | `stale` | it is an old answer: the list has changed or expired since, a refresh is wanted, or the last reading failed |
  * | `failed` | it is not known, and the last reading failed |
  */
 export type Freshness = 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
@@ -40,7 +40,7 @@ export class ListState {
     return this.isExpired ? 'stale' : this.#freshness;
   }
 
-  /** It grows with every doubt: a reading that began before the last one does not make the list fresh. */
+  /** It grows each time the list is marked as stale. A reading that began before does not make the list fresh. */
   get version(): number {
     return this.#version;
   }
@@ -54,12 +54,12 @@ export class ListState {
     return this.#retry.dueAt;
   }
 
-  /** The server said for how long it would be good, that is over, and no reading was ordered since. */
+  /** The lifetime that the server gave has passed, and no reading was ordered since. */
   get isExpired(): boolean {
     return this.#freshness === 'fresh' && this.#options.clock.now() >= this.#goodUntil;
   }
 
-  /** It was read at least once, be it by an earlier daemon. */
+  /** This daemon or an earlier one read it at least once. */
   get isKnown(): boolean {
     return this.#freshness !== 'unknown' && this.#freshness !== 'failed';
   }
@@ -83,7 +83,7 @@ export class ListState {
     this.#freshness = 'cached';
   }
 
-  /** It has changed, or is wanted afresh: a reading is ordered, so that no other try need come. */
+  /** Marks it as stale. A reading is ordered, so the pending retry is dropped. */
   doubt(): void {
     this.#version += 1;
     this.#retry.clear();

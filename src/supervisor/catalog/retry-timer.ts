@@ -7,7 +7,7 @@ export interface RetryTimerDeps {
   random(): number;
 }
 
-/** The next try of something that failed: later each time, until it is forgiven. */
+/** Schedules the next try after a failure. The delay grows until `forgive`. */
 export class RetryTimer {
   readonly #deps: RetryTimerDeps;
   readonly #backoff: Backoff;
@@ -29,7 +29,7 @@ export class RetryTimer {
     return this.#dueAt;
   }
 
-  /** One more failure. While a try is to come, it is the next for this one too. */
+  /** Notes a failure. If a try is already scheduled, it serves this failure too. */
   set(retry: () => void): void {
     if (this.isSet) return;
     const { clock, random } = this.#deps;

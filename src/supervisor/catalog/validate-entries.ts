@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Lists } from './lists.js';
 import { schemaProblem, toolSchemaProblem } from './schema-problem.js';
 
-/** By what an entry of a list is told from the others. */
+/** The key that identifies an entry within its list. */
 export const KEY: Readonly<Record<keyof Lists, string>> = {
   tools: 'name',
   prompts: 'name',

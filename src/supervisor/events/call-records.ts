@@ -129,7 +129,7 @@ export class CallRecords {
       from.client === last.client &&
       from.agent === last.agent;
     if (isSame) return this.#who;
-    // first: what fails here must not leave one caller with the words for another
+    // first: an error below must not leave the old caller's text for the new caller
     const who = callerText(caller, from, this.#names);
     this.#caller = caller;
     this.#from = from;
@@ -143,7 +143,7 @@ export class CallRecords {
     if (ms !== this.#atMs) {
       this.#atMs = ms;
       this.#at = new Date(ms).toISOString();
-      // what was harmless may be a secret now
+      // a name that was harmless may be a secret now
       if (this.#names.tick(ms)) this.#from = undefined;
     }
     return this.#at;

@@ -1,4 +1,4 @@
-/** Longer ones are not shown: what is so long is no name. */
+/** Longer texts are not shown, because they are no names. */
 const LONGEST = 256;
 const MOST_REMEMBERED = 4096;
 /** How long a name may be taken for harmless after it has become a secret. */
@@ -25,7 +25,7 @@ export class CleanNames {
     this.#redact = redact;
   }
 
-  /** To be told the time now and then: what is a secret may change. True where all are looked at anew. */
+  /** Call it now and then: a harmless name may have become a secret. True when all names are checked again. */
   tick(now: number): boolean {
     if (now - this.#since < TRUSTED_MS) return false;
     this.#since = now;

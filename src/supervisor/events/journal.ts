@@ -2,7 +2,7 @@ import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'x
 import type { JournalEntry } from '../../fleet/fleet.js';
 import { stateName, topName } from '../../machines/state-name.js';
 
-/** Enough for the story of a bad hour; a journal that grows for ever is a leak. */
+/** Enough entries for an hour of failures; without a limit the journal would leak memory. */
 const KEPT = 200;
 
 export interface Change extends JournalEntry {
@@ -46,7 +46,7 @@ export class Journal {
 
   /**
    * The listener for the root actor's `inspect`. An actor's snapshot is shown only when all that its step set off is
-   * over, so the end of an incarnation would stand behind what its keeper made of it: for these two the steps count.
+   * over, so the end of an incarnation would be written after its keeper's reaction. So microsteps count for these two.
    */
   readonly inspect = (inspection: InspectionEvent): void => {
     if (inspection.type !== '@xstate.snapshot' && inspection.type !== '@xstate.microstep') return;
@@ -112,10 +112,10 @@ export class Journal {
 
 /** What an event means to a person who asks why. */
 const WORDS: Readonly<Record<string, string>> = {
-  start: 'told to start',
-  stop: 'told to stop',
-  restart: 'told to restart',
-  reset: 'told to forget its failures',
+  start: 'start was ordered',
+  stop: 'stop was ordered',
+  restart: 'restart was ordered',
+  reset: 'reset was ordered',
   connect: 'it is its turn to start',
   'call.waiting': 'a call came',
   'permit.granted': 'it is its turn to start',
@@ -130,10 +130,10 @@ const WORDS: Readonly<Record<string, string>> = {
 const TIMERS: readonly [RegExp, string][] = [
   [/startTimeout/, 'no answer to initialize in time'],
   [/discoverTimeout/, 'its lists took too long to read'],
-  [/closeTimeout/, 'it did not go when asked'],
-  [/idleTimeout/, 'nobody called it for its idle time'],
+  [/closeTimeout/, 'it did not exit when asked'],
+  [/idleTimeout/, 'no call came for idle_timeout'],
   [/backoff/, 'the time of the next try came'],
-  [/hold/, 'the last try is long enough ago for a call to make the next one'],
+  [/hold/, 'from now on a call makes the next try'],
 ];
 
 export function describeCause(event: AnyEventObject): string {
@@ -150,7 +150,5 @@ export function describeCause(event: AnyEventObject): string {
 function endingWords(output: unknown): string {
   const ending = output as { kind?: string; message?: string; reason?: string } | undefined;
   if (typeof ending?.message === 'string') return ending.message;
-  return ending?.reason === 'idle'
-    ? 'nobody called it for its idle time'
-    : `it was ${ending?.reason ?? 'ended'}`;
+  return ending?.reason === 'idle' ? 'no call came for idle_timeout' : `it was ${ending?.reason ?? 'ended'}`;
 }

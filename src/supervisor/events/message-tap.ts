@@ -36,14 +36,14 @@ export interface MessageTapOptions {
   redactSaid?<T>(spec: ServerSpec, value: T): T;
 }
 
-/** What is told under `notification` of what went wrong. A server that sends this name itself is not heard. */
+/** The method of `notification` events about errors. toolherd ignores a server's own notification with this method. */
 const SERVER_ERROR = 'toolherd/error';
 const LONGEST_TEXT = 8192;
 const LONGEST_NAME = 200;
 /** No environment variable and no header is longer. */
 const LONGEST_SECRET = 2 ** 17;
 const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
-/** An empty message costs something too. */
+/** Added to the size of each message, so that empty messages count too. */
 const MESSAGE_COST = 64;
 
 /** What the log takes of one incarnation's messages, and how many it did not take since the last one. */

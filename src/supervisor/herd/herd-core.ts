@@ -32,13 +32,13 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   listWaitMs(): number;
   /** Where text over `result_limit` goes. */
   keepText?: KeepText;
-  /** What servers offered in an earlier life. */
+  /** The lists from an earlier daemon. */
   catalogs?: CatalogStore;
-  /** What tools were when they were first seen. */
+  /** The pins of tools. */
   pins?: Omit<PinKeeping, 'redact'>;
   /** How the memory of processes is read; default: as the system tells. */
   memoryOf?: MemoryOf;
-  /** What is wrong with the herd as a whole. */
+  /** Reports a problem of the whole herd. */
   warn?(text: string): void;
 }
 

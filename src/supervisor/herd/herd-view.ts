@@ -112,7 +112,7 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#replace(specs);
   }
 
-  /** What `apply` does with one more at the end of the list. The others are not compared: a thousand come one by one. */
+  /** Adds one server at the end. Unlike `apply` it does not compare the others: a client may register a thousand. */
   add(spec: ServerSpec): void {
     this.#core.checkOpen();
     for (const view of [this, ...this.#forks]) view.#add(spec);
@@ -155,7 +155,7 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#servers.specOf(name);
   }
 
-  /** Without names also what runs in other views: every view shows every server that runs. */
+  /** Without names it also has the running servers of other views. */
   status(names?: readonly string[]): ServerStatus[] {
     if (names !== undefined) return this.#core.status(this.#named(names));
     if (this.#options.isGlobal) return this.#core.status([...this.visibles(), ...this.#core.others(this)]);
@@ -192,7 +192,7 @@ export class HerdView implements ViewSubscriber, Holder {
     };
   }
 
-  /** What is pinned of its tools, after what is to be accepted was. */
+  /** The pins of its tools. Definitions to accept are accepted first. */
   pins({ server: name, accept = false, hashes }: PinParams = {}): PinReport {
     const servers = this.#serversOf(name);
     const wanted = hashes && new Set(hashes);
@@ -346,7 +346,7 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 }
 
-/** The agents' files that these servers are of, each once. */
+/** The agent files of these servers, without duplicates. */
 function agentsOf(visibles: readonly VisibleServer[]): string[] {
   return [...new Set(visibles.flatMap(({ agent }) => agent ?? []))];
 }

@@ -26,9 +26,9 @@ export interface ServerPoolOptions {
 
 /** Who holds servers: a view of the herd. */
 export interface Holder {
-  /** No other has this one: it tells apart what is `per-agent`. */
+  /** Unique for each holder. It separates `per-agent` servers. */
   readonly id: string;
-  /** Whether it stands for one agent, whose `per-agent` servers are to run; for others they are only there to be seen. */
+  /** Whether this is the view of one agent: its `per-agent` servers run. In a shared view they are placeholders. */
   readonly isOneAgent: boolean;
 }
 
@@ -73,7 +73,7 @@ export class ServerPool {
     return this.#byKey.get(key);
   }
 
-  /** What agents have of a `per-agent` server, each its own. */
+  /** The instances of a `per-agent` server. */
   ofAgents(spec: ServerSpec): ConfiguredServer[] {
     const identity = identityOf(spec);
     const entries = [...this.#entries.values()].filter(({ poolKey }) => poolKey.startsWith(identity));

@@ -24,7 +24,7 @@ export interface PinKeeping {
   redact<T>(spec: ServerSpec, value: T): T;
 }
 
-/** What became of a list of tools when it was compared. */
+/** The result of comparing a list of tools with its pins. */
 export interface PinCheck {
   /** Why a tool may not be called. Absent where every one may. */
   blockOf?: (tool: string) => Block | undefined;
@@ -35,7 +35,7 @@ export interface PinCheck {
 }
 
 interface Found extends Comparison {
-  /** What is wrong with what is kept, and with keeping it. */
+  /** Why the pins cannot be read, and why they cannot be written. */
   unreadable?: string | undefined;
   unwritable?: string | undefined;
 }
@@ -49,7 +49,7 @@ export class Pinning {
   readonly #keeping: PinKeeping;
   readonly #now: () => number;
   readonly #log: (text: string) => void;
-  /** What it offers instead of what was pinned, by the last comparison. Another herd may have changed the file since. */
+  /** The differing definitions, from the last comparison. Another herd may have changed the file since. */
   #waiting: PinRecord = new Map();
   #toldProblem: string | undefined;
 
@@ -83,7 +83,7 @@ export class Pinning {
     return { ...verdict, blockOf: (tool) => this.#blockOf(found, tool) };
   }
 
-  /** What is on the disk, and above that what this server offers: another of its kind may offer something else. */
+  /** Reads the record on disk, and puts this server's present definitions over it: another process may have others. */
   get kept(): { record: PinRecord; problem: string | undefined } {
     const { record, problem } = this.#keeping.store.load(this.identity);
     const kept = new Map(record);
@@ -131,7 +131,7 @@ export class Pinning {
     return { ...compare({ ...common, record: record ?? this.#unpinned }), unwritable };
   }
 
-  /** What was seen and not accepted where nothing is known to be pinned: so that it keeps the time at which it was. */
+  /** Definitions that were seen while the pins could not be read. They keep the time at which they were first seen. */
   get #unpinned(): PinRecord {
     return new Map([...this.#waiting].filter(([, { pinned }]) => pinned === undefined));
   }
@@ -191,5 +191,5 @@ function addedText(server: string, tools: readonly string[], isStrict: boolean):
 function problemText(server: string, problem: string, isStrict: boolean, isThere: boolean): string {
   if (isStrict) return `its tools are blocked: ${problem}; see "toolherd pins ${server}"`;
   const follows = isThere ? 'it is set aside, and what is offered now is pinned' : 'nothing new is pinned';
-  return `its pins are in trouble: ${problem}; ${follows}`;
+  return `its pins have a problem: ${problem}; ${follows}`;
 }

@@ -201,7 +201,7 @@ class LinkedIncarnation {
  */
 function toReport(ending: Ending): LinkReport {
   if (ending.kind === 'disconnected') {
-    return { type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' };
+    return { type: 'link.exited', code: 0, signal: null, message: 'it exited without an order' };
   }
   if (ending.cause !== 'exit' || ending.code === 0) {
     const { kind: _, ...failure } = ending;

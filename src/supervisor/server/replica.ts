@@ -127,7 +127,7 @@ export class Replica {
     this.#wake();
   }
 
-  /** What may be called is not what it was. */
+  /** The set of tools that may be called has changed. */
   recheckPins(): void {
     this.#gated.pinnedGate.recheckPins();
   }

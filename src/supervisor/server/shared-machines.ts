@@ -48,7 +48,7 @@ export const sharedKeeper = keeperMachine.provide({
   actions: { reap: ({ context }) => hostOf(context.server).reap() },
 });
 
-/** The herd's clock for an actor: XState knows timers only, and knows them by two functions. */
+/** The herd's clock for an actor: XState needs only two functions, for timers. */
 export function actorClock(clock: Clock) {
   return {
     setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),

@@ -26,7 +26,7 @@ export interface TransientPoolEvents {
   /** There is a reason to read a list. */
   wantsLists(): boolean;
   toRead(isAllWanted: boolean): ReadingOrder;
-  /** A process has ended; `isTold`: because it was told to stop. A request for lists may have waited for it. */
+  /** A process has ended; `isTold`: by order. A request for lists may have waited for it. */
   left(isTold: boolean): void;
   pinChecking?: PinChecking | undefined;
 }

@@ -68,7 +68,7 @@ describe('the budget of a server', () => {
     expect([looks(), clock.pending]).toEqual([5, 0]);
   });
 
-  test('over it, it is told once, busy or not; at it, it is not', () => {
+  test('a server over its limit is ended once, also during a call; at the limit it is not', () => {
     const beasts = [
       new Beast(1, { maxRss: MIB, bytes: MIB }),
       new Beast(2, { maxRss: MIB, bytes: 2 * MIB, idleMs: 0 }),
@@ -89,7 +89,7 @@ describe('the budget of the herd', () => {
     clock.advance(1000);
     expect(told(old, older, oldest)).toEqual([0, 0, 1]);
     expect(oldest.told[0]).toBe(
-      'stopped to make room, as nobody needs it now: the herd uses 30 MiB, more than the 20 MiB of daemon.max_rss',
+      'stopped to free memory, because it was idle: the herd uses 30 MiB, more than the 20 MiB of daemon.max_rss',
     );
     // it is stopping, and still there: no other has to stop for it
     clock.advance(3000);
@@ -110,7 +110,7 @@ describe('the budget of the herd', () => {
     expect(told(eager, lazy)).toEqual([1, 1]);
   });
 
-  test('never one that is busy, began or was called a moment ago, or is a spare; it is said once', () => {
+  test('never a busy server, one that started or was called within 3 s, or a spare; the warning comes once', () => {
     const busy = new Beast(1, { idleMs: 0, bytes: 10 * MIB });
     const fresh = new Beast(2, { idleMs: 2999, bytes: 10 * MIB });
     const spare = new Beast(3, { bytes: 10 * MIB, evictable: undefined });

@@ -53,12 +53,12 @@ describe('with security.pin: warn', () => {
     });
   });
 
-  test('pins that cannot be read are said, and what is offered is pinned anew', async () => {
+  test('unreadable pins are reported, and the present tools are pinned', async () => {
     const { store, world, call } = pinnedHerd('warn');
     store.unreadable = 'the file makes no sense';
     expect((await call('a')).success).toBe(true);
     expect(world.logs).toEqual([
-      'srv: its pins are in trouble: the file makes no sense; it is set aside, and what is offered now is pinned',
+      'srv: its pins have a problem: the file makes no sense; it is set aside, and what is offered now is pinned',
     ]);
     expect(store.records.size).toBe(1);
   });
@@ -244,7 +244,7 @@ describe('with security.pin: enforce', () => {
     expect((await call('a')).success).toBe(true);
   });
 
-  test('pins that cannot be written are none: the first list is blocked, and free as soon as it can be', async () => {
+  test('without writable pins the first list is blocked, until they can be written', async () => {
     const { store, call, announces, herd } = pinnedHerd('enforce');
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     const { error } = await call('a');

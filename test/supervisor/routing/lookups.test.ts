@@ -106,7 +106,7 @@ describe('a request whose server is not named, while another server hangs at its
       sent: false,
       retryable: true,
       message: expect.stringContaining('within the 0.5 s of this call'),
-      why: expect.stringMatching(/not heard: hung \(has been starting for \d+ s\)$/),
+      why: expect.stringMatching(/missing: hung \(has been starting for \d+ s\)$/),
     });
   });
 
@@ -260,7 +260,7 @@ describe('a resource that no known list has, while the server that has it still 
     await world.passes(2500);
     await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
     const why = expect.stringMatching(
-      /^first said: not mine; these were not heard: second \(has been starting/,
+      /^first said: not mine; these lists are missing: second \(has been starting/,
     );
     const fix = 'try again when they run; see "toolherd status"';
     expect(await failure).toMatchObject({

@@ -50,7 +50,7 @@ describe('the link as an actor', () => {
     [
       'a clean end',
       { kind: 'disconnected', reason: 'ended', killed: false },
-      [{ type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' }],
+      [{ type: 'link.exited', code: 0, signal: null, message: 'it exited without an order' }],
     ],
     [
       'an exit with code 0 that left calls behind',
