@@ -5,6 +5,7 @@
  * that is inside it, because some renderers cannot draw it. It is drawn from (or to) each inner state instead.
  */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition, StateValue } from 'xstate';
+import { eventLabel } from './event-name.js';
 
 const depth = 2;
 
@@ -113,13 +114,6 @@ function pathOf(node: AnyStateNode): string {
 function labelOf({ eventType, guard }: AnyTransitionDefinition): string {
   const condition = guardLabel(guard);
   return eventLabel(eventType) + (condition && ` [${condition}]`);
-}
-
-function eventLabel(eventType: string): string {
-  const [, delay] = /^xstate\.after\.([^.]+)\./.exec(eventType) ?? [];
-  if (delay) return `after ${delay}`;
-  const [, how, who] = /^xstate\.(done|error)\.actor\.([^.]+)/.exec(eventType) ?? [];
-  return who ? `${who} ${how === 'done' ? 'ended' : 'broke'}` : eventType;
 }
 
 function guardLabel(guard: unknown): string {

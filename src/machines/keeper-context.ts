@@ -12,7 +12,6 @@ export type KeeperOrder = { type: 'start' } | { type: 'stop' } | { type: 'restar
 export type KeeperEvent =
   | KeeperOrder
   | { type: 'call.waiting' }
-  | { type: 'auth.granted' }
   | PermitReport
   | ServerReport
   /** Raised by the keeper itself, once an ending was read: each state says what follows in it. */

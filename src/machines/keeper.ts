@@ -49,7 +49,6 @@
  * | `restart` | `stop`, then `start`; what is not running is started |
  * | `reset` | forget all failures; a server that waits, is quarantined or needs an authorisation starts at once |
  * | `call.waiting` | a call waits at the gate: starts a server that is idle or `waiting.callable`, and no other. Send it in the same tick in which the call begins to wait |
- * | `auth.granted` | the authorisation is there |
  * | `permit.granted` | from `permit`: go ahead |
  * | `server.connected` | from the incarnation: its handshake is done |
  *
@@ -329,13 +328,7 @@ export const keeperMachine = machine.createMachine({
       on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
     },
     needs_auth: {
-      on: {
-        start: startFor.order,
-        restart: startFor.order,
-        reset: afresh,
-        'auth.granted': startFor.order,
-        stop: 'stopped',
-      },
+      on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
     },
     stopped: {
       on: { start: startFor.order, restart: startFor.order },

@@ -58,7 +58,6 @@ const keeperIgnores: readonly Ignored[] = [
     because: 'calls do not start what was stopped by order',
   },
   { event: /^call\.waiting/, in: /quarantined|needs_auth/, because: 'it was given up until a person acts' },
-  { event: /^auth\.granted/, in: /^(?!needs_auth)/, because: 'it was not waiting for it' },
   { event: /^permit\.granted/, in: /^(?!running\.starting\.queued)/, because: 'nothing is queued' },
   { event: /^permit broke/, in: /connecting/, because: 'it was granted already' },
   { event: /^server\.connected/, in: /queued/, because: 'it was not told to connect' },

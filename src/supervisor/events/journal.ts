@@ -1,5 +1,6 @@
 import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'xstate';
 import type { JournalEntry } from '../../fleet/fleet.js';
+import { type DelayName, delayOf, eventLabel } from '../../machines/event-name.js';
 import { stateName, topName } from '../../machines/state-name.js';
 
 /** Enough entries for an hour of failures; without a limit the journal would leak memory. */
@@ -66,7 +67,7 @@ export class Journal {
     const { key, chart } = owner;
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
-    this.#write(key, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
+    this.#write(key, { at, incarnation, chart, from: last?.state ?? '', to: state, event: eventLabel(event.type), cause });
   };
 
   of(key: string): JournalEntry[] {
@@ -127,21 +128,23 @@ const WORDS: Readonly<Record<string, string>> = {
   'xstate.init': 'a new incarnation',
 };
 
-const TIMERS: readonly [RegExp, string][] = [
-  [/startTimeout/, 'no answer to initialize in time'],
-  [/discoverTimeout/, 'its lists took too long to read'],
-  [/closeTimeout/, 'it did not exit when asked'],
-  [/idleTimeout/, 'no call came for idle_timeout'],
-  [/backoff/, 'the time of the next try came'],
-  [/hold/, 'from now on a call makes the next try'],
-];
+/** What it means that the time of a delay is over. */
+const DELAYS: Readonly<Record<DelayName, string>> = {
+  startTimeout: 'no answer to initialize in time',
+  discoverTimeout: 'its lists took too long to read',
+  closeTimeout: 'it did not exit when asked',
+  idleTimeout: 'no call came for idle_timeout',
+  backoff: 'the time of the next try came',
+  hold: 'from now on a call makes the next try',
+  refill: 'the spares that calls have taken are replaced',
+};
 
 export function describeCause(event: AnyEventObject): string {
   const { type } = event;
   if (type === 'link.failed') return String(event.failure?.message);
   if (typeof event.message === 'string') return event.message;
-  if (type.startsWith('xstate.after'))
-    return TIMERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'a timer';
+  const delay = delayOf(type);
+  if (delay !== undefined) return DELAYS[delay];
   if (type.startsWith('xstate.done.actor')) return endingWords(event.output);
   if (type.startsWith('xstate.error.actor')) return 'a fault in toolherd itself';
   return WORDS[type] ?? type;

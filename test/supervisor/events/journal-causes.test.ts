@@ -17,7 +17,7 @@ describe('what brought a server where it is', () => {
     [{ type: 'xstate.after.idleTimeout.x' }, 'no call came for idle_timeout'],
     [{ type: 'xstate.after.backoff.keeper.waiting' }, 'the time of the next try came'],
     [{ type: 'xstate.after.hold.keeper.waiting.holding' }, 'from now on a call makes the next try'],
-    [{ type: 'xstate.after.other.x' }, 'a timer'],
+    [{ type: 'xstate.after.refill.transient.open' }, 'the spares that calls have taken are replaced'],
     [
       { type: 'xstate.done.actor.server.1', output: failed({ cause: 'exit', message: 'it died' }) },
       'it died',
