@@ -67,7 +67,15 @@ export class Journal {
     const { key, chart } = owner;
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
-    this.#write(key, { at, incarnation, chart, from: last?.state ?? '', to: state, event: eventLabel(event.type), cause });
+    this.#write(key, {
+      at,
+      incarnation,
+      chart,
+      from: last?.state ?? '',
+      to: state,
+      event: eventLabel(event.type),
+      cause,
+    });
   };
 
   of(key: string): JournalEntry[] {

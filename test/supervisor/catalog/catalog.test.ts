@@ -75,7 +75,7 @@ describe('what a server offered in an earlier life', () => {
     ]);
   });
 
-  test('that equals the answer of the server causes no event and no write', async () => {
+  test('is what it still offers: nothing is told, nothing is written again', async () => {
     const { names, events, catalogs } = await afterwards(tools('a'), tools('a'));
     await names(true);
     expect([events, catalogs.saves]).toEqual([[], 1]);
@@ -241,7 +241,7 @@ describe('FR-016: lists that have changed', () => {
     expect(world.links.at(-1)?.reads).toEqual([]);
   });
 
-  test('after a transient process reports a change and ends, the next process reads the list', async () => {
+  test('a transient process that says so and goes leaves it to the next to look', async () => {
     const { world, names, call, events } = stage(tools('a'), { lifecycle: 'transient' });
     await names();
     events.length = 0;
@@ -258,7 +258,7 @@ describe('FR-016: lists that have changed', () => {
     expect(events.map(({ added }) => added)).toEqual([['b']]);
   });
 
-  test('a new definition under the same name is reported as changed', async () => {
+  test('a definition that is another under the same name is told as changed', async () => {
     const { world, names, events } = stage(tools('a'));
     await names();
     events.length = 0;
@@ -273,7 +273,7 @@ describe('FR-016: lists that have changed', () => {
 });
 
 describe('FR-016: a config that changes', () => {
-  test('the entries of a removed server are reported as removed', async () => {
+  test('a server that is taken out takes along what it offered, and that is told', async () => {
     const { herd, names, events } = stage(tools('a', 'b'));
     await names();
     events.length = 0;

@@ -169,7 +169,7 @@ describe('a list that changes while it is read', () => {
     },
   );
 
-  test('is read once more, because the first reading is outdated', async () => {
+  test('is read once more: what was read is not what it is', async () => {
     const { world, server, tools } = await stage({}, listing('old'));
     let answer: (tools: JsonObject[]) => void = () => {};
     const slow = new Promise<JsonObject[]>((resolve) => {

@@ -28,7 +28,7 @@ describe('U7: one bad definition', () => {
     });
   });
 
-  test('without a usable name is left out; of two with the same name the first counts; both are logged', () => {
+  test('without a usable name is left out, and of two with the same name the first counts: both are said', () => {
     const found = [{ name: 'a', n: 1 }, { name: 7 }, {}, { name: '' }, { name: 'a', n: 2 }];
     const { items, logs } = sifted('prompts', found);
     expect(items).toEqual([{ name: 'a', n: 1 }]);

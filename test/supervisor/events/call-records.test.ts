@@ -66,7 +66,7 @@ describe('the record of a call', () => {
     await until(() => written.length === 2);
   });
 
-  it('has the name that its caller had at the time of the call', () => {
+  it('has the name that its caller had, be it another one by then', () => {
     const { records, written, who } = stage();
     records.add('s', 's', ENDED);
     who.client = { name: 'late', version: null };

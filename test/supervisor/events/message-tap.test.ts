@@ -116,7 +116,7 @@ describe('notifications of a server', () => {
     expect(JSON.stringify(events)).not.toContain('hunter');
   });
 
-  test('a flood of log messages is limited, and the log counts the dropped ones', async () => {
+  test('a flood of log messages is cut down, and it is said how many are missing', async () => {
     const { say, written } = await listen();
     await say('chatty', 'flood', { count: 2000 });
     const kept = written().filter(({ source }) => source === 'mcp').length;
@@ -130,7 +130,7 @@ describe('notifications of a server', () => {
     expect(said).toMatchObject({ level: 40, source: 'toolherd' });
   });
 
-  test('FR-028: its notifications are emitted unchanged, except those that toolherd handles', async () => {
+  test('FR-028: its notifications are told as they came, without those that mean something to toolherd', async () => {
     const { say, heard, events } = await listen();
     const notify = (method: string, params?: unknown) => say('chatty', 'notify', { method, params });
     await notify('notifications/tools/list_changed');

@@ -142,7 +142,7 @@ describe('a changed config', () => {
     expect(world.alive).toEqual([]);
   });
 
-  test('I2: calls that wait between two tries of the old server get that error too', async () => {
+  test('I2: calls that wait between two tries of the old one are told as well', async () => {
     const { world, herd } = stage();
     herd.apply([named('a')]);
     await herd.view.order('start', { all: true }, true);
@@ -199,7 +199,7 @@ describe('shutdown', () => {
     for (const link of world.alive) link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
   };
 
-  test('I6 FR-024 FR-025: stops all servers at once and reports which exited and which were killed', async () => {
+  test('I6 FR-024 FR-025: stops all at once and tells who went by themselves and who had to be killed', async () => {
     const { world, herd } = stage();
     herd.apply([
       named('a', { start: 'eager' }),
@@ -216,7 +216,7 @@ describe('shutdown', () => {
     expect([world.alive, world.clock.pending]).toEqual([[], 0]);
   });
 
-  test('I6: a server that still runs after the grace is killed and reported as killed', async () => {
+  test('I6: what still runs when the grace is over is killed, and told as killed', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' }), named('b', { lifecycle: 'transient', spares: 1 })]);
     await settled();

@@ -48,7 +48,7 @@ describe('the root of the herd', () => {
     expect([broke.length, root.getSnapshot().status]).toEqual([1, 'active']);
   });
 
-  test('a released child is removed, also a broken one; releasing an unknown child does nothing', () => {
+  test('what is released is forgotten, a broken one too; what never was is no matter', () => {
     const { root, keep } = stage();
     keep('a').send({ type: 'break' });
     keep('b');

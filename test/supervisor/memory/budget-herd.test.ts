@@ -22,7 +22,7 @@ function stage(...specs: ReturnType<typeof spec>[]) {
 }
 
 describe('max_rss', () => {
-  test('over it a server gets TERM, its call fails at once, and a new incarnation follows', async () => {
+  test('over it a server is asked to go from TERM on, its call is told at once, and another follows', async () => {
     const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB }));
     const running = call('one');
     await settled();

@@ -68,7 +68,7 @@ describe('the budget of a server', () => {
     expect([looks(), clock.pending]).toEqual([5, 0]);
   });
 
-  test('a server over its limit is ended once, also during a call; at the limit it is not', () => {
+  test('over it, it is told once, busy or not; at it, it is not', () => {
     const beasts = [
       new Beast(1, { maxRss: MIB, bytes: MIB }),
       new Beast(2, { maxRss: MIB, bytes: 2 * MIB, idleMs: 0 }),
@@ -110,7 +110,7 @@ describe('the budget of the herd', () => {
     expect(told(eager, lazy)).toEqual([1, 1]);
   });
 
-  test('never a busy server, one that started or was called within 3 s, or a spare; the warning comes once', () => {
+  test('never one that is busy, began or was called a moment ago, or is a spare; it is said once', () => {
     const busy = new Beast(1, { idleMs: 0, bytes: 10 * MIB });
     const fresh = new Beast(2, { idleMs: 2999, bytes: 10 * MIB });
     const spare = new Beast(3, { bytes: 10 * MIB, evictable: undefined });

@@ -67,13 +67,13 @@ describe('the hash of a definition', () => {
 describe('what a server offers against what was pinned', () => {
   const { record } = judged(undefined, [tool('a'), tool('b')]);
 
-  test('the first list is pinned unchanged; an empty list does not count as the first', () => {
+  test('the first list is pinned as it is, an empty one is none', () => {
     expect([...record.values()].every(({ pinned, offered }) => pinned && !offered)).toBe(true);
     expect(judged(undefined, [])).toMatchObject({ isDirty: false, changed: [], added: [] });
     expect(judged(record, [tool('b'), tool('a')])).toMatchObject({ isDirty: false, changed: [], added: [] });
   });
 
-  test('a changed tool is reported once per change, and its pin stays', () => {
+  test('a changed tool is told once for each change, and its pin stays what it was', () => {
     const first = judged(record, [tool('a', 'evil'), tool('b')], true, LATER);
     expect(first).toMatchObject({ isDirty: true, changed: ['a'], added: [] });
     expect(first.record.get('a')).toMatchObject({ pinned: { at: AT }, offered: { at: LATER } });
@@ -101,7 +101,7 @@ describe('what a server offers against what was pinned', () => {
     expect(lenient.record.get('c')?.offered).toBeUndefined();
   });
 
-  test('a cached list does not undo what another process offers', () => {
+  test('what is only remembered takes nothing back that another process offers', () => {
     const { record: changed } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
     const tools = [tool('a'), tool('b')];
     const options = { record: changed, tools, isStrict: true, isFresh: false, at: AT, redact: same };

@@ -53,7 +53,7 @@ describe('with security.pin: warn', () => {
     });
   });
 
-  test('unreadable pins are reported, and the present tools are pinned', async () => {
+  test('pins that cannot be read are said, and what is offered is pinned anew', async () => {
     const { store, world, call } = pinnedHerd('warn');
     store.unreadable = 'the file makes no sense';
     expect((await call('a')).success).toBe(true);
@@ -244,7 +244,7 @@ describe('with security.pin: enforce', () => {
     expect((await call('a')).success).toBe(true);
   });
 
-  test('without writable pins the first list is blocked, until they can be written', async () => {
+  test('pins that cannot be written are none: the first list is blocked, and free as soon as it can be', async () => {
     const { store, call, announces, herd } = pinnedHerd('enforce');
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     const { error } = await call('a');

@@ -111,29 +111,26 @@ describe('when the setting becomes enforce, a process that was let in before its
 });
 
 describe('when nothing is enforced any more', () => {
-  test.each(['transient', 'singleton'] as const)(
-    '%s: a request for a list does not wait',
-    async (lifecycle) => {
-      const { setting, herd, call, offers } = pinnedHerd('enforce', { lifecycle });
-      await call('a');
-      await herd.view.order('stop', { servers: ['srv'] }, true);
-      await herd.view.order('start', { servers: ['srv'] });
-      offers(new Promise(() => {}));
-      if (lifecycle === 'singleton') await herd.view.order('restart', { servers: ['srv'] });
-      let isDone = false;
-      const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' }).finally(() => (isDone = true));
-      await turns();
-      expect(isDone).toBe(false);
-      setting.policy = 'warn';
-      herd.recheckPins();
-      await turns();
-      expect(isDone).toBe(true);
-      expect((await waiting).success).toBe(true);
-    },
-  );
+  test.each(['transient', 'singleton'] as const)('%s: who waits for a list need not', async (lifecycle) => {
+    const { setting, herd, call, offers } = pinnedHerd('enforce', { lifecycle });
+    await call('a');
+    await herd.view.order('stop', { servers: ['srv'] }, true);
+    await herd.view.order('start', { servers: ['srv'] });
+    offers(new Promise(() => {}));
+    if (lifecycle === 'singleton') await herd.view.order('restart', { servers: ['srv'] });
+    let isDone = false;
+    const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' }).finally(() => (isDone = true));
+    await turns();
+    expect(isDone).toBe(false);
+    setting.policy = 'warn';
+    herd.recheckPins();
+    await turns();
+    expect(isDone).toBe(true);
+    expect((await waiting).success).toBe(true);
+  });
 });
 
-describe('whether a blocked tool may run is decided by the list of the next process', () => {
+describe('a blocked tool of a server that does not run is for the process that comes to say', () => {
   const names = (stage: ReturnType<typeof pinnedHerd>) =>
     stage.world.links.flatMap(({ calls }) => calls.map(({ params }) => params.name));
 

@@ -57,7 +57,7 @@ describe('the health of a server', () => {
     expect(state.hung).toEqual(['no answer to ping']);
   });
 
-  test('U6: a silent remote server counts as lost, with or without calls, unless bytes arrived from it', async () => {
+  test('U6: a remote one that is silent is gone, calls or not, unless something is heard of it', async () => {
     const { state, link, passes } = stage(undefined, true);
     state.answers = false;
     link.session.send(request(), { settle: () => {}, progress: () => {} });
@@ -72,7 +72,7 @@ describe('the health of a server', () => {
     expect([state.pings, state.hung]).toEqual([2, ['no answer to ping']]);
   });
 
-  test('P8: after a sleep of this machine the server does not count as hung', async () => {
+  test('P8: it is not the server that hangs when we were asleep', async () => {
     const { state, clock } = stage();
     state.answers = false;
     clock.advance(1000);

@@ -9,7 +9,7 @@ function stage() {
   return { clock, told, changes };
 }
 
-test('FR-016: notifications within a tenth of a second cause one reading', () => {
+test('FR-016: what follows within a tenth of a second is told together', () => {
   const { clock, told, changes } = stage();
   changes.note();
   clock.advance(50);
@@ -23,7 +23,7 @@ test('FR-016: notifications within a tenth of a second cause one reading', () =>
   expect(told).toHaveLength(1);
 });
 
-test('a storm causes one reading a second, and one after its end', () => {
+test('a storm is told once a second, and its end is told too', () => {
   const { clock, told, changes } = stage();
   for (let ms = 0; ms < 3050; ms += 10) {
     changes.note();
@@ -33,7 +33,7 @@ test('a storm causes one reading a second, and one after its end', () => {
   expect(told).toEqual([100, 1100, 2100, 3100]);
 });
 
-test('after the end no reading follows', () => {
+test('after the end nothing is told', () => {
   const { clock, told, changes } = stage();
   changes.note();
   changes.stop();

@@ -87,7 +87,7 @@ describe('a lazy server', () => {
 });
 
 describe('a crash', () => {
-  test('P4 I2: fails calls in flight at once with sent: true; a later call waits and is served', async () => {
+  test('P4 I2: fails what is in flight at once with sent: true; what comes a moment later waits and is served', async () => {
     const { world, replica, call, up, marks } = stage();
     const link = await up();
     const running = call('a');
@@ -265,7 +265,7 @@ describe('orders while calls wait', () => {
     expect([caller.result !== undefined, marks()]).toEqual([true, [[], ['a']]]);
   });
 
-  test('restart: calls in flight get an error, new calls wait', async () => {
+  test('restart: what is in flight is told, what comes while it restarts waits', async () => {
     const { world, replica, call, up } = stage({}, { goes: 'never' });
     const link = await up();
     const running = call('a');
@@ -328,7 +328,7 @@ describe('the gate', () => {
 });
 
 describe('an idle server', () => {
-  test('stops after its idle time; a call during the stop is served by the next incarnation', async () => {
+  test('goes after its idle time; a call that comes while it goes is served by the next', async () => {
     const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
     const link = await up();
     await world.passes(10_000);
@@ -418,7 +418,7 @@ describe('the status of a replica', () => {
     expect(replica.lastStop).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
   });
 
-  test('whenDecided waits for a start, and resolves at once when nothing starts', async () => {
+  test('whenDecided waits for a start, and not for what is decided', async () => {
     const { world, replica } = stage();
     await replica.whenDecided();
     replica.order('start');
@@ -435,7 +435,7 @@ describe('the status of a replica', () => {
 });
 
 describe('a bug of ours', () => {
-  test('I2: a keeper that breaks kills its process, fails waiting calls, and takes no more calls', async () => {
+  test('I2: a keeper that breaks kills its process, tells who waits, and takes no more calls', async () => {
     const random = () => {
       throw new Error('no chance');
     };

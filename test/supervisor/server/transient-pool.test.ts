@@ -96,7 +96,7 @@ describe('a transient server', () => {
     expect([world.links, transients.detail]).toEqual([[], 'idle']);
   });
 
-  test('I2: a crash in mid-call fails the call with sent: true, and status shows the crash', async () => {
+  test('I2: a crash in mid-call is told with sent: true, and shown as what it was', async () => {
     const { world, call, transients } = stage({ manners: { opens: true } });
     const caller = call();
     await settled();
@@ -183,7 +183,7 @@ describe('taking a transient call back', () => {
     expect([caller.error.type, world.links, children()]).toEqual(['CancelledError', [], []]);
   });
 
-  test('after it was sent: the server gets notifications/cancelled, and the process stops', async () => {
+  test('after it was sent: the server is told, and the process goes', async () => {
     const { world, call } = stage({ manners: { opens: true } });
     const caller = call();
     await settled();
@@ -357,7 +357,7 @@ describe('spares', () => {
     expect(caller.routes).toEqual([1]);
   });
 
-  test('a spare that has died takes no call, before its ending is reported', async () => {
+  test('one that has died is not taken, though its end was not told yet', async () => {
     const { world, call, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
     transients.start();
     await settled();
