@@ -25,6 +25,8 @@ export type Outcome =
 export interface CallSink {
   /** Called once; for a refused call, before `send` returns. */
   settle(outcome: Outcome): void;
+  /** The session of this incarnation has the call; before `settle`. A call that waits for a session has none yet. */
+  routed?: ((incarnation: number) => void) | undefined;
   /** Where present, the server is asked for progress, and progress extends the timeout. */
   progress?: ((progress: JsonObject) => void) | undefined;
   /**

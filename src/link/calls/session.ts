@@ -163,6 +163,7 @@ export class Session {
 
   /** Undefined when the call was refused; its sink was settled with the reason. */
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
+    sink.routed?.(this.incarnation);
     const refusal = this.#refusal(request);
     if (refusal !== undefined) return this.#settleSink(sink, { ok: false, error: refusal });
     const id = this.#nextId;

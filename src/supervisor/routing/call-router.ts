@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
 import type { RequestParams } from '../../fleet/fleet.js';
-import type { Ask, CallHandle, Outcome } from '../../link/calls/call.js';
+import type { Ask, CallHandle, CallSink, Outcome } from '../../link/calls/call.js';
 import { cancelled } from '../../link/calls/refusals.js';
 import { onAbort } from '../../shared/async.js';
 import { MCPError, type MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
@@ -10,7 +10,6 @@ import { disabled } from '../errors.js';
 import type { EndedCall, HerdRequest } from '../events/call-event.js';
 import { reasonOf } from '../server/call-refusal.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import type { RoutedSink } from '../server/gate.js';
 import type { SearchLimits } from '../view/view-catalog.js';
 import { type KeepText, limitMcpResult } from './result-limit.js';
 import type { Search, Target, TargetResolver } from './target-resolver.js';
@@ -26,7 +25,7 @@ export interface HerdCall extends HerdRequest {
 }
 
 /** Where the outcome of a request goes. */
-export interface RouterSink extends RoutedSink {
+export interface RouterSink extends CallSink {
   /** The name of the server that serves it. */
   found?: ((server: string) => void) | undefined;
   /** It cuts results to `result_limit` in its own form; the router leaves them whole. */
@@ -78,7 +77,7 @@ function unserved(call: HerdCall, error: MCPError, elapsedMs: number): EndedCall
 }
 
 /** One request on its way: `resolving` → `sent` → `settled`, or refused in between. */
-class RoutedCall implements RoutedSink, Search {
+class RoutedCall implements CallSink, Search {
   readonly progress: ((progress: JsonObject) => void) | undefined;
   readonly ask: Ask | undefined;
   acceptsRaw: boolean | undefined;

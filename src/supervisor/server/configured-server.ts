@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, Outcome } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest, CallSink, Outcome } from '../../link/calls/call.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
@@ -17,7 +17,6 @@ import { replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './call-refusal.js';
-import type { RoutedSink } from './gate.js';
 import { Latencies } from './latencies.js';
 import { Replica } from './replica.js';
 import { ResourceWatch } from './resource-watch.js';
@@ -162,7 +161,7 @@ export class ConfiguredServer {
   }
 
   /** The replica that can take it soonest takes the call; of several the least busy. */
-  send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  send(request: CallRequest, sink: CallSink): CallHandle | undefined {
     this.calls += 1;
     return this.#send(request, sink);
   }
@@ -222,7 +221,7 @@ export class ConfiguredServer {
     return this.#replicas.some(({ isUp }) => isUp);
   }
 
-  #send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  #send(request: CallRequest, sink: CallSink): CallHandle | undefined {
     if (this.#transients !== undefined) return this.#transients.send(request, sink);
     let chosen = this.#replicas[0];
     if (this.#replicas.length > 1) {

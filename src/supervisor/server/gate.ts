@@ -4,16 +4,6 @@ import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { type Taker, WaitingCalls } from './waiting-calls.js';
 
-/** A sink that also learns which incarnation its call was given to. */
-export interface RoutedSink extends CallSink {
-  routed?: ((incarnation: number) => void) | undefined;
-}
-
-export function route(session: Session, request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-  sink.routed?.(session.incarnation);
-  return session.send(request, sink);
-}
-
 export interface GateOptions {
   /** The server's name, for messages. */
   name: string;
@@ -31,7 +21,7 @@ export interface GateOptions {
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #waitingCalls: WaitingCalls<RoutedSink>;
+  readonly #waitingCalls: WaitingCalls;
   #session: Session | undefined;
 
   constructor(options: GateOptions) {
@@ -53,8 +43,8 @@ export class Gate {
     return this.#session?.state === 'open';
   }
 
-  send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
-    if (this.#session !== undefined && this.isOpen) return route(this.#session, request, sink);
+  send(request: CallRequest, sink: CallSink): CallHandle | undefined {
+    if (this.#session !== undefined && this.isOpen) return this.#session.send(request, sink);
     const refusal = this.#options.refusal();
     if (refusal !== undefined) {
       sink.settle({ ok: false, error: refusal });
@@ -66,7 +56,7 @@ export class Gate {
   }
 
   /** Called on entering `connected`: waiting calls pass first, in order. */
-  open(session: Session, take: Taker<RoutedSink> = (...call) => route(session, ...call)): void {
+  open(session: Session, take: Taker = (request, sink) => session.send(request, sink)): void {
     this.#session = session;
     while (this.#waitingCalls.handOver(take));
   }

@@ -1,9 +1,8 @@
-import type { CallRequest } from '../../link/calls/call.js';
+import type { CallRequest, CallSink } from '../../link/calls/call.js';
 import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
-import { type RoutedSink, route } from './gate.js';
 
 export interface PinChecking {
   /** Whether tools must be compared with their pins before a call. */
@@ -85,7 +84,7 @@ export class PinnedGate {
     if (session === undefined || !this.isUp || !this.#isHeld) return;
     this.#isHeld = false;
     this.#gate.open(session, (request, sink) =>
-      refuse(this.#pinChecking, request, sink) ? undefined : route(session, request, sink),
+      refuse(this.#pinChecking, request, sink) ? undefined : session.send(request, sink),
     );
   }
 }
@@ -94,7 +93,7 @@ export class PinnedGate {
 export function refuse(
   pinChecking: PinChecking | undefined,
   request: CallRequest,
-  sink: RoutedSink,
+  sink: CallSink,
 ): boolean {
   const error = pinChecking?.isStrict() === true ? pinChecking.refusalOf(request) : undefined;
   if (error === undefined) return false;

@@ -1,6 +1,6 @@
 import { type ActorRefFrom, createActor } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest, CallSink } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
@@ -12,7 +12,6 @@ import {
 } from '../../machines/transient-context.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
-import type { RoutedSink } from './gate.js';
 import { type PinChecking, refuse } from './pinned-gate.js';
 import type { ServerDeps } from './server-deps.js';
 import { actorClock } from './shared-machines.js';
@@ -42,10 +41,10 @@ export class TransientPool {
   /** Those that have not ended, by their incarnation. */
   readonly #processes = new Map<number, TransientProcess>();
   /** Every call waits here until the machine has chosen its process, most for no time at all. */
-  readonly #queue: WaitingCalls<RoutedSink>;
+  readonly #queue: WaitingCalls;
   readonly #waiters = new Set<() => void>();
   /** The sink of the call that is being sent at this moment. */
-  #arriving: RoutedSink | undefined;
+  #arriving: CallSink | undefined;
   /** The error of calls while it is stopped. */
   #refusal: MCPError | undefined;
   newest: TransientProcess | undefined;
@@ -124,7 +123,7 @@ export class TransientPool {
     return this.#context.lastStops;
   }
 
-  send(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  send(request: CallRequest, sink: CallSink): CallHandle | undefined {
     if (!this.#isOpen && this.#refusal !== undefined) {
       sink.settle({ ok: false, error: this.#refusal });
       return undefined;
@@ -268,7 +267,7 @@ export class TransientPool {
   #serve(process: number): void {
     const transient = this.#processes.get(process);
     let isTaken = false;
-    const take = (request: CallRequest, sink: RoutedSink) => {
+    const take = (request: CallRequest, sink: CallSink) => {
       // while a call waited, a spare may have listed a tool that is not as it was pinned
       if (sink !== this.#arriving && refuse(this.#on.pinChecking, request, sink)) return undefined;
       isTaken = true;

@@ -1,6 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
-import type { CallHandle, CallRequest, Outcome } from '../../link/calls/call.js';
+import type { CallHandle, CallRequest, CallSink, Outcome } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { Opened } from '../../link/link.js';
 import type { StartPurpose } from '../../machines/permit.js';
@@ -10,7 +10,6 @@ import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';
 import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
-import type { RoutedSink } from './gate.js';
 import { Gate } from './gate.js';
 import { GatedLink } from './gated-link.js';
 import type { PinChecking } from './pinned-gate.js';
@@ -122,7 +121,7 @@ export class TransientProcess {
   }
 
   /** Its one call. An error thrown by the caller's own code is logged, and does not keep the process alive. */
-  take(request: CallRequest, sink: RoutedSink): CallHandle | undefined {
+  take(request: CallRequest, sink: CallSink): CallHandle | undefined {
     this.#isTaken = true;
     this.startForUse();
     const settle = (outcome: Outcome) => {

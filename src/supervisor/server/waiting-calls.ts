@@ -9,17 +9,17 @@ const MOST_WAITING = 10_000;
 const MOST_BYTES = 64 * 2 ** 20;
 
 /** Takes a call over: a session, or a process that will have one. */
-export type Taker<Sink extends CallSink> = (request: CallRequest, sink: Sink) => CallHandle | undefined;
+export type Taker = (request: CallRequest, sink: CallSink) => CallHandle | undefined;
 
 /**
  * Calls that wait for a session or a process, in the order in which they came. Each leaves once: handed over, failed,
  * cancelled, or timed out. Only a timeout that the caller set counts here: how long a start may take is the server's.
  */
-export class WaitingCalls<Sink extends CallSink = CallSink> {
+export class WaitingCalls {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #waiting = new Set<WaitingCall<Sink>>();
-  readonly #deadlines: Deadlines<WaitingCall<Sink>>;
+  readonly #waiting = new Set<WaitingCall>();
+  readonly #deadlines: Deadlines<WaitingCall>;
   #bytes = 0;
 
   /** `name`: the server's, for messages. */
@@ -34,7 +34,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 
   /** Undefined when too many wait: its sink has the error then. The handle stays valid after the call was handed over. */
-  add(request: CallRequest, sink: Sink): CallHandle | undefined {
+  add(request: CallRequest, sink: CallSink): CallHandle | undefined {
     const overload = this.#overload();
     if (overload !== undefined) {
       sink.settle({ ok: false, error: overload });
@@ -52,7 +52,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 
   /** Hands over the one that has waited longest. False when none is left. */
-  handOver(taker: Taker<Sink>): boolean {
+  handOver(taker: Taker): boolean {
     for (const waiting of this.#waiting) {
       const leftMs = waiting.deadline - this.#clock.now();
       // it has timed out, and the timer has not fired yet
@@ -83,7 +83,7 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     return new OverloadedError(message, { retryable: true, why, fix: 'try again when it runs' });
   }
 
-  #expire(waiting: WaitingCall<Sink>): void {
+  #expire(waiting: WaitingCall): void {
     const message = `${this.#name}: was not connected within the ${(waiting.request.timeoutMs ?? 0) / 1000} s of this call`;
     const details = {
       retryable: true,
@@ -93,12 +93,12 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
     this.#fail(waiting, new MCPTimeoutError(message, details));
   }
 
-  #fail(waiting: WaitingCall<Sink>, error: MCPError): void {
+  #fail(waiting: WaitingCall, error: MCPError): void {
     // the sink may cancel other calls, and cancel this one again
     if (this.#leave(waiting)) waiting.sink.settle({ ok: false, error });
   }
 
-  #leave(waiting: WaitingCall<Sink>): boolean {
+  #leave(waiting: WaitingCall): boolean {
     if (!this.#waiting.delete(waiting)) return false;
     this.#bytes -= waiting.bytes;
     this.#deadlines.remove(waiting);
@@ -106,16 +106,16 @@ export class WaitingCalls<Sink extends CallSink = CallSink> {
   }
 }
 
-class WaitingCall<Sink extends CallSink> implements Timed {
+class WaitingCall implements Timed {
   readonly request: CallRequest;
-  readonly sink: Sink;
+  readonly sink: CallSink;
   readonly deadline: number;
   readonly bytes: number;
   tick = 0;
   /** Set when it was handed over. */
   handle: CallHandle | undefined;
 
-  constructor(request: CallRequest, sink: Sink, now: number) {
+  constructor(request: CallRequest, sink: CallSink, now: number) {
     this.request = request;
     this.sink = sink;
     this.deadline = request.timeoutMs === undefined ? Number.POSITIVE_INFINITY : now + request.timeoutMs;
