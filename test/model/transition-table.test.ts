@@ -66,7 +66,6 @@ const keeperIgnores: readonly Ignored[] = [
 ];
 
 const transientIgnores: readonly Ignored[] = [
-  { event: /^start$/, in: /^open\.waiting/, because: 'the next try keeps its time' },
   { event: /^(start|reset)$/, in: /^open\.stocked/, because: 'no spare is missing, no failure is counted' },
   { event: /^restart$/, in: /spares 0, no process/, because: 'no process runs, and no spare is wanted' },
   { event: /^(stop|reset)$/, in: /^stopped/, because: 'it is obeyed already' },

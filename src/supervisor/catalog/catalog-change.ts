@@ -30,15 +30,15 @@ export function changesOf(before: Lists, after: Lists): CatalogChange[] {
 }
 
 /** Subscribers of a list also get the tools that differ from their pins, even if the list itself has not changed. */
-export function withChanges(
+export function withUnaccepted(
   changes: CatalogChange[],
   { tools = [] }: Lists,
-  news: readonly string[],
+  unaccepted: readonly string[],
 ): CatalogChange[] {
-  if (news.length === 0) return changes;
+  if (unaccepted.length === 0) return changes;
   const none: CatalogChange = { list: 'tools', count: tools.length, added: [], removed: [], changed: [] };
   const change = changes.find(({ list }) => list === 'tools') ?? none;
-  return [{ ...change, unaccepted: [...news] }, ...changes.filter((other) => other !== change)];
+  return [{ ...change, unaccepted: [...unaccepted] }, ...changes.filter((other) => other !== change)];
 }
 
 /** How the known lists of several servers differ. A server that one side lacks has empty lists there. */

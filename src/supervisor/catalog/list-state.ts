@@ -1,6 +1,5 @@
-import type { Backoff } from '../../machines/restart/restart-policy.js';
+import { type Backoff, backoffMs } from '../../machines/restart/restart-policy.js';
 import type { Clock } from '../../shared/clock.js';
-import { RetryTimer } from './retry-timer.js';
 
 /**
  * | state | what is true in it |
@@ -14,7 +13,7 @@ import { RetryTimer } from './retry-timer.js';
 export type Freshness = 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
 
 /** A list that could not be read is read again after 1 s, 2 s, 4 s … 60 s, for as long as its server runs. */
-export const LIST_RETRY: Backoff = { minMs: 1000, maxMs: 60_000, factor: 2, jitter: 0 };
+const RETRY: Backoff = { minMs: 1000, maxMs: 60_000, factor: 2, jitter: 0 };
 
 export interface ListStateOptions {
   clock: Clock;
@@ -25,15 +24,16 @@ export interface ListStateOptions {
 /** Whether one list of a server is known, whether it has to be read, and when a reading that failed is tried again. */
 export class ListState {
   readonly #options: ListStateOptions;
-  readonly #retry: RetryTimer;
   #freshness: Freshness = 'unknown';
   #version = 0;
   #goodUntil = Number.POSITIVE_INFINITY;
   #reason: string | undefined;
+  #failures = 0;
+  #retry: unknown;
+  #nextTryAt: number | undefined;
 
   constructor(options: ListStateOptions) {
     this.#options = options;
-    this.#retry = new RetryTimer({ clock: options.clock, random: () => 0 }, LIST_RETRY);
   }
 
   get freshness(): Freshness {
@@ -50,8 +50,9 @@ export class ListState {
     return this.#reason;
   }
 
+  /** When a reading that failed is tried again; undefined where no try is to come. */
   get nextTryAt(): number | undefined {
-    return this.#retry.dueAt;
+    return this.#nextTryAt;
   }
 
   /** The lifetime that the server gave has passed, and no reading was ordered since. */
@@ -71,12 +72,12 @@ export class ListState {
 
   /** A request for the list has to wait for a reading. While the next try of a failed one is to come, no wait helps. */
   get isMissing(): boolean {
-    return !this.isKnown && !this.#retry.isSet;
+    return !this.isKnown && this.#nextTryAt === undefined;
   }
 
   /** An order to read the lists means this one too. */
   get isDue(): boolean {
-    return this.#freshness !== 'fresh' && !this.#retry.isSet;
+    return this.#freshness !== 'fresh' && this.#nextTryAt === undefined;
   }
 
   recalled(): void {
@@ -86,7 +87,7 @@ export class ListState {
   /** Marks it as stale. A reading is ordered, so the pending retry is dropped. */
   doubt(): void {
     this.#version += 1;
-    this.#retry.clear();
+    this.suspend();
     if (this.#freshness === 'fresh') this.#freshness = 'stale';
   }
 
@@ -95,18 +96,31 @@ export class ListState {
     this.#freshness = version === undefined || version === this.#version ? 'fresh' : 'stale';
     this.#goodUntil = this.#options.clock.now() + ttlMs;
     this.#reason = undefined;
-    this.#retry.clear();
-    this.#retry.forgive();
+    this.#failures = 0;
+    this.suspend();
   }
 
   failed(reason: string): void {
     this.#freshness = this.isKnown ? 'stale' : 'failed';
     this.#reason = reason;
-    this.#retry.set(() => this.#options.retry());
+    if (this.#nextTryAt === undefined) this.#planRetry();
   }
 
-  /** No process is left that could be asked. */
+  /** No process is left that could be asked: no try is to come. */
   suspend(): void {
-    this.#retry.clear();
+    this.#options.clock.clearTimeout(this.#retry);
+    this.#nextTryAt = undefined;
+  }
+
+  /** The delay grows until a reading succeeds. */
+  #planRetry(): void {
+    const { clock, retry } = this.#options;
+    this.#failures += 1;
+    const delayMs = backoffMs(this.#failures, RETRY, 0);
+    this.#nextTryAt = clock.now() + delayMs;
+    this.#retry = clock.setTimeout(() => {
+      this.#nextTryAt = undefined;
+      retry();
+    }, delayMs);
   }
 }

@@ -46,6 +46,24 @@ export type Reading = Partial<Lists> & {
   order?: ReadingOrder;
 };
 
+/** The owner of the lists that the processes of a server read: its catalog. */
+export interface ListsOwner {
+  /** There is a reason to read some list. */
+  readonly isDue: boolean;
+  /** A request waits for a list. */
+  readonly isAwaited: boolean;
+  /** Which lists an order to read them means: all, or those that are not fresh. */
+  toRead(isAllWanted: boolean): ReadingOrder;
+  /** Takes what a process has read. */
+  take(reading: Reading): void;
+  /** The server reported a change of this list; a reading follows. */
+  doubt(list: ListName): void;
+  /** No process is left that could be asked again. */
+  suspend(): void;
+  /** No process will read the lists that requests wait for. */
+  giveUp(): void;
+}
+
 export const NO_LISTS: Lists = {
   tools: undefined,
   prompts: undefined,

@@ -93,7 +93,7 @@ export class PublicNames {
 
   constructor(list: 'tools' | 'prompts', servers: readonly Source[]) {
     const known = servers.flatMap((server) =>
-      (server.catalog.lists[list] ?? []).map((definition) => ({
+      (server.catalog.knownLists()[list] ?? []).map((definition) => ({
         server,
         name: String(definition.name),
         definition,

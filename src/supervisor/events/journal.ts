@@ -10,14 +10,14 @@ export interface Change extends JournalEntry {
   key: string;
 }
 
-export type Chart = 'server' | 'keeper';
+export type Chart = 'server' | 'keeper' | 'transient';
 
 /** The actors under the root, by their ids: the key of the server that each belongs to, and its chart. */
 export type ActorOwners = Map<string, { key: string; chart: Chart }>;
 
 interface Owner {
   key: string;
-  chart: Chart;
+  chart: JournalEntry['chart'];
   /** An incarnation without a keeper: a transient one. */
   isAlone: boolean;
 }
@@ -101,10 +101,14 @@ export class Journal {
     return owner;
   }
 
-  /** Of an actor under the root, or of the incarnation of a keeper. */
+  /**
+   * Of an actor under the root, or of the incarnation of a keeper. A transient machine has none: it changes its state
+   * with every call, and its processes have their own entries.
+   */
   #findOwner(actor: AnyActorRef): Owner | undefined {
     const own = this.#owners.get(actor.id);
-    if (own !== undefined) return { ...own, isAlone: own.chart === 'server' };
+    if (own?.chart === 'transient') return undefined;
+    if (own !== undefined) return { key: own.key, chart: own.chart, isAlone: own.chart === 'server' };
     const parent = this.#owners.get(actor._parent?.id ?? '');
     return parent?.chart === 'keeper' ? { key: parent.key, chart: 'server', isAlone: false } : undefined;
   }

@@ -1,8 +1,8 @@
 import type { AnyActorLogic } from 'xstate';
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { Detail, ServerState, ServerStatus } from '../../fleet/fleet.js';
+import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
-import { topName } from '../../machines/state-name.js';
+import { keeperState, serverState } from '../../machines/state-name.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
@@ -253,14 +253,13 @@ export class HerdCore {
     this.#emit('catalog', key, () => ({ ...change, at: this.now() }));
   }
 
-  #changed({ key, incarnation, cause, at, chart, to: target }: Change): void {
+  #changed({ key, incarnation, cause, at, chart, to }: Change): void {
     this.#emit('state', key, () => {
-      const view = this.pool.at(key)?.snapshot();
-      if (view === undefined) return undefined;
-      const to = topName(target);
-      // The machine that changed is in the middle of its step: the other one shows where it stands.
-      const state = chart === 'server' ? (to as ServerState) : view.state;
-      const detail = chart === 'keeper' ? (to as Detail) : view.detail;
+      const snapshot = this.pool.at(key)?.snapshot();
+      if (snapshot === undefined) return undefined;
+      // The machine that changed is in the middle of its step: its snapshot is the old one.
+      const state = chart === 'server' ? serverState(to) : snapshot.state;
+      const detail = chart === 'keeper' ? keeperState(to) : snapshot.detail;
       return { incarnation, state, detail, cause, at };
     });
   }

@@ -288,7 +288,7 @@ export class HerdView implements ViewSubscriber, Holder {
     this.watches.renew();
     this.#announce([spec.name]);
     if (!this.events.hasListeners('catalog')) return;
-    const { lists } = this.#servers.find(spec.name).catalog;
+    const lists = this.#servers.find(spec.name).catalog.knownLists();
     this.#tellOf(new Map(), new Map([[spec.name, lists]]));
   }
 
@@ -342,7 +342,7 @@ export class HerdView implements ViewSubscriber, Holder {
   /** The lists of each server, as far as they are known. Only with listeners: to look them up may read the disk. */
   #known(): Map<string, Lists> {
     const servers = this.events.hasListeners('catalog') ? this.#servers.servers : [];
-    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.lists]));
+    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.knownLists()]));
   }
 }
 

@@ -90,7 +90,7 @@ export class TargetResolver {
     const look = () => this.holderOf(uri);
     const { found, timeoutMs } = await this.#catalog.search('resources', uri, look, limits);
     if (found !== undefined) return { server: found, timeoutMs, unheard: [] };
-    const offering = this.#servers.servers.filter(({ catalog }) => offersResources(catalog.lists));
+    const offering = this.#servers.servers.filter(({ catalog }) => offersResources(catalog.knownLists()));
     const [only] = offering;
     const missing = this.#catalog.missing('resources');
     if (only === undefined || offering.length > 1) throw noServerHas('resources', uri, [], missing);

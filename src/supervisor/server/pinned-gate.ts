@@ -90,11 +90,7 @@ export class PinnedGate {
 }
 
 /** Refuses a call that has waited, if it may not pass any more. Returns whether it did. */
-export function refuse(
-  pinChecking: PinChecking | undefined,
-  request: CallRequest,
-  sink: CallSink,
-): boolean {
+export function refuse(pinChecking: PinChecking | undefined, request: CallRequest, sink: CallSink): boolean {
   const error = pinChecking?.isStrict() === true ? pinChecking.refusalOf(request) : undefined;
   if (error === undefined) return false;
   sink.settle({ ok: false, error });

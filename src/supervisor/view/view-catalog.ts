@@ -79,7 +79,7 @@ export class ViewCatalog {
     const lists = partsOf(list);
     // looked at first: a status costs more than a look, and as a rule nothing is missing
     const isLacking = (server: ConfiguredServer) => {
-      const states = lists.flatMap((key) => server.catalog.states.get(key) ?? []);
+      const states = lists.flatMap((key) => server.catalog.listStates().get(key) ?? []);
       if (states.every(({ freshness }) => freshness === 'fresh')) return false;
       const view = server.snapshot();
       return states.some((state) => isMissing(view, state));
@@ -98,7 +98,7 @@ export class ViewCatalog {
   ownName(list: Named, { spec, catalog }: ConfiguredServer, name: string): string {
     const keys = catalog.keysOf(list);
     if (!looksPublic(spec.name, name) || keys?.has(name)) return name;
-    const isUnread = keys === undefined && catalog.states.has(list);
+    const isUnread = keys === undefined && catalog.listStates().has(list);
     const guess = isUnread ? name.slice(publicPrefix(spec.name).length) : name;
     return this.#publicNames(list).ownName(spec.name, name) ?? guess;
   }

@@ -185,7 +185,7 @@ describe('the lists of a server', () => {
     await server.readLists();
     world.newest.manners = tools('b');
     const reading = server.readLists({ refresh: true });
-    expect(server.catalog.lists?.tools).toEqual([{ name: 'a' }]);
+    expect(server.catalog.knownLists()?.tools).toEqual([{ name: 'a' }]);
     expect([(await reading).tools, world.links.length]).toEqual([[{ name: 'b' }], 1]);
   });
 
@@ -317,25 +317,28 @@ describe('a transient server shows', () => {
 });
 
 describe('a server whose config is no more', () => {
-  test('is gone when nothing is left of it, nor of its predecessor', async () => {
-    const world = new World();
-    world.manners = () => ({ opens: true, goes: 'never' });
-    const around = world.surroundings();
-    let goes = () => {};
-    const predecessor = new Promise<void>((resolve) => {
-      goes = resolve;
-    });
-    const server = new ConfiguredServer(spec(), 1, around, predecessor);
-    let gone = false;
-    void server.retire().then(() => {
-      gone = true;
-    });
-    await settled();
-    expect(gone).toBe(false);
-    goes();
-    await settled();
-    expect([gone, around.children()]).toEqual([true, []]);
-  });
+  test.each([{}, transient])(
+    'is gone when nothing is left of it, nor of its predecessor: %o',
+    async (changes) => {
+      const world = new World();
+      world.manners = () => ({ opens: true, goes: 'never' });
+      const around = world.surroundings();
+      let goes = () => {};
+      const predecessor = new Promise<void>((resolve) => {
+        goes = resolve;
+      });
+      const server = new ConfiguredServer(spec(changes), 1, around, predecessor);
+      let gone = false;
+      void server.retire().then(() => {
+        gone = true;
+      });
+      await settled();
+      expect(gone).toBe(false);
+      goes();
+      await settled();
+      expect([gone, around.children()]).toEqual([true, []]);
+    },
+  );
 
   test('tells its callers that a repeat may succeed', async () => {
     for (const changes of [{}, transient]) {
