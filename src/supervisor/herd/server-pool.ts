@@ -42,6 +42,7 @@ export interface AcquireOptions {
 
 interface PoolEntry {
   poolKey: string;
+  identity: string;
   server: ConfiguredServer;
   holders: Set<Holder>;
 }
@@ -76,7 +77,7 @@ export class ServerPool {
   /** The instances of a `per-agent` server. */
   ofAgents(spec: ServerSpec): ConfiguredServer[] {
     const identity = identityOf(spec);
-    const entries = [...this.#entries.values()].filter(({ poolKey }) => poolKey.startsWith(identity));
+    const entries = [...this.#entries.values()].filter((entry) => entry.identity === identity);
     return entries.filter(({ holders }) => [...holders].some(isOneAgent)).map(({ server }) => server);
   }
 
@@ -91,7 +92,7 @@ export class ServerPool {
     }
     const before = Promise.all([predecessor, this.#leaving.get(poolKey)]);
     const server = this.#options.create(spec, key ?? this.#freeKey(spec.name), before);
-    const entry = { poolKey, server, holders: new Set([holder]) };
+    const entry = { poolKey, identity, server, holders: new Set([holder]) };
     this.#entries.set(poolKey, entry);
     this.#byServer.set(server, entry);
     this.#byKey.set(server.key, server);
