@@ -146,10 +146,10 @@ export class SimulatedWorld {
     const link = new SimulatedLink(
       {
         clock: this.clock,
-        manners: (incarnation) => this.script(incarnation),
+        behaviour: (incarnation) => this.script(incarnation),
         open: (incarnation) => this.#open(incarnation),
         process: (incarnation) => this.process(incarnation),
-        breach: (law) => this.#broken.push(law),
+        lawBroken: (law) => this.#broken.push(law),
       },
       scope,
     );

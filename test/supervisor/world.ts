@@ -88,6 +88,7 @@ export class World {
       listWaitMs: () => 2000,
       log: (server, line) => this.logs.push(`${server}: ${line}`),
       redact: (value) => value,
+      redactFor: (_, value) => options.redact?.(value) ?? value,
       ...options,
     });
   }

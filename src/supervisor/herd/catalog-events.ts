@@ -62,7 +62,6 @@ export class CatalogEvents {
     const unknown = placeholders.filter(({ spec, catalog }) => spec.enabled && catalog.missing().length > 0);
     const none = { count: 0, added: [], removed: [], changed: [] };
     for (const { spec } of unknown)
-      for (const list of LIST_NAMES)
-        events.emit('catalog', spec.name, () => ({ list, ...none, at: now() }));
+      for (const list of LIST_NAMES) events.emit('catalog', spec.name, () => ({ list, ...none, at: now() }));
   }
 }

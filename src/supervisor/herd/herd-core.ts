@@ -115,10 +115,7 @@ export class HerdCore {
     const budget = new MemoryBudget({ clock, memoryOf: this.#memoryOf, warn });
     this.budget = budget;
     const { catalogs } = options;
-    const pins = options.pins && {
-      ...options.pins,
-      redact: options.redactSaid ?? ((_, said) => options.redact(said)),
-    };
+    const pins = options.pins && { ...options.pins, redact: options.redactFor };
     let generation = 0;
     this.pool = new ServerPool({
       create: (spec, key, predecessor) => {
@@ -178,13 +175,12 @@ export class HerdCore {
   }
 
   status(visibles: readonly VisibleServer[]): ServerStatus[] {
-    const redact = (text: string) => this.options.redact(text);
     // looked up once for all
     const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
       const since = this.#journal.since(server.key) ?? this.#startedAt;
-      const redactSaid = (text: string) => this.options.redactSaid?.(server.spec, text) ?? redact(text);
-      return toStatus(server, { agent, isOther, since, redactSaid, memory });
+      const redact = (text: string) => this.options.redactFor(server.spec, text);
+      return toStatus(server, { agent, isOther, since, redact, memory });
     });
   }
 

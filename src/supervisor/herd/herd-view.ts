@@ -67,7 +67,7 @@ export class HerdView implements ViewSubscriber, Holder {
     this.#options = options;
     this.id = options.id;
     this.isOneAgent = options.isOneAgent;
-    const { clock, redact: clean, redactSaid, keepText = async () => undefined, log } = core.options;
+    const { clock, redact: clean, redactFor, keepText = async () => undefined, log } = core.options;
     this.events = new EventBus((server, error) => log(server, `a listener failed: ${String(error)}`));
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
     const agentsWith = (name: string) => agentsOf(core.others(this, name));
@@ -91,7 +91,7 @@ export class HerdView implements ViewSubscriber, Holder {
       statusOf: (servers) => core.status(servers.map((server) => this.#visibleOf(server))),
     });
     const redact = (text: string, of?: ConfiguredServer) =>
-      of === undefined || redactSaid === undefined ? clean(text) : redactSaid(of.spec, text);
+      of === undefined ? clean(text) : redactFor(of.spec, text);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver(parts);
     const refused: CallRouterOptions['refused'] = (server, call) =>

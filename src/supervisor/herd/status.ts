@@ -8,8 +8,8 @@ export interface StatusSources {
   agent: string | null;
   /** Only other views than the one that is asked have it. */
   isOther: true | undefined;
-  /** For texts that may hold words of the server itself. */
-  redactSaid(text: string): string;
+  /** For texts that may have words of the server. */
+  redact(text: string): string;
   /** Of each process group, by its leader; null where the system does not tell. */
   memory: ReadonlyMap<number, number> | null;
 }
@@ -19,7 +19,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
   const { spec, latencies } = server;
   const lists = server.catalog.knownLists();
   const snapshot = server.snapshot();
-  const { memory, redactSaid, since, agent, isOther } = sources;
+  const { memory, redact, since, agent, isOther } = sources;
   return {
     name: spec.name,
     agent,
@@ -36,10 +36,10 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
       snapshot.lastError === undefined
         ? null
         : {
-            message: redactSaid(snapshot.lastError.message),
+            message: redact(snapshot.lastError.message),
             cause: snapshot.lastError.cause,
-            ...(snapshot.lastError.why === undefined ? {} : { why: redactSaid(snapshot.lastError.why) }),
-            ...(snapshot.lastError.fix === undefined ? {} : { fix: redactSaid(snapshot.lastError.fix) }),
+            ...(snapshot.lastError.why === undefined ? {} : { why: redact(snapshot.lastError.why) }),
+            ...(snapshot.lastError.fix === undefined ? {} : { fix: redact(snapshot.lastError.fix) }),
             ...(snapshot.lastError.problems === undefined ? {} : { problems: snapshot.lastError.problems }),
             at: new Date(snapshot.failedAt ?? 0).toISOString(),
           },
@@ -52,7 +52,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     ...unacceptedOf(server),
     prompts: lists.prompts?.length ?? 0,
     resources: lists.resources?.length ?? 0,
-    lists: listsOf(server, redactSaid),
+    lists: listsOf(server, redact),
     protocol_version: snapshot.opened?.protocolVersion ?? null,
     server_info: snapshot.opened?.serverInfo ?? null,
     rss_bytes: memoryOf(snapshot.pids, memory),

@@ -339,9 +339,9 @@ describe('what the herd shows', () => {
   test('X1: the error of a status has none of the values that its server was given', async () => {
     const world = new World();
     world.manners = () => ({ lists: TOOLS, ...GOOD });
-    const redactSaid = <T>(_: unknown, value: T): T =>
+    const redactFor = <T>(_: unknown, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[X]')) as T;
-    const herd = world.herd({ redactSaid });
+    const herd = world.herd({ redactFor });
     herd.apply([spec()]);
     await herd.view.order('start', { servers: ['srv'] }, true);
     const [message, why, fix] = ['no hunter2', 'it said: hunter2', 'drop hunter2'];

@@ -217,9 +217,9 @@ describe('a call that is forwarded', () => {
   });
 
   test('fails in words without what its server was given', async () => {
-    const redactSaid = <T>({ name }: { name: string }, value: T): T =>
+    const redactFor = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
-    const { herd, world } = await connection(true, SPECS, { redactSaid });
+    const { herd, world } = await connection(true, SPECS, { redactFor });
     const outcomes: Forwarded[] = [];
     const settle = (outcome: Forwarded) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };

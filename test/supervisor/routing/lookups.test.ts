@@ -32,9 +32,9 @@ describe('what a server refuses', () => {
   test('a subscription is refused without values that only this server was given', async () => {
     const world = new World();
     world.manners = () => ({ answers: true, lists: LISTS });
-    const redactSaid = <T>({ name }: { name: string }, value: T): T =>
+    const redactFor = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
-    const herd = world.herd({ redactSaid });
+    const herd = world.herd({ redactFor });
     herd.apply([spec()]);
     await herd.view.order('start', { all: true });
     await settled();
