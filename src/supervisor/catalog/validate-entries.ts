@@ -41,7 +41,7 @@ export function validateEntries(
     if (typeof name !== 'string' || name === '') nameless += 1;
     else if (items.has(name)) repeated.add(name);
     else {
-      const isTooDeep = isDeeperThan(definition, DEEPEST);
+      const isTooDeep = isValueDeeperThan(definition, DEEPEST);
       const problem = isTooDeep ? `is nested more than ${DEEPEST} deep` : problemOf(list, definition);
       if (problem !== undefined) problems.set(name, problem);
       items.set(name, isTooDeep ? { [key]: name } : definition);
@@ -81,7 +81,7 @@ function withSubject(complaint: string): string {
   return /^(is|has) /.test(complaint) ? `it ${complaint}` : complaint;
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
+function isValueDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+  return levels === 0 || Object.values(value).some((inner) => isValueDeeperThan(inner, levels - 1));
 }
