@@ -115,7 +115,7 @@ describe('a herd over daemon.max_rss', () => {
     expect(journal.find(({ to }) => to === 'connected.closing.asking')?.cause).toMatch(
       /^stopped to free memory, because it was idle: the herd uses [\d.]+ MiB, more than the 500 MiB of daemon\.max_rss$/,
     );
-    expect(await logOf(herd, 'servers/first')).toContain('stopped to make room');
+    expect(await logOf(herd, 'servers/first')).toContain('stopped to free memory');
     expect((await status('second')).detail).toBe('running');
 
     // it is back when it is called; then the other one has to go
@@ -140,7 +140,7 @@ describe('a herd over daemon.max_rss', () => {
     const { stdout: doctor } = await toolherd(['doctor'], place);
     expect(doctor).toMatch(/^warn +memory +the herd uses .*\n +fix: raise daemon\.max_rss/m);
     const { stdout: why } = await toolherd(['why', 'second'], place);
-    expect(why).toMatch(/^second is at rest.*process 1 is asked to go: stopped to make room/s);
+    expect(why).toMatch(/^second is at rest.*process 1 is asked to go: stopped to free memory/s);
     herd.fleet.close();
     await Promise.allSettled(waiting);
   });
