@@ -172,10 +172,10 @@ export class HerdRuntime {
         policy: () => this.#settings.security.pin,
       },
       keepText: (text) => resultFiles.keep(text),
-      redactSaid: (spec, value) => this.#secrets.redactValueOf(spec, value),
+      redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
         this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
-      said: ({ key, incarnation, level, logger, text }) =>
+      logMessage: ({ key, incarnation, level, logger, text }) =>
         this.logs
           .server(nameOfKey(key))
           [level](

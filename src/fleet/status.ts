@@ -113,6 +113,8 @@ export interface JournalEntry {
   chart: 'server' | 'keeper';
   from: string;
   to: string;
+  /** The event of the statechart: `stop`, `link.exited`, `after startTimeout`, `server ended`. */
+  event: string;
   /** The cause, in a sentence, redacted. */
   cause: string;
 }

@@ -2,9 +2,10 @@
  * A machine's states and arrows as plain strings, read from its definition, so that no picture can be out of date.
  *
  * Two levels are shown; what happens deeper is shown on the state around it. No arrow runs between a state and one
- * that is inside it, for renderers stumble over those: it is drawn from (or to) the inner states it stands for.
+ * that is inside it, because some renderers cannot draw it. It is drawn from (or to) each inner state instead.
  */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition, StateValue } from 'xstate';
+import { eventLabel } from './event-name.js';
 
 const depth = 2;
 
@@ -113,13 +114,6 @@ function pathOf(node: AnyStateNode): string {
 function labelOf({ eventType, guard }: AnyTransitionDefinition): string {
   const condition = guardLabel(guard);
   return eventLabel(eventType) + (condition && ` [${condition}]`);
-}
-
-function eventLabel(eventType: string): string {
-  const [, delay] = /^xstate\.after\.([^.]+)\./.exec(eventType) ?? [];
-  if (delay) return `after ${delay}`;
-  const [, how, who] = /^xstate\.(done|error)\.actor\.([^.]+)/.exec(eventType) ?? [];
-  return who ? `${who} ${how === 'done' ? 'ended' : 'broke'}` : eventType;
 }
 
 function guardLabel(guard: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * Draws the server machine as a standalone SVG. Where things stand is laid by hand; which states and arrows there are,
- * and what is written on them, comes from the definition. A state without coordinates is drawn dashed, at the edge.
+ * Draws the server machine as a standalone SVG. The positions are written by hand; states, arrows and labels come
+ * from the definition. A state without coordinates is drawn dashed, at the edge.
  */
 import type { StateValue } from 'xstate';
 import { type ChartEdge, type ChartState, chartEdges, chartStates, presentPath } from './chart-edges.js';

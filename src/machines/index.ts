@@ -11,6 +11,7 @@
  */
 export { mermaid } from './chart.js';
 export { serverSvg } from './chart-svg.js';
+export { type DelayName, delayOf, eventLabel } from './event-name.js';
 export { type KeeperMachine, keeperMachine } from './keeper.js';
 export * from './keeper-context.js';
 export type { LinkInput, LinkLogic, LinkOrder, LinkReport } from './link-protocol.js';
@@ -37,6 +38,13 @@ export {
 } from './restart/restart-policy.js';
 export { type ServerMachine, serverMachine } from './server.js';
 export * from './server-context.js';
-export { stateName, topName } from './state-name.js';
+export {
+  type KeeperStateName,
+  keeperState,
+  type ServerStateName,
+  serverState,
+  stateName,
+  topName,
+} from './state-name.js';
 export { type TransientMachine, transientMachine } from './transient.js';
 export * from './transient-context.js';

@@ -1,4 +1,4 @@
-/** What the keeper is told, what it tells, what it knows, and how long it waits. */
+/** The keeper's events, emitted events, context and delays. */
 import type { ActorRefFrom } from 'xstate';
 import type { PermitReport } from './permit.js';
 import { timerMs } from './restart/durations.js';
@@ -12,7 +12,6 @@ export type KeeperOrder = { type: 'start' } | { type: 'stop' } | { type: 'restar
 export type KeeperEvent =
   | KeeperOrder
   | { type: 'call.waiting' }
-  | { type: 'auth.granted' }
   | PermitReport
   | ServerReport
   /** Raised by the keeper itself, once an ending was read: each state says what follows in it. */
@@ -57,7 +56,7 @@ export interface KeeperContext extends KeeperInput {
   /** Restarts since the keeper began. */
   restarts: number;
   lastEnding: Ending | undefined;
-  /** What the policy said to it. */
+  /** The policy's decision about the last ending. */
   verdict: Verdict;
   lastError: Failed | undefined;
   /** By the clock of `now`; undefined unless waiting. */

@@ -1,5 +1,5 @@
 /**
- * The keeper: one configured server. It knows whether the server is wanted, spawns one incarnation after another,
+ * The keeper: one replica of a configured server. It knows whether the server is wanted, spawns one incarnation after another,
  * reads how each one ended, and lets the policy say what follows.
  *
  * ## States
@@ -9,7 +9,7 @@
  * | `idle` | no | no incarnation; an order or a call starts one |
  * | `running` | yes | exactly one incarnation, from its creation to its ending |
  * | `waiting` | yes | the last one failed; the next try is at `nextRetryAt` |
- * | `quarantined` | yes | too many failures, or one that trying again cannot mend; `reset` (or an order) is needed |
+ * | `quarantined` | yes | too many failures, or one that another try cannot fix; `reset` (or an order) is needed |
  * | `needs_auth` | yes | it wants an authorisation we do not have; a person must act |
  * | `stopped` | no | stopped by order; calls do not start it |
  *
@@ -47,9 +47,8 @@
  * | `start` | be wanted, now: also ends a wait, a quarantine or a need for authorisation, with one try; history stands |
  * | `stop` | be unwanted, and stay so until an order; the incarnation is told to stop and its ending is awaited |
  * | `restart` | `stop`, then `start`; what is not running is started |
- * | `reset` | forget all failures; what only they kept from running starts at once |
+ * | `reset` | forget all failures; a server that waits, is quarantined or needs an authorisation starts at once |
  * | `call.waiting` | a call waits at the gate: starts a server that is idle or `waiting.callable`, and no other. Send it in the same tick in which the call begins to wait |
- * | `auth.granted` | the authorisation is there |
  * | `permit.granted` | from `permit`: go ahead |
  * | `server.connected` | from the incarnation: its handshake is done |
  *
@@ -99,7 +98,7 @@ import {
 } from './restart/restart-policy.js';
 import { serverMachine } from './server.js';
 
-/** The verdict is given once, here: asked again a moment later, at the edge of the window, it could be another. */
+/** The policy decides once, here: at the edge of the window a second decision a moment later could differ. */
 function noteEnding(context: KeeperContext, ending: Ending): Partial<KeeperContext> {
   const { connectedAt, policy } = context;
   const now = context.now();
@@ -234,7 +233,7 @@ export const keeperMachine = machine.createMachine({
             id: 'permit',
             src: 'permit',
             input: ({ context: { server } }) => ({ name: server.name, host: server.host }),
-            // A broken limit is no reason to start nothing; one that breaks after it granted is no reason to care.
+            // A permit actor that breaks does not keep the server from starting, and after its grant it is not needed.
             onError: {},
           },
           states: {
@@ -329,13 +328,7 @@ export const keeperMachine = machine.createMachine({
       on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
     },
     needs_auth: {
-      on: {
-        start: startFor.order,
-        restart: startFor.order,
-        reset: afresh,
-        'auth.granted': startFor.order,
-        stop: 'stopped',
-      },
+      on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
     },
     stopped: {
       on: { start: startFor.order, restart: startFor.order },

@@ -9,7 +9,7 @@
  *    process, no member of its group, no open connection. One of them is sent once, and it is the last report.
  * 2. `close` and `kill` are always answered in the end, also before `open` has got anywhere, also after `link.failed`,
  *    also when the process could not be spawned at all (then at once).
- * 3. It never throws. What goes wrong is a report.
+ * 3. It never throws. It reports failures.
  */
 import type { CallbackActorLogic } from 'xstate';
 import type { Failed } from './restart/ending.js';

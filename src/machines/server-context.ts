@@ -1,4 +1,4 @@
-/** What the server machine is told, what it tells, what it knows, and how long it waits. */
+/** The server machine's events, reports, context and delays. */
 import type { ActorRef, Snapshot } from 'xstate';
 import type { LinkReport } from './link-protocol.js';
 import { timerMs } from './restart/durations.js';
@@ -11,7 +11,7 @@ export type ServerOrder =
   | { type: 'rest'; message: string };
 export type ServerEvent = ServerOrder | LinkReport;
 
-/** What an incarnation tells its keeper while it lives. Its end is not told: it is the machine's output. */
+/** The reports of a living incarnation to its keeper. Its ending is no report: it is the machine's output. */
 export type ServerReport = { type: 'server.connected'; incarnation: number };
 
 export interface ServerSettings {

@@ -44,11 +44,11 @@
  * | `link.discovered` | discovering | the wait for it was given up |
  * | `link.list_changed` | discovering, serving | before the handshake all is read anyway; later no list is read |
  * | `link.failed` | opening, discovering, serving | the first cause stands |
- * | `link.hung` | discovering, serving | before the handshake `startTimeout` speaks, later `closeTimeout` |
+ * | `link.hung` | discovering, serving | before the handshake `startTimeout` applies, later `closeTimeout` |
  * | `link.exited`, `link.closed`, `link.close_failed` | all but created | nothing was opened |
  *
- * A link that says it is closed without having been asked is believed: a state that claims a process which is not
- * there is the one thing worse than an odd report.
+ * A link that says it is closed without having been asked is believed: a state that claims a process which does not
+ * exist would be worse.
  *
  * ## Tags
  *
@@ -99,7 +99,7 @@ const reportConnected = machine.enqueueActions(({ context: { keeper, incarnation
   if (keeper) enqueue.sendTo(keeper, { type: 'server.connected', incarnation });
 });
 
-/** The way out: whatever comes now, the process goes, and the first cause stands. */
+/** The states on the way out. No later event keeps the process or changes the cause. */
 const leaving = machine.createStateConfig({
   tags: 'leaving',
   initial: 'asking',

@@ -1,4 +1,14 @@
-import type { StateValue } from 'xstate';
+import type { StateValue, StateValueFrom } from 'xstate';
+import type { KeeperMachine } from './keeper.js';
+import type { ServerMachine } from './server.js';
+
+type Outermost<Value> = Value extends string ? Value : keyof Value;
+
+/** The outermost states of a server machine: the `state` of a status. */
+export type ServerStateName = Outermost<StateValueFrom<ServerMachine>>;
+
+/** The outermost states of a keeper: the `detail` of a status. */
+export type KeeperStateName = Outermost<StateValueFrom<KeeperMachine>>;
 
 /** `{connected: {closing: 'asking'}}` → `connected.closing.asking`. For machines without parallel states. */
 export function stateName(value: StateValue): string {
@@ -11,4 +21,14 @@ export function stateName(value: StateValue): string {
 /** `connected.serving` → `connected`. */
 export function topName(name: string): string {
   return name.split('.')[0] ?? '';
+}
+
+/** `name`: the full name of a state of a server machine. */
+export function serverState(name: string): ServerStateName {
+  return topName(name) as ServerStateName;
+}
+
+/** `name`: the full name of a state of a keeper. */
+export function keeperState(name: string): KeeperStateName {
+  return topName(name) as KeeperStateName;
 }

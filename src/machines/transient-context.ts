@@ -1,4 +1,4 @@
-/** What the transient machine is told, what it decides, what it knows, and how long it waits. */
+/** The transient machine's events, decisions, context and delays. */
 
 import type { StartPurpose } from './permit.js';
 import { timerMs } from './restart/durations.js';

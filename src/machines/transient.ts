@@ -11,15 +11,15 @@
  * |---|---|---|
  * | `open.stocked` | pass | the spares wait or start; a spare that is missing is started with the next event |
  * | `open.refilling` | pass | a call has taken a process: missing spares are started when `refill` fires |
- * | `open.waiting` | pass | a spare failed: missing spares are started at `nextRetryAt`, not before |
+ * | `open.waiting` | pass | a spare failed: missing spares are started at `nextRetryAt`, or by an order |
  * | `open.quarantined` | pass | a spare failed, and trying again cannot help: a call, an order or the end of another process brings the next try |
  * | `stopped` | refused | stopped by order; every process is leaving |
  *
  * `refilling` exists because to start a process takes the daemon some milliseconds, and the call that took the spare
  * should not wait for them.
  *
- * A quarantine concerns spares only. A call gets a process in any case: its caller learns from the failure of that
- * process what is wrong.
+ * A wait and a quarantine concern spares only, so the `detail` of a status shows neither. A call gets a process in any
+ * case: its caller learns from the failure of that process what is wrong.
  *
  * ## Processes
  *
@@ -42,7 +42,7 @@
  *
  * | event | meaning | ignored |
  * |---|---|---|
- * | `start` | take calls, and start the spares | while waiting: the next try keeps its time |
+ * | `start` | take calls, and start the missing spares; also ends a wait or a quarantine, with one try; the failures stand | |
  * | `stop` | every process leaves, waiting calls are refused | |
  * | `restart` | every process leaves, fresh spares start at once; they do not wait for the old ones | |
  * | `reset` | forget the failures; missing spares start at once unless it is stopped | |
@@ -226,8 +226,7 @@ export const transientMachine = machine.createMachine({
           exit: 'dropRetry',
           after: { backoff: refilled },
           on: {
-            start: {},
-            // whatever ended, the next try keeps its time
+            // the next try keeps its time
             'process.ended': { actions: { type: 'remove', params: ({ event }) => event } },
           },
         },

@@ -90,8 +90,8 @@ export function unknownServer(
 /** Only other views have servers of this name, and one has to be chosen. */
 export function severalServers(name: string, agents: readonly string[]): MCPError {
   return new ServerNotFoundError(`several agents have a server called '${name}'`, {
-    why: `they are of ${agents.join(', ')}`,
-    fix: 'say whose is meant: --agent FILE',
+    why: `these files have one: ${agents.join(', ')}`,
+    fix: 'choose one with --agent FILE',
   });
 }
 
@@ -149,7 +149,7 @@ export function checkConfigured({ name, unusable }: ServerSpec): void {
 /** The server was stopped, and calls do not start it. */
 export function stopped(name: string): MCPError {
   return new ServerUnavailableError(`${name}: was stopped`, {
-    why: 'somebody stopped it, and calls do not start what was stopped',
+    why: 'it was stopped by an order, and a call does not start a stopped server',
     fix: `toolherd start ${name}`,
   });
 }
@@ -175,7 +175,7 @@ export function searchTooLate(
   const message = `no server said within the ${timeoutMs / 1000} s of this call that it has ${what} '${name}'`;
   return new MCPTimeoutError(message, {
     retryable: true,
-    why: notHeard(missing),
+    why: withMissing(missing),
     fix: 'see "toolherd status"',
   });
 }
@@ -202,19 +202,19 @@ export function noServerHas(
   const message = `no server has ${what} '${name}'`;
   if (refusal !== undefined) {
     const { server, rpc } = refusal;
-    const why = notHeard(missing, `${server} said: ${rpc.message}`);
+    const why = withMissing(missing, `${server} said: ${rpc.message}`);
     const fix = 'try again when they run; see "toolherd status"';
     const data = { ...(isObject(rpc.data) ? rpc.data : { data: rpc.data }), why, fix };
     return new NotFound(message, { why, fix, sent: true, rpc: { ...rpc, data } });
   }
   const fix = didYouMean(name, names) || `see "toolherd ${list}"`;
-  return new NotFound(message, { why: notHeard(missing), fix, retryable: missing.length > 0 });
+  return new NotFound(message, { why: withMissing(missing), fix, retryable: missing.length > 0 });
 }
 
 /** Each server once: its resources and their templates are missing for one reason, as a rule. */
-function notHeard(missing: readonly MissingList[], done = 'nothing was sent'): string {
+function withMissing(missing: readonly MissingList[], done = 'nothing was sent'): string {
   const reasons = new Map(missing.map(({ server, reason }) => [server, reason]));
   if (reasons.size === 0) return done;
-  const unheard = [...reasons].map(([server, reason]) => `${server} (${reason})`).join(', ');
-  return `${done}; these were not heard: ${unheard}`;
+  const named = [...reasons].map(([server, reason]) => `${server} (${reason})`).join(', ');
+  return `${done}; these lists are missing: ${named}`;
 }

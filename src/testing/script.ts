@@ -6,15 +6,15 @@
 import type { LinkOrder, LinkReport } from '../machines/link-protocol.js';
 import type { Failed } from '../machines/restart/ending.js';
 
-/** A report, and how long after the order it is made; 0 is in the same breath. */
+/** A report, and how long after the order it is made; 0: before the order returns. */
 export interface Step {
   afterMs: number;
   report: LinkReport;
 }
 
-export type Manners = { readonly [order in LinkOrder['type']]?: readonly Step[] };
+export type Behaviour = { readonly [order in LinkOrder['type']]?: readonly Step[] };
 
-export type Script = (incarnation: number) => Manners;
+export type Script = (incarnation: number) => Behaviour;
 
 export const reports = {
   opened: (): LinkReport => ({ type: 'link.opened' }),
@@ -38,19 +38,19 @@ export const reports = {
 const at = (afterMs: number, report: LinkReport): Step => ({ afterMs, report });
 
 /** Goes when asked, dies when killed, and otherwise does only what the test makes it report. */
-export const obedient: Manners = {
+export const obedient: Behaviour = {
   close: [at(0, reports.closed())],
   kill: [at(0, reports.closed(true))],
 };
 
-/** Ignores every polite word: nothing but `kill` ends it. */
-export const stubborn: Manners = { kill: [at(0, reports.closed(true))] };
+/** Ignores `close`: only `kill` ends it. */
+export const stubborn: Behaviour = { kill: [at(0, reports.closed(true))] };
 
 /** Does not even answer `kill`: for tests that make every report themselves. */
-export const silent: Manners = {};
+export const silent: Behaviour = {};
 
 /** A good server: shakes hands, reads its lists, goes when asked. */
-export function healthy(handshakeMs = 10): Manners {
+export function healthy(handshakeMs = 10): Behaviour {
   return {
     ...obedient,
     open: [at(handshakeMs, reports.opened())],
@@ -59,11 +59,11 @@ export function healthy(handshakeMs = 10): Manners {
 }
 
 /** Shakes hands and dies `lifeMs` later, for ever. */
-export function crashing(lifeMs: number, code = 1): Manners {
+export function crashing(lifeMs: number, code = 1): Behaviour {
   return { ...healthy(), open: [at(10, reports.opened()), at(10 + lifeMs, reports.exited(code))] };
 }
 
 /** Never gets through its handshake. */
-export function unstartable(failure: Partial<Omit<Failed, 'kind'>> = {}): Manners {
+export function unstartable(failure: Partial<Omit<Failed, 'kind'>> = {}): Behaviour {
   return { ...obedient, open: [at(10, reports.failed(failure))] };
 }

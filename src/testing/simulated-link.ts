@@ -2,7 +2,7 @@
 import type { CallbackLogicFunction } from 'xstate';
 import type { LinkInput, LinkOrder, LinkReport } from '../machines/link-protocol.js';
 import type { VirtualClock } from './clock.js';
-import type { Manners } from './script.js';
+import type { Behaviour } from './script.js';
 
 export interface SimulatedProcess {
   readonly incarnation: number;
@@ -14,10 +14,10 @@ export interface SimulatedProcess {
 /** The world a link lives in. */
 export interface LinkWorld {
   readonly clock: VirtualClock;
-  manners(incarnation: number): Manners;
+  behaviour(incarnation: number): Behaviour;
   open(incarnation: number): void;
   process(incarnation: number): SimulatedProcess | undefined;
-  breach(law: string): void;
+  lawBroken(law: string): void;
 }
 
 type Scope = Parameters<CallbackLogicFunction<LinkOrder, LinkReport, LinkInput>>[0];
@@ -56,7 +56,7 @@ export class SimulatedLink {
   dispose(): void {
     this.#life = 'over';
     for (const timer of this.#timers) this.#world.clock.clearTimeout(timer);
-    if (this.#isAlive()) this.#world.breach(`I5: final, but process ${this.incarnation} lives`);
+    if (this.#isAlive()) this.#world.lawBroken(`I5: final, but process ${this.incarnation} lives`);
   }
 
   #obey({ type }: LinkOrder): void {
@@ -66,7 +66,7 @@ export class SimulatedLink {
     }
     this.orders.push(type);
     if (type === 'open') this.#world.open(this.incarnation);
-    for (const { afterMs, report } of this.#world.manners(this.incarnation)[type] ?? []) {
+    for (const { afterMs, report } of this.#world.behaviour(this.incarnation)[type] ?? []) {
       // A report that nothing is left is the last one.
       const make = () => this.#isAlive() && this.say(report);
       if (afterMs === 0) make();

@@ -1,6 +1,6 @@
 /**
  * The simulated world: processes, gate, permits and time for the machines, without a single process. Links follow a
- * script; whatever a script leaves open, the test reports itself with `say`.
+ * script; the test makes all other reports with `say`.
  *
  * The world knows the truth that the machines learn by reports (which process lives, which handshake is done). `check`
  * compares, and throws with the name of the invariant that is broken. Call it after every step.
@@ -146,10 +146,10 @@ export class SimulatedWorld {
     const link = new SimulatedLink(
       {
         clock: this.clock,
-        manners: (incarnation) => this.script(incarnation),
+        behaviour: (incarnation) => this.script(incarnation),
         open: (incarnation) => this.#open(incarnation),
         process: (incarnation) => this.process(incarnation),
-        breach: (law) => this.#broken.push(law),
+        lawBroken: (law) => this.#broken.push(law),
       },
       scope,
     );

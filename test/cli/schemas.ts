@@ -97,6 +97,7 @@ const journal = list(
     chart: { enum: ['server', 'keeper'] },
     from: string,
     to: string,
+    event: string,
     cause: string,
   }),
 );

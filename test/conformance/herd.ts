@@ -39,6 +39,7 @@ export async function openHerd(url: string) {
     maxStarting: 4,
     listWaitMs: () => 2000,
     redact: (value) => value,
+    redactFor: (_, value) => value,
     log: (_, text) => log(text),
     open: (spec, incarnation, on) =>
       openLink(

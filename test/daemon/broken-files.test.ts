@@ -33,7 +33,7 @@ it('a broken ledger and list cache are logged once, each with its consequence; t
   const told = warningsIn(home.folder).filter((text) => /ledger|cached/.test(text));
   expect(told).toEqual([
     `the ledger ${ledger} could not be read whole: a line of it makes no sense. What an earlier daemon left may not all have been found: look with "ps" for servers that this daemon did not start, and end them. A new ledger is begun`,
-    `the cached lists in ${join(catalogs, name)} are done without: it is no JSON object. Its server is started when it is asked what it offers, and the file written anew; if that does not help, remove it`,
+    `the cached lists in ${join(catalogs, name)} are ignored: it is no JSON object. Its server is started when its lists are needed, and the file is written again; if that does not help, remove it`,
   ]);
 });
 

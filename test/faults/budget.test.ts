@@ -113,9 +113,9 @@ describe('a herd over daemon.max_rss', () => {
     expect(first).toMatchObject({ state: 'disconnected', restarts: 0, last_error: null });
     const { journal } = await fleet.inspect('first');
     expect(journal.find(({ to }) => to === 'connected.closing.asking')?.cause).toMatch(
-      /^stopped to make room, as nobody needs it now: the herd uses [\d.]+ MiB, more than the 500 MiB of daemon\.max_rss$/,
+      /^stopped to free memory, because it was idle: the herd uses [\d.]+ MiB, more than the 500 MiB of daemon\.max_rss$/,
     );
-    expect(await logOf(herd, 'servers/first')).toContain('stopped to make room');
+    expect(await logOf(herd, 'servers/first')).toContain('stopped to free memory');
     expect((await status('second')).detail).toBe('running');
 
     // a call starts it again; then the other server is stopped
@@ -140,7 +140,7 @@ describe('a herd over daemon.max_rss', () => {
     const { stdout: doctor } = await toolherd(['doctor'], place);
     expect(doctor).toMatch(/^warn +memory +the herd uses .*\n +fix: raise daemon\.max_rss/m);
     const { stdout: why } = await toolherd(['why', 'second'], place);
-    expect(why).toMatch(/^second is at rest.*process 1 is asked to go: stopped to make room/s);
+    expect(why).toMatch(/^second is at rest.*process 1 is asked to go: stopped to free memory/s);
     herd.fleet.close();
     await Promise.allSettled(waiting);
   });

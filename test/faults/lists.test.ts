@@ -94,7 +94,7 @@ describe('a server that hangs at its first start', () => {
     const wrong = await client.ask(3, 'tools/call', { name: 'no-such-tool' });
     expect(wrong.error).toMatchObject({ code: -32602, data: { retryable: true } });
     expect(wrong.error?.data).toMatchObject({
-      why: expect.stringMatching(/not heard: hang \(has been starting/),
+      why: expect.stringMatching(/missing: hang \(has been starting/),
     });
   });
 
@@ -148,7 +148,7 @@ describe('a resource that no server lists', () => {
       expect(error?.message).toBe('Resource not found');
       expect(error).toMatchObject({
         code: -32002,
-        data: { why: expect.stringContaining('not heard: hang (has been starting') },
+        data: { why: expect.stringContaining('missing: hang (has been starting') },
       });
       expect(performance.now() - begun).toBeLessThan(300 + NOISE_MS);
     }
@@ -167,7 +167,7 @@ describe('a resource that no server lists', () => {
       const begun = performance.now();
       const { error } = await client.ask(method, method, params);
       expect(performance.now() - begun).toBeLessThan(300 + NOISE_MS);
-      const why = expect.stringMatching(/not heard: hang \(has been starting for \d+ s\)/);
+      const why = expect.stringMatching(/missing: hang \(has been starting for \d+ s\)/);
       expect(error).toMatchObject({ code: -32002, data: { retryable: true, why } });
     }
   });

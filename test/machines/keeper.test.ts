@@ -230,8 +230,8 @@ describe('after a failure', () => {
     expect(context().history.streak).toBe(1);
   });
 
-  test('a server that needs an authorisation waits for a person, and starts when it is granted', () => {
-    const { world, keeper, state, order, call, pass } = stage(() => unstartable({ cause: 'auth' }));
+  test('a server that needs an authorisation waits for a person, and starts after a reset', () => {
+    const { world, state, order, call, pass } = stage(() => unstartable({ cause: 'auth' }));
     order('start');
     pass(1_000_000);
     expect(state()).toBe('needs_auth');
@@ -239,7 +239,7 @@ describe('after a failure', () => {
     call();
     expect(state()).toBe('needs_auth');
     world.script = () => healthy();
-    keeper.send({ type: 'auth.granted' });
+    order('reset');
     pass(100);
     expect(state()).toBe('running.up');
   });

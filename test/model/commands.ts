@@ -37,10 +37,6 @@ const steps = {
     spec.call();
     keeper.send({ type: 'call.waiting' });
   },
-  authorise: (spec, { keeper }) => {
-    spec.authorise();
-    keeper.send({ type: 'auth.granted' });
-  },
   grant: (spec, { world }) => {
     spec.letGo();
     world.grant();

@@ -39,7 +39,6 @@ export function keeperEvents(incarnation: number): Readonly<Record<string, Keepe
     restart: { type: 'restart' },
     reset: { type: 'reset' },
     'call.waiting': { type: 'call.waiting' },
-    'auth.granted': { type: 'auth.granted' },
     'permit.granted': { type: 'permit.granted' },
     'server.connected': { type: 'server.connected', incarnation },
     ...Object.fromEntries(

@@ -77,7 +77,7 @@ const causes: Readonly<Record<string, Causes>> = {
 };
 
 /** Orders need no cause. */
-const orders = new Set(['start', 'stop', 'restart', 'reset', 'call.waiting', 'auth.granted']);
+const orders = new Set(['start', 'stop', 'restart', 'reset', 'call.waiting']);
 
 /** Makes it happen, and looks whether all is as it should be. */
 export function happens(stage: KeeperStage, name: string): void {

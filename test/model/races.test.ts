@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KeeperEvent } from '../../src/machines/index.js';
-import { healthy, type Manners, reports, SimulatedWorld, stateName } from '../../src/testing/index.js';
+import { type Behaviour, healthy, reports, SimulatedWorld, stateName } from '../../src/testing/index.js';
 import { defaults, startKeeper, times } from './setting.js';
 
 /** A world that answers nothing but kill: what else happens is for the scheduler to order. */
-const deaf: Manners = { kill: [{ afterMs: 200, report: reports.closed(true) }] };
+const deaf: Behaviour = { kill: [{ afterMs: 200, report: reports.closed(true) }] };
 
 const orders = fc.array(fc.constantFrom<KeeperEvent['type']>('start', 'stop', 'restart', 'reset'), {
   maxLength: 8,

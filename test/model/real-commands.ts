@@ -66,6 +66,7 @@ export class RealHerd {
       listWaitMs: () => 2000,
       log: () => undefined,
       redact: (value) => value,
+      redactFor: (_, value) => value,
     });
     this.apply();
   }

@@ -201,7 +201,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
   test('P10: a missing command is quarantined at once', async () => {
     const stage = await walk({ spec: { command: '/no/such/command' } }, ['start']);
     await stage.reaches('quarantined');
-    expect(stage.replica.lastError).toMatchObject({ cause: 'spawn', permanent: true });
+    expect(stage.replica.snapshot().lastError).toMatchObject({ cause: 'spawn', permanent: true });
     await stage.end();
   });
 });

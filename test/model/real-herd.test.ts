@@ -46,6 +46,7 @@ function herdOf(world: RealWorld): Herd {
     listWaitMs: () => 2000,
     log: () => undefined,
     redact: (value) => value,
+    redactFor: (_, value) => value,
   });
 }
 

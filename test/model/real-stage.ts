@@ -8,7 +8,7 @@ import { Permits } from '../../src/supervisor/server/permits.js';
 import { Replica } from '../../src/supervisor/server/replica.js';
 import { stateName } from '../../src/testing/index.js';
 import { alive } from '../link/support.js';
-import { Caller, EVERY_LIST } from '../supervisor/world.js';
+import { Caller, listsOwner } from '../supervisor/world.js';
 import { serverTitle } from './graphs.js';
 import { RealWorld } from './real-world.js';
 
@@ -59,10 +59,10 @@ export class RealStage {
       clock,
       inspect: (inspection) => this.#inspect(inspection),
     }).start();
-    this.replica = new Replica(
-      'real@1#0',
-      this.#spec,
-      {
+    this.replica = new Replica({
+      id: 'real@1#0',
+      spec: this.#spec,
+      deps: {
         clock,
         random: () => 0.5,
         permits: this.permits,
@@ -74,20 +74,18 @@ export class RealStage {
         release: (id) => root.send({ type: 'release', id }),
         log: () => undefined,
       },
-      {
-        listed: () => undefined,
-        toRead: () => EVERY_LIST,
-        outdated: () => {
+      lists: listsOwner({
+        doubt: () => {
           this.changes += 1;
           this.#look();
         },
-      },
-      Promise.resolve(),
-    );
+      }),
+      predecessor: Promise.resolve(),
+    });
   }
 
   get keeper(): string {
-    return this.replica.states.keeper;
+    return this.replica.snapshot().states.keeper;
   }
 
   /** The newest incarnation's, and how it means to end where it is on its way out. */

@@ -73,10 +73,6 @@ export class Spec {
     else if (this.life?.handshakeAt !== undefined && this.then === 'policy') this.called = true;
   }
 
-  authorise(): void {
-    if (this.mood === 'locked out') this.#begin(false);
-  }
-
   /** A permit was granted. */
   letGo(): void {
     const { life } = this;

@@ -46,6 +46,7 @@ export class TransientSpec {
 
   start(): void {
     this.isOff = false;
+    this.retryAt = undefined;
     this.#fill();
   }
 

@@ -58,7 +58,6 @@ const keeperIgnores: readonly Ignored[] = [
     because: 'calls do not start what was stopped by order',
   },
   { event: /^call\.waiting/, in: /quarantined|needs_auth/, because: 'it was given up until a person acts' },
-  { event: /^auth\.granted/, in: /^(?!needs_auth)/, because: 'it was not waiting for it' },
   { event: /^permit\.granted/, in: /^(?!running\.starting\.queued)/, because: 'nothing is queued' },
   { event: /^permit broke/, in: /connecting/, because: 'it was granted already' },
   { event: /^server\.connected/, in: /queued/, because: 'it was not told to connect' },
@@ -67,7 +66,6 @@ const keeperIgnores: readonly Ignored[] = [
 ];
 
 const transientIgnores: readonly Ignored[] = [
-  { event: /^start$/, in: /^open\.waiting/, because: 'the next try keeps its time' },
   { event: /^(start|reset)$/, in: /^open\.stocked/, because: 'no spare is missing, no failure is counted' },
   { event: /^restart$/, in: /spares 0, no process/, because: 'no process runs, and no spare is wanted' },
   { event: /^(stop|reset)$/, in: /^stopped/, because: 'it is obeyed already' },

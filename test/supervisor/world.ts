@@ -2,7 +2,7 @@
 import { createActor } from 'xstate';
 import type { StdioSpec } from '../../src/config/schema/spec.js';
 import type { CallSink, Outcome } from '../../src/shared/call-sink.js';
-import { LIST_KEYS, type ReadingOrder } from '../../src/supervisor/catalog/lists.js';
+import { LIST_KEYS, type ListsOwner, type ReadingOrder } from '../../src/supervisor/catalog/lists.js';
 import { Herd, type HerdOptions } from '../../src/supervisor/herd/herd.js';
 import { rootMachine } from '../../src/supervisor/herd/root.js';
 import type { OpenLink } from '../../src/supervisor/server/link-actor.js';
@@ -14,6 +14,20 @@ import { FakeLink, type FakeLinkBehaviour } from './fake-link.js';
 
 /** An order to read every list. */
 export const EVERY_LIST: ReadingOrder = new Map(LIST_KEYS.map((list) => [list, 0]));
+
+/** The owner of lists for processes without a catalog: every order to read means every list. */
+export function listsOwner(changes: Partial<ListsOwner> = {}): ListsOwner {
+  return {
+    isDue: true,
+    isAwaited: false,
+    toRead: () => EVERY_LIST,
+    take: () => {},
+    doubt: () => {},
+    suspend: () => {},
+    giveUp: () => {},
+    ...changes,
+  };
+}
 
 export const ALL_TOOLS = { allow: ['*'], deny: [] };
 
@@ -74,6 +88,7 @@ export class World {
       listWaitMs: () => 2000,
       log: (server, line) => this.logs.push(`${server}: ${line}`),
       redact: (value) => value,
+      redactFor: (_, value) => options.redact?.(value) ?? value,
       ...options,
     });
   }

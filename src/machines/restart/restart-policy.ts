@@ -18,7 +18,7 @@
  * waits. After a failed start, and from the second restart on, the delay is `min · factor^k`, at most `max`, plus or minus
  * its jitter, so that fifty servers that died of one cause do not come back in one moment.
  *
- * A remote server that was connected before is restarted like any other, whatever answers in its place: an ingress says
+ * A remote server that was connected before is restarted like any other, whichever answer comes: an ingress says
  * 404 for as long as a deployment takes, a firewall says 403. One that was never connected is rechecked. Every few minutes
  * is often enough for what a person most likely has to correct, and a call may bring the next try sooner.
  */
@@ -54,7 +54,7 @@ export interface History {
 export const noHistory: History = { restarts: [], failedStarts: 0, streak: 0, hasConnected: false };
 const noFailures: History = { ...noHistory, hasConnected: true };
 
-/** The same without its failures: that it was connected once is none. */
+/** The same history without its failures. `hasConnected` stays. */
 export function forgiven({ hasConnected }: History): History {
   return hasConnected ? noFailures : noHistory;
 }

@@ -9,11 +9,11 @@ export interface CatalogChange {
   added: string[];
   removed: string[];
   changed: string[];
-  /** Of these tools it was just found that they are not what was pinned. Absent where there are none. */
+  /** Tools that differ from their pins, and were not reported before. Absent when there are none. */
   unaccepted?: string[];
 }
 
-/** Undefined when the list offers what it did: in which order does not matter. */
+/** Undefined when both lists have the same entries in any order. */
 function changeOf(list: ListName, before: Lists, after: Lists): CatalogChange | undefined {
   const old = entriesOf(list, before);
   const now = entriesOf(list, after);
@@ -29,19 +29,19 @@ export function changesOf(before: Lists, after: Lists): CatalogChange[] {
   return LIST_NAMES.flatMap((name) => changeOf(name, before, after) ?? []);
 }
 
-/** Those who hear of a list hear of what is not as it was pinned, also where the list itself is as they know it. */
-export function withChanges(
+/** Subscribers of a list also get the tools that differ from their pins, even if the list itself has not changed. */
+export function withUnaccepted(
   changes: CatalogChange[],
   { tools = [] }: Lists,
-  news: readonly string[],
+  unaccepted: readonly string[],
 ): CatalogChange[] {
-  if (news.length === 0) return changes;
+  if (unaccepted.length === 0) return changes;
   const none: CatalogChange = { list: 'tools', count: tools.length, added: [], removed: [], changed: [] };
   const change = changes.find(({ list }) => list === 'tools') ?? none;
-  return [{ ...change, unaccepted: [...news] }, ...changes.filter((other) => other !== change)];
+  return [{ ...change, unaccepted: [...unaccepted] }, ...changes.filter((other) => other !== change)];
 }
 
-/** How what is known of several servers differs; one that is not there offers nothing. */
+/** How the known lists of several servers differ. A server that one side lacks has empty lists there. */
 export function differences(
   before: ReadonlyMap<string, Lists>,
   after: ReadonlyMap<string, Lists>,
@@ -55,7 +55,7 @@ export function differences(
   });
 }
 
-/** A server has one notification for its resources and their templates, so they are told as one. */
+/** A server has one notification for its resources and their templates, so one event reports both. */
 function entriesOf(list: ListName, lists: Lists): Map<string, string> {
   return new Map(
     partsOf(list).flatMap((part) =>

@@ -5,24 +5,24 @@ import { replaceFile } from '../../shared/replace-file.js';
 import { type Lists, NO_LISTS } from './lists.js';
 import { pruneFiles } from './prune-files.js';
 
-/** What servers offered when they last ran, kept for the time when they do not. */
+/** The lists of servers from their last run, for the time when they do not run. */
 export interface CatalogStore {
   /** Undefined when there is nothing, or nothing that makes sense. */
   load(identity: string): Lists | undefined;
   save(identity: string, lists: Lists): void;
-  /** These are configured now; others are forgotten when that was long ago. */
+  /** Marks these servers as configured, and deletes the files of servers that were not for a long time. */
   seen(identities: readonly string[]): Promise<void>;
 }
 
 const FORMAT = 1;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FORGOTTEN_AFTER_MS = 90 * DAY_MS;
-/** What is larger is not worth reading at every start. */
+/** Larger files are not read: it would cost too much at every start. */
 const MOST_BYTES = 16 * 2 ** 20;
 
 /**
  * One file a server, named after the hash of its spec: a server that is started with anything else is another one. A
- * file's time says when its server was last configured. It is a cache: what cannot be written or read is done without.
+ * file's time says when its server was last configured. It is a cache: a file that cannot be written or read is ignored.
  */
 export class CatalogFiles implements CatalogStore {
   readonly #folder: string;
@@ -67,7 +67,7 @@ export class CatalogFiles implements CatalogStore {
     if (this.#complained.has(file)) return;
     this.#complained.add(file);
     this.#warn(
-      `the cached lists in ${file} are done without: ${why}. Its server is started when it is asked what it offers, and the file written anew; if that does not help, remove it`,
+      `the cached lists in ${file} are ignored: ${why}. Its server is started when its lists are needed, and the file is written again; if that does not help, remove it`,
     );
   }
 

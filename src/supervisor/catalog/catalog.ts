@@ -2,10 +2,10 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Block } from '../pins/blocked.js';
-import type { PinCheck, Pinning } from '../pins/pinning.js';
+import type { ListSource, PinCheck, Pinning } from '../pins/pinning.js';
 import type { ServerDeps } from '../server/server-deps.js';
 import { identityOf } from '../spec-identity.js';
-import { type CatalogChange, changesOf, withChanges } from './catalog-change.js';
+import { type CatalogChange, changesOf, withUnaccepted } from './catalog-change.js';
 import { ListState } from './list-state.js';
 import {
   isWanted,
@@ -14,6 +14,7 @@ import {
   type ListKey,
   type ListName,
   type Lists,
+  type ListsOwner,
   NO_LISTS,
   partsOf,
   type Reading,
@@ -31,12 +32,12 @@ export interface CatalogOptions {
   log(text: string): void;
   /** A list that could not be read is to be read again. */
   reread(): void;
-  /** What was known when the server last ran; read from the disk at the first look at the lists. */
+  /** Reads the lists of an earlier daemon from the disk. */
   recall?: (() => Lists | undefined) | undefined;
   keep?: ((lists: Lists) => void) | undefined;
   changed?: ((change: CatalogChange) => void) | undefined;
-  /** Compares the tools with what was pinned; undefined: they could not be read. `isFresh`: they were, just now. */
-  checkPins?: ((tools: readonly JsonObject[] | undefined, isFresh: boolean) => PinCheck) | undefined;
+  /** Compares the tools with their pins; undefined: they could not be read. */
+  checkPins?: ((tools: readonly JsonObject[] | undefined, source: ListSource) => PinCheck) | undefined;
 }
 
 /** A request that waits: for which lists, and the version that each had when the wait began. */
@@ -45,13 +46,16 @@ interface Waiter {
   done(): void;
 }
 
-/** The lists of a server, as far as they are known, without what its config hides; and the requests that wait for them. */
-export class Catalog {
+/**
+ * The lists of a server, as far as they are known, without what its config hides; and the requests that wait for them.
+ * The cache of an earlier daemon is read by the first method that needs it, once: getters read no file.
+ */
+export class Catalog implements ListsOwner {
   readonly #options: CatalogOptions;
   /** Of each list that is wanted. */
   readonly #states: ReadonlyMap<ListKey, ListState>;
   readonly #waiters = new Set<Waiter>();
-  #memory: 'unasked' | 'asked' = 'unasked';
+  #cache: 'unread' | 'read' = 'unread';
   #lists = NO_LISTS;
   readonly #definitions: Partial<Record<ListKey, ValidEntries>> = {};
   /** The result of the last comparison of the tools with their pins. */
@@ -63,20 +67,32 @@ export class Catalog {
     this.#states = new Map(wanted.map((key) => [key, new ListState({ clock, retry })]));
   }
 
-  get lists(): Lists {
-    this.#recall();
+  /** Reads the cache, unless it was read before. A cached list is compared with its pins, and changes none of them. */
+  load(): void {
+    if (this.#cache === 'read') return;
+    this.#cache = 'read';
+    const recalled = this.#options.recall?.();
+    if (recalled === undefined) return;
+    // its faults were logged when it was first read
+    this.#lists = this.#validated(recalled, NO_LISTS, () => {});
+    for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
+    if (this.#lists.tools !== undefined) this.#checkPins('cached');
+  }
+
+  knownLists(): Lists {
+    this.load();
     return this.#lists;
   }
 
   /** How well each list that is wanted is known. */
-  get states(): ReadonlyMap<ListKey, ListState> {
-    this.#recall();
+  listStates(): ReadonlyMap<ListKey, ListState> {
+    this.load();
     return this.#states;
   }
 
   /** What may be used of a list, by its key; undefined while it is not known. */
   keysOf(list: ListKey): ReadonlySet<string> | undefined {
-    this.#recall();
+    this.load();
     return this.#definitions[list]?.keys;
   }
 
@@ -85,19 +101,19 @@ export class Catalog {
     return this.#definitions[list]?.problems.get(key);
   }
 
-  /** Those of these lists that have to be read before it can be said what is in them. */
+  /** Those of these lists that are not known and have to be read. */
   missing(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
-    return lists.filter((list) => this.states.get(list)?.isMissing === true);
+    const states = this.listStates();
+    return lists.filter((list) => states.get(list)?.isMissing === true);
   }
 
-  /** Some list was read, by this daemon or an earlier one. */
-  get isKnown(): boolean {
-    return [...this.states.values()].some(({ isKnown }) => isKnown);
+  /** Whether this daemon or an earlier one has read some list. */
+  wasRead(): boolean {
+    return [...this.listStates().values()].some(({ isKnown }) => isKnown);
   }
 
-  /** There is a reason to read some of it. */
   get isDue(): boolean {
-    return [...this.states.values()].some(({ isDue }) => isDue);
+    return [...this.#states.values()].some(({ isDue }) => isDue);
   }
 
   get isAwaited(): boolean {
@@ -105,16 +121,15 @@ export class Catalog {
   }
 
   isDoubted(list: ListKey): boolean {
-    return this.states.get(list)?.isDoubted === true;
+    return this.listStates().get(list)?.isDoubted === true;
   }
 
-  /** Which lists an order to read them means: all, or those that are not fresh. */
   toRead(isAllWanted: boolean): ReadingOrder {
-    const { states } = this;
-    return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || states.get(list)?.isDue === true));
+    const isDue = (list: ListKey) => this.#states.get(list)?.isDue === true;
+    return this.#versionsOf(LIST_KEYS.filter((list) => isAllWanted || isDue(list)));
   }
 
-  /** Where the tools may have changed, the server decides whether it has one. */
+  /** True also when the list may be outdated: then the server decides whether it has the tool. */
   hasTool(name: string): boolean {
     if (!this.#options.isVisible(name)) return false;
     const keys = this.keysOf('tools');
@@ -124,13 +139,13 @@ export class Catalog {
 
   /** Why a tool that is offered may not be called. Decided with its list, so that a call costs nothing. */
   blockOf(tool: string): Block | undefined {
-    this.#recall();
+    this.load();
     return this.#pinCheck?.blockOf?.(tool);
   }
 
-  /** How many tools are not what was pinned. */
-  get unaccepted(): number {
-    this.#recall();
+  /** How many tools differ from their pins. */
+  unacceptedTools(): number {
+    this.load();
     return this.#pinCheck?.unaccepted ?? 0;
   }
 
@@ -140,7 +155,7 @@ export class Catalog {
     const tools = this.#lists.tools ?? [];
     const names = tools.map(({ name }) => String(name));
     const before = names.map((name) => this.blockOf(name) === undefined);
-    this.#checkPins(false);
+    this.#checkPins('known');
     const changed = names.filter((name, at) => (this.blockOf(name) === undefined) !== before[at]);
     if (changed.length === 0) return;
     this.#options.changed?.({ list: 'tools', count: tools.length, added: [], removed: [], changed });
@@ -148,32 +163,30 @@ export class Catalog {
 
   /** A list that was not read, or could not be, stays what it was. */
   take(reading: Reading): void {
-    this.#recall();
+    this.load();
     const before = this.#lists;
     this.#lists = this.#validated(reading, before, this.#options.log);
     const read = LIST_KEYS.filter((list) => list in reading);
     for (const list of read) this.#note(list, reading);
-    if ('tools' in reading) this.#checkPins(true);
-    this.#tell(before, this.#lists, 'tools' in reading ? this.#pinCheck?.news : undefined);
+    if ('tools' in reading) this.#checkPins('read');
+    this.#report(before, this.#lists, 'tools' in reading ? this.#pinCheck?.unreported : undefined);
     for (const waiter of [...this.#waiters]) {
       for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
       if (waiter.left.size === 0) waiter.done();
     }
   }
 
-  /** These are to be read again; until then what is known stands. Answers with those that are wanted at all. */
+  /** Marks these lists as stale; known entries stay until a reading replaces them. Returns those that the config wants. */
   outdate(lists: readonly ListKey[] = LIST_KEYS): ListKey[] {
-    const wanted = lists.filter((list) => this.states.has(list));
-    for (const list of wanted) this.states.get(list)?.doubt();
+    const wanted = lists.filter((list) => this.#states.has(list));
+    for (const list of wanted) this.#states.get(list)?.doubt();
     return wanted;
   }
 
-  /** The server says that this has changed, and will be asked what it is now. */
   doubt(list: ListName): void {
     this.outdate(partsOf(list));
   }
 
-  /** No process is left that could be asked again. */
   suspend(): void {
     for (const state of this.#states.values()) state.suspend();
   }
@@ -197,24 +210,12 @@ export class Catalog {
     });
   }
 
-  /** No process will read the lists that are waited for. */
   giveUp(): void {
     for (const { done } of [...this.#waiters]) done();
   }
 
   #versionsOf(lists: readonly ListKey[]): Map<ListKey, number> {
     return new Map(lists.map((list) => [list, this.#states.get(list)?.version ?? 0]));
-  }
-
-  #recall(): void {
-    if (this.#memory === 'asked') return;
-    this.#memory = 'asked';
-    const recalled = this.#options.recall?.();
-    if (recalled === undefined) return;
-    // its faults were logged when it was first read
-    this.#lists = this.#validated(recalled, NO_LISTS, () => {});
-    for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
-    if (this.#lists.tools !== undefined) this.#checkPins(false);
   }
 
   /** A reason that stays the same is logged once. */
@@ -233,10 +234,10 @@ export class Catalog {
     if (reason !== before) log(`${LIST_METHODS[list]} could not be read: ${reason}`);
   }
 
-  /** Tools that could not be read again are not known to be what they were. `isFresh`: they were just asked for. */
-  #checkPins(isFresh: boolean): void {
+  /** Tools that could not be read again may have changed. */
+  #checkPins(source: ListSource): void {
     const isUnread = this.#states.get('tools')?.reason !== undefined;
-    this.#pinCheck = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, isFresh);
+    this.#pinCheck = this.#options.checkPins?.(isUnread ? undefined : this.#lists.tools, source);
   }
 
   #validated(reading: Reading, before: Lists, log: (text: string) => void): Lists {
@@ -254,11 +255,11 @@ export class Catalog {
   readonly #isShown = ({ name }: JsonObject): boolean =>
     typeof name !== 'string' || this.#options.isVisible(name);
 
-  #tell(before: Lists, after: Lists, news: readonly string[] = []): void {
+  #report(before: Lists, after: Lists, unaccepted: readonly string[] = []): void {
     const changes = changesOf(before, after);
     const isMoreKnown = LIST_KEYS.some((list) => before[list] === undefined && after[list] !== undefined);
     if (changes.length > 0 || isMoreKnown) this.#options.keep?.(after);
-    for (const change of withChanges(changes, after, news)) this.#options.changed?.(change);
+    for (const change of withUnaccepted(changes, after, unaccepted)) this.#options.changed?.(change);
   }
 }
 

@@ -15,7 +15,7 @@ function entryNotes(catalog: Catalog, list: ListKey, key: string): EntryNotes {
   const problem = catalog.problemOf(list, key);
   return {
     ...(problem === undefined ? {} : { problem }),
-    ...(catalog.states.get(list)?.freshness === 'cached' ? { cached: true } : {}),
+    ...(catalog.listStates().get(list)?.freshness === 'cached' ? { cached: true } : {}),
   };
 }
 
@@ -53,7 +53,7 @@ type Source = Pick<ConfiguredServer, 'spec' | 'catalog'>;
 
 /** Resources have no public names: a URI passes unchanged, with the name of its server beside it. */
 export function resourceEntries(server: Source): ResourceEntry[] {
-  return (server.catalog.lists.resources ?? []).map(({ uri, ...definition }) => ({
+  return (server.catalog.knownLists().resources ?? []).map(({ uri, ...definition }) => ({
     ...described(definition, String(uri)),
     server: server.spec.name,
     uri: String(uri),
@@ -62,7 +62,7 @@ export function resourceEntries(server: Source): ResourceEntry[] {
 }
 
 export function templateEntries(server: Source): TemplateEntry[] {
-  return (server.catalog.lists.templates ?? []).map(({ uriTemplate, ...definition }) => ({
+  return (server.catalog.knownLists().templates ?? []).map(({ uriTemplate, ...definition }) => ({
     ...described(definition, String(uriTemplate)),
     server: server.spec.name,
     uri_template: String(uriTemplate),

@@ -1,6 +1,5 @@
-import type { Backoff } from '../../machines/restart/restart-policy.js';
+import { type Backoff, backoffMs } from '../../machines/restart/restart-policy.js';
 import type { Clock } from '../../shared/clock.js';
-import { RetryTimer } from './retry-timer.js';
 
 /**
  * | state | what is true in it |
@@ -8,13 +7,13 @@ import { RetryTimer } from './retry-timer.js';
  * | `unknown` | it was never read |
  * | `cached` | it is known from an earlier daemon, and this one has not read it yet, nor failed to |
  * | `fresh` | it is what the server last answered |
- * | `stale` | it is what the server once answered: it has changed or expired since, is wanted afresh, or could not be read again |
+ * | `stale` | it is an old answer: the list has changed or expired since, a refresh is wanted, or the last reading failed |
  * | `failed` | it is not known, and the last reading failed |
  */
 export type Freshness = 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
 
 /** A list that could not be read is read again after 1 s, 2 s, 4 s … 60 s, for as long as its server runs. */
-export const LIST_RETRY: Backoff = { minMs: 1000, maxMs: 60_000, factor: 2, jitter: 0 };
+const RETRY: Backoff = { minMs: 1000, maxMs: 60_000, factor: 2, jitter: 0 };
 
 export interface ListStateOptions {
   clock: Clock;
@@ -25,22 +24,23 @@ export interface ListStateOptions {
 /** Whether one list of a server is known, whether it has to be read, and when a reading that failed is tried again. */
 export class ListState {
   readonly #options: ListStateOptions;
-  readonly #retry: RetryTimer;
   #freshness: Freshness = 'unknown';
   #version = 0;
   #goodUntil = Number.POSITIVE_INFINITY;
   #reason: string | undefined;
+  #failures = 0;
+  #retry: unknown;
+  #nextTryAt: number | undefined;
 
   constructor(options: ListStateOptions) {
     this.#options = options;
-    this.#retry = new RetryTimer({ clock: options.clock, random: () => 0 }, LIST_RETRY);
   }
 
   get freshness(): Freshness {
     return this.isExpired ? 'stale' : this.#freshness;
   }
 
-  /** It grows with every doubt: a reading that began before the last one does not make the list fresh. */
+  /** It grows each time the list is marked as stale. A reading that began before does not make the list fresh. */
   get version(): number {
     return this.#version;
   }
@@ -50,16 +50,17 @@ export class ListState {
     return this.#reason;
   }
 
+  /** When a reading that failed is tried again; undefined where no try is to come. */
   get nextTryAt(): number | undefined {
-    return this.#retry.dueAt;
+    return this.#nextTryAt;
   }
 
-  /** The server said for how long it would be good, that is over, and no reading was ordered since. */
+  /** The lifetime that the server gave has passed, and no reading was ordered since. */
   get isExpired(): boolean {
     return this.#freshness === 'fresh' && this.#options.clock.now() >= this.#goodUntil;
   }
 
-  /** It was read at least once, be it by an earlier daemon. */
+  /** This daemon or an earlier one read it at least once. */
   get isKnown(): boolean {
     return this.#freshness !== 'unknown' && this.#freshness !== 'failed';
   }
@@ -71,22 +72,22 @@ export class ListState {
 
   /** A request for the list has to wait for a reading. While the next try of a failed one is to come, no wait helps. */
   get isMissing(): boolean {
-    return !this.isKnown && !this.#retry.isSet;
+    return !this.isKnown && this.#nextTryAt === undefined;
   }
 
   /** An order to read the lists means this one too. */
   get isDue(): boolean {
-    return this.#freshness !== 'fresh' && !this.#retry.isSet;
+    return this.#freshness !== 'fresh' && this.#nextTryAt === undefined;
   }
 
   recalled(): void {
     this.#freshness = 'cached';
   }
 
-  /** It has changed, or is wanted afresh: a reading is ordered, so that no other try need come. */
+  /** Marks it as stale. A reading is ordered, so the pending retry is dropped. */
   doubt(): void {
     this.#version += 1;
-    this.#retry.clear();
+    this.suspend();
     if (this.#freshness === 'fresh') this.#freshness = 'stale';
   }
 
@@ -95,18 +96,31 @@ export class ListState {
     this.#freshness = version === undefined || version === this.#version ? 'fresh' : 'stale';
     this.#goodUntil = this.#options.clock.now() + ttlMs;
     this.#reason = undefined;
-    this.#retry.clear();
-    this.#retry.forgive();
+    this.#failures = 0;
+    this.suspend();
   }
 
   failed(reason: string): void {
     this.#freshness = this.isKnown ? 'stale' : 'failed';
     this.#reason = reason;
-    this.#retry.set(() => this.#options.retry());
+    if (this.#nextTryAt === undefined) this.#planRetry();
   }
 
-  /** No process is left that could be asked. */
+  /** No process is left that could be asked: no try is to come. */
   suspend(): void {
-    this.#retry.clear();
+    this.#options.clock.clearTimeout(this.#retry);
+    this.#nextTryAt = undefined;
+  }
+
+  /** The delay grows until a reading succeeds. */
+  #planRetry(): void {
+    const { clock, retry } = this.#options;
+    this.#failures += 1;
+    const delayMs = backoffMs(this.#failures, RETRY, 0);
+    this.#nextTryAt = clock.now() + delayMs;
+    this.#retry = clock.setTimeout(() => {
+      this.#nextTryAt = undefined;
+      retry();
+    }, delayMs);
   }
 }

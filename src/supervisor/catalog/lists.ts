@@ -5,7 +5,7 @@ import { MCPProtocolError } from '../../shared/call-errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import { CODE } from '../../shared/rpc-codes.js';
 
-/** What a server can say has changed. Its resources and their templates are one: it has one notification for both. */
+/** The kinds of `list_changed`. Resources and templates share one notification. */
 export type ListName = 'tools' | 'prompts' | 'resources';
 
 export const LIST_NAMES: readonly ListName[] = ['tools', 'prompts', 'resources'];
@@ -46,6 +46,24 @@ export type Reading = Partial<Lists> & {
   order?: ReadingOrder;
 };
 
+/** The owner of the lists that the processes of a server read: its catalog. */
+export interface ListsOwner {
+  /** There is a reason to read some list. */
+  readonly isDue: boolean;
+  /** A request waits for a list. */
+  readonly isAwaited: boolean;
+  /** Which lists an order to read them means: all, or those that are not fresh. */
+  toRead(isAllWanted: boolean): ReadingOrder;
+  /** Takes what a process has read. */
+  take(reading: Reading): void;
+  /** The server reported a change of this list; a reading follows. */
+  doubt(list: ListName): void;
+  /** No process is left that could be asked again. */
+  suspend(): void;
+  /** No process will read the lists that requests wait for. */
+  giveUp(): void;
+}
+
 export const NO_LISTS: Lists = {
   tools: undefined,
   prompts: undefined,
@@ -70,7 +88,7 @@ export async function readLists(link: Link, spec: ServerSpec, order: ReadingOrde
     try {
       reading[key] = await link.list(LIST_METHODS[key], onTtl);
     } catch (error) {
-      // Many servers have resources and have never heard of templates.
+      // Many servers have resources and do not implement templates.
       if (key === 'templates' && isUnknownMethod(error)) reading[key] = [];
       else reading.failures = { ...reading.failures, [key]: reasonOf(error, spec.name) };
     }
@@ -83,7 +101,7 @@ function isUnknownMethod(error: unknown): boolean {
   return error instanceof MCPProtocolError && error.rpc?.code === CODE.methodNotFound;
 }
 
-/** The name of the server stands beside it wherever it is shown. */
+/** Without the name of the server: every place that shows it also shows the name. */
 function reasonOf(error: unknown, server: string): string {
   return (error instanceof Error ? error.message : String(error)).replace(`${server}: `, '');
 }

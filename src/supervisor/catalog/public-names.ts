@@ -29,9 +29,9 @@ function withHash(name: string, server: string, tool: string): string {
 }
 
 /**
- * Exposed names of a list; where two are the same, each gets its hash. Again, until no two are: a server could call a
- * tool what another's looks like with its hash. `servers`: all there are, also those of which nothing is known: the tool
- * `hub__push` of `git` must not be taken for `push` of `git__hub` while that one is away.
+ * The public names of a list. Entries with the same name get a hash, and this repeats until all names differ: a server
+ * could call a tool by another tool's name with its hash. `servers`: every server, also those whose lists are not known:
+ * the tool `hub__push` of `git` must not get the name of `push` of `git__hub` while that list is unknown.
  */
 export function publicNames(
   tools: readonly { server: string; name: string }[],
@@ -56,7 +56,7 @@ export function publicNames(
   return names;
 }
 
-/** Whether names of another server begin so as well. Only what ends in `__`, or is cut off, can be such a beginning. */
+/** Whether names of another server may have the same prefix. Only a prefix that ends in `__`, or was cut, can be shared. */
 function beginsAsAnother(name: string, own: string, prefixes: ReadonlyMap<string, number>): boolean {
   if ((prefixes.get(own) ?? 0) > 1) return true;
   for (let at = name.indexOf('__', own.length - 1); at !== -1; at = name.indexOf('__', at + 1)) {
@@ -84,8 +84,8 @@ export interface PublicEntry {
 }
 
 /**
- * Everything of one kind that is known of the herd, under the names that the whole herd gives it: what something is
- * called must not depend on who asks.
+ * All known entries of one kind, under their public names. They are computed over the whole herd, because the name of an
+ * entry must not depend on the caller.
  */
 export class PublicNames {
   readonly all: readonly PublicEntry[];
@@ -93,7 +93,7 @@ export class PublicNames {
 
   constructor(list: 'tools' | 'prompts', servers: readonly Source[]) {
     const known = servers.flatMap((server) =>
-      (server.catalog.lists[list] ?? []).map((definition) => ({
+      (server.catalog.knownLists()[list] ?? []).map((definition) => ({
         server,
         name: String(definition.name),
         definition,
@@ -107,12 +107,12 @@ export class PublicNames {
     this.#byName = new Map(this.all.map((one) => [one.publicName, one]));
   }
 
-  /** By its name in the herd. */
+  /** By its public name. */
   find(publicName: string): PublicEntry | undefined {
     return this.#byName.get(publicName);
   }
 
-  /** What a server itself calls the one that has this name in the herd. */
+  /** The server's own name of the entry with this public name. */
   ownName(server: string, publicName: string): string | undefined {
     const found = this.#byName.get(publicName);
     return found?.server.spec.name === server ? found.name : undefined;

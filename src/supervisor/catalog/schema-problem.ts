@@ -3,9 +3,9 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 /**
  * Why a JSON Schema cannot be compiled, in a few words; undefined when it can. By hand and not by a validator: the
  * daemon looks at every schema of every server and validates with none, and to load Ajv and compile a thousand takes
- * it seconds. A test compares the verdicts.
+ * it seconds. A test compares the results with Ajv's.
  *
- * Keywords of all drafts from 06 on are known; whatever is no keyword may be anything.
+ * It knows the keywords of all drafts from 06 on; unknown keywords may have any value.
  */
 export function schemaProblem(schema: unknown): string | undefined {
   return new Walk(schema).run();
@@ -19,7 +19,7 @@ export function toolSchemaProblem(schema: unknown): string | undefined {
   return schemaProblem(schema);
 }
 
-/** Looks at the value of one keyword; what is a schema in it is looked at later. A text is what is wrong with it. */
+/** Checks the value of one keyword, without its nested schemas. Returns the problem as text. */
 type Rule = (value: unknown, later: (schema: unknown, step?: string) => void) => string | undefined;
 
 const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
@@ -108,7 +108,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
   KEYWORDS.flatMap(([rule, keys]) => keys.split(' ').map((key) => [key, rule] as const)),
 );
 
-/** Schema by schema, with a list of those to come instead of a recursion: what a server nests is its own choice. */
+/** Schema by schema, with a work list instead of recursion, because a server chooses the depth. */
 class Walk {
   readonly #root: unknown;
   readonly #ahead: { schema: unknown; path: string }[];

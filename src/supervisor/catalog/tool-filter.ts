@@ -11,7 +11,7 @@ export function toolFilter(tools: {
   };
 }
 
-/** Whether one of these globs stands for a name. */
+/** Whether one of these globs matches a name. */
 export function nameFilter(globs: readonly string[]): (name: string) => boolean {
   return toolFilter({ allow: globs, deny: [] });
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 import type { Lists } from './lists.js';
 import { schemaProblem, toolSchemaProblem } from './schema-problem.js';
 
-/** By what an entry of a list is told from the others. */
+/** The key that identifies an entry within its list. */
 export const KEY: Readonly<Record<keyof Lists, string>> = {
   tools: 'name',
   prompts: 'name',
@@ -41,7 +41,7 @@ export function validateEntries(
     if (typeof name !== 'string' || name === '') nameless += 1;
     else if (items.has(name)) repeated.add(name);
     else {
-      const isTooDeep = isDeeperThan(definition, DEEPEST);
+      const isTooDeep = isValueDeeperThan(definition, DEEPEST);
       const problem = isTooDeep ? `is nested more than ${DEEPEST} deep` : problemOf(list, definition);
       if (problem !== undefined) problems.set(name, problem);
       items.set(name, isTooDeep ? { [key]: name } : definition);
@@ -81,7 +81,7 @@ function withSubject(complaint: string): string {
   return /^(is|has) /.test(complaint) ? `it ${complaint}` : complaint;
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
+function isValueDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+  return levels === 0 || Object.values(value).some((inner) => isValueDeeperThan(inner, levels - 1));
 }

@@ -10,7 +10,7 @@ export interface HerdRequest extends CallRequest {
   requestId?: string | undefined;
 }
 
-/** A request to a server that has its outcome, be it that it was refused before any server saw it. */
+/** A request that has its outcome, also one that was refused before a server got it. */
 export interface EndedCall {
   request: HerdRequest;
   outcome: Outcome;

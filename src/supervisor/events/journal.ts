@@ -1,22 +1,23 @@
 import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'xstate';
 import type { JournalEntry } from '../../fleet/fleet.js';
+import { type DelayName, delayOf, eventLabel } from '../../machines/event-name.js';
 import { stateName, topName } from '../../machines/state-name.js';
 
-/** Enough for the story of a bad hour; a journal that grows for ever is a leak. */
+/** Enough entries for an hour of failures; without a limit the journal would leak memory. */
 const KEPT = 200;
 
 export interface Change extends JournalEntry {
   key: string;
 }
 
-export type Chart = 'server' | 'keeper';
+export type Chart = 'server' | 'keeper' | 'transient';
 
 /** The actors under the root, by their ids: the key of the server that each belongs to, and its chart. */
 export type ActorOwners = Map<string, { key: string; chart: Chart }>;
 
 interface Owner {
   key: string;
-  chart: Chart;
+  chart: JournalEntry['chart'];
   /** An incarnation without a keeper: a transient one. */
   isAlone: boolean;
 }
@@ -46,7 +47,7 @@ export class Journal {
 
   /**
    * The listener for the root actor's `inspect`. An actor's snapshot is shown only when all that its step set off is
-   * over, so the end of an incarnation would stand behind what its keeper made of it: for these two the steps count.
+   * over, so the end of an incarnation would be written after its keeper's reaction. So microsteps count for these two.
    */
   readonly inspect = (inspection: InspectionEvent): void => {
     if (inspection.type !== '@xstate.snapshot' && inspection.type !== '@xstate.microstep') return;
@@ -66,7 +67,15 @@ export class Journal {
     const { key, chart } = owner;
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
-    this.#write(key, { at, incarnation, chart, from: last?.state ?? '', to: state, cause });
+    this.#write(key, {
+      at,
+      incarnation,
+      chart,
+      from: last?.state ?? '',
+      to: state,
+      event: eventLabel(event.type),
+      cause,
+    });
   };
 
   of(key: string): JournalEntry[] {
@@ -92,10 +101,14 @@ export class Journal {
     return owner;
   }
 
-  /** Of an actor under the root, or of the incarnation of a keeper. */
+  /**
+   * Of an actor under the root, or of the incarnation of a keeper. A transient machine has none: it changes its state
+   * with every call, and its processes have their own entries.
+   */
   #findOwner(actor: AnyActorRef): Owner | undefined {
     const own = this.#owners.get(actor.id);
-    if (own !== undefined) return { ...own, isAlone: own.chart === 'server' };
+    if (own?.chart === 'transient') return undefined;
+    if (own !== undefined) return { key: own.key, chart: own.chart, isAlone: own.chart === 'server' };
     const parent = this.#owners.get(actor._parent?.id ?? '');
     return parent?.chart === 'keeper' ? { key: parent.key, chart: 'server', isAlone: false } : undefined;
   }
@@ -112,10 +125,10 @@ export class Journal {
 
 /** What an event means to a person who asks why. */
 const WORDS: Readonly<Record<string, string>> = {
-  start: 'told to start',
-  stop: 'told to stop',
-  restart: 'told to restart',
-  reset: 'told to forget its failures',
+  start: 'start was ordered',
+  stop: 'stop was ordered',
+  restart: 'restart was ordered',
+  reset: 'reset was ordered',
   connect: 'it is its turn to start',
   'call.waiting': 'a call came',
   'permit.granted': 'it is its turn to start',
@@ -127,21 +140,23 @@ const WORDS: Readonly<Record<string, string>> = {
   'xstate.init': 'a new incarnation',
 };
 
-const TIMERS: readonly [RegExp, string][] = [
-  [/startTimeout/, 'no answer to initialize in time'],
-  [/discoverTimeout/, 'its lists took too long to read'],
-  [/closeTimeout/, 'it did not go when asked'],
-  [/idleTimeout/, 'nobody called it for its idle time'],
-  [/backoff/, 'the time of the next try came'],
-  [/hold/, 'the last try is long enough ago for a call to make the next one'],
-];
+/** What it means that the time of a delay is over. */
+const DELAYS: Readonly<Record<DelayName, string>> = {
+  startTimeout: 'no answer to initialize in time',
+  discoverTimeout: 'its lists took too long to read',
+  closeTimeout: 'it did not exit when asked',
+  idleTimeout: 'no call came for idle_timeout',
+  backoff: 'the time of the next try came',
+  hold: 'from now on a call makes the next try',
+  refill: 'the spares that calls have taken are replaced',
+};
 
 export function describeCause(event: AnyEventObject): string {
   const { type } = event;
   if (type === 'link.failed') return String(event.failure?.message);
   if (typeof event.message === 'string') return event.message;
-  if (type.startsWith('xstate.after'))
-    return TIMERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'a timer';
+  const delay = delayOf(type);
+  if (delay !== undefined) return DELAYS[delay];
   if (type.startsWith('xstate.done.actor')) return endingWords(event.output);
   if (type.startsWith('xstate.error.actor')) return 'a fault in toolherd itself';
   return WORDS[type] ?? type;
@@ -150,7 +165,5 @@ export function describeCause(event: AnyEventObject): string {
 function endingWords(output: unknown): string {
   const ending = output as { kind?: string; message?: string; reason?: string } | undefined;
   if (typeof ending?.message === 'string') return ending.message;
-  return ending?.reason === 'idle'
-    ? 'nobody called it for its idle time'
-    : `it was ${ending?.reason ?? 'ended'}`;
+  return ending?.reason === 'idle' ? 'no call came for idle_timeout' : `it was ${ending?.reason ?? 'ended'}`;
 }

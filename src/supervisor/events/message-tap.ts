@@ -29,21 +29,21 @@ export interface MessageTapOptions {
   /** Writes a message of toolherd about a server into its log. */
   log(key: string, text: string): void;
   /** Writes a message of the server, redacted already, into its log. */
-  said?(message: ServerLogMessage): void;
+  logMessage?(message: ServerLogMessage): void;
   /** Takes secrets out of every string of a value. */
   redact<T>(value: T): T;
-  /** The same for what this server said: no value that was declared for it is shown. */
-  redactSaid?<T>(spec: ServerSpec, value: T): T;
+  /** The same for what this server sent: no value that was declared for it is shown. */
+  redactFor<T>(spec: ServerSpec, value: T): T;
 }
 
-/** What is told under `notification` of what went wrong. A server that sends this name itself is not heard. */
+/** The method of `notification` events about errors. toolherd ignores a server's own notification with this method. */
 const SERVER_ERROR = 'toolherd/error';
 const LONGEST_TEXT = 8192;
 const LONGEST_NAME = 200;
 /** No environment variable and no header is longer. */
 const LONGEST_SECRET = 2 ** 17;
 const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
-/** An empty message costs something too. */
+/** Added to the size of each message, so that empty messages count too. */
 const MESSAGE_COST = 64;
 
 /** What the log takes of one incarnation's messages, and how many it did not take since the last one. */
@@ -96,7 +96,7 @@ export class MessageTap {
       notification: (method, params) => {
         if (method === 'notifications/message') this.#onLog(spec, key, incarnation, params ?? {}, limit);
         else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
-          this.#tell(key, incarnation, method, () => this.#redact(spec, params ?? {}));
+          this.#tell(key, incarnation, method, () => this.#options.redactFor(spec, params ?? {}));
         }
         on.notification(method, params);
       },
@@ -104,7 +104,7 @@ export class MessageTap {
         if (ending.kind === 'error') {
           const { cause, message, fix } = ending;
           const params = { cause, message, ...(fix === undefined ? {} : { fix }) };
-          this.#tell(key, incarnation, SERVER_ERROR, () => this.#redact(spec, params));
+          this.#tell(key, incarnation, SERVER_ERROR, () => this.#options.redactFor(spec, params));
         }
         on.ended(ending);
       },
@@ -129,9 +129,9 @@ export class MessageTap {
       text: this.#shown(spec, said, LONGEST_TEXT),
       mcpLevel: typeof level === 'string' ? level.slice(0, LONGEST_NAME) : 'info',
     };
-    this.#options.said?.(message);
+    this.#options.logMessage?.(message);
     const isWhole = typeof data !== 'string' && said.length <= LONGEST_TEXT;
-    this.#emitLog(isWhole ? { ...message, data: this.#redact(spec, data) } : message);
+    this.#emitLog(isWhole ? { ...message, data: this.#options.redactFor(spec, data) } : message);
   }
 
   #tell(key: string, incarnation: number, method: string, params: () => JsonObject): void {
@@ -157,13 +157,8 @@ export class MessageTap {
 
   /** Redacted before it is cut: the half of a secret would not be recognised. */
   #shown(spec: ServerSpec, said: string, longest: number): string {
-    const clean = this.#redact(spec, said.slice(0, longest + LONGEST_SECRET));
+    const clean = this.#options.redactFor(spec, said.slice(0, longest + LONGEST_SECRET));
     return cut(clean, longest, said.length - longest);
-  }
-
-  #redact<T>(spec: ServerSpec, said: T): T {
-    const { redact, redactSaid } = this.#options;
-    return redactSaid === undefined ? redact(said) : redactSaid(spec, said);
   }
 
   #now(): string {

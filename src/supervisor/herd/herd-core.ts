@@ -1,8 +1,8 @@
 import type { AnyActorLogic } from 'xstate';
 import type { ServerSpec } from '../../config/schema/spec.js';
-import type { Detail, ServerState, ServerStatus } from '../../fleet/fleet.js';
+import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
-import { topName } from '../../machines/state-name.js';
+import { keeperState, serverState } from '../../machines/state-name.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
@@ -32,13 +32,13 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   listWaitMs(): number;
   /** Where text over `result_limit` goes. */
   keepText?: KeepText;
-  /** What servers offered in an earlier life. */
+  /** The lists from an earlier daemon. */
   catalogs?: CatalogStore;
-  /** What tools were when they were first seen. */
+  /** The pins of tools. */
   pins?: Omit<PinKeeping, 'redact'>;
   /** How the memory of processes is read; default: as the system tells. */
   memoryOf?: MemoryOf;
-  /** What is wrong with the herd as a whole. */
+  /** Reports a problem of the whole herd. */
   warn?(text: string): void;
 }
 
@@ -115,10 +115,7 @@ export class HerdCore {
     const budget = new MemoryBudget({ clock, memoryOf: this.#memoryOf, warn });
     this.budget = budget;
     const { catalogs } = options;
-    const pins = options.pins && {
-      ...options.pins,
-      redact: options.redactSaid ?? ((_, said) => options.redact(said)),
-    };
+    const pins = options.pins && { ...options.pins, redact: options.redactFor };
     let generation = 0;
     this.pool = new ServerPool({
       create: (spec, key, predecessor) => {
@@ -178,13 +175,12 @@ export class HerdCore {
   }
 
   status(visibles: readonly VisibleServer[]): ServerStatus[] {
-    const redact = (text: string) => this.options.redact(text);
     // looked up once for all
     const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
       const since = this.#journal.since(server.key) ?? this.#startedAt;
-      const redactSaid = (text: string) => this.options.redactSaid?.(server.spec, text) ?? redact(text);
-      return toStatus(server, { agent, isOther, since, redactSaid, memory });
+      const redact = (text: string) => this.options.redactFor(server.spec, text);
+      return toStatus(server, { agent, isOther, since, redact, memory });
     });
   }
 
@@ -253,14 +249,13 @@ export class HerdCore {
     this.#emit('catalog', key, () => ({ ...change, at: this.now() }));
   }
 
-  #changed({ key, incarnation, cause, at, chart, to: target }: Change): void {
+  #changed({ key, incarnation, cause, at, chart, to }: Change): void {
     this.#emit('state', key, () => {
-      const view = this.pool.at(key)?.snapshot();
-      if (view === undefined) return undefined;
-      const to = topName(target);
-      // The machine that changed is in the middle of its step: the other one shows where it stands.
-      const state = chart === 'server' ? (to as ServerState) : view.state;
-      const detail = chart === 'keeper' ? (to as Detail) : view.detail;
+      const snapshot = this.pool.at(key)?.snapshot();
+      if (snapshot === undefined) return undefined;
+      // The machine that changed is in the middle of its step: its snapshot is the old one.
+      const state = chart === 'server' ? serverState(to) : snapshot.state;
+      const detail = chart === 'keeper' ? keeperState(to) : snapshot.detail;
       return { incarnation, state, detail, cause, at };
     });
   }

@@ -1,6 +1,6 @@
 /**
- * The root of the herd's actors: one keeper (or, for a transient server, one incarnation) after another is put under
- * it and taken away again. One-for-one: servers are independent, so what happens to one child affects no other.
+ * The root of the herd's actors: its children are the keepers and, of transient servers, the machine and each
+ * incarnation. One-for-one: servers are independent, so what happens to one child affects no other.
  *
  * | event | meaning |
  * |---|---|

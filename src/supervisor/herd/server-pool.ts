@@ -26,9 +26,9 @@ export interface ServerPoolOptions {
 
 /** Who holds servers: a view of the herd. */
 export interface Holder {
-  /** No other has this one: it tells apart what is `per-agent`. */
+  /** Unique for each holder. It separates `per-agent` servers. */
   readonly id: string;
-  /** Whether it stands for one agent, whose `per-agent` servers are to run; for others they are only there to be seen. */
+  /** Whether this is the view of one agent: its `per-agent` servers run. In a shared view they are placeholders. */
   readonly isOneAgent: boolean;
 }
 
@@ -42,6 +42,7 @@ export interface AcquireOptions {
 
 interface PoolEntry {
   poolKey: string;
+  identity: string;
   server: ConfiguredServer;
   holders: Set<Holder>;
 }
@@ -73,10 +74,10 @@ export class ServerPool {
     return this.#byKey.get(key);
   }
 
-  /** What agents have of a `per-agent` server, each its own. */
+  /** The instances of a `per-agent` server. */
   ofAgents(spec: ServerSpec): ConfiguredServer[] {
     const identity = identityOf(spec);
-    const entries = [...this.#entries.values()].filter(({ poolKey }) => poolKey.startsWith(identity));
+    const entries = [...this.#entries.values()].filter((entry) => entry.identity === identity);
     return entries.filter(({ holders }) => [...holders].some(isOneAgent)).map(({ server }) => server);
   }
 
@@ -91,7 +92,7 @@ export class ServerPool {
     }
     const before = Promise.all([predecessor, this.#leaving.get(poolKey)]);
     const server = this.#options.create(spec, key ?? this.#freeKey(spec.name), before);
-    const entry = { poolKey, server, holders: new Set([holder]) };
+    const entry = { poolKey, identity, server, holders: new Set([holder]) };
     this.#entries.set(poolKey, entry);
     this.#byServer.set(server, entry);
     this.#byKey.set(server.key, server);

@@ -8,8 +8,8 @@ export interface StatusSources {
   agent: string | null;
   /** Only other views than the one that is asked have it. */
   isOther: true | undefined;
-  /** For texts that may hold words of the server itself. */
-  redactSaid(text: string): string;
+  /** For texts that may have words of the server. */
+  redact(text: string): string;
   /** Of each process group, by its leader; null where the system does not tell. */
   memory: ReadonlyMap<number, number> | null;
 }
@@ -17,34 +17,34 @@ export interface StatusSources {
 /** The status of a server: computed when asked, never stored. */
 export function toStatus(server: ConfiguredServer, sources: StatusSources): ServerStatus {
   const { spec, latencies } = server;
-  const { lists } = server.catalog;
-  const view = server.snapshot();
-  const { memory, redactSaid, since, agent, isOther } = sources;
+  const lists = server.catalog.knownLists();
+  const snapshot = server.snapshot();
+  const { memory, redact, since, agent, isOther } = sources;
   return {
     name: spec.name,
     agent,
     ...(isOther && { other_view: true }),
-    state: view.state,
-    detail: view.detail,
+    state: snapshot.state,
+    detail: snapshot.detail,
     transport: spec.transport,
     lifecycle: spec.transport === 'stdio' ? spec.lifecycle : 'singleton',
-    pids: view.pids,
-    incarnation: view.incarnation,
-    restarts: view.restarts,
-    next_retry_at: view.nextRetryAt === undefined ? null : new Date(view.nextRetryAt).toISOString(),
+    pids: snapshot.pids,
+    incarnation: snapshot.incarnation,
+    restarts: snapshot.restarts,
+    next_retry_at: snapshot.nextRetryAt === undefined ? null : new Date(snapshot.nextRetryAt).toISOString(),
     last_error:
-      view.lastError === undefined
+      snapshot.lastError === undefined
         ? null
         : {
-            message: redactSaid(view.lastError.message),
-            cause: view.lastError.cause,
-            ...(view.lastError.why === undefined ? {} : { why: redactSaid(view.lastError.why) }),
-            ...(view.lastError.fix === undefined ? {} : { fix: redactSaid(view.lastError.fix) }),
-            ...(view.lastError.problems === undefined ? {} : { problems: view.lastError.problems }),
-            at: new Date(view.failedAt ?? 0).toISOString(),
+            message: redact(snapshot.lastError.message),
+            cause: snapshot.lastError.cause,
+            ...(snapshot.lastError.why === undefined ? {} : { why: redact(snapshot.lastError.why) }),
+            ...(snapshot.lastError.fix === undefined ? {} : { fix: redact(snapshot.lastError.fix) }),
+            ...(snapshot.lastError.problems === undefined ? {} : { problems: snapshot.lastError.problems }),
+            at: new Date(snapshot.failedAt ?? 0).toISOString(),
           },
     since,
-    in_flight: view.inFlight,
+    in_flight: snapshot.inFlight,
     calls: server.calls,
     failures: server.failures,
     latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
@@ -52,15 +52,15 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     ...unacceptedOf(server),
     prompts: lists.prompts?.length ?? 0,
     resources: lists.resources?.length ?? 0,
-    lists: listsOf(server, redactSaid),
-    protocol_version: view.opened?.protocolVersion ?? null,
-    server_info: view.opened?.serverInfo ?? null,
-    rss_bytes: memoryOf(view.pids, memory),
+    lists: listsOf(server, redact),
+    protocol_version: snapshot.opened?.protocolVersion ?? null,
+    server_info: snapshot.opened?.serverInfo ?? null,
+    rss_bytes: memoryOf(snapshot.pids, memory),
   };
 }
 
 function unacceptedOf({ catalog, pinning }: ConfiguredServer): Pick<ServerStatus, 'unaccepted'> {
-  const tools = catalog.unaccepted;
+  const tools = catalog.unacceptedTools();
   return tools === 0 ? {} : { unaccepted: { tools, blocked: pinning?.policy === 'enforce' } };
 }
 
@@ -68,7 +68,7 @@ function listsOf(
   { catalog }: ConfiguredServer,
   redact: (text: string) => string,
 ): NonNullable<ServerStatus['lists']> {
-  const statuses = [...catalog.states].map(([list, { freshness, reason, nextTryAt }]) => {
+  const statuses = [...catalog.listStates()].map(([list, { freshness, reason, nextTryAt }]) => {
     if (reason === undefined) return [list, { freshness }];
     const next = nextTryAt === undefined ? null : new Date(nextTryAt).toISOString();
     return [list, { freshness, reason: redact(reason), next_try_at: next }];

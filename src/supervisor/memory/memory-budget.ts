@@ -24,7 +24,7 @@ const LOOK_MS = 1000;
  * herd whose budget is too small becomes slow, and does not loop.
  */
 const RESTED_MS = 3000;
-/** A herd that stays over its budget is warned of it this often. */
+/** The shortest time between two warnings about the herd's budget. */
 const COMPLAIN_MS = 60_000;
 
 /**
@@ -70,7 +70,7 @@ export class MemoryBudget {
     return { max_rss: this.#maxRss, rss_bytes: this.#bytes, problem: this.#problem };
   }
 
-  /** Until the way back is taken. */
+  /** Watches until the returned function is called. */
   watch(memoryUser: MemoryUser): () => void {
     this.#memoryUsers.add(memoryUser);
     this.#lookLater();
@@ -146,9 +146,7 @@ export class MemoryBudget {
     let left = total - sum(leaving.map(([, bytes]) => bytes));
     for (const [memoryUser, bytes] of this.#idle(used)) {
       if (left <= this.#maxRss) break;
-      if (
-        !memoryUser.evictable?.rest(`stopped to make room, as nobody needs it now: ${this.#tooMuch(total)}`)
-      )
+      if (!memoryUser.evictable?.rest(`stopped to free memory, because it was idle: ${this.#tooMuch(total)}`))
         continue;
       this.#leaving.add(memoryUser);
       left -= bytes;
@@ -178,7 +176,7 @@ export class MemoryBudget {
       .map(({ memoryUser, bytes }) => [memoryUser, bytes]);
   }
 
-  /** Told once, until it is well again. */
+  /** Warns once, until the herd is within its budget again. */
   #complain(problem: string): void {
     const now = this.#options.clock.now();
     const isNews = this.#problem === null && now - this.#complainedAt > COMPLAIN_MS;

@@ -6,9 +6,9 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
  */
 export type MemoryOf = (leaders: readonly number[]) => ReadonlyMap<number, number> | null;
 
-/** Who is there is looked up at most this often. */
+/** How often the list of processes is read, at most. */
 const FRESH_MS = 250;
-/** What was known longer ago than this may be another process by now: a pid is given again. */
+/** After this time a pid may belong to another process. */
 const FORGET_MS = 30_000;
 /** Of the processes in no group of ours, this many are read again each time. */
 const LOOK_AGAIN = 16;

@@ -45,13 +45,13 @@ export function cannotBePinned(most: number): Block {
 
 export function pinsUnreadable(server: string, problem: string): Block {
   return {
-    why: `what was pinned is not known: ${problem}`,
-    fix: `look at what it offers now, and pin that: toolherd pins ${server} --accept`,
+    why: `the pins cannot be read: ${problem}`,
+    fix: `check its present tools and accept them: toolherd pins ${server} --accept`,
   };
 }
 
 export function pinsUnwritable(problem: string): Block {
-  return { why: `it could not be pinned: ${problem}`, fix: 'see that the file can be written' };
+  return { why: `it could not be pinned: ${problem}`, fix: 'make the file writable' };
 }
 
 /** Its tools were not read, so nothing could be compared. */
@@ -62,5 +62,5 @@ export function notCompared({ name, loadTools, origin }: ServerSpec): Block {
       fix: `see "toolherd logs ${name}"; then restart it`,
     };
   const fix = `set 'load_tools: true' in ${origin.file}`;
-  return { why: "its entry says 'load_tools: false', so they cannot be compared with what was pinned", fix };
+  return { why: "its entry says 'load_tools: false', so its tools cannot be compared with their pins", fix };
 }

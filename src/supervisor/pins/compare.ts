@@ -10,11 +10,11 @@ export interface Comparison {
   /** What is to be kept. */
   record: PinRecord;
   isDirty: boolean;
-  /** Not what was pinned, and not what was seen of it before. */
+  /** Tools that differ from their pins, in a version that was not seen before. */
   changed: string[];
   /** Not there when the others were pinned, and not seen before. */
   added: string[];
-  /** What this server offers instead of what was pinned. */
+  /** The definitions that differ from the pins. */
   waiting: PinRecord;
   /** Tools that cannot be pinned. */
   beyond: ReadonlySet<string>;
@@ -26,7 +26,7 @@ export interface CompareOptions {
   tools: readonly JsonObject[];
   /** Whether a tool that came later waits to be accepted. */
   isStrict: boolean;
-  /** Whether this is what it offers at this moment. What is only remembered does not take back what another saw. */
+  /** Whether the list was just read. A cached list must not undo what another process found. */
   isFresh: boolean;
   /** ISO 8601. */
   at: string;

@@ -3,10 +3,9 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**
- * The identity of a server for its pins: its name, and where its tools come from. Another command, another version in its arguments or
- * another address is another server, with other pins. What may change while the tools stay what they are is not in
- * it: an environment and headers hold tokens, which are renewed, and so may the query of an url. If those counted, a
- * changed tool would go unnoticed with every new token.
+ * The identity of a server for its pins: its name, and where its tools come from. Another command, another version in its
+ * arguments or another address is another server, with other pins. Environment, headers and the query of a url are not
+ * in it, because they hold tokens, which are renewed. If those counted, a changed tool would pass with every new token.
  */
 export function pinIdentity(spec: ServerSpec): string {
   const { name, transport } = spec;
@@ -26,7 +25,7 @@ function placeOf(url: string): string {
   return `${origin}${pathname}`;
 }
 
-/** What of a tool's definition counts: what a model reads of it, and what it sends and is sent. */
+/** The fields of a definition that count: those that a model reads, and the schemas. */
 const FIELDS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
 
 export type Field = (typeof FIELDS)[number];

@@ -24,23 +24,29 @@ export interface PinKeeping {
   redact<T>(spec: ServerSpec, value: T): T;
 }
 
-/** What became of a list of tools when it was compared. */
+/**
+ * Where a list comes from. `read`: from the server, just now. `known`: it was read before, and the pins or the policy
+ * have changed. `cached`: an earlier daemon read it; to compare it writes and logs nothing.
+ */
+export type ListSource = 'read' | 'known' | 'cached';
+
+/** The result of comparing a list of tools with its pins. */
 export interface PinCheck {
   /** Why a tool may not be called. Absent where every one may. */
   blockOf?: (tool: string) => Block | undefined;
   /** Tools that differ from their pins, without those that were reported before. */
-  news: readonly string[];
-  /** How many are not what was pinned. */
+  unreported: readonly string[];
+  /** How many tools differ from their pins. */
   unaccepted: number;
 }
 
 interface Found extends Comparison {
-  /** What is wrong with what is kept, and with keeping it. */
+  /** Why the pins cannot be read, and why they cannot be written. */
   unreadable?: string | undefined;
   unwritable?: string | undefined;
 }
 
-const ALL_WELL: PinCheck = { news: [], unaccepted: 0 };
+const ALL_WELL: PinCheck = { unreported: [], unaccepted: 0 };
 
 /** The pins of one configured server. Every list of its tools is compared when it is known, so that a call costs nothing. */
 export class Pinning {
@@ -49,9 +55,9 @@ export class Pinning {
   readonly #keeping: PinKeeping;
   readonly #now: () => number;
   readonly #log: (text: string) => void;
-  /** What it offers instead of what was pinned, by the last comparison. Another herd may have changed the file since. */
+  /** The differing definitions, from the last comparison. Another herd may have changed the file since. */
   #waiting: PinRecord = new Map();
-  #toldProblem: string | undefined;
+  #loggedProblem: string | undefined;
 
   constructor(spec: ServerSpec, keeping: PinKeeping, now: () => number, log: (text: string) => void) {
     this.identity = pinIdentity(spec);
@@ -65,26 +71,22 @@ export class Pinning {
     return this.#keeping.policy();
   }
 
-  /** Undefined: they could not be read. `isFresh`: they were, just now. */
-  checkPins(tools: readonly JsonObject[] | undefined, isFresh: boolean): PinCheck {
+  /** `tools`: undefined when they could not be read. */
+  checkPins(tools: readonly JsonObject[] | undefined, source: ListSource): PinCheck {
     const { policy } = this;
     if (policy === 'off') return ALL_WELL;
     const isStrict = policy === 'enforce';
     if (tools === undefined) return isStrict ? blockingAll(notCompared(this.#spec)) : ALL_WELL;
-    const found = this.#compare(tools, isStrict, isFresh);
+    const found = this.#compare(tools, isStrict, source);
     const { waiting, beyond } = found;
-    const isNews = (name: string) => waiting.get(name)?.offered?.hash !== this.#hashOf(name);
-    const changed = found.changed.filter(isNews);
-    const added = isStrict ? found.added.filter(isNews) : found.added;
-    this.#waiting = waiting;
-    this.#tell({ ...found, changed, added }, isStrict);
-    const verdict = { news: [...changed, ...(isStrict ? added : [])], unaccepted: waiting.size };
-    if (!isStrict || waiting.size + beyond.size === 0) return verdict;
-    return { ...verdict, blockOf: (tool) => this.#blockOf(found, tool) };
+    const unreported = source === 'cached' ? [] : this.#report(found, isStrict);
+    const check = { unreported, unaccepted: waiting.size };
+    if (!isStrict || waiting.size + beyond.size === 0) return check;
+    return { ...check, blockOf: (tool) => this.#blockOf(found, tool) };
   }
 
-  /** What is on the disk, and above that what this server offers: another of its kind may offer something else. */
-  get kept(): { record: PinRecord; problem: string | undefined } {
+  /** Reads the record on disk, and puts this server's present definitions over it: another process may have others. */
+  readPins(): { record: PinRecord; problem: string | undefined } {
     const { record, problem } = this.#keeping.store.load(this.identity);
     const kept = new Map(record);
     for (const [tool, { offered }] of this.#waiting) {
@@ -96,7 +98,7 @@ export class Pinning {
 
   /** Pins what is offered now; `hashes`: only these. Returns what was accepted. */
   accept(hashes?: ReadonlySet<string>): { tool: string; hash: string }[] {
-    const { record } = this.kept;
+    const { record } = this.readPins();
     const accepted: { tool: string; hash: string }[] = [];
     const next = new Map(record);
     for (const [tool, { offered }] of record) {
@@ -119,19 +121,19 @@ export class Pinning {
    * With `enforce`, pins that cannot be read are left as they are, and every tool waits to be accepted: to treat them as no
    * pins would let everything pass. What cannot be written is not pinned.
    */
-  #compare(tools: readonly JsonObject[], isStrict: boolean, isFresh: boolean): Found {
+  #compare(tools: readonly JsonObject[], isStrict: boolean, source: ListSource): Found {
     const { record, problem: unreadable } = this.#keeping.store.load(this.identity);
     const isLost = unreadable !== undefined && isStrict;
     const redact = (tool: JsonObject) => this.#keeping.redact(this.#spec, tool);
-    const common = { tools, isStrict, isFresh, at: this.#at, redact };
+    const common = { tools, isStrict, isFresh: source === 'read', at: this.#at, redact };
     const found = compare({ ...common, record: isLost ? this.#unpinned : record });
-    if (!found.isDirty || isLost) return { ...found, unreadable };
+    if (!found.isDirty || isLost || source === 'cached') return { ...found, unreadable };
     const unwritable = this.#keeping.store.save(this.identity, this.#spec.name, found.record);
     if (unwritable === undefined || !isStrict) return { ...found, unreadable, unwritable };
     return { ...compare({ ...common, record: record ?? this.#unpinned }), unwritable };
   }
 
-  /** What was seen and not accepted where nothing is known to be pinned: so that it keeps the time at which it was. */
+  /** Definitions that were seen while the pins could not be read. They keep the time at which they were first seen. */
   get #unpinned(): PinRecord {
     return new Map([...this.#waiting].filter(([, { pinned }]) => pinned === undefined));
   }
@@ -150,19 +152,29 @@ export class Pinning {
     return isUnkept ? pinsUnwritable(unwritable) : notAsPinned(name, pin);
   }
 
-  #tell({ changed, added, unreadable, unwritable }: Found, isStrict: boolean): void {
+  /** Logs the differences that were not logged before. Returns those tools that wait to be accepted. */
+  #report(found: Found, isStrict: boolean): string[] {
+    const isNew = (name: string) => found.waiting.get(name)?.offered?.hash !== this.#hashOf(name);
+    const changed = found.changed.filter(isNew);
+    const added = isStrict ? found.added.filter(isNew) : found.added;
+    this.#waiting = found.waiting;
+    this.#logDifferences({ ...found, changed, added }, isStrict);
+    return [...changed, ...(isStrict ? added : [])];
+  }
+
+  #logDifferences({ changed, added, unreadable, unwritable }: Found, isStrict: boolean): void {
     const { name } = this.#spec;
     const problem = unwritable ?? unreadable;
-    if (problem !== undefined && problem !== this.#toldProblem)
+    if (problem !== undefined && problem !== this.#loggedProblem)
       this.#log(problemText(name, problem, isStrict, unwritable === undefined));
-    this.#toldProblem = problem;
+    this.#loggedProblem = problem;
     if (changed.length > 0) this.#log(changedText(name, changed, isStrict));
     if (added.length > 0 && problem === undefined) this.#log(addedText(name, added, isStrict));
   }
 }
 
 function blockingAll(block: Block): PinCheck {
-  return { news: [], unaccepted: 0, blockOf: () => block };
+  return { unreported: [], unaccepted: 0, blockOf: () => block };
 }
 
 const MOST_NAMED = 5;
@@ -191,5 +203,5 @@ function addedText(server: string, tools: readonly string[], isStrict: boolean):
 function problemText(server: string, problem: string, isStrict: boolean, isThere: boolean): string {
   if (isStrict) return `its tools are blocked: ${problem}; see "toolherd pins ${server}"`;
   const follows = isThere ? 'it is set aside, and what is offered now is pinned' : 'nothing new is pinned';
-  return `its pins are in trouble: ${problem}; ${follows}`;
+  return `its pins have a problem: ${problem}; ${follows}`;
 }

@@ -24,7 +24,7 @@ export type PinRecord = ReadonlyMap<string, Pin>;
 
 /** Longer than any honest definition. Of a longer one the hash counts, and its beginning is kept to be shown. */
 const LONGEST_TEXT = 256 * 1024;
-/** Of all definitions of a server; of what comes after that only the hashes are kept. */
+/** The limit for all definitions of a server together. Beyond it only hashes are kept. */
 const MOST_TEXT = 4 * 2 ** 20;
 const FORMAT = 1;
 
@@ -57,7 +57,7 @@ export function writeRecord(server: string, record: PinRecord): string {
   return `${JSON.stringify({ format: FORMAT, server, tools }, null, 1)}\n`;
 }
 
-/** Throws where the text is no such record: what is half understood must not pass for what was pinned. */
+/** Throws when the text is not a valid record: a record that is read in part must not count as pins. */
 export function readRecord(text: string): PinRecord {
   const file: unknown = JSON.parse(text);
   if (!isObject(file) || file.format !== FORMAT || !Array.isArray(file.tools)) throw new Error('no pins');

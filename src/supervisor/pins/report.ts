@@ -26,7 +26,7 @@ function pinsOf(
   { spec, pinning }: Source,
   withText: (version: Version | undefined) => PinnedVersion | null,
 ): ServerPins {
-  const { record, problem } = pinning?.kept ?? { record: new Map<string, Pin>(), problem: undefined };
+  const { record, problem } = pinning?.readPins() ?? { record: new Map<string, Pin>(), problem: undefined };
   const tools = [...record].map(([tool, { pinned, offered }]): ToolPin => {
     if (offered === undefined && pinned !== undefined) {
       const { hash, at } = pinned;

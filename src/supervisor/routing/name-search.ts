@@ -80,7 +80,7 @@ export class NameSearch {
     const { spec, catalog } = this.server;
     const keys = catalog.keysOf(this.#list);
     if (!hasPrefixOf(spec.name, name) || keys?.has(name)) return name;
-    const isUnread = keys === undefined && catalog.states.has(this.#list);
+    const isUnread = keys === undefined && catalog.listStates().has(this.#list);
     const guess = isUnread ? name.slice(publicPrefix(spec.name).length) : name;
     return this.#view.catalog.publicNames(this.#list).ownName(spec.name, name) ?? guess;
   }

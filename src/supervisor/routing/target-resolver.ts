@@ -85,7 +85,7 @@ export class TargetResolver {
     const timeoutMs = await readUnknownLists(this.#view, 'resources', uri, limits);
     const found = this.ownerByUri(uri);
     if (found !== undefined) return { server: found, timeoutMs, unheard: [] };
-    const offering = servers.servers.filter(({ catalog: { lists } }) => offersResources(lists));
+    const offering = servers.servers.filter((one) => offersResources(one.catalog.knownLists()));
     const [only] = offering;
     const missing = catalog.missing('resources');
     if (only === undefined || offering.length > 1) throw noServerHas('resources', uri, [], missing);

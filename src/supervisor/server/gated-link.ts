@@ -1,59 +1,71 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
 import type { Link, Opened } from '../../link/link.js';
-import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
+import type { ListName, ListsOwner, Reading, ReadingOrder } from '../catalog/lists.js';
 import type { Gate } from './gate.js';
 import { type LinkHost, linkCallback } from './link-actor.js';
-import { type PinChecking, PinnedGate } from './pinned-gate.js';
-import type { ServerDeps } from './server-deps.js';
+import { PinnedGate } from './pinned-gate.js';
+import type { RunnerOptions } from './runner.js';
 import type { IncarnationHost } from './shared-machines.js';
 
-export interface GatedLinkEvents extends Pick<LinkHost, 'watchMemory'> {
-  listed(reading: Reading): void;
-  /** The server says that this list has changed. */
-  outdated?: ((list: ListName) => void) | undefined;
-  /** Lists were read, and compared with the pins: calls pass that may. */
-  compared?(): void;
-  toRead(isFirst: boolean): ReadingOrder;
-  pinChecking?: PinChecking | undefined;
+export interface GatedLinkOptions extends Omit<RunnerOptions, 'id' | 'predecessor'> {
+  gate: Gate;
+  watchMemory: LinkHost['watchMemory'];
+  /** Whether it reads all lists, or only those that are not fresh. `isFirst`: this incarnation has read none yet. */
+  readsAll(isFirst: boolean): boolean;
+  /** Lists were read, and compared with their pins: calls pass that may. */
+  compared(reading: Reading): void;
 }
 
 /** The link of the newest incarnation and the gate in front of it: what a replica and a transient process share. */
-export class GatedLink {
+export class GatedLink implements LinkHost {
   readonly pinnedGate: PinnedGate;
   /** What the server machine acts upon. */
   readonly host: IncarnationHost;
+  readonly watchMemory: LinkHost['watchMemory'];
   link: Link | undefined;
   opened: Opened | undefined;
+  readonly #options: GatedLinkOptions;
+  readonly #lists: ListsOwner;
 
-  constructor(spec: ServerSpec, deps: ServerDeps, gate: Gate, on: GatedLinkEvents) {
-    this.pinnedGate = new PinnedGate(gate, on.pinChecking);
-    const link = linkCallback(spec, deps.clock, deps.open, {
-      linked: (linked) => {
-        this.link = linked;
-        this.opened = undefined;
-      },
-      opened: (opened) => {
-        this.opened = opened;
-      },
-      listed: (reading) => {
-        on.listed(reading);
-        this.pinnedGate.listed(reading);
-        on.compared?.();
-      },
-      outdated: (list) => {
-        on.outdated?.(list);
-        this.pinnedGate.doubt(list);
-      },
-      toRead: (isFirst) => on.toRead(isFirst || this.pinnedGate.isHeld),
-      watchMemory: on.watchMemory,
-      log: (text) => deps.log(text),
-    });
+  constructor(options: GatedLinkOptions) {
+    const { spec, deps, gate, pinChecking } = options;
+    this.#options = options;
+    this.#lists = options.lists;
+    this.watchMemory = options.watchMemory;
+    this.pinnedGate = new PinnedGate(gate, pinChecking);
     this.host = {
-      link,
+      link: linkCallback(spec, deps.clock, deps.open, this),
       openGate: () => this.link && this.pinnedGate.open(this.link.session),
       sealGate: () => this.pinnedGate.seal(),
       reap: () => this.reap(),
     };
+  }
+
+  linked(link: Link): void {
+    this.link = link;
+    this.opened = undefined;
+  }
+
+  shookHands(opened: Opened): void {
+    this.opened = opened;
+  }
+
+  take(reading: Reading): void {
+    this.#lists.take(reading);
+    this.pinnedGate.listed(reading);
+    this.#options.compared(reading);
+  }
+
+  doubt(list: ListName): void {
+    this.#lists.doubt(list);
+    this.pinnedGate.doubt(list);
+  }
+
+  toRead(isFirst: boolean): ReadingOrder {
+    return this.#lists.toRead(this.#options.readsAll(isFirst) || this.pinnedGate.isHeld);
+  }
+
+  log(text: string): void {
+    this.#options.deps.log(text);
   }
 
   /** Leaves nothing of an incarnation that broke: no open gate, no process. */

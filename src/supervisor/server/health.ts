@@ -14,7 +14,7 @@ export interface HealthOptions {
   hung(message: string): void;
 }
 
-/** A timer that fires later than this tells that we slept, not that the server does. */
+/** A timer that fires later than this shows that this machine slept, not that the server hangs. */
 const LATE_MS = 500;
 
 /**
@@ -28,8 +28,8 @@ const LATE_MS = 500;
  * Of the lists that toolherd reads only the first reading is an excuse, since many servers load their libraries then.
  * A list that failed is read again every minute, and each try may last a minute: a hung server would be excused for ever.
  *
- * A remote server has no such excuse, unless something was heard of it meanwhile: a connection that was cut without a
- * word looks just like a server that is busy, and the calls on it would wait for ever.
+ * A remote server has no such excuse, unless bytes arrived from it meanwhile: a connection that broke
+ * silently looks like a busy server, and its calls would wait for ever.
  */
 export class Health {
   readonly #options: HealthOptions;

@@ -5,7 +5,7 @@ import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-proto
 import { type Ending, failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
 import { LIST_CHANGED } from '../../shared/mcp-names.js';
-import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';
+import { type ListName, type ListsOwner, type ReadingOrder, readLists } from '../catalog/lists.js';
 import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
@@ -14,12 +14,9 @@ import { ListChanges } from './list-changes.js';
 export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) => Link;
 
 /** Gets what the link of one incarnation reports. */
-export interface LinkHost {
+export interface LinkHost extends Pick<ListsOwner, 'take' | 'doubt'> {
   linked(link: Link, incarnation: number): void;
-  opened(opened: Opened): void;
-  listed(reading: Reading): void;
-  /** The server says that a list has changed; it will be read again soon. */
-  outdated?: ((list: ListName) => void) | undefined;
+  shookHands(opened: Opened): void;
   /** Watches its memory and calls `over` above the limit. Returns the function that ends the watch. */
   watchMemory?: ((link: Link, over: (bytes: number) => void) => (() => void) | undefined) | undefined;
   /** Which lists an order to read them means. `isFirst`: this incarnation has read none yet. */
@@ -58,7 +55,8 @@ class LinkedIncarnation {
   #link: Link | undefined;
   #health: Health | undefined;
   #unwatchMemory: (() => void) | undefined;
-  #isClosing = false;
+  /** `open`: it was not ordered to close, and has not ended. */
+  #state: 'open' | 'closing' | 'ended' = 'open';
   #ending: Ending | undefined;
   /** One reading of the lists runs at a time; `again`: another was ordered meanwhile. */
   #reading: 'no' | 'yes' | 'again' = 'no';
@@ -88,7 +86,7 @@ class LinkedIncarnation {
     this.#unwatchMemory?.();
     this.#health?.stop();
     this.#changes.stop();
-    if (this.#ending === undefined) this.#link?.close('kill');
+    if (this.#state !== 'ended') this.#link?.close('kill');
   }
 
   #open(): void {
@@ -106,7 +104,7 @@ class LinkedIncarnation {
     const { spec, clock, host, report } = this.#setting;
     const link = this.#link;
     if (link === undefined) return;
-    host.opened(opened);
+    host.shookHands(opened);
     const hung = (message: string) => {
       report({ type: 'link.hung', message });
       const fix = `see "toolherd logs ${spec.name}", or raise ping.timeout`;
@@ -124,7 +122,7 @@ class LinkedIncarnation {
   #overBudget(bytes: number): void {
     const { spec, host, report } = this.#setting;
     const link = this.#link;
-    if (link === undefined || this.#isClosing || this.#ending !== undefined) return;
+    if (link === undefined || this.#state !== 'open') return;
     const failure = overBudget(spec, bytes);
     host.log(failure.message);
     report({ type: 'link.failed', failure });
@@ -135,7 +133,7 @@ class LinkedIncarnation {
   #notified(method: string): void {
     const list = LIST_CHANGED.exec(method)?.[1] as ListName | undefined;
     if (list === undefined) return;
-    this.#setting.host.outdated?.(list);
+    this.#setting.host.doubt(list);
     this.#changes.note();
   }
 
@@ -154,8 +152,8 @@ class LinkedIncarnation {
       this.#firstReadAt ??= clock.now();
       if (reading === undefined) continue;
       // what was read while it died is not what it offers
-      if (this.#isClosing || link.session.state === 'closed') return;
-      host.listed(reading);
+      if (this.#state !== 'open' || link.session.state === 'closed') return;
+      host.take(reading);
     } while (this.#isOrderedAgain());
     this.#reading = 'no';
     report({ type: 'link.discovered' });
@@ -170,19 +168,24 @@ class LinkedIncarnation {
   }
 
   #close(from: 'close' | 'kill'): void {
-    this.#isClosing = true;
     this.#health?.stop();
     this.#changes.stop();
-    if (this.#link === undefined || this.#ending !== undefined) this.#reportClosed();
-    else this.#link.close(from);
+    if (this.#link === undefined || this.#state === 'ended') {
+      this.#reportClosed();
+      return;
+    }
+    this.#state = 'closing';
+    this.#link.close(from);
   }
 
   #ended(ending: Ending): void {
+    const wasClosing = this.#state === 'closing';
+    this.#state = 'ended';
     this.#ending = ending;
     this.#unwatchMemory?.();
     this.#health?.stop();
     this.#changes.stop();
-    if (this.#isClosing) this.#reportClosed();
+    if (wasClosing) this.#reportClosed();
     else this.#setting.report(toReport(ending));
   }
 
@@ -201,7 +204,7 @@ class LinkedIncarnation {
  */
 function toReport(ending: Ending): LinkReport {
   if (ending.kind === 'disconnected') {
-    return { type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' };
+    return { type: 'link.exited', code: 0, signal: null, message: 'it exited without an order' };
   }
   if (ending.cause !== 'exit' || ending.code === 0) {
     const { kind: _, ...failure } = ending;

@@ -55,7 +55,7 @@ export class Permits {
     return release;
   }
 
-  /** Asks when `after` is over: a changed server must not run beside its predecessor. */
+  /** Asks when `after` is over. */
   askAfter(after: Promise<unknown>, granted: () => void, purpose?: Asking['purpose']): () => void {
     let release = () => {};
     let isOver = false;
@@ -91,5 +91,27 @@ export class Permits {
       discovery ??= asking;
     }
     return this.#discoveries < this.#mostDiscoveries ? discovery : undefined;
+  }
+}
+
+/** One start: what it is for, which may become more urgent while it waits for its permit. */
+export class StartTicket {
+  readonly #permits: Permits;
+  purpose: StartPurpose = 'use';
+
+  constructor(permits: Permits) {
+    this.#permits = permits;
+  }
+
+  /** A call or a request waits for it: it goes before all discoveries. */
+  forUse(): void {
+    if (this.purpose === 'use') return;
+    this.purpose = 'use';
+    this.#permits.reconsider();
+  }
+
+  /** Asks for a permit when `after` is over. Returns the function that gives it back, or stops asking. */
+  askAfter(after: Promise<unknown>, granted: () => void): () => void {
+    return this.#permits.askAfter(after, granted, () => this.purpose);
   }
 }

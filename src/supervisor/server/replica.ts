@@ -1,38 +1,46 @@
 import { type ActorRefFrom, type SnapshotFrom, waitFor } from 'xstate';
-import type { ServerSpec } from '../../config/schema/spec.js';
 import { endingError } from '../../link/calls/ending-error.js';
-import type { Link, Opened } from '../../link/link.js';
+import type { Link } from '../../link/link.js';
 import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
-import { stateName, topName } from '../../machines/state-name.js';
+import { keeperState, serverState, stateName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
-import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
+import type { Reading } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
-import { GatedLink, type GatedLinkEvents } from './gated-link.js';
-import type { PinChecking } from './pinned-gate.js';
+import { GatedLink } from './gated-link.js';
+import { StartTicket } from './permits.js';
 import { type KeeperDetail, refusalOf } from './refusal.js';
-import type { ServerDeps } from './server-deps.js';
+import type { RunnerOptions } from './runner.js';
 import { serverSettings } from './server-settings.js';
+import type { ServerSnapshot } from './server-snapshot.js';
 import { type KeeperHost, sharedKeeper, whenListsRead } from './shared-machines.js';
+
+export interface ReplicaOptions extends RunnerOptions {
+  /** Whether it was connected before this daemon began. */
+  wasConnected?(): boolean;
+  /** A subscriber waits for its notifications: it is not idle. */
+  isWatched?(): boolean;
+  /** Lists were read, and compared with their pins. */
+  compared?(reading: Reading): void;
+  /** Its process takes no calls and answers no questions any more. */
+  sealed?(): void;
+}
 
 /**
  * One of the parallel processes of a server: a keeper, the gate in front of it, and the link of the newest incarnation.
  * A server with `replicas: n` has n of them.
  */
 export class Replica {
-  readonly id: string;
   readonly gate: Gate;
+  readonly #options: ReplicaOptions;
   readonly #gated: GatedLink;
-  readonly #spec: ServerSpec;
-  readonly #deps: ServerDeps;
-  readonly #isWatched: () => boolean;
   readonly #keeper: ActorRefFrom<KeeperMachine>;
   /** A discovery that failed is tried again as a discovery, until a call or an order needs the server. */
-  #startPurpose: StartPurpose = 'use';
+  readonly #start: StartTicket;
   /** The error of calls while it is stopped. */
   #farewell: MCPError;
   /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
@@ -40,61 +48,41 @@ export class Replica {
   #lastStop: Ending | undefined;
   #failedAt: number | undefined;
 
-  constructor(
-    id: string,
-    spec: ServerSpec,
-    deps: ServerDeps,
-    on: {
-      listed(reading: Reading): void;
-      outdated?(list: ListName): void;
-      /** Whether it was connected before this daemon began. */
-      wasConnected?(): boolean;
-      toRead(isFirst: boolean): ReadingOrder;
-      /** Its process takes no calls and answers no questions any more. */
-      sealed?(): void;
-      /** A subscriber waits for its notifications: it is not idle. */
-      isWatched?(): boolean;
-      pinChecking?: PinChecking | undefined;
-    },
-    predecessor: Promise<unknown>,
-  ) {
-    this.id = id;
-    this.#spec = spec;
-    this.#deps = deps;
-    this.#isWatched = on.isWatched ?? (() => false);
+  constructor(options: ReplicaOptions) {
+    const { id, spec, deps, predecessor } = options;
+    this.#options = options;
+    this.#start = new StartTicket(deps.permits);
     this.#farewell = stopped(spec.name);
     this.gate = new Gate({
       name: spec.name,
       clock: deps.clock,
       refusal: () => this.#refusal(),
       wake: () => {
-        this.#startForUse();
+        this.#start.forUse();
         this.#wake();
       },
     });
-    const { listed, outdated, toRead, pinChecking } = on;
-    const watchMemory: GatedLinkEvents['watchMemory'] = (link, over) => this.#watchMemory(link, over);
-    this.#gated = new GatedLink(spec, deps, this.gate, {
-      listed,
-      outdated,
-      toRead,
-      pinChecking,
-      watchMemory,
+    this.#gated = new GatedLink({
+      ...options,
+      gate: this.gate,
+      readsAll: (isFirst) => isFirst,
+      compared: (reading) => options.compared?.(reading),
+      watchMemory: (link, over) => this.#watchMemory(link, over),
     });
     const host: KeeperHost = {
       ...this.#gated.host,
       sealGate: () => {
         this.#gated.pinnedGate.seal();
-        on.sealed?.();
+        options.sealed?.();
       },
-      permit: (granted) => deps.permits.askAfter(predecessor, granted, () => this.#startPurpose),
+      permit: (granted) => this.#start.askAfter(predecessor, granted),
     };
     const input = {
       policy: spec,
       server: { ...serverSettings(spec, () => this.#needlessForMs()), host },
       now: () => deps.clock.now(),
       random: () => deps.random(),
-      wasConnected: () => on.wasConnected?.() ?? false,
+      wasConnected: () => options.wasConnected?.() ?? false,
     };
     this.#keeper = deps.keep(id, 'keeper', sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
@@ -102,8 +90,13 @@ export class Replica {
     this.#keeper.subscribe({ error: (error) => this.#broke(error) });
   }
 
+  /** It runs before the first call. */
+  get isEager(): boolean {
+    return this.#options.spec.start === 'eager';
+  }
+
   order(order: Exclude<KeeperOrder['type'], 'stop'>): void {
-    this.#startForUse();
+    this.#start.forUse();
     this.#keeper.send({ type: order });
   }
 
@@ -121,13 +114,13 @@ export class Replica {
       this.context.incumbent?.send({ type: 'link.list_changed' });
       return;
     }
-    if (purpose === 'use') this.#startForUse();
+    if (purpose === 'use') this.#start.forUse();
     // a start that is under way, or to be tried again, keeps its purpose
-    else if (this.detail === 'idle') this.#startPurpose = 'discovery';
+    else if (this.detail === 'idle') this.#start.purpose = 'discovery';
     this.#wake();
   }
 
-  /** What may be called is not what it was. */
+  /** The set of tools that may be called has changed. */
   recheckPins(): void {
     this.#gated.pinnedGate.recheckPins();
   }
@@ -150,38 +143,31 @@ export class Replica {
   /** A keeper that broke is given up: nothing starts it. */
   get detail(): KeeperDetail {
     if (this.#broken !== undefined) return 'quarantined';
-    return topName(stateName(this.#keeper.getSnapshot().value)) as KeeperDetail;
+    return keeperState(stateName(this.#keeper.getSnapshot().value));
   }
 
-  get lastError(): Failed | undefined {
+  get #lastError(): Failed | undefined {
     const { lastError } = this.context;
     return this.#broken ?? (lastError && this.#advised(lastError));
   }
 
-  /** The full states of both charts. */
-  get states(): { server: string; keeper: string } {
-    const incumbent = this.context.incumbent?.getSnapshot();
+  snapshot(): ServerSnapshot {
+    const { incarnation, incumbent, restarts, nextRetryAt } = this.context;
+    const link = this.#gated.link;
+    const server = incumbent === undefined ? 'created' : stateName(incumbent.getSnapshot().value);
     return {
-      server: incumbent === undefined ? 'created' : stateName(incumbent.value),
-      keeper: stateName(this.#keeper.getSnapshot().value),
+      state: serverState(server),
+      detail: this.detail,
+      states: { server, keeper: stateName(this.#keeper.getSnapshot().value) },
+      pids: [...(link?.pids ?? [])],
+      incarnation,
+      restarts,
+      nextRetryAt,
+      lastError: this.#lastError,
+      failedAt: this.#failedAt,
+      inFlight: link?.session.inFlight ?? 0,
+      opened: this.isUp ? this.#gated.opened : undefined,
     };
-  }
-
-  get pids(): readonly number[] {
-    return this.#gated.link?.pids ?? [];
-  }
-
-  get inFlight(): number {
-    return this.#gated.link?.session.inFlight ?? 0;
-  }
-
-  get opened(): Opened | undefined {
-    return this.isUp ? this.#gated.opened : undefined;
-  }
-
-  /** When the newest incarnation that failed came to its end. */
-  get failedAt(): number | undefined {
-    return this.#failedAt;
   }
 
   /** How the last ordered stop went. */
@@ -207,7 +193,7 @@ export class Replica {
   }
 
   release(): void {
-    this.#deps.release(this.id);
+    this.#options.deps.release(this.#options.id);
   }
 
   /** A keeper that broke comes into no state any more. */
@@ -218,42 +204,35 @@ export class Replica {
   #watchMemory(link: Link, over: (bytes: number) => void): (() => void) | undefined {
     const isLeaving = () => this.context.incumbent?.getSnapshot().hasTag('leaving') ?? false;
     const evictable = {
-      isEager: this.#spec.start === 'eager',
+      isEager: this.isEager,
       isLeaving,
       idleForMs: () => this.#needlessForMs(),
       rest: (message: string) => {
         this.context.incumbent?.send({ type: 'rest', message });
-        if (isLeaving()) this.#deps.log(message);
+        if (isLeaving()) this.#options.deps.log(message);
         return isLeaving();
       },
     };
-    return this.#deps.budget?.watch(memoryUserOf(this.#spec, link, over, evictable));
+    return this.#options.deps.budget?.watch(memoryUserOf(this.#options.spec, link, over, evictable));
   }
 
   #broke(error: unknown): void {
-    this.#broken = bug(`${this.#spec.name}: its keeper broke`, error);
-    this.#failedAt = this.#deps.clock.now();
+    this.#broken = bug(`${this.#options.spec.name}: its keeper broke`, error);
+    this.#failedAt = this.#options.deps.clock.now();
     this.#gated.reap();
     this.#failWaiting();
   }
 
   #connectedForMs(): number {
     const { connectedAt } = this.context;
-    return connectedAt === undefined ? 0 : this.#deps.clock.now() - connectedAt;
+    return connectedAt === undefined ? 0 : this.#options.deps.clock.now() - connectedAt;
   }
 
   /** How long it has been connected without a call or a subscriber; 0 while it has one. */
   #needlessForMs(): number {
     const session = this.#gated.link?.session;
-    if (session === undefined || session.isInUse || this.#isWatched()) return 0;
-    return Math.min(this.#deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
-  }
-
-  /** A call or a request waits for it: its start goes before all discoveries. */
-  #startForUse(): void {
-    if (this.#startPurpose === 'use') return;
-    this.#startPurpose = 'use';
-    this.#deps.permits.reconsider();
+    if (session === undefined || session.isInUse || this.#options.isWatched?.()) return 0;
+    return Math.min(this.#options.deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
   }
 
   #wake(): void {
@@ -261,21 +240,22 @@ export class Replica {
   }
 
   #refusal(): MCPError | undefined {
-    const { name } = this.#spec;
+    const { name } = this.#options.spec;
     if (this.#broken !== undefined) return endingError(name, this.#broken, false);
-    const { detail, lastError, context } = this;
+    const { detail, context } = this;
+    const lastError = this.#lastError;
     const isCallable = this.#keeper.getSnapshot().hasTag('callable');
-    const now = this.#deps.clock.now();
+    const now = this.#options.deps.clock.now();
     return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
   }
 
   /** Fails the calls that wait, where no incarnation will serve them. */
   #ended({ ending, connected }: IncarnationReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
-    if (ending.kind === 'error') this.#failedAt = this.#deps.clock.now();
+    if (ending.kind === 'error') this.#failedAt = this.#options.deps.clock.now();
     // Calls that waited for a failed start do not wait for the next one. A replaced incarnation is no failure.
     if (!connected && ending.kind === 'error') {
-      this.gate.fail(endingError(this.#spec.name, this.#advised(ending), false));
+      this.gate.fail(endingError(this.#options.spec.name, this.#advised(ending), false));
     }
     this.#failWaiting();
   }

@@ -173,7 +173,7 @@ function withoutId({ _meta: meta, ...params }: JsonObject): JsonObject {
 }
 
 function doesNotTell(name: string, uri: string): MCPError {
-  const message = `${name}: does not tell when a resource changes, so ${uri} cannot be subscribed to`;
+  const message = `${name}: does not report changes of resources, so ${uri} cannot be subscribed to`;
   const why = "its capabilities do not have 'resources.subscribe'";
   const text = `${message}: ${why}; read the resource again when it is needed`;
   return new MCPProtocolError(message, {
@@ -185,13 +185,13 @@ function doesNotTell(name: string, uri: string): MCPError {
 
 function noProcessStays(name: string): MCPError {
   return new ServerUnavailableError(`${name}: its resources cannot be subscribed to`, {
-    why: "it is 'lifecycle: transient', so that no process lives on to tell of a change",
+    why: "it is 'lifecycle: transient', so no process stays to report a change",
     fix: "set 'lifecycle: singleton', or read the resource again when it is needed",
   });
 }
 
 function gone(name: string): MCPError {
-  return new ServerUnavailableError(`${name}: ended before it could be asked to tell of changes`, {
+  return new ServerUnavailableError(`${name}: ended before toolherd could subscribe`, {
     retryable: true,
     fix: `see "toolherd why ${name}"`,
   });

@@ -2,7 +2,7 @@ import type { ServerSpec } from '../../config/schema/spec.js';
 import { GOODBYE_MS } from '../../link/remote/remote-transport.js';
 import type { ServerSettings } from '../../machines/server-context.js';
 
-/** The link looks at the start timeout too and knows more of what happened; the machine's is the second net. */
+/** The link has the same start timeout and gives the better error; the machine's, which fires later, is a safeguard. */
 const MARGIN_MS = 2000;
 /** A link may start two processes one after the other (src/link/protocol/negotiation), and each has its time. */
 const MOST_STARTS = 2;

@@ -20,14 +20,16 @@ export interface KeeperHost extends IncarnationHost {
   permit(granted: () => void): () => void;
 }
 
-const hostOf = ({ host }: { host?: unknown }) => host as KeeperHost;
+/** The machines pass their host on as `unknown`: each settings object here has one. */
+const incarnationHost = ({ host }: { host?: unknown }) => host as IncarnationHost;
+const keeperHost = ({ host }: { host?: unknown }) => host as KeeperHost;
 
 /** A link as the actor that a server machine invokes. */
-export const linkLogic = fromCallback<LinkOrder, LinkInput>((port) => hostOf(port.input).link(port));
+export const linkLogic = fromCallback<LinkOrder, LinkInput>((port) => incarnationHost(port.input).link(port));
 
 /** A permit as the actor that a keeper invokes. */
 export const permitLogic = fromCallback<EventObject, PermitInput>(({ input, sendBack }) =>
-  hostOf(input).permit(() => sendBack({ type: 'permit.granted' } satisfies PermitReport)),
+  keeperHost(input).permit(() => sendBack({ type: 'permit.granted' } satisfies PermitReport)),
 );
 
 /**
@@ -37,18 +39,18 @@ export const permitLogic = fromCallback<EventObject, PermitInput>(({ input, send
 export const sharedServer = serverMachine.provide({
   actors: { link: linkLogic },
   actions: {
-    openGate: ({ context }) => hostOf(context).openGate(),
-    sealGate: ({ context }) => hostOf(context).sealGate(),
-    reap: ({ context }) => hostOf(context).reap(),
+    openGate: ({ context }) => incarnationHost(context).openGate(),
+    sealGate: ({ context }) => incarnationHost(context).sealGate(),
+    reap: ({ context }) => incarnationHost(context).reap(),
   },
 });
 
 export const sharedKeeper = keeperMachine.provide({
   actors: { server: sharedServer, permit: permitLogic },
-  actions: { reap: ({ context }) => hostOf(context.server).reap() },
+  actions: { reap: ({ context }) => incarnationHost(context.server).reap() },
 });
 
-/** The herd's clock for an actor: XState knows timers only, and knows them by two functions. */
+/** The herd's clock for an actor: XState needs only two functions, for timers. */
 export function actorClock(clock: Clock) {
   return {
     setTimeout: (fire: (...args: unknown[]) => void, ms: number) => clock.setTimeout(fire, ms),

@@ -1,43 +1,28 @@
-import { type ActorRefFrom, createActor } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';
-import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
+import { bug, type Ending } from '../../machines/restart/ending.js';
+import { serverState } from '../../machines/state-name.js';
 import { type TransientMachine, transientMachine } from '../../machines/transient.js';
 import {
   freeProcesses,
   type TransientContext,
   type TransientDecision,
+  type TransientInput,
 } from '../../machines/transient-context.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { CallSink } from '../../shared/call-sink.js';
-import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
-import { type PinChecking, refuse } from './pinned-gate.js';
-import type { ServerDeps } from './server-deps.js';
-import { actorClock } from './shared-machines.js';
+import { refuse } from './pinned-gate.js';
+import type { Runner, RunnerOptions } from './runner.js';
+import type { ServerSnapshot } from './server-snapshot.js';
 import { TransientProcess } from './transient-process.js';
 import { WaitingCalls } from './waiting-calls.js';
 
-export interface TransientPoolEvents {
-  listed(reading: Reading): void;
-  /** The server says that this list has changed. */
-  outdated?(list: ListName): void;
-  /** There is a reason to read a list. */
-  wantsLists(): boolean;
-  toRead(isAllWanted: boolean): ReadingOrder;
-  /** A process has ended; `isTold`: because it was told to stop. A request for lists may have waited for it. */
-  left(isTold: boolean): void;
-  pinChecking?: PinChecking | undefined;
-}
-
 /** The processes of a transient server, and the calls that wait for one. The transient machine decides; this carries it out. */
-export class TransientPool {
-  readonly #spec: StdioSpec;
-  readonly #id: string;
-  readonly #deps: ServerDeps;
-  readonly #on: TransientPoolEvents;
-  readonly #predecessor: Promise<unknown>;
+export class TransientPool implements Runner {
+  readonly #options: RunnerOptions<StdioSpec>;
   readonly #actor: ActorRefFrom<TransientMachine>;
   /** Those that have not ended, by their incarnation. */
   readonly #processes = new Map<number, TransientProcess>();
@@ -48,50 +33,24 @@ export class TransientPool {
   #arriving: CallSink | undefined;
   /** The error of calls while it is stopped. */
   #refusal: MCPError | undefined;
-  newest: TransientProcess | undefined;
+  #newest: TransientProcess | undefined;
 
-  constructor(
-    id: string,
-    spec: StdioSpec,
-    deps: ServerDeps,
-    on: TransientPoolEvents,
-    predecessor: Promise<unknown>,
-  ) {
-    this.#id = id;
-    this.#spec = spec;
-    this.#deps = deps;
-    this.#on = on;
-    this.#predecessor = predecessor;
+  constructor(options: RunnerOptions<StdioSpec>) {
+    const { id, spec, deps } = options;
+    this.#options = options;
     this.#queue = new WaitingCalls(spec.name, deps.clock);
     const { spares, maxInFlight, backoff } = spec;
-    this.#actor = createActor(transientMachine, {
-      clock: actorClock(deps.clock),
-      input: {
-        spares,
-        maxInFlight,
-        backoff,
-        now: () => deps.clock.now(),
-        random: () => deps.random(),
-        availability: (process) => this.#processes.get(process)?.availability ?? 'never',
-      },
-    });
+    const input: TransientInput = {
+      spares,
+      maxInFlight,
+      backoff,
+      now: () => deps.clock.now(),
+      random: () => deps.random(),
+      availability: (process) => this.#processes.get(process)?.availability ?? 'never',
+    };
+    this.#actor = deps.keep(id, 'transient', transientMachine, input) as ActorRefFrom<TransientMachine>;
     this.#actor.on('*', (decision) => this.#carryOut(decision));
     this.#actor.subscribe({ error: (error) => this.#broke(error) });
-    this.#actor.start();
-  }
-
-  get detail(): 'idle' | 'running' | 'stopped' {
-    if (!this.#isOpen) return 'stopped';
-    return this.#processes.size > 0 ? 'running' : 'idle';
-  }
-
-  get hasSpares(): boolean {
-    return this.#spec.spares > 0;
-  }
-
-  /** A process without a call is there, or starts. */
-  get hasFree(): boolean {
-    return this.#free.length > 0;
   }
 
   /** A spare waits that takes a call at once. */
@@ -99,29 +58,35 @@ export class TransientPool {
     return this.#free.some(({ availability }) => availability === 'now');
   }
 
-  get pids(): number[] {
-    return [...this.#processes.values()].flatMap(({ pids }) => pids);
-  }
-
-  get inFlight(): number {
-    return [...this.#processes.values()].reduce((sum, { inFlight }) => sum + inFlight, 0);
-  }
-
-  get incarnation(): number {
-    return this.#context.incarnation;
-  }
-
-  get lastError(): Failed | undefined {
-    return this.#context.lastError;
-  }
-
-  get failedAt(): number | undefined {
-    return this.#context.failedAt;
-  }
-
   /** How its processes have ended since it was last stopped. */
   get lastStops(): readonly Ending[] {
     return this.#context.lastStops;
+  }
+
+  /** A quarantine of its spares is no `detail`: a call gets a process all the same. */
+  snapshot(): ServerSnapshot {
+    const { incarnation, nextRetryAt, lastError, failedAt } = this.#context;
+    const processes = [...this.#processes.values()];
+    const server = this.#newest?.state ?? 'created';
+    const detail = !this.#isOpen ? 'stopped' : processes.length > 0 ? 'running' : 'idle';
+    return {
+      state: serverState(server),
+      detail,
+      states: { server, keeper: detail },
+      pids: processes.flatMap(({ pids }) => pids),
+      incarnation,
+      restarts: 0,
+      nextRetryAt,
+      lastError,
+      failedAt,
+      inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      opened: this.#newest?.opened,
+    };
+  }
+
+  begin(): void {
+    const { start, spares } = this.#options.spec;
+    if (start === 'eager' || spares > 0) this.start();
   }
 
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
@@ -136,12 +101,10 @@ export class TransientPool {
     return handle;
   }
 
-  /** Take calls, and start the spares. */
   start(): void {
     this.#actor.send({ type: 'start' });
   }
 
-  /** `refusal`: the error of calls from now on. */
   stop(refusal: MCPError): void {
     this.#refusal = refusal;
     this.#actor.send({ type: 'stop' });
@@ -152,7 +115,6 @@ export class TransientPool {
     this.#actor.send({ type: 'restart' });
   }
 
-  /** Forgets the failures: spares are tried again at once. */
   reset(): void {
     this.#actor.send({ type: 'reset' });
   }
@@ -167,27 +129,29 @@ export class TransientPool {
     await Promise.all(this.#free.map((transient) => transient.whenListsRead()));
   }
 
-  /** Resolves when none of the present processes is left. A later order may start others. */
   whenGone(): Promise<void> {
     const present = [...this.#processes.values()];
     return this.#when(() => present.every(({ incarnation }) => !this.#processes.has(incarnation)));
   }
 
-  /** Has the lists read by spares, or by a process that is started for it. False when it is stopped. */
+  /** By spares, or by a process that is started for it. */
   discover(purpose: StartPurpose = 'discovery'): boolean {
     if (!this.#isOpen) return false;
     this.#actor.send({ type: 'discover', purpose });
     return true;
   }
 
-  /** Has the lists read by spares; starts no process for it. */
-  rediscover(): void {
+  reread(): void {
     for (const transient of this.#free) transient.rediscover();
   }
 
   /** The pins have changed: spares that never listed their tools may have to. */
   recheckPins(): void {
     for (const transient of [...this.#processes.values()]) transient.recheckPins(this.#isFree(transient));
+  }
+
+  release(): void {
+    this.#options.deps.release(this.#options.id);
   }
 
   get #context(): TransientContext {
@@ -212,7 +176,7 @@ export class TransientPool {
     try {
       this.#act(decision);
     } catch (error) {
-      this.#deps.log(`a fault in toolherd itself: ${String(error)}`);
+      this.#options.deps.log(`a fault in toolherd itself: ${String(error)}`);
     }
   }
 
@@ -232,9 +196,9 @@ export class TransientPool {
 
   /** A bug in the machine: a call that waits for a decision of it would wait for ever. */
   #broke(error: unknown): void {
-    const ending = bug(`${this.#spec.name}: its processes are not looked after`, error);
-    this.#deps.log(ending.message);
-    this.#refusal = endingError(this.#spec.name, ending, false);
+    const ending = bug(`${this.#options.spec.name}: its supervision failed`, error);
+    this.#options.deps.log(ending.message);
+    this.#refusal = endingError(this.#options.spec.name, ending, false);
     this.#refuseCalls();
     for (const transient of [...this.#processes.values()]) transient.stop();
   }
@@ -244,24 +208,17 @@ export class TransientPool {
   }
 
   #launch(incarnation: number, purpose: StartPurpose): void {
-    const transient = new TransientProcess(
-      `${this.#id}.${incarnation}`,
+    const transient = new TransientProcess({
+      ...this.#options,
+      id: `${this.#options.id}.${incarnation}`,
       incarnation,
-      this.#spec,
-      this.#deps,
-      {
-        ready: () => this.#ready(incarnation),
-        listed: (reading) => this.#on.listed(reading),
-        outdated: (list) => this.#on.outdated?.(list),
-        toRead: () => this.#on.toRead(this.#on.pinChecking?.isStrict() === true),
-        settled: () => this.#actor.send({ type: 'call.settled', process: incarnation }),
-        ended: (ending) => this.#ended(incarnation, ending),
-        pinChecking: this.#on.pinChecking,
-      },
-    );
+      ready: () => this.#ready(incarnation),
+      settled: () => this.#actor.send({ type: 'call.settled', process: incarnation }),
+      ended: (ending) => this.#ended(incarnation, ending),
+    });
     this.#processes.set(incarnation, transient);
-    this.newest = transient;
-    transient.begin(this.#predecessor, purpose);
+    this.#newest = transient;
+    transient.begin(purpose);
   }
 
   /** Gives the process the call that has waited longest, if one still waits. */
@@ -270,23 +227,23 @@ export class TransientPool {
     let isTaken = false;
     const take = (request: CallRequest, sink: CallSink) => {
       // while a call waited, a spare may have listed a tool that is not as it was pinned
-      if (sink !== this.#arriving && refuse(this.#on.pinChecking, request, sink)) return undefined;
+      if (sink !== this.#arriving && refuse(this.#options.pinChecking, request, sink)) return undefined;
       isTaken = true;
       return transient?.take(request, sink);
     };
     while (!isTaken && this.#queue.handOver(take));
     if (isTaken) this.#offerCall();
-    else this.#actor.send({ type: 'call.gone', process, listsWanted: this.#on.wantsLists() });
+    else this.#actor.send({ type: 'call.gone', process, listsWanted: this.#options.lists.isDue });
   }
 
   #readLists(purpose: StartPurpose): void {
     const free = this.#free;
-    this.rediscover();
+    this.reread();
     if (purpose === 'use') for (const transient of free) transient.startForUse();
   }
 
   #ready(process: number): void {
-    this.#actor.send({ type: 'process.ready', process, listsWanted: this.#on.wantsLists() });
+    this.#actor.send({ type: 'process.ready', process, listsWanted: this.#options.lists.isDue });
     this.#look();
   }
 
@@ -294,8 +251,17 @@ export class TransientPool {
     this.#processes.delete(process);
     this.#actor.send({ type: 'process.ended', process, ending });
     this.#offerCall();
-    this.#on.left(ending.kind === 'disconnected' && ending.reason === 'stopped');
+    this.#renewReading(ending);
     this.#look();
+  }
+
+  /** A request for lists may have waited for this process: then the next one reads them, unless it failed. */
+  #renewReading(ending: Ending): void {
+    const { lists } = this.#options;
+    if (this.#free.length === 0) lists.suspend();
+    if (!lists.isAwaited) return;
+    const isStopped = ending.kind === 'disconnected' && ending.reason === 'stopped';
+    if (!isStopped || !this.discover()) lists.giveUp();
   }
 
   #when(isTrue: () => boolean): Promise<void> {

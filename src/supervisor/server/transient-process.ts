@@ -9,60 +9,47 @@ import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';
 import type { CallSink, Outcome } from '../../shared/call-sink.js';
-import type { ListName, Reading, ReadingOrder } from '../catalog/lists.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
 import { GatedLink } from './gated-link.js';
-import type { PinChecking } from './pinned-gate.js';
-import type { ServerDeps } from './server-deps.js';
+import { StartTicket } from './permits.js';
+import type { RunnerOptions } from './runner.js';
 import { serverSettings } from './server-settings.js';
 import { type IncarnationHost, sharedServer, whenListsRead } from './shared-machines.js';
 
-export interface TransientProcessEvents {
+export interface TransientProcessOptions extends RunnerOptions<StdioSpec> {
+  incarnation: number;
   /** The handshake is done, or lists were read. */
   ready(): void;
-  listed(reading: Reading): void;
-  /** The server says that this list has changed. */
-  outdated?(list: ListName): void;
-  /** Which lists have to be read: once for a server is enough. */
-  toRead(): ReadingOrder;
   /** Its call has its outcome. */
   settled(): void;
   /** Nothing of it is left. */
   ended(ending: Ending): void;
-  pinChecking?: PinChecking | undefined;
 }
 
 /** One process for one call: an incarnation without a keeper. The transient machine decides when it starts and stops. */
 export class TransientProcess {
-  readonly id: string;
   readonly incarnation: number;
-  readonly #spec: StdioSpec;
-  readonly #deps: ServerDeps;
-  readonly #on: TransientProcessEvents;
+  readonly #options: TransientProcessOptions;
   readonly #gate: Gate;
   readonly #gated: GatedLink;
   readonly #actor: ActorRefFrom<ServerMachine>;
+  readonly #start: StartTicket;
   #release = () => {};
   #isTaken = false;
-  #startPurpose: StartPurpose = 'use';
 
-  constructor(
-    id: string,
-    incarnation: number,
-    spec: StdioSpec,
-    deps: ServerDeps,
-    on: TransientProcessEvents,
-  ) {
-    this.id = id;
+  constructor(options: TransientProcessOptions) {
+    const { id, incarnation, spec, deps, pinChecking } = options;
     this.incarnation = incarnation;
-    this.#spec = spec;
-    this.#deps = deps;
-    this.#on = on;
+    this.#options = options;
+    this.#start = new StartTicket(deps.permits);
     this.#gate = new Gate({ name: spec.name, clock: deps.clock, refusal: () => undefined, wake: () => {} });
-    this.#gated = new GatedLink(spec, deps, this.#gate, {
-      ...on,
-      compared: () => on.ready(),
+    this.#gated = new GatedLink({
+      ...options,
+      gate: this.#gate,
+      // once for a server is enough, unless each process is compared with the pins
+      readsAll: () => pinChecking?.isStrict() === true,
+      compared: () => options.ready(),
       watchMemory: (link, over) => deps.budget?.watch(memoryUserOf(spec, link, over)),
     });
     const host: IncarnationHost = { ...this.#gated.host, openGate: () => this.#open() };
@@ -81,18 +68,16 @@ export class TransientProcess {
     });
   }
 
-  /** Starts it when it gets a permit, and not before `after`. Not in the constructor, because it may end at once. */
-  begin(after: Promise<unknown>, purpose: StartPurpose): void {
-    this.#startPurpose = purpose;
+  /** Starts it when it gets a permit. Not in the constructor, because it may end at once. */
+  begin(purpose: StartPurpose): void {
+    this.#start.purpose = purpose;
     const connect = () => this.#actor.send({ type: 'connect' });
-    this.#release = this.#deps.permits.askAfter(after, connect, () => this.#startPurpose);
+    this.#release = this.#start.askAfter(this.#options.predecessor, connect);
   }
 
-  /** A call or a request waits for it: its start goes before all discoveries. */
+  /** A call or a request waits for it. */
   startForUse(): void {
-    if (this.#startPurpose === 'use') return;
-    this.#startPurpose = 'use';
-    this.#deps.permits.reconsider();
+    this.#start.forUse();
   }
 
   /**
@@ -129,9 +114,9 @@ export class TransientProcess {
       try {
         sink.settle(outcome);
       } catch (error) {
-        this.#deps.log(`a caller's own code failed: ${String(error)}`);
+        this.#options.deps.log(`a caller's own code failed: ${String(error)}`);
       }
-      this.#on.settled();
+      this.#options.settled();
     };
     // a sink may be of a class, whose methods are not copied
     const routed = (incarnation: number) => sink.routed?.(incarnation);
@@ -169,13 +154,13 @@ export class TransientProcess {
   #open(): void {
     this.#release();
     this.#gated.host.openGate();
-    this.#on.ready();
+    this.#options.ready();
     this.#warm();
   }
 
   /** The first answer of a process is its slowest: a spare gives it while no call waits for it. */
   #warm(): void {
-    const { timeoutMs } = this.#spec.ping;
+    const { timeoutMs } = this.#options.spec.ping;
     // a process that does not answer is found by the pings that follow
     if (!this.#isTaken && timeoutMs > 0) this.#gated.link?.ping(timeoutMs).catch(() => undefined);
   }
@@ -184,8 +169,8 @@ export class TransientProcess {
     this.#release();
     this.#gated.pinnedGate.seal();
     // The session settled the calls that reached it; this settles one that still waited.
-    this.#gate.fail(endingError(this.#spec.name, ending, false));
-    this.#deps.release(this.id);
-    this.#on.ended(ending);
+    this.#gate.fail(endingError(this.#options.spec.name, ending, false));
+    this.#options.deps.release(this.#options.id);
+    this.#options.ended(ending);
   }
 }

@@ -70,7 +70,7 @@ export class ViewCatalog {
     const lists = partsOf(list);
     // a status costs more than this check, and as a rule nothing is missing
     const isLacking = (server: ConfiguredServer) => {
-      const states = lists.flatMap((key) => server.catalog.states.get(key) ?? []);
+      const states = lists.flatMap((key) => server.catalog.listStates().get(key) ?? []);
       if (states.every(({ freshness }) => freshness === 'fresh')) return false;
       const snapshot = server.snapshot();
       return states.some((state) => isMissing(snapshot, state));

@@ -87,20 +87,23 @@ export class ViewServers {
     return misconfigured.length === 0 ? report : { ...report, misconfigured };
   }
 
-  /**
-   * Makes the view what these specs say, in two steps: this releases the servers that they do not have; the function that
-   * it returns acquires those that they have. Servers whose spec is the same are not touched.
-   */
-  letGo(specs: readonly ServerSpec[]): () => ReloadReport {
+  /** Releases the servers that are not in these specs, or changed in them. `acquireListed` has to follow. */
+  releaseUnlisted(specs: readonly ServerSpec[]): ReloadReport {
     const report = this.compare(specs);
     const unchanged = new Set(report.unchanged);
-    const old = this.#servers;
+    for (const [name, { server }] of this.#servers) {
+      if (unchanged.has(name)) continue;
+      this.#servers.delete(name);
+      this.#release(server);
+    }
+    return report;
+  }
+
+  /** Acquires the servers of these specs. Those that the view has already are not touched. */
+  acquireListed(specs: readonly ServerSpec[]): void {
+    const unchanged = this.#servers;
     this.#servers = new Map();
-    for (const [name, { server }] of old) if (!unchanged.has(name)) this.#release(server);
-    return () => {
-      this.#fill(specs, new Map([...old].filter(([name]) => unchanged.has(name))));
-      return report;
-    };
+    this.#fill(specs, unchanged);
   }
 
   /** Adds a server behind all others, without comparing those. */

@@ -99,8 +99,8 @@ describe('a server of another view', () => {
     const inspected = await global.ask('inspect', 'fleet/inspect', { server: 'notes' });
     expect(inspected.error?.data).toMatchObject({
       type: 'ServerNotFoundError',
-      why: `they are of ${red.file}, ${blue.file}`,
-      fix: 'say whose is meant: --agent FILE',
+      why: `these files have one: ${red.file}, ${blue.file}`,
+      fix: 'choose one with --agent FILE',
     });
     expect(whose(await order(global, 'stop', { servers: ['notes'] }))).toEqual([
       ['notes', red.file, true],

@@ -170,7 +170,7 @@ describe('a subscription to a resource', () => {
     });
     expect(await ask(4, 'note://one', 'mute')).toMatchObject({
       code: -32601,
-      message: expect.stringContaining('does not tell when a resource changes'),
+      message: expect.stringContaining('does not report changes of resources'),
     });
     expect((await ask(5, 'note://one', 'brief'))?.message).toContain('transient');
     await fleet.stop({ servers: ['watched'] }, true);

@@ -46,7 +46,7 @@ describe('the cached lists of servers', () => {
       expect(store.load('one')).toBeUndefined();
       expect(store.load('one')).toBeUndefined();
       expect(said).toEqual([
-        expect.stringMatching(/^the cached lists in .*\/one\.json are done without: it is no.*remove it$/),
+        expect.stringMatching(/^the cached lists in .*\/one\.json are ignored: it is no.*remove it$/),
       ]);
     },
   );

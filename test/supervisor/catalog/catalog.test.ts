@@ -140,6 +140,24 @@ describe('the cached lists of a server', () => {
     expect(world.links).toHaveLength(0);
   });
 
+  test.each(['warn', 'enforce'] as const)(
+    'are compared with the pins by a status, which writes no pin (%s)',
+    async (policy) => {
+      const catalogs = new Memory();
+      const { names } = stage(tools('a', 'b'), {}, catalogs);
+      await names();
+      const store = new PinMemory();
+      const world = new World();
+      world.manners = () => tools('a', 'b');
+      const herd = world.herd({ catalogs, pins: { store, policy: () => policy } });
+      herd.apply([spec()]);
+      expect(herd.view.status()[0]).toMatchObject({ tools: 2, lists: { tools: { freshness: 'cached' } } });
+      expect([store.saves, world.logs]).toEqual([0, []]);
+      await herd.view.catalog.tools('srv', true);
+      expect(store.saves).toBe(1);
+    },
+  );
+
   test('stay marked as cached while the server does not answer, and are reported as old if it cannot start', async () => {
     const { world, herd } = await afterwards(tools('a'), {}, { maxRestarts: 0 });
     const refreshing = herd.view.catalog.tools('srv', true);

@@ -21,7 +21,7 @@ async function stage(changes: Partial<StdioSpec> = {}, manners = failing) {
   world.manners = () => manners;
   const server = new ConfiguredServer(spec(changes), 1, world.surroundings(), Promise.resolve());
   await server.readLists();
-  const tools = () => server.catalog.states.get('tools')!;
+  const tools = () => server.catalog.listStates().get('tools')!;
   /** How often its tools were asked for since the last look. */
   const asked = () => {
     const { length } = world.newest.reads.filter((method) => method === 'tools/list');
@@ -56,7 +56,7 @@ describe('a list that could not be read', () => {
     await world.passes(1000);
     world.newest.manners = listing('a');
     await world.passes(2000);
-    expect([tools().freshness, tools().reason, server.catalog.lists.tools]).toMatchObject([
+    expect([tools().freshness, tools().reason, server.catalog.knownLists().tools]).toMatchObject([
       'fresh',
       undefined,
       [{ name: 'a' }],
@@ -64,7 +64,7 @@ describe('a list that could not be read', () => {
     world.newest.manners = failing;
     await server.readLists({ refresh: true });
     expect([tools().freshness, tools().nextTryAt]).toEqual(['stale', world.clock.now() + 1000]);
-    expect(server.catalog.lists.tools).toMatchObject([{ name: 'a' }]);
+    expect(server.catalog.knownLists().tools).toMatchObject([{ name: 'a' }]);
   });
 
   test('delays no request before its next try; a refresh reads it at once', async () => {
@@ -184,6 +184,9 @@ describe('a list that changes while it is read', () => {
     expect(tools().freshness).toBe('stale');
     world.newest.manners = listing('new');
     await world.passes(100);
-    expect([tools().freshness, server.catalog.lists.tools]).toMatchObject(['fresh', [{ name: 'new' }]]);
+    expect([tools().freshness, server.catalog.knownLists().tools]).toMatchObject([
+      'fresh',
+      [{ name: 'new' }],
+    ]);
   });
 });

@@ -28,7 +28,7 @@ describe('the journal', () => {
     await settled();
     await herd.view.order('stop', { servers: ['srv'] }, true);
     expect(steps(journal())).toEqual([
-      'keeper 1: idle → running.starting.queued (told to start)',
+      'keeper 1: idle → running.starting.queued (start was ordered)',
       'server 1:  → created (a new incarnation)',
       'keeper 1: running.starting.queued → running.starting.connecting (it is its turn to start)',
       'server 1: created → connecting.opening (it is its turn to start)',
@@ -43,8 +43,8 @@ describe('the journal', () => {
       'server 2: connecting.opening → connected.discovering (the handshake is done)',
       'keeper 2: running.starting.connecting → running.up (the handshake is done)',
       'server 2: connected.discovering → connected.serving (its lists were read)',
-      'keeper 2: running.up → running.stopping (told to stop)',
-      'server 2: connected.serving → connected.closing.asking (told to stop)',
+      'keeper 2: running.up → running.stopping (stop was ordered)',
+      'server 2: connected.serving → connected.closing.asking (stop was ordered)',
       'server 2: connected.closing.asking → disconnected (closed, nothing of it is left)',
       'keeper 2: running.stopping → stopped (it was stopped)',
     ]);
@@ -87,7 +87,7 @@ describe('the journal', () => {
       'server 1: created → connecting.opening (it is its turn to start)',
       'server 1: connecting.opening → connected.discovering (the handshake is done)',
       'server 1: connected.discovering → connected.serving (its lists were read)',
-      'server 1: connected.serving → connected.closing.asking (told to stop)',
+      'server 1: connected.serving → connected.closing.asking (stop was ordered)',
       'server 1: connected.closing.asking → disconnected (closed, nothing of it is left)',
     ]);
     expect(events.at(-1)).toMatchObject({ state: 'disconnected', detail: 'idle' });

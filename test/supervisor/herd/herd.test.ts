@@ -339,9 +339,9 @@ describe('the status and the inspection', () => {
   test('X1: show no declared value in the last error', async () => {
     const world = new World();
     world.manners = () => ({ lists: TOOLS, ...GOOD });
-    const redactSaid = <T>(_: unknown, value: T): T =>
+    const redactFor = <T>(_: unknown, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[X]')) as T;
-    const herd = world.herd({ redactSaid });
+    const herd = world.herd({ redactFor });
     herd.apply([spec()]);
     await herd.view.order('start', { servers: ['srv'] }, true);
     const [message, why, fix] = ['no hunter2', 'it said: hunter2', 'drop hunter2'];

@@ -292,9 +292,11 @@ test('the pool forgets a removed server when its process is gone, not before', a
     forgotten: (key) => forgotten.push(key),
   });
   const members = new ViewServers({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
-  members.letGo([named('a', { start: 'eager' })])();
+  members.releaseUnlisted([named('a', { start: 'eager' })]);
+  members.acquireListed([named('a', { start: 'eager' })]);
   await settled();
-  members.letGo([])();
+  members.releaseUnlisted([]);
+  members.acquireListed([]);
   await settled();
   expect([pool.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
   world.newest.isBuried();

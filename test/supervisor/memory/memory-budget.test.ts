@@ -89,7 +89,7 @@ describe('the budget of the herd', () => {
     clock.advance(1000);
     expect(told(old, older, oldest)).toEqual([0, 0, 1]);
     expect(oldest.told[0]).toBe(
-      'stopped to make room, as nobody needs it now: the herd uses 30 MiB, more than the 20 MiB of daemon.max_rss',
+      'stopped to free memory, because it was idle: the herd uses 30 MiB, more than the 20 MiB of daemon.max_rss',
     );
     // it is stopping, and still there: no other has to stop for it
     clock.advance(3000);

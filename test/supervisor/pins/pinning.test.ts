@@ -58,7 +58,7 @@ describe('security.pin without enforce', () => {
     store.unreadable = 'the file makes no sense';
     expect((await call('a')).success).toBe(true);
     expect(world.logs).toEqual([
-      'srv: its pins are in trouble: the file makes no sense; it is set aside, and what is offered now is pinned',
+      'srv: its pins have a problem: the file makes no sense; it is set aside, and what is offered now is pinned',
     ]);
     expect(store.records.size).toBe(1);
   });

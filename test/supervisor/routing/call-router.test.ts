@@ -213,9 +213,9 @@ describe('a forwarded call', () => {
   });
 
   test('fails with an error that has no declared value of its server', async () => {
-    const redactSaid = <T>({ name }: { name: string }, value: T): T =>
+    const redactFor = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
-    const { herd, world } = await connection(true, SPECS, { redactSaid });
+    const { herd, world } = await connection(true, SPECS, { redactFor });
     const outcomes: Outcome[] = [];
     const settle = (outcome: Outcome) => void outcomes.push(outcome);
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: true, settle };
@@ -321,9 +321,9 @@ describe('a call that is answered after a reload has changed its server', () => 
   async function reloaded(before: Partial<StdioSpec>, after: Partial<StdioSpec>) {
     const world = new World();
     world.manners = () => ({ opens: true, goes: 'never', lists: { 'tools/list': TOOLS } });
-    const redactSaid = <T>({ name, args }: { name: string; args?: readonly string[] }, value: T): T =>
+    const redactFor = <T>({ name, args }: { name: string; args?: readonly string[] }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(args?.[0] ?? name, '[redacted]'));
-    const herd = world.herd({ redactSaid });
+    const herd = world.herd({ redactFor });
     herd.apply([spec({ name: 'a', ...before })]);
     await herd.view.order('start', { all: true }, true);
     await herd.view.catalog.tools('a');
@@ -356,9 +356,9 @@ describe('a call that is answered after a reload has changed its server', () => 
 test('X1: no error of a request has a secret, in its message, why or fix, be it of the server or a refusal', async () => {
   const world = new World();
   world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
-  const redactSaid = <T>(_: unknown, value: T): T =>
+  const redactFor = <T>(_: unknown, value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[redacted]'));
-  const herd = world.herd({ redactSaid, redact: (value) => redactSaid(undefined, value) });
+  const herd = world.herd({ redactFor, redact: (value) => redactFor(undefined, value) });
   herd.apply([spec({ name: 'a' })]);
   await herd.view.order('start', { all: true }, true);
   await herd.view.catalog.tools('a');

@@ -29,9 +29,9 @@ describe('a watch of a resource', () => {
   test('is refused with an error that has no value declared for its server', async () => {
     const world = new World();
     world.manners = () => ({ answers: true, lists: LISTS });
-    const redactSaid = <T>({ name }: { name: string }, value: T): T =>
+    const redactFor = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
-    const herd = world.herd({ redactSaid });
+    const herd = world.herd({ redactFor });
     herd.apply([spec()]);
     await herd.view.order('start', { all: true });
     await settled();

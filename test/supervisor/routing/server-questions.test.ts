@@ -28,6 +28,7 @@ function herdOf(...specs: StdioSpec[]) {
     listWaitMs: () => 2000,
     log: () => undefined,
     redact: (value) => value,
+    redactFor: (_, value) => value,
     open: (spec, incarnation, on) => {
       const clientInfo = { name: 'toolherd', version: '0' };
       const deps = { clock: systemClock, table, env: process.env, incarnation, clientInfo };

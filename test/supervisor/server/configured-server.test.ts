@@ -185,7 +185,7 @@ describe('the lists of a server', () => {
     await server.readLists();
     world.newest.manners = tools('b');
     const reading = server.readLists({ refresh: true });
-    expect(server.catalog.lists?.tools).toEqual([{ name: 'a' }]);
+    expect(server.catalog.knownLists()?.tools).toEqual([{ name: 'a' }]);
     expect([(await reading).tools, world.links.length]).toEqual([[{ name: 'b' }], 1]);
   });
 
@@ -317,25 +317,28 @@ describe('the snapshot of a transient server', () => {
 });
 
 describe('a retired server', () => {
-  test('is gone when its processes and its predecessor are gone', async () => {
-    const world = new World();
-    world.manners = () => ({ opens: true, goes: 'never' });
-    const around = world.surroundings();
-    let goes = () => {};
-    const predecessor = new Promise<void>((resolve) => {
-      goes = resolve;
-    });
-    const server = new ConfiguredServer(spec(), 1, around, predecessor);
-    let gone = false;
-    void server.retire().then(() => {
-      gone = true;
-    });
-    await settled();
-    expect(gone).toBe(false);
-    goes();
-    await settled();
-    expect([gone, around.children()]).toEqual([true, []]);
-  });
+  test.each([{}, transient])(
+    'is gone when its processes and its predecessor are gone: %o',
+    async (changes) => {
+      const world = new World();
+      world.manners = () => ({ opens: true, goes: 'never' });
+      const around = world.surroundings();
+      let goes = () => {};
+      const predecessor = new Promise<void>((resolve) => {
+        goes = resolve;
+      });
+      const server = new ConfiguredServer(spec(changes), 1, around, predecessor);
+      let gone = false;
+      void server.retire().then(() => {
+        gone = true;
+      });
+      await settled();
+      expect(gone).toBe(false);
+      goes();
+      await settled();
+      expect([gone, around.children()]).toEqual([true, []]);
+    },
+  );
 
   test('fails its calls with a retryable error', async () => {
     for (const changes of [{}, transient]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Latencies } from '../../../src/supervisor/server/latencies.js';
+import { Latencies } from '../../../src/supervisor/server/configured-server.js';
 
 function after(values: Iterable<number>): Latencies {
   const latencies = new Latencies();

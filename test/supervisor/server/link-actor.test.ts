@@ -16,8 +16,9 @@ function stage(manners: FakeLinkBehaviour = {}, changes: Parameters<typeof spec>
   const lists: Reading[] = [];
   const link = linkCallback(spec(changes), world.clock, world.open, {
     linked: (_, incarnation) => told.push(`linked ${incarnation}`),
-    opened: ({ protocolVersion }) => told.push(`opened ${protocolVersion}`),
-    listed: (read) => lists.push(read),
+    shookHands: ({ protocolVersion }) => told.push(`opened ${protocolVersion}`),
+    take: (reading) => lists.push(reading),
+    doubt: () => {},
     toRead: () => (state.wantsLists ? EVERY_LIST : new Map()),
     log: (line) => world.logs.push(line),
   });
@@ -50,7 +51,7 @@ describe('the link actor', () => {
     [
       'a clean end',
       { kind: 'disconnected', reason: 'ended', killed: false },
-      [{ type: 'link.exited', code: 0, signal: null, message: 'it ended by itself' }],
+      [{ type: 'link.exited', code: 0, signal: null, message: 'it exited without an order' }],
     ],
     [
       'an exit with code 0 that left calls behind',

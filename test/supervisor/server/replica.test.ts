@@ -6,7 +6,7 @@ import { Permits } from '../../../src/supervisor/server/permits.js';
 import { Replica } from '../../../src/supervisor/server/replica.js';
 import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
 import { type FakeLinkBehaviour, failure } from '../fake-link.js';
-import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
+import { Caller, listsOwner, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
 
@@ -19,8 +19,13 @@ function stage(
   world.manners = () => manners;
   const surroundings = world.surroundings(around);
   const listed: Reading[] = [];
-  const on = { listed: (lists: Reading) => void listed.push(lists), toRead: () => EVERY_LIST };
-  const replica = new Replica('srv@1#0', spec(changes), surroundings, on, Promise.resolve());
+  const replica = new Replica({
+    id: 'srv@1#0',
+    spec: spec(changes),
+    deps: surroundings,
+    lists: listsOwner({ take: (reading) => void listed.push(reading) }),
+    predecessor: Promise.resolve(),
+  });
   const call = (mark = 'x', timeoutMs?: number) => {
     const caller = new Caller();
     const handle = replica.gate.send(request(mark, timeoutMs), caller);
@@ -49,7 +54,7 @@ describe('a lazy server', () => {
     world.newest.opens();
     world.newest.answers();
     expect(caller.result).toBeDefined();
-    expect([caller.routes, replica.states.server]).toEqual([[1], 'connected.discovering']);
+    expect([caller.routes, replica.snapshot().states.server]).toEqual([[1], 'connected.discovering']);
   });
 
   test('I1: a hundred calls at once start one process', async () => {
@@ -94,7 +99,7 @@ describe('a crash', () => {
     link.dies(7);
     expect(running.error).toMatchObject({ type: 'ServerCrashedError', sent: true, retryable: false });
     const next = call('b');
-    expect([next.isSettled, replica.states.keeper]).toEqual([false, 'running.recalled']);
+    expect([next.isSettled, replica.snapshot().states.keeper]).toEqual([false, 'running.recalled']);
     link.isBuried();
     await settled();
     world.newest.opens();
@@ -123,7 +128,11 @@ describe('a crash', () => {
     link.goes({ kind: 'error', cause: 'exit', code: 0, signal: null, message: 'srv: exited with code 0' });
     await settled();
     expect(caller.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
-    expect([replica.detail, replica.lastError?.code, replica.context.restarts]).toEqual(['running', 0, 1]);
+    expect([replica.detail, replica.context.lastError?.code, replica.context.restarts]).toEqual([
+      'running',
+      0,
+      1,
+    ]);
     expect(world.links.length).toBe(2);
   });
 
@@ -188,7 +197,7 @@ describe('a crash', () => {
     await settled();
     const waits = call('a');
     await world.passes(2_666);
-    expect([replica.states.keeper, world.links.length]).toEqual(['waiting.holding', 2]);
+    expect([replica.snapshot().states.keeper, world.links.length]).toEqual(['waiting.holding', 2]);
     await world.passes(1);
     expect([replica.detail, world.links.length]).toEqual(['running', 3]);
     world.newest.opens();
@@ -207,7 +216,7 @@ describe('a crash', () => {
     await settled();
     call('a').handle?.cancel('not wanted any more');
     await world.passes(7_999);
-    expect([replica.states.keeper, world.links.length]).toEqual(['waiting.callable', 2]);
+    expect([replica.snapshot().states.keeper, world.links.length]).toEqual(['waiting.callable', 2]);
     await world.passes(1);
     expect([replica.detail, world.links.length]).toEqual(['running', 3]);
   });
@@ -332,13 +341,13 @@ describe('an idle server', () => {
     const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
     const link = await up();
     await world.passes(10_000);
-    expect([replica.states.server, link.orders, replica.gate.isOpen]).toEqual([
+    expect([replica.snapshot().states.server, link.orders, replica.gate.isOpen]).toEqual([
       'connected.closing.asking',
       ['close'],
       false,
     ]);
     const caller = call();
-    expect(replica.states.keeper).toBe('running.recalled');
+    expect(replica.snapshot().states.keeper).toBe('running.recalled');
     link.goes({ kind: 'disconnected', reason: 'stopped', killed: false });
     await settled();
     world.newest.opens();
@@ -351,12 +360,12 @@ describe('an idle server', () => {
     const link = await up();
     call();
     await world.passes(30_000);
-    expect(replica.states.server).toBe('connected.serving');
+    expect(replica.snapshot().states.server).toBe('connected.serving');
     link.answers();
     await world.passes(9_900);
-    expect(replica.states.server).toBe('connected.serving');
+    expect(replica.snapshot().states.server).toBe('connected.serving');
     await world.passes(200);
-    expect([replica.detail, replica.states.server]).toEqual(['idle', 'disconnected']);
+    expect([replica.detail, replica.snapshot().states.server]).toEqual(['idle', 'disconnected']);
   });
 
   test('whose lists are read while it runs is not started again for them', async () => {
@@ -380,7 +389,7 @@ describe('the lists of a replica', () => {
     expect(listed.at(-1)?.tools).toEqual([{ name: 'two' }]);
     link.says('notifications/message');
     await settled();
-    expect([listed.length, replica.states.server]).toEqual([2, 'connected.serving']);
+    expect([listed.length, replica.snapshot().states.server]).toEqual([2, 'connected.serving']);
   });
 
   test('are read again on order', async () => {
@@ -395,14 +404,18 @@ describe('the lists of a replica', () => {
 describe('the status of a replica', () => {
   test('has the pid, the calls in flight and the protocol version while it runs', async () => {
     const { replica, call, up } = stage();
-    expect([replica.pids, replica.inFlight, replica.opened]).toEqual([[], 0, undefined]);
+    expect([replica.snapshot().pids, replica.snapshot().inFlight, replica.snapshot().opened]).toEqual([
+      [],
+      0,
+      undefined,
+    ]);
     const link = await up();
     call();
-    expect([replica.pids, replica.inFlight]).toEqual([[link.pid], 1]);
-    expect(replica.opened?.protocolVersion).toBe('2025-06-18');
+    expect([replica.snapshot().pids, replica.snapshot().inFlight]).toEqual([[link.pid], 1]);
+    expect(replica.snapshot().opened?.protocolVersion).toBe('2025-06-18');
     link.crashes();
     await settled();
-    expect([replica.opened, replica.pids]).toEqual([undefined, [link.pid + 1]]);
+    expect([replica.snapshot().opened, replica.snapshot().pids]).toEqual([undefined, [link.pid + 1]]);
   });
 
   test('has the last error with its time, and how the last stop ended', async () => {
@@ -411,7 +424,11 @@ describe('the status of a replica', () => {
     world.clock.advance(5_000);
     link.crashes(3);
     await settled();
-    expect([replica.lastError?.code, replica.failedAt, replica.lastStop]).toEqual([3, 5_000, undefined]);
+    expect([replica.context.lastError?.code, replica.snapshot().failedAt, replica.lastStop]).toEqual([
+      3,
+      5_000,
+      undefined,
+    ]);
     await up();
     replica.stop(GOODBYE);
     await replica.whenGone();
@@ -450,7 +467,11 @@ describe('a bug of toolherd', () => {
     await settled();
     expect(caller.error.message).toBe('srv: its keeper broke: no chance');
     expect(call().error.type).toBe('ServerCrashedError');
-    expect([replica.detail, replica.delay, replica.lastError?.cause]).toEqual(['quarantined', 2, 'bug']);
+    expect([replica.detail, replica.delay, replica.snapshot().lastError?.cause]).toEqual([
+      'quarantined',
+      2,
+      'bug',
+    ]);
     await replica.whenGone();
     await replica.whenDecided();
     expect(world.alive).toEqual([]);
@@ -463,7 +484,7 @@ describe('a bug of toolherd', () => {
     replica.context.incumbent?.send(TRAP);
     await settled();
     expect([link.orders, running.error.sent]).toEqual([['kill'], true]);
-    expect([replica.lastError?.cause, world.links.length]).toEqual(['bug', 2]);
+    expect([replica.snapshot().lastError?.cause, world.links.length]).toEqual(['bug', 2]);
     const next = call('b');
     world.newest.opens();
     expect(next.routes).toEqual([2]);
@@ -508,9 +529,8 @@ describe('the statecharts', () => {
       charts.add(logic);
       return around.keep(id, chart, logic, input);
     };
-    const on = { listed: () => {}, toRead: () => EVERY_LIST };
-    for (const name of ['a', 'b'])
-      new Replica(`${name}@1#0`, spec({ name }), { ...around, keep }, on, Promise.resolve());
+    const common = { deps: { ...around, keep }, lists: listsOwner(), predecessor: Promise.resolve() };
+    for (const name of ['a', 'b']) new Replica({ ...common, id: `${name}@1#0`, spec: spec({ name }) });
     expect(charts.size).toBe(1);
   });
 });

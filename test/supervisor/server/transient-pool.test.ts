@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyActorRef } from 'xstate';
 import type { StdioSpec } from '../../../src/config/schema/spec.js';
-import type { Lists } from '../../../src/supervisor/catalog/lists.js';
+import type { ListsOwner, Reading } from '../../../src/supervisor/catalog/lists.js';
 import { stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';
 import type { PinChecking } from '../../../src/supervisor/server/pinned-gate.js';
 import type { ServerDeps } from '../../../src/supervisor/server/server-deps.js';
 import { TransientPool } from '../../../src/supervisor/server/transient-pool.js';
 import { type FakeLinkBehaviour, failure } from '../fake-link.js';
-import { Caller, EVERY_LIST, request, settled, spec, TRAP, World } from '../world.js';
+import { Caller, EVERY_LIST, listsOwner, request, settled, spec, TRAP, World } from '../world.js';
 
 const GOODBYE = stopped('srv');
 /** Does the handshake and answers at once. */
@@ -38,24 +38,32 @@ function stage({
     actors.push(actor);
     return actor;
   };
-  const state = { listed: [] as Lists[], wantsLists: false, left: [] as boolean[] };
-  const on = {
-    listed: (lists: Lists) => {
-      state.listed.push(lists);
+  const state = { listed: [] as Reading[], wantsLists: false, isAwaited: false };
+  const lists: ListsOwner = {
+    ...listsOwner(),
+    get isDue() {
+      return state.wantsLists;
+    },
+    take: (reading) => {
+      state.listed.push(reading);
       state.wantsLists = false;
     },
-    wantsLists: () => state.wantsLists,
-    toRead: (isAllWanted: boolean) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
-    left: (isTold: boolean) => state.left.push(isTold),
-    pinChecking,
+    toRead: (isAllWanted) => (isAllWanted || state.wantsLists ? EVERY_LIST : new Map()),
+    get isAwaited() {
+      return state.isAwaited;
+    },
+    giveUp: () => {
+      state.isAwaited = false;
+    },
   };
-  const transients = new TransientPool(
-    'srv@1',
-    spec({ lifecycle: 'transient', ...changes }),
-    { ...surroundings, keep },
-    on,
+  const transients = new TransientPool({
+    id: 'srv@1',
+    spec: spec({ lifecycle: 'transient', ...changes }),
+    deps: { ...surroundings, keep },
+    lists,
     predecessor,
-  );
+    pinChecking,
+  });
   const callers: Caller[] = [];
   const call = (mark = 'x', timeoutMs?: number) => {
     const caller = new Caller();
@@ -69,7 +77,9 @@ function stage({
     if (taking > unsettled + (changes.spares ?? 0))
       throw new Error(`I9: ${taking} processes for ${unsettled} calls`);
   };
-  return { world, transients, call, state, check, actors, children: surroundings.children };
+  /** Without the transient machine. */
+  const children = () => surroundings.children().filter((id) => id !== 'srv@1');
+  return { world, transients, call, state, check, actors, children };
 }
 
 describe('a transient server', () => {
@@ -85,7 +95,7 @@ describe('a transient server', () => {
     expect(world.links.map(({ calls, orders, life }) => [calls.length, orders, life])).toEqual(
       Array(3).fill([1, ['close'], 'gone']),
     );
-    expect([transients.detail, transients.pids, children()]).toEqual(['idle', [], []]);
+    expect([transients.snapshot(), children()]).toMatchObject([{ detail: 'idle', pids: [] }, []]);
     expect(new Set(world.links.map(({ pid }) => pid)).size).toBe(3);
   });
 
@@ -93,7 +103,7 @@ describe('a transient server', () => {
     const { world, transients } = stage();
     transients.start();
     await settled();
-    expect([world.links, transients.detail]).toEqual([[], 'idle']);
+    expect([world.links, transients.snapshot().detail]).toEqual([[], 'idle']);
   });
 
   test('I2: fails a call with sent: true when its process crashes, and shows the crash', async () => {
@@ -104,8 +114,8 @@ describe('a transient server', () => {
     world.newest.crashes(7);
     await settled();
     expect(caller.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
-    expect(transients.lastError).toMatchObject({ cause: 'exit', code: 7 });
-    expect([transients.failedAt, transients.newest?.state]).toEqual([77, 'error']);
+    expect(transients.snapshot().lastError).toMatchObject({ cause: 'exit', code: 7 });
+    expect([transients.snapshot().failedAt, transients.snapshot().states.server]).toEqual([77, 'error']);
   });
 
   test('I2: fails a call with sent: false and the cause when its process cannot start', async () => {
@@ -122,7 +132,7 @@ describe('a transient server', () => {
     world.throws = new Error('out of luck');
     expect([call(), call()].map(({ isSettled }) => isSettled)).toEqual([false, false]);
     await settled();
-    expect([children(), transients.lastError?.cause]).toEqual([[], 'bug']);
+    expect([children(), transients.snapshot().lastError?.cause]).toEqual([[], 'bug']);
     world.throws = undefined;
     call();
     await settled();
@@ -142,7 +152,7 @@ describe('a caller whose callback throws', () => {
     transients.send(request('x'), broken);
     await settled();
     await settled();
-    expect([world.newest.life, children(), transients.detail]).toEqual(['gone', [], 'idle']);
+    expect([world.newest.life, children(), transients.snapshot().detail]).toEqual(['gone', [], 'idle']);
     expect(world.logs.join()).toContain('out of order');
   });
 
@@ -152,7 +162,7 @@ describe('a caller whose callback throws', () => {
     await settled();
     world.newest.goes(failure('srv', { message: 'srv: no such command' }));
     await settled();
-    expect([children(), transients.lastError?.message]).toEqual([[], 'srv: no such command']);
+    expect([children(), transients.snapshot().lastError?.message]).toEqual([[], 'srv: no such command']);
     world.manners = () => GOOD;
     const caller = call();
     await settled();
@@ -304,7 +314,7 @@ describe('max_in_flight', () => {
     await settled();
     await settled();
     expect(waits.error).toBe(blocked);
-    expect([world.links.length, children(), transients.detail]).toEqual([1, [], 'idle']);
+    expect([world.links.length, children(), transients.snapshot().detail]).toEqual([1, [], 'idle']);
   });
 });
 
@@ -443,6 +453,21 @@ describe('spares', () => {
     expect([world.links.length, world.clock.pending]).toEqual([2, 1]);
   });
 
+  test('start tries again at once, and the earlier failures count', async () => {
+    const { world, transients } = stage({ spec: { spares: 1 } });
+    transients.start();
+    await settled();
+    world.newest.goes(failure('srv'));
+    await settled();
+    expect(transients.snapshot().nextRetryAt).toBe(500);
+    transients.start();
+    await settled();
+    expect([world.links.length, transients.snapshot().nextRetryAt]).toEqual([2, undefined]);
+    world.newest.goes(failure('srv'));
+    await settled();
+    expect(transients.snapshot().nextRetryAt).toBe(1000);
+  });
+
   test('whenDecided resolves when each is ready or has failed', async () => {
     const { world, transients } = stage({ spec: { spares: 2 } });
     transients.start();
@@ -476,7 +501,7 @@ describe('stopping a transient server', () => {
     expect(held.error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
     expect(queued.error).toBe(GOODBYE);
     expect(call().error).toBe(GOODBYE);
-    expect([world.alive, transients.detail, world.clock.pending]).toEqual([[], 'stopped', 0]);
+    expect([world.alive, transients.snapshot().detail, world.clock.pending]).toEqual([[], 'stopped', 0]);
   });
 
   test('and starting it again brings the spares back, also when a next try was planned', async () => {
@@ -532,7 +557,7 @@ describe('restarting a transient server', () => {
     for (const link of world.links) link.isBuried();
     await transients.whenGone();
     await settled();
-    expect([world.alive, transients.detail]).toEqual([[], 'stopped']);
+    expect([world.alive, transients.snapshot().detail]).toEqual([[], 'stopped']);
   });
 
   test('while its spares wait for permits creates no endless loop', async () => {
@@ -588,11 +613,14 @@ describe('the lists of a transient server', () => {
   test('cannot be read after a stop', async () => {
     const { world, transients, state, call } = stage();
     call();
+    state.isAwaited = true;
     await settled();
     world.newest.goes(failure('srv'));
     await settled();
+    // a failed process: no other is started to read the lists
+    expect([state.isAwaited, world.links.length]).toEqual([false, 1]);
     transients.stop(GOODBYE);
-    expect([transients.discover(), state.left]).toEqual([false, [false]]);
+    expect(transients.discover()).toBe(false);
   });
 });
 
@@ -619,11 +647,16 @@ describe('a bug of toolherd in one process', () => {
     const other = call('b');
     await settled();
     const [first, second] = world.links;
-    actors[0]?.send(TRAP);
+    // the machine is the first
+    actors[1]?.send(TRAP);
     await settled();
     expect([first?.orders, second?.orders, first?.life]).toEqual([['kill'], [], 'gone']);
     expect(broken.error).toMatchObject({ sent: true });
-    expect([other.isSettled, children().length, transients.lastError?.cause]).toEqual([false, 1, 'bug']);
+    expect([other.isSettled, children().length, transients.snapshot().lastError?.cause]).toEqual([
+      false,
+      1,
+      'bug',
+    ]);
   });
 });
 
@@ -648,7 +681,7 @@ test('I2: a bug in the machine fails waiting and new calls, and stops the proces
   await settled();
   await settled();
   expect([sent.isSettled, waits.error.sent, call('c').error.sent]).toEqual([true, false, false]);
-  expect([world.alive, transients.detail]).toEqual([[], 'stopped']);
+  expect([world.alive, transients.snapshot().detail]).toEqual([[], 'stopped']);
   expect(world.logs.join()).toContain('a bug of ours');
 });
 
@@ -664,8 +697,8 @@ test('three hundred transient calls leave no actor and no timer', async () => {
     children(),
     world.clock.pending,
     transients.lastStops,
-    transients.pids,
-    transients.incarnation,
+    transients.snapshot().pids,
+    transients.snapshot().incarnation,
   ];
   expect(left).toEqual([[], 0, [], [], 300]);
 });

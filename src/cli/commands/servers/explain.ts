@@ -73,7 +73,7 @@ function sentenceOf(step: JournalEntry, { server, status }: Inspection): Sentenc
 }
 
 function serverDid(
-  { from, to, incarnation }: JournalEntry,
+  { from, to, event, incarnation }: JournalEntry,
   cause: string,
   transport: string,
 ): string | undefined {
@@ -84,7 +84,7 @@ function serverDid(
   }
   if (from.startsWith('connecting') && to === 'connected.discovering') return `${it} is ready: ${cause}`;
   // a start that fails is reported when it fails, not when its process has ended
-  if (isEntering('connecting.aborting') && !cause.startsWith('told')) return `${it} failed: ${cause}`;
+  if (isEntering('connecting.aborting') && event !== 'stop') return `${it} failed: ${cause}`;
   if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
   if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
     return `${it} is asked to go: ${cause}`;

@@ -19,14 +19,13 @@ function inspection(detail: Detail, journal: JournalEntry[] = [], more: object =
   } as unknown as Inspection;
 }
 
-const step = (chart: 'server' | 'keeper', from: string, to: string, cause: string): JournalEntry => ({
-  at,
-  incarnation: 1,
-  chart,
-  from,
-  to,
-  cause,
-});
+const step = (
+  chart: 'server' | 'keeper',
+  from: string,
+  to: string,
+  cause: string,
+  event = 'link.failed',
+): JournalEntry => ({ at, incarnation: 1, chart, from, to, event, cause });
 
 describe('the text of why', () => {
   it.each([
@@ -161,6 +160,15 @@ describe('the text of why', () => {
       '  1m0s ago    process 1 is started',
       "  1m0s ago    process 1 failed: command 'x' does not exist",
     ]);
+  });
+
+  it('does not call a stopped start a failure', () => {
+    const journal = [
+      step('server', 'connecting.opening', 'connecting.aborting.asking', 'stop was ordered', 'stop'),
+    ];
+    expect(explainServer(inspection('stopped', journal), NOW, false)).toContain(
+      'process 1 is asked to go: stop was ordered',
+    );
   });
 
   it('has a real crash and the restart after it', async () => {

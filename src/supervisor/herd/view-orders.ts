@@ -1,0 +1,149 @@
+import type { Detail, Inspection, PinParams, PinReport, Selection, ServerStatus } from '../../fleet/fleet.js';
+import { withTimeout } from '../../shared/async.js';
+import { checkConfigured, severalServers } from '../errors.js';
+import { reportPins } from '../pins/report.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+import { redactedSpec } from '../spec-identity.js';
+import type { ViewServers } from '../view/view-servers.js';
+import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
+
+export interface ViewOrdersOptions {
+  core: HerdCore;
+  view: ViewSubscriber;
+  servers: ViewServers;
+  /** It is the view of the whole herd: its status also shows what other views have at rest. */
+  isGlobal: boolean;
+}
+
+/** For how long an order that waits also waits for lists. */
+const LISTS_MS = 5000;
+
+/** A server of another view in one of these is not listed, and no order for all reaches it: `restart --all` would start it. */
+const AT_REST: ReadonlySet<Detail> = new Set(['idle', 'stopped', 'disabled', 'not_allowed', 'misconfigured']);
+
+/** Orders to servers and questions about them, by name or for all, as one view has them. */
+export class ViewOrders {
+  readonly #core: HerdCore;
+  readonly #view: ViewSubscriber;
+  readonly #servers: ViewServers;
+  readonly #isGlobal: boolean;
+
+  constructor({ core, view, servers, isGlobal }: ViewOrdersOptions) {
+    this.#core = core;
+    this.#view = view;
+    this.#servers = servers;
+    this.#isGlobal = isGlobal;
+  }
+
+  /** Without names it also has the running servers of other views. */
+  status(names?: readonly string[]): ServerStatus[] {
+    if (names !== undefined) return this.#core.status(this.#named(names));
+    if (!this.#isGlobal) return this.#core.status(this.#all());
+    return this.#core.status([...this.#view.visibles(), ...this.#core.others(this.#view)]);
+  }
+
+  async order(
+    order: 'start' | 'stop' | 'restart' | 'reset',
+    selection: Selection,
+    wait: boolean,
+  ): Promise<ServerStatus[]> {
+    this.#core.checkOpen();
+    const visibles = 'all' in selection ? this.#all() : this.#named(selection.servers);
+    // one that never runs is stopped already
+    if ('servers' in selection && order !== 'stop')
+      for (const { server } of visibles) checkConfigured(server.spec);
+    const servers = new Set(visibles.flatMap((visible) => this.#meant(visible)));
+    const meant = [...servers].filter(({ spec }) => spec.enabled);
+    for (const server of meant) server[order]();
+    if (wait) await this.#obeyed(order, meant);
+    return this.#core.status(visibles);
+  }
+
+  inspect(name: string): Inspection {
+    const visibles = this.#named([name]);
+    if (visibles.length > 1) throw severalServers(name, agentsOf(visibles));
+    const [{ server, isOther }] = visibles as [VisibleServer];
+    return {
+      server: name,
+      status: this.#core.status(visibles)[0]!,
+      spec: redactedSpec(isOther ? server.spec : this.#servers.specOf(name), this.#core.options.redact),
+      snapshot: server.snapshot().states,
+      journal: this.#core.journalOf(server),
+    };
+  }
+
+  /** Accepts pins if `accept` is set, then reports all pins. */
+  pins({ server: name, accept = false, hashes }: PinParams): PinReport {
+    const servers = this.#serversOf(name);
+    const wanted = hashes && new Set(hashes);
+    // a cached list changed no pins when it was compared; another herd may have accepted changes since
+    for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.recheckPins();
+    const accepted = !accept
+      ? []
+      : servers.flatMap(({ spec, pinning }) =>
+          (pinning?.accept(wanted) ?? []).map((one) => ({ server: spec.name, ...one })),
+        );
+    if (accepted.length > 0)
+      this.#core.recheckPins(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
+    const policy = this.#core.options.pins?.policy() ?? 'off';
+    return { policy, ...reportPins(servers), accepted };
+  }
+
+  /** The owner tags of its servers' lines in the logs. */
+  logOwnerTags(name?: string): { name: string; tag: string | undefined }[] {
+    return this.#serversOf(name).map(({ spec, key }) => ({
+      name: spec.name,
+      tag: this.#core.logOwnerTag(key),
+    }));
+  }
+
+  /** The view's servers of these names, in its order, and those of other views for each name that it does not have. */
+  #named(names: readonly string[]): VisibleServer[] {
+    const wanted = new Set(names);
+    const unknown = [...wanted].filter((name) => this.#servers.get(name) === undefined);
+    const others = unknown.flatMap((name) => this.#elsewhere(name));
+    const own =
+      names.length === 1
+        ? this.#view.visibles(names[0])
+        : this.#view.visibles().filter(({ server }) => wanted.has(server.spec.name));
+    return [...own, ...others];
+  }
+
+  /** Throws where no other view has one either. */
+  #elsewhere(name: string): VisibleServer[] {
+    const others = this.#core.others(this.#view, name);
+    if (others.length === 0) throw this.#servers.unknown(name);
+    return others;
+  }
+
+  /** The view's servers, and those of other views that are not at rest. */
+  #all(): VisibleServer[] {
+    const others = this.#core
+      .others(this.#view)
+      .filter(({ server }) => !AT_REST.has(server.snapshot().detail));
+    return [...this.#view.visibles(), ...others];
+  }
+
+  #serversOf(name: string | undefined): ConfiguredServer[] {
+    return name === undefined ? this.#servers.servers : this.#named([name]).map(({ server }) => server);
+  }
+
+  /** An order for a placeholder goes to every agent's own server. */
+  #meant({ server, isPlaceholder }: VisibleServer): ConfiguredServer[] {
+    return isPlaceholder ? this.#core.pool.ofAgents(server.spec) : [server];
+  }
+
+  async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {
+    const isStop = order === 'stop';
+    await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
+    if (isStop) return;
+    // an order waits for the lists too, but not for long
+    const listed = Promise.all(servers.map((server) => server.whenListsRead()));
+    await withTimeout(LISTS_MS, listed, this.#core.options.clock);
+  }
+}
+
+/** The agent files of these servers, without duplicates. */
+export function agentsOf(visibles: readonly VisibleServer[]): string[] {
+  return [...new Set(visibles.flatMap(({ agent }) => agent ?? []))];
+}
