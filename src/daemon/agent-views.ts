@@ -10,7 +10,7 @@ import type { Fleet, LocalFleet } from '../fleet/fleet.js';
 import type { AgentFiles, ConnectionView } from '../ipc/server/fleet-provider.js';
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
-import { shellWord } from '../shared/shell-word.js';
+import { shellWord } from '../shared/text/shell-word.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { type ConfigSource, readAllowedConfig, readHerdConfig, rereadHerdConfig } from './config-source.js';

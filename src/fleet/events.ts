@@ -1,4 +1,4 @@
-import type { LogLevel, ServerLogLevel } from '../shared/log-levels.js';
+import type { LogLevel, ServerLogLevel } from '../shared/mcp/log-levels.js';
 import type { Caller } from './calls.js';
 import type { Detail, ServerState } from './status.js';
 

@@ -4,7 +4,7 @@ import { trustedPath } from '../config/trust/trusted-path.js';
 import { type ConfigSource, readHerdConfig } from '../daemon/config-source.js';
 import { HerdRuntime } from '../daemon/herd-runtime.js';
 import { ConnectionFleet } from '../ipc/server/connection-fleet.js';
-import { findPaths } from '../shared/paths.js';
+import { findPaths } from '../shared/files/paths.js';
 import type { FleetHandle } from './api.js';
 import { fleetHandle } from './fleet-handle.js';
 import { localFleet } from './local-fleet.js';

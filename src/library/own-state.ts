@@ -5,7 +5,7 @@ import { isAlive } from '../processes/is-alive.js';
 import { killOrphans } from '../processes/kill-orphans.js';
 import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
-import type { Paths } from '../shared/paths.js';
+import type { Paths } from '../shared/files/paths.js';
 
 /** The state of a herd in this process that it must not share with a daemon. */
 export interface OwnState {

@@ -6,7 +6,7 @@ import { makePin, TrustStore } from '../../src/config/trust/trust.js';
 import { AgentViews, MISSING_GRACE_MS } from '../../src/daemon/agent-views.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
 import type { LocalFleet } from '../../src/fleet/fleet.js';
-import { findPaths } from '../../src/shared/paths.js';
+import { findPaths } from '../../src/shared/files/paths.js';
 import { config, server } from '../faults/config.js';
 import { settled, spec, World } from '../supervisor/world.js';
 import { makeFolder } from '../support/folder.js';

@@ -21,7 +21,7 @@ import type {
   ToolResult,
 } from '../../src/fleet/fleet.js';
 import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
-import { CODE } from '../../src/shared/rpc-codes.js';
+import { CODE } from '../../src/shared/mcp/rpc-codes.js';
 
 export function status(name: string): ServerStatus {
   return {

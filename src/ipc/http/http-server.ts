@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FleetStatus } from '../../fleet/fleet.js';
 import { METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { AgentFiles } from '../server/fleet-provider.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { Endpoint } from './endpoint.js';

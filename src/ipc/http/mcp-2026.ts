@@ -1,7 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeHeader } from '../../shared/mcp-headers.js';
-import { CLIENT_CAPABILITIES_KEY, MCP_2026_VERSION, PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { decodeHeader } from '../../shared/mcp/mcp-headers.js';
+import {
+  CLIENT_CAPABILITIES_KEY,
+  MCP_2026_VERSION,
+  PROTOCOL_VERSION_KEY,
+} from '../../shared/mcp/mcp-names.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 

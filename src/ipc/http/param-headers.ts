@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../shared/json.js';
-import { decodeHeader, MOST_SCHEMA_DEPTH, PARAM_HEADER_KEY } from '../../shared/mcp-headers.js';
+import { decodeHeader, MOST_SCHEMA_DEPTH, PARAM_HEADER_KEY } from '../../shared/mcp/mcp-headers.js';
 
 /**
  * Since 2026-07-28 a tool may ask clients to repeat some arguments as headers. Tells what is wrong with the headers of a

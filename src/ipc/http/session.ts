@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText, Incoming } from '../jsonrpc/message.js';
 import { EventLog, readEventId } from './event-log.js';
 import { headOf, parse } from './message-head.js';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { ToolEntry } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
-import { UNSUPPORTED_VERSION } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { UNSUPPORTED_VERSION } from '../../shared/mcp/mcp-names.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';

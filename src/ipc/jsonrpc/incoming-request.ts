@@ -1,5 +1,5 @@
 import { RawJson } from '../../shared/framing/raw-json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText } from './message.js';
 import type { Text } from './pending-texts.js';
 import { cancelled, type ErrorObject, errorText, toErrorObject } from './rpc-error.js';

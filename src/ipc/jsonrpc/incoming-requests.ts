@@ -1,5 +1,5 @@
 import { OverloadedError } from '../../shared/call-errors.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { IncomingRequest, type OpenRequests, type Reply, type RequestContext } from './incoming-request.js';
 import type { IdText, Incoming } from './message.js';
 import { type ErrorObject, errorText, toErrorObject } from './rpc-error.js';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Reply } from './incoming-request.js';
 import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';

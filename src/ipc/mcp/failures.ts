@@ -1,5 +1,5 @@
 import type { McpResult, WireError } from '../../fleet/fleet.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { RpcError, toErrorObject } from '../jsonrpc/rpc-error.js';
 
 /** Errors that an MCP client gets as JSON-RPC errors: the request was wrong, and to repeat it will not help. */

@@ -1,5 +1,5 @@
 import type { Fleet, LogEvent } from '../../fleet/fleet.js';
-import { isMcpLevelAtLeast, knownMcpLevel, type McpLevel } from '../../shared/log-levels.js';
+import { isMcpLevelAtLeast, knownMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 
 export interface LogMessagesOptions {
   fleet: Pick<Fleet, 'subscribe'>;

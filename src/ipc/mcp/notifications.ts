@@ -1,6 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
-import type { McpLevel } from '../../shared/log-levels.js';
+import type { McpLevel } from '../../shared/mcp/log-levels.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { onListChanges } from './list-changes.js';
 import { onLogMessages } from './log-messages.js';

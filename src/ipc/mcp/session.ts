@@ -1,7 +1,7 @@
 import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { MCP_LEVELS } from '../../shared/log-levels.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { MCP_LEVELS } from '../../shared/mcp/log-levels.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MCPError } from '../../shared/call-errors.js';
+import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject } from '../../shared/json.js';
-import { replaceFile } from '../../shared/replace-file.js';
 import { validRecord } from './check-record.js';
 import type { AuthRecord } from './record.js';
 

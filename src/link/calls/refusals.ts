@@ -9,7 +9,7 @@ import {
   ServerUnavailableError,
 } from '../../shared/call-errors.js';
 import { isObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Call } from './call.js';
 
 /** The server needs input, and this call has no agent that could give it (2026-07-28). */

@@ -1,7 +1,7 @@
 import type { Root, Settings } from '../../config/schema/spec.js';
 import type { JsonObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
-import { shellWord } from '../../shared/shell-word.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Ask, Call } from '../calls/call.js';
 import type { Session } from '../calls/session.js';
 

@@ -2,7 +2,7 @@ import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontex
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
+import { PROTOCOL_VERSION_KEY } from '../../shared/mcp/mcp-names.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import { replyIds } from '../calls/reply-source.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';

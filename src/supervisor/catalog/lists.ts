@@ -3,7 +3,7 @@ import type { Link } from '../../link/link.js';
 import type { ListMethod } from '../../link/protocol/list.js';
 import { MCPProtocolError } from '../../shared/call-errors.js';
 import type { JsonObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 
 /** What a server can say has changed. Its resources and their templates are one: it has one notification for both. */
 export type ListName = 'tools' | 'prompts' | 'resources';

@@ -10,7 +10,7 @@ import type {
 import type { Outcome } from '../../link/calls/call.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import type { RawJson } from '../../shared/framing/raw-json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { unknownResource } from '../errors.js';
 import type { CallRouter, HerdCall, RouterSink } from './call-router.js';
 import { noSuchResource } from './target-resolver.js';

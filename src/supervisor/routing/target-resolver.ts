@@ -1,7 +1,7 @@
 import type { MissingList } from '../../fleet/fleet.js';
 import { type MCPError, MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Lists } from '../catalog/lists.js';
 import { matchesTemplate } from '../catalog/uri-template.js';
 import { noServerHas, unknownPrompt } from '../errors.js';

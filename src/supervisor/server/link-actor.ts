@@ -4,7 +4,7 @@ import type { Link, LinkEvents, Opened } from '../../link/link.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
 import { type Ending, failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
-import { LIST_CHANGED } from '../../shared/mcp-names.js';
+import { LIST_CHANGED } from '../../shared/mcp/mcp-names.js';
 import { type ListName, type Reading, type ReadingOrder, readLists } from '../catalog/lists.js';
 import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';

@@ -1,8 +1,8 @@
 import type { Link, Opened, Unwatch } from '../../link/link.js';
 import { type MCPError, MCPProtocolError, ServerUnavailableError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { SUBSCRIPTION_ID_KEY } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { SUBSCRIPTION_ID_KEY } from '../../shared/mcp/mcp-names.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { OpenLink } from './link-actor.js';
 
 export interface ResourceWatchOptions {

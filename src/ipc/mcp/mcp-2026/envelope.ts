@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/json.js';
-import { MCP_LEVELS, type McpLevel } from '../../../shared/log-levels.js';
+import { MCP_LEVELS, type McpLevel } from '../../../shared/mcp/log-levels.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
@@ -7,8 +7,8 @@ import {
   MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
   UNSUPPORTED_VERSION,
-} from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+} from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import type { ClientCapabilities } from '../client-questions.js';
 

@@ -1,7 +1,7 @@
 import type { McpResult } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
-import { MCP_2026_VERSION } from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { MCP_2026_VERSION } from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';

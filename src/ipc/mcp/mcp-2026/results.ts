@@ -1,7 +1,7 @@
 import type { McpResult } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
-import { SERVER_INFO_KEY } from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { SERVER_INFO_KEY } from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { SERVER_INFO } from '../server-info.js';
 

@@ -3,7 +3,7 @@ import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { MCPConnectionError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import type { McpLevel } from '../../../shared/log-levels.js';
+import type { McpLevel } from '../../../shared/mcp/log-levels.js';
 import type { Opened } from '../../link.js';
 import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type RequestPorts } from '../server-requests.js';

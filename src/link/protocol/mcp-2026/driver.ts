@@ -10,8 +10,8 @@ import {
   PROTOCOL_VERSION_KEY,
   SERVER_INFO_KEY,
   UNSUPPORTED_VERSION,
-} from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+} from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { Envelope } from '../../calls/session.js';
 import type { Opened, Unwatch } from '../../link.js';
 import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';

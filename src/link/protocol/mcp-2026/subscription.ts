@@ -1,8 +1,8 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { DriverRequest } from './driver-requests.js';
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

@@ -1,8 +1,8 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import { MCP_2026_VERSION, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { MCP_2026_VERSION, UNSUPPORTED_VERSION } from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { Opened, Unwatch } from '../../link.js';
 import type { Mcp2026Driver } from '../mcp-2026/driver.js';
 import { FIRST_DRIVER_ID, gone } from '../mcp-2026/driver-requests.js';

@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../../config/schema/spec.js';
 import type { Clock } from '../../../shared/clock.js';
 import type { JsonObject } from '../../../shared/json.js';
-import type { McpLevel } from '../../../shared/log-levels.js';
+import type { McpLevel } from '../../../shared/mcp/log-levels.js';
 import type { Call } from '../../calls/call.js';
 import type { StrayCounts } from '../../calls/reply-router.js';
 import { Session, type SessionOptions, type Wire } from '../../calls/session.js';

@@ -1,7 +1,7 @@
 import * as sdk from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
-import * as names from '../../src/shared/mcp-names.js';
-import { CODE } from '../../src/shared/rpc-codes.js';
+import * as names from '../../../src/shared/mcp/mcp-names.js';
+import { CODE } from '../../../src/shared/mcp/rpc-codes.js';
 
 it('the names on the wire are those of the SDK', () => {
   expect({ ...names, ...CODE }).toMatchObject({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isCode, ToolherdError } from './errors.js';
+import { isCode, ToolherdError } from '../errors.js';
 
 /** The file-system calls of an edit; a test passes ones that fail. */
 export type Disk = Pick<
