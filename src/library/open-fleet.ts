@@ -34,7 +34,7 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
   };
   // first of all: a wrong file must leave nothing behind
   const loaded = await readHerdConfig(source);
-  const state = await makeOwnState(paths);
+  const state = await makeOwnState(paths, source.environment);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
   const runtime = await HerdRuntime.open({ ...source, paths: state.paths, loaded, identity });
   const close = async () => {
