@@ -52,7 +52,9 @@ function quoted(text: string): string {
 
 function nextStep({ type, sent, retryable }: WireError): string {
   if (retryable) return 'It can be tried again in a few seconds.';
-  if (type === 'ServerCrashedError') return 'The server is started again; new calls can be made at once.';
+  // the keeper has not decided yet whether this crash leads to a restart or to quarantine
+  if (type === 'ServerCrashedError')
+    return 'A new call waits for the restart, or is refused with the reason why there is none.';
   if (sent) return 'New calls can be made at once.';
   return 'Trying again will not help until a person has fixed it.';
 }
