@@ -1,5 +1,6 @@
 import type { ServerStatus } from '../fleet/fleet.js';
 import { AuthRequiredError, ServerUnavailableError } from '../shared/call-errors.js';
+import { shellWord } from '../shared/text/shell-word.js';
 import type { FleetHandle, ServerHandle } from './api.js';
 
 export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
@@ -32,7 +33,7 @@ function notUp({ name, detail, last_error, next_retry_at }: ServerStatus): Error
     next_retry_at === null ? `it is ${detail}` : `it is ${detail}; the next try is at ${next_retry_at}`;
   const details = {
     why: last_error?.why === undefined ? state : `${state}; ${last_error.why}`,
-    fix: last_error?.fix ?? `see "toolherd why ${name}"`,
+    fix: last_error?.fix ?? `see "toolherd why ${shellWord(name)}"`,
     retryable: detail === 'waiting',
   };
   const message = last_error?.message ?? `${name}: it did not start`;

@@ -3,6 +3,7 @@ import type { OAuthDiscoveryState, OAuthTokens } from '@modelcontextprotocol/cli
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import { AuthRequiredError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { Callback } from './callback.js';
 import type { Challenge } from './challenge.js';
 import { ClientProvider } from './client-provider.js';
@@ -170,12 +171,12 @@ async function listen(
 
 function tooLate(name: string): MCPTimeoutError {
   return new MCPTimeoutError(`${name}: nobody authorised it in ${PERSON_MS / 60_000} minutes`, {
-    fix: `toolherd auth ${name}`,
+    fix: `toolherd auth ${shellWord(name)}`,
   });
 }
 
 function cannotAsk(name: string, cause: unknown): AuthRequiredError {
-  const given = `toolherd auth ${name} --client-id ID --client-secret-stdin`;
+  const given = `toolherd auth ${shellWord(name)} --client-id ID --client-secret-stdin`;
   return new AuthRequiredError(`${name}: an authorisation cannot be asked for`, {
     why: reasonOf(cause),
     fix: `give a client that is registered there (${given}), or set 'headers.Authorization' in its config`,

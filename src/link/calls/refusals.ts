@@ -10,6 +10,7 @@ import {
 } from '../../shared/call-errors.js';
 import { isObject } from '../../shared/json.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Call } from './call.js';
 
 /** The server needs input, and this call has no agent that could give it (2026-07-28). */
@@ -17,7 +18,7 @@ const MISSING_CAPABILITY = -32021;
 
 /** The errors of a session: what happened, why, and the next step. `name` is the server's. */
 export function unavailable(name: string, sent = false): MCPError {
-  const fix = `see "toolherd why ${name}"`;
+  const fix = `see "toolherd why ${shellWord(name)}"`;
   const message = `${name}: takes no more calls, it is stopping`;
   return new ServerUnavailableError(message, { retryable: true, sent, fix });
 }
@@ -50,7 +51,7 @@ export function timedOut(name: string, call: Call): MCPError {
   const why = sent
     ? 'the server was told to cancel it, but it may have run'
     : 'it was still waiting for its turn';
-  const fix = `see "toolherd logs ${name}", or raise ${hard ? 'max_timeout' : 'request_timeout'}`;
+  const fix = `see "toolherd logs ${shellWord(name)}", or raise ${hard ? 'max_timeout' : 'request_timeout'}`;
   return new MCPTimeoutError(message, { sent, retryable: true, why, fix });
 }
 
@@ -66,7 +67,11 @@ export function answered(name: string, call: Call, rpc: RpcErrorObject): MCPErro
 export function misanswered(name: string, call: Call, why: string): MCPError {
   const message = `${name}: the reply to ${call.method} is unusable: ${why}`;
   const what = 'the server answered with something that is no reply; the call may have run';
-  return new MCPProtocolError(message, { sent: true, why: what, fix: `see "toolherd logs ${name}"` });
+  return new MCPProtocolError(message, {
+    sent: true,
+    why: what,
+    fix: `see "toolherd logs ${shellWord(name)}"`,
+  });
 }
 
 export function tooLarge(name: string, call: Call, bytes: number): MCPError {
@@ -82,7 +87,9 @@ function refused(name: string, { code }: RpcErrorObject) {
   return {
     why: 'the server refused the request; whether it ran anything only the server knows',
     fix:
-      code === CODE.invalidParams ? `see "toolherd tools ${name} --schema"` : `see "toolherd logs ${name}"`,
+      code === CODE.invalidParams
+        ? `see "toolherd tools ${shellWord(name)} --schema"`
+        : `see "toolherd logs ${shellWord(name)}"`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { MCPError, MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import type { Call } from '../../calls/call.js';
 import { answerFor, type RequestPorts } from '../server-requests.js';
 
@@ -96,6 +97,6 @@ export class InputRequired {
   #wrong(call: Call, why: string): MCPProtocolError {
     const { name } = this.#ports;
     const message = `${name}: the reply to ${call.method} is unusable: ${why}`;
-    return new MCPProtocolError(message, { sent: true, fix: `see "toolherd logs ${name}"` });
+    return new MCPProtocolError(message, { sent: true, fix: `see "toolherd logs ${shellWord(name)}"` });
   }
 }
