@@ -1,6 +1,6 @@
 import type { LogLevel, ServerLogLevel } from '../shared/mcp/log-levels.js';
 import type { Caller } from './calls.js';
-import type { Detail, ServerState } from './status.js';
+import type { Detail, ListName, ServerState } from './status.js';
 
 /** A server changed its state: topic `state`. */
 export interface StateEvent {
@@ -20,7 +20,7 @@ export interface CatalogEvent {
   topic: 'catalog';
   server: string;
   /** `resources`: these and their templates. */
-  list: 'tools' | 'prompts' | 'resources';
+  list: ListName;
   /** How many there are now. */
   count: number;
   added: string[];
@@ -100,6 +100,19 @@ export interface CallEvent {
 }
 
 export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent | CallEvent;
+
+export type Topic = FleetEvent['topic'];
+
+/** An event that is missing here does not compile. */
+const EACH_TOPIC: Readonly<Record<Topic, true>> = {
+  state: true,
+  log: true,
+  catalog: true,
+  call: true,
+  notification: true,
+};
+
+export const TOPICS = Object.keys(EACH_TOPIC) as readonly Topic[];
 
 /** One line of a server's log. */
 export interface LogEntry {

@@ -1,7 +1,5 @@
-import type { CatalogEvent, Fleet } from '../../fleet/fleet.js';
+import type { Fleet, ListName } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
-
-export type ListName = CatalogEvent['list'];
 
 export interface ListChangesOptions {
   fleet: Pick<Fleet, 'subscribe'>;

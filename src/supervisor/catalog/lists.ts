@@ -1,24 +1,17 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ListKey, ListName } from '../../fleet/fleet.js';
 import type { Link } from '../../link/link.js';
 import type { ListMethod } from '../../link/protocol/list.js';
 import { MCPProtocolError } from '../../shared/call-errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 
-/** What a server can say has changed. Its resources and their templates are one: it has one notification for both. */
-export type ListName = 'tools' | 'prompts' | 'resources';
+export type { ListKey, ListName };
 
 export const LIST_NAMES: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
 /** What a server offers, as it described it. Undefined is a list that is not known: not wanted, or never read. */
-export interface Lists {
-  tools: JsonObject[] | undefined;
-  prompts: JsonObject[] | undefined;
-  resources: JsonObject[] | undefined;
-  templates: JsonObject[] | undefined;
-}
-
-export type ListKey = keyof Lists;
+export type Lists = Record<ListKey, JsonObject[] | undefined>;
 
 export const LIST_METHODS: Readonly<Record<ListKey, ListMethod>> = {
   tools: 'tools/list',

@@ -1,9 +1,9 @@
-import type { McpResult } from '../../../fleet/fleet.js';
+import type { ListName, McpResult } from '../../../fleet/fleet.js';
 import { onAbort } from '../../../shared/async.js';
 import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
-import { type ListName, onListChanges } from '../list-changes.js';
+import { onListChanges } from '../list-changes.js';
 import type { McpSession } from '../session.js';
 
 const LISTS = {
