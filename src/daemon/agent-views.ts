@@ -10,6 +10,7 @@ import type { Fleet, LocalFleet } from '../fleet/fleet.js';
 import type { AgentFiles, ConnectionView } from '../ipc/server/fleet-provider.js';
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
+import { messageOf } from '../shared/errors.js';
 import { shellWord } from '../shared/text/shell-word.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
@@ -202,7 +203,7 @@ export class AgentViews {
       this.#apply(agent, loaded);
       if (isOver(agent)) this.#forget(agent);
     } catch (error) {
-      this.#options.log(`${agent.file} was not applied: ${textOf(error)}`);
+      this.#options.log(`${agent.file} was not applied: ${messageOf(error)}`);
     }
   }
 
@@ -246,7 +247,7 @@ export class AgentViews {
     const { file } = agent;
     const loss = whyGone(file);
     if (loss !== undefined) return this.#withdrawalOfLost(agent, loss);
-    this.#options.log(`${file} was not applied: ${textOf(error)}`);
+    this.#options.log(`${file} was not applied: ${messageOf(error)}`);
     const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';
     if (!isRevoked && agent.standing.is !== 'withdrawn') {
       this.#setStanding(agent, { is: 'in use' });
@@ -325,8 +326,4 @@ function isOfAgent({ origin }: ServerSpec): boolean {
 /** The server does not run; `status` shows it with the reason. */
 function withdraw(spec: ServerSpec, unusable: Withdrawal): ServerSpec {
   return { ...spec, enabled: false, unusable };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

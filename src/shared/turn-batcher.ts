@@ -54,6 +54,6 @@ export class TurnBatcher {
 }
 
 /** ASCII is written as latin1, which is faster. `bytes`: the length of the text in UTF-8. */
-export function encodingOf(text: string, bytes: number): BufferEncoding {
+export function writeEncoding(text: string, bytes: number): BufferEncoding {
   return bytes === text.length ? 'latin1' : 'utf8';
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { encodingOf, TurnBatcher } from '../../src/shared/turn-batcher.js';
+import { TurnBatcher, writeEncoding } from '../../src/shared/turn-batcher.js';
 
 /** A batcher whose turns the test ends. */
 function batcher() {
@@ -52,5 +52,5 @@ it.each([
   ['plain', 'latin1'],
   ['schön', 'utf8'],
 ])('writes %j as %s', (text, encoding) => {
-  expect(encodingOf(text, Buffer.byteLength(text))).toBe(encoding);
+  expect(writeEncoding(text, Buffer.byteLength(text))).toBe(encoding);
 });

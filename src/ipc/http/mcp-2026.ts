@@ -1,16 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { metaOf } from '../../shared/json.js';
 import { decodeHeader } from '../../shared/mcp/mcp-headers.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
 } from '../../shared/mcp/mcp-names.js';
-import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 
-/** The headers and the body of a request differ. */
-export const HEADER_MISMATCH = -32_020;
 /** The field of the body that the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
@@ -25,7 +24,7 @@ type Requested = Extract<Incoming, { kind: 'request' }>;
 export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
   const isHeader2026 = (headerOf(headers, 'mcp-protocol-version') ?? '') >= MCP_2026_VERSION;
   if (!('params' in incoming)) return isHeader2026 && incoming.kind === 'cancel';
-  return isHeader2026 || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
+  return isHeader2026 || metaOf(incoming.params)?.[PROTOCOL_VERSION_KEY] !== undefined;
 }
 
 /**
@@ -34,7 +33,7 @@ export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
  * are right. The herd checks the rest.
  */
 export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
-  const meta = metaOf(params);
+  const meta = metaOf(params) ?? {};
   const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {
     const message = `Invalid params: _meta lacks ${missing.join(' and ')}`;
@@ -56,7 +55,7 @@ export function refusalOf({ id, method, params }: Requested, headers: Headers): 
 }
 
 export function headerMismatch(disagreement: string): Refusal {
-  return { status: 400, code: HEADER_MISMATCH, message: `Header mismatch: ${disagreement}` };
+  return { status: 400, code: MCP_CODE.headerMismatch, message: `Header mismatch: ${disagreement}` };
 }
 
 function nameDisagrees(method: string, params: unknown, headers: Headers): string | undefined {
@@ -83,9 +82,4 @@ function disagree(
 function headerOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value.trim() : undefined;
-}
-
-function metaOf(params: unknown): Record<string, unknown> {
-  const meta = (params as { _meta?: unknown } | undefined)?._meta;
-  return typeof meta === 'object' && meta !== null ? (meta as Record<string, unknown>) : {};
 }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { EARLY_WRITE_SIZE, encodingOf, TurnBatcher } from '../../shared/turn-batcher.js';
+import { EARLY_WRITE_SIZE, TurnBatcher, writeEncoding } from '../../shared/turn-batcher.js';
 import { PendingTexts, sizeOf, type Text } from './pending-texts.js';
 
 /**
@@ -150,7 +150,7 @@ export class WriteQueue {
     const bytes = this.#pending.shortBytes;
     const text = this.#pending.takeShort();
     this.#untaken += bytes;
-    this.#stream.write(text, encodingOf(text, bytes), () => this.#taken(bytes));
+    this.#stream.write(text, writeEncoding(text, bytes), () => this.#taken(bytes));
   }
 
   #writeSlice(): void {

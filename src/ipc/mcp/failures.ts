@@ -1,5 +1,5 @@
 import type { McpResult, WireError } from '../../fleet/fleet.js';
-import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import { RpcError, toErrorObject } from '../jsonrpc/rpc-error.js';
 
 /** Errors that an MCP client gets as JSON-RPC errors: the request was wrong, and to repeat it will not help. */
@@ -7,7 +7,7 @@ const CODES: Readonly<Record<string, number>> = {
   ServerNotFoundError: CODE.invalidParams,
   MCPToolNotFoundError: CODE.invalidParams,
   MCPPromptNotFoundError: CODE.invalidParams,
-  MCPResourceNotFoundError: -32002,
+  MCPResourceNotFoundError: MCP_CODE.resourceNotFound,
 };
 
 /** The error of a failed request for the client: the server's own unchanged, ours with why and fix. */

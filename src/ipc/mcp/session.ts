@@ -1,6 +1,7 @@
 import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { MCP_LEVELS } from '../../shared/mcp/log-levels.js';
+import { RESOURCE_UPDATED } from '../../shared/mcp/mcp-names.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
@@ -49,9 +50,7 @@ export class McpSession {
     this.suspended = suspended ?? new SuspendedCalls(clock);
     const { isShown, isAlone } = this;
     this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isAlone });
-    this.#resources = new ResourceSubscriptions((update) =>
-      peer.notify('notifications/resources/updated', update),
-    );
+    this.#resources = new ResourceSubscriptions((update) => peer.notify(RESOURCE_UPDATED, update));
   }
 
   /** Whether this connection sees the server. */

@@ -1,3 +1,4 @@
+import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { CallHandle, CallOptions, Outcome } from './call.js';
 import { cancelled } from './refusals.js';
@@ -30,5 +31,5 @@ export function promisedCall(
 
 function reasonOf(signal: AbortSignal): string {
   const { reason } = signal;
-  return reason instanceof Error ? reason.message : String(reason);
+  return messageOf(reason);
 }

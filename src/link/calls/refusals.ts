@@ -8,13 +8,11 @@ import {
   type RpcErrorObject,
   ServerUnavailableError,
 } from '../../shared/call-errors.js';
+import { messageOf } from '../../shared/errors.js';
 import { isObject } from '../../shared/json.js';
-import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Call } from './call.js';
-
-/** The server needs input, and this call has no agent that could give it (2026-07-28). */
-const MISSING_CAPABILITY = -32021;
 
 /** The errors of a session: what happened, why, and the next step. `name` is the server's. */
 export function unavailable(name: string, sent = false): MCPError {
@@ -31,7 +29,7 @@ export function overloaded(name: string, waiting: number, reads: boolean): MCPEr
 
 export function unwritable(name: string, method: string, cause: unknown, sent = false): MCPError {
   const message = `${name}: the params of ${method} cannot be written as JSON`;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const fix = 'give it values that JSON has, without circles';
   return new MCPProtocolError(message, { cause, sent, why, fix });
 }
@@ -60,7 +58,7 @@ export function answered(name: string, call: Call, rpc: RpcErrorObject): MCPErro
   return new MCPProtocolError(message, {
     sent: true,
     rpc,
-    ...(rpc.code === MISSING_CAPABILITY ? unattended(rpc) : refused(name, rpc)),
+    ...(rpc.code === MCP_CODE.missingCapability ? unattended(rpc) : refused(name, rpc)),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Root, Settings } from '../../config/schema/spec.js';
+import { onAbort } from '../../shared/async.js';
 import type { JsonObject } from '../../shared/json.js';
-import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Ask, Call } from '../calls/call.js';
 import type { Session } from '../calls/session.js';
@@ -28,9 +29,6 @@ export class RequestRefused extends Error {
     this.code = code;
   }
 }
-
-/** From the range that JSON-RPC leaves to implementations: a known method, but no agent can answer. */
-const REFUSED = -32000;
 
 /** Requests for a person or a model behind an agent, and the setting that may forbid them. */
 const FOR_AGENT: Readonly<Record<string, keyof Permissions>> = {
@@ -117,21 +115,19 @@ async function hold(
   ask: (signal: AbortSignal) => ReturnType<Ask>,
 ): Promise<JsonObject> {
   const wanted = new AbortController();
-  const abort = () => wanted.abort(signal.reason);
   const waiting = new Set(calls);
-  const over = new AbortController();
-  for (const call of calls) {
-    session.hold(call);
-    const ended = () =>
-      waiting.delete(call) && waiting.size === 0 && wanted.abort(new Error('the call has ended'));
-    call.ended.addEventListener('abort', ended, { once: true, signal: over.signal });
-  }
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true, signal: over.signal });
+  const ended = (call: Call) => {
+    if (waiting.delete(call) && waiting.size === 0) wanted.abort(new Error('the call has ended'));
+  };
+  for (const call of calls) session.hold(call);
+  const listeners = [
+    onAbort(signal, () => wanted.abort(signal.reason)),
+    ...calls.map((call) => onAbort(call.ended, () => ended(call))),
+  ];
   try {
     return await Promise.race([ask(wanted.signal), whenAborted(wanted.signal)]);
   } finally {
-    over.abort();
+    for (const end of listeners) end();
     for (const call of calls) session.release(call);
   }
 }
@@ -139,12 +135,10 @@ async function hold(
 /** Rejects when the answer is not wanted any more, even if the agent ignores the signal. */
 function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const abort = () => reject(new RequestRefused(REFUSED, 'the answer is not wanted any more'));
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    onAbort(signal, () => reject(new RequestRefused(MCP_CODE.failed, 'the answer is not wanted any more')));
   });
 }
 
 function refusal({ name }: RequestPorts, method: string, why: string, fix: string): RequestRefused {
-  return new RequestRefused(REFUSED, `toolherd cannot answer ${method} for ${name}: ${why}; ${fix}`);
+  return new RequestRefused(MCP_CODE.failed, `toolherd cannot answer ${method} for ${name}: ${why}; ${fix}`);
 }

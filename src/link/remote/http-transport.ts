@@ -1,7 +1,7 @@
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import { isObject, type JsonObject } from '../../shared/json.js';
+import { isObject, type JsonObject, metaOf } from '../../shared/json.js';
 import { PROTOCOL_VERSION_KEY } from '../../shared/mcp/mcp-names.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import { replyIds } from '../calls/reply-source.js';
@@ -111,7 +111,7 @@ export class HttpTransport implements RemoteTransport {
 
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
-    const isNew = isMcp2026(message);
+    const isNew = namesItsVersion(message);
     const pending = this.#pending.add(id, isNew);
     if (isNew) this.#toolHeaders.requested(id, message);
     const onRequestStreamEnd = () => {
@@ -298,7 +298,6 @@ export class HttpTransport implements RemoteTransport {
   }
 }
 
-function isMcp2026({ params }: JsonObject): boolean {
-  const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && typeof meta[PROTOCOL_VERSION_KEY] === 'string';
+function namesItsVersion({ params }: JsonObject): boolean {
+  return typeof metaOf(params)?.[PROTOCOL_VERSION_KEY] === 'string';
 }

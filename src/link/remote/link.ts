@@ -2,6 +2,7 @@ import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Message } from '../calls/message.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import type { Link, LinkEvents } from '../link.js';
@@ -26,8 +27,6 @@ export interface RemoteDeps extends ProtocolDeps {
 
 /** How long a ping after a broken connection may take; after that the regular pings decide. */
 const CHECK_MS = 10_000;
-/** From the range that JSON-RPC leaves to implementations. */
-const LOST = -32000;
 
 /** Connects to a remote server and opens a session with it. `on` gets everything that follows. */
 export function openRemote(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents): Link {
@@ -142,7 +141,7 @@ class RemoteLink extends BaseLink {
     const error = callErrorOf(this.#server, 'a request of toolherd itself', failure);
     const status = failure.kind === 'refused' ? failure.status : undefined;
     if (this.driver.lose(id, error, status)) return;
-    this.driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+    this.driver.receive({ jsonrpc: '2.0', id, error: { code: MCP_CODE.failed, message: error.message } });
   }
 
   #loseCall(id: number, failure: TransportFailure): void {

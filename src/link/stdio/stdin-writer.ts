@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { EARLY_WRITE_SIZE, encodingOf, TurnBatcher } from '../../shared/turn-batcher.js';
+import { EARLY_WRITE_SIZE, TurnBatcher, writeEncoding } from '../../shared/turn-batcher.js';
 import type { Encoding } from './encoding.js';
 
 /** The most that is queued for a server that does not read. */
@@ -70,6 +70,6 @@ export class StdinWriter {
     if (lines === '' || !this.#open) return;
     const encoded = this.#encoding.encode(lines);
     if (typeof encoded !== 'string') this.#stream.write(encoded);
-    else this.#stream.write(encoded, encodingOf(encoded, Buffer.byteLength(encoded)));
+    else this.#stream.write(encoded, writeEncoding(encoded, Buffer.byteLength(encoded)));
   }
 }

@@ -3,6 +3,7 @@ import type { ListKey, ListName } from '../../fleet/fleet.js';
 import type { Link } from '../../link/link.js';
 import type { ListMethod } from '../../link/protocol/list.js';
 import { MCPProtocolError } from '../../shared/call-errors.js';
+import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 
@@ -78,5 +79,5 @@ function isUnknownMethod(error: unknown): boolean {
 
 /** The name of the server stands beside it wherever it is shown. */
 function reasonOf(error: unknown, server: string): string {
-  return (error instanceof Error ? error.message : String(error)).replace(`${server}: `, '');
+  return messageOf(error).replace(`${server}: `, '');
 }

@@ -1,6 +1,7 @@
 import type { Link } from '../../link/link.js';
 import { isSuspended } from '../../processes/process-identity.js';
 import type { Clock } from '../../shared/clock.js';
+import { messageOf } from '../../shared/errors.js';
 
 export interface HealthOptions {
   link: Link;
@@ -62,7 +63,7 @@ export class Health {
       const wasAsleep = clock.now() - askedAt > ping.timeoutMs + LATE_MS;
       if (!this.#isExcused(askedAt) && !wasAsleep) {
         this.stop();
-        hung(error instanceof Error ? error.message : String(error));
+        hung(messageOf(error));
         return;
       }
     }

@@ -1,7 +1,7 @@
 import type { McpResult } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
 import { SERVER_INFO_KEY } from '../../../shared/mcp/mcp-names.js';
-import { CODE } from '../../../shared/mcp/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../../shared/mcp/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { SERVER_INFO } from '../server-info.js';
 
@@ -15,8 +15,6 @@ const CACHEABLE: readonly string[] = [
   'resources/read',
 ];
 const UNKNOWN_FRESHNESS = { ttlMs: 0, cacheScope: 'private' };
-/** No such resource, up to 2025-11-25. */
-const NO_RESOURCE = -32002;
 
 /** Adds the fields that 2026-07-28 asks of every result. `_meta` may name the server; else it names toolherd. */
 export function complete(method: string, result: McpResult): McpResult {
@@ -37,6 +35,6 @@ export function withoutExecution({ tools, ...rest }: McpResult): McpResult {
 
 /** 2026-07-28 has no code for a missing resource: it is an invalid param. */
 export function mcp2026Error(error: unknown, uri: unknown): unknown {
-  if (!(error instanceof RpcError) || error.code !== NO_RESOURCE) return error;
+  if (!(error instanceof RpcError) || error.code !== MCP_CODE.resourceNotFound) return error;
   return new RpcError(CODE.invalidParams, error.message, typeof uri === 'string' ? { uri } : error.data);
 }

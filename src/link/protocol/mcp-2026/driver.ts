@@ -9,14 +9,13 @@ import {
   MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
   SERVER_INFO_KEY,
-  UNSUPPORTED_VERSION,
 } from '../../../shared/mcp/mcp-names.js';
-import { CODE } from '../../../shared/mcp/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { Envelope } from '../../calls/session.js';
 import type { Opened, Unwatch } from '../../link.js';
-import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
+import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type Permissions } from '../server-requests.js';
-import { DriverRequests, gone } from './driver-requests.js';
+import { DriverRequests } from './driver-requests.js';
 import { CANCELLED } from './subscription.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -30,8 +29,6 @@ export interface Mcp2026Ports extends ProtocolDriverPorts {
   /** Reports a change that the server may have made while no subscription was open. */
   notify(method: string, params?: JsonObject): void;
 }
-
-const CONFIG_KEY = 'toolherd/config';
 
 /**
  * Protocol 2026-07-28: no handshake and no session. `server/discover` describes the server, every request describes its
@@ -164,7 +161,7 @@ export class Mcp2026Driver implements ProtocolDriver {
 
 /** A server that refuses our version and lists it as supported is asked once more, as the protocol says. */
 function offersOurVersion(error: unknown): boolean {
-  if (!(error instanceof MCPProtocolError) || error.rpc?.code !== UNSUPPORTED_VERSION) return false;
+  if (!(error instanceof MCPProtocolError) || error.rpc?.code !== MCP_CODE.unsupportedVersion) return false;
   const { data } = error.rpc;
   return isObject(data) && Array.isArray(data.supported) && data.supported.includes(MCP_2026_VERSION);
 }

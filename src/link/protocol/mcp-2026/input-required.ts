@@ -1,5 +1,7 @@
+import { onAbort } from '../../../shared/async.js';
 import { MCPError, MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { messageOf } from '../../../shared/errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import type { Call } from '../../calls/call.js';
@@ -75,7 +77,7 @@ export class InputRequired {
   #pace(call: Call): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#clock.setTimeout(resolve, PACE_MS);
-      call.ended.addEventListener('abort', () => this.#clock.clearTimeout(timer), { once: true });
+      onAbort(call.ended, () => this.#clock.clearTimeout(timer));
     });
   }
 
@@ -87,7 +89,7 @@ export class InputRequired {
       `${name}: ${call.method} waits for ${method}${question}, which was not answered`,
       {
         sent: true,
-        why: error instanceof Error ? error.message : String(error),
+        why: messageOf(error),
         fix: 'call it from an agent that can answer',
         cause: error,
       },

@@ -1,8 +1,9 @@
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
+import { RESOURCE_UPDATED } from '../../../shared/mcp/mcp-names.js';
 import type { Unwatch } from '../../link.js';
-import { gone } from './driver-requests.js';
+import { gone } from '../protocol-driver.js';
 import { Subscription, type SubscriptionPorts } from './subscription.js';
 
 /** Lists that can change: the capability that promises reports, the filter that asks for them, the notification. */
@@ -12,7 +13,6 @@ const CHANGES = [
   { capability: 'resources', filter: 'resourcesListChanged', method: 'notifications/resources/list_changed' },
 ] as const;
 
-const UPDATED = 'notifications/resources/updated';
 /** A server that has not acknowledged by then never will. */
 const ACKNOWLEDGE_MS = 30_000;
 
@@ -73,7 +73,7 @@ export class Subscriptions {
             resolve(async () => end());
           },
           refused: refuse,
-          missed: () => notify(UPDATED, { uri }),
+          missed: () => notify(RESOURCE_UPDATED, { uri }),
         },
       );
       this.#opening.set(subscription, refuse);
