@@ -1,4 +1,4 @@
-import type { Closing } from './closing.js';
+import type { Closing } from './events.js';
 import type { ConfigProblem } from './results.js';
 
 export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import type { Closing } from '../../fleet/closing.js';
+import type { Closing } from '../../fleet/events.js';
 import { TOPICS } from '../../fleet/events.js';
 import type { CallContext, LocalFleet, ManyContext } from '../../fleet/fleet.js';
 import { toMetrics } from '../../fleet/metrics.js';

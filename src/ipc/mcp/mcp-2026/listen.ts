@@ -3,7 +3,7 @@ import { onAbort } from '../../../shared/async.js';
 import { RESOURCE_UPDATED, SUBSCRIPTION_ID_KEY } from '../../../shared/mcp/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
-import { onListChanges } from '../list-changes.js';
+import { onListChanges } from '../notifications.js';
 import type { McpSession } from '../session.js';
 
 const LISTS = {

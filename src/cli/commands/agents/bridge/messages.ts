@@ -1,4 +1,4 @@
-import { CLOSING, type Closing } from '../../../../fleet/closing.js';
+import { CLOSING, type Closing } from '../../../../fleet/events.js';
 import { RESOURCE_UPDATED } from '../../../../shared/mcp/mcp-names.js';
 import { MCP_CODE } from '../../../../shared/mcp/rpc-codes.js';
 
