@@ -32,7 +32,7 @@ export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
  * route. A request whose headers and body differ is refused: a proxy may have believed the headers. Undefined where both
  * are right. The herd checks the rest.
  */
-export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
+export function headerRefusal({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
   const meta = metaOf(params) ?? {};
   const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {

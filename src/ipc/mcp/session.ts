@@ -9,11 +9,11 @@ import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
+import { ConnectionResourceWatches } from './connection-resource-watches.js';
 import { toRpcError } from './failures.js';
 import type { SuspendableCall } from './mcp-2026/suspendable-call.js';
 import { McpNotifications } from './notifications.js';
 import { McpReplySink } from './reply-sink.js';
-import { ResourceSubscriptions } from './resource-subscriptions.js';
 import { CAPABILITIES, negotiate, SERVER_INFO } from './server-info.js';
 import { SuspendedCalls } from './suspended-calls.js';
 
@@ -36,7 +36,7 @@ const ABORTED = 'This operation was aborted';
 export class McpSession {
   readonly #options: McpSessionOptions;
   readonly #notifications: McpNotifications;
-  readonly #resources: ResourceSubscriptions;
+  readonly #resources: ConnectionResourceWatches;
   readonly clock: Clock;
   readonly suspended: SuspendedCalls<SuspendableCall>;
   readonly #keptCalls = new Set<SuspendableCall>();
@@ -50,7 +50,7 @@ export class McpSession {
     this.suspended = suspended ?? new SuspendedCalls(clock);
     const { isShown, isAlone } = this;
     this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isAlone });
-    this.#resources = new ResourceSubscriptions((update) => peer.notify(RESOURCE_UPDATED, update));
+    this.#resources = new ConnectionResourceWatches((update) => peer.notify(RESOURCE_UPDATED, update));
   }
 
   /** Whether this connection sees the server. */

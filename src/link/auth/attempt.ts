@@ -110,7 +110,8 @@ export class Attempt {
       this.#close();
       this.#settle.resolve();
     } catch (error) {
-      const failure = error instanceof AuthRequiredError ? error : notGranted(name, reasonOf(error), error);
+      const failure =
+        error instanceof AuthRequiredError ? error : notGranted(name, oauthFailureText(error), error);
       this.end(failure);
       throw failure;
     }
@@ -178,7 +179,7 @@ function tooLate(name: string): MCPTimeoutError {
 function cannotAsk(name: string, cause: unknown): AuthRequiredError {
   const given = `toolherd auth ${shellWord(name)} --client-id ID --client-secret-stdin`;
   return new AuthRequiredError(`${name}: an authorisation cannot be asked for`, {
-    why: reasonOf(cause),
+    why: oauthFailureText(cause),
     fix: `give a client that is registered there (${given}), or set 'headers.Authorization' in its config`,
     cause,
   });
@@ -188,7 +189,7 @@ function cannotAsk(name: string, cause: unknown): AuthRequiredError {
  * Why it failed. The SDK quotes answers of authorization servers, which may hold anything; only its own words are passed
  * on.
  */
-function reasonOf(error: unknown): string {
+function oauthFailureText(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string')
     return `the authorization server said: ${word(error.code)}`;

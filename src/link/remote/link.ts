@@ -7,7 +7,8 @@ import type { Message } from '../calls/message.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import type { Link, LinkEvents } from '../link.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
-import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
+import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
+import { createTransport } from './create-transport.js';
 import {
   badHandshake,
   callErrorOf,
@@ -113,7 +114,7 @@ class RemoteLink extends BaseLink {
     const failure =
       error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeFailure;
     if (failure !== undefined) this.#fail(failureOf(this.#server, failure, false));
-    else this.#fail(badHandshake(this.#server, this.#deps.redact(reasonOf(error))));
+    else this.#fail(badHandshake(this.#server, this.#deps.redact(handshakeFailureText(error))));
   }
 
   #oversized(line: OversizedLine): void {
@@ -202,11 +203,4 @@ class RemoteLink extends BaseLink {
   #log(text: string): void {
     this.#deps.log({ source: 'link', text: this.#deps.redact(text) });
   }
-}
-
-/** Loads a transport's code when the first such server is opened: a herd of processes needs none of it. */
-async function createTransport(spec: RemoteSpec, ports: TransportPorts): Promise<RemoteTransport> {
-  if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpTransport(spec, ports);
-  if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseTransport(spec, ports);
-  return new (await import('./websocket-transport.js')).WebsocketTransport(spec, ports);
 }

@@ -16,8 +16,8 @@ import type { Opened, Unwatch } from '../../link.js';
 import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type Permissions } from '../server-requests.js';
 import { DriverRequests } from './driver-requests.js';
-import { CANCELLED } from './subscription.js';
-import { Subscriptions } from './subscriptions.js';
+import { CANCELLED } from './listen-request.js';
+import { ListenRequests } from './listen-requests.js';
 
 export interface Mcp2026Ports extends ProtocolDriverPorts {
   clock: Clock;
@@ -42,7 +42,7 @@ export class Mcp2026Driver implements ProtocolDriver {
   readonly #requests: DriverRequests;
   /** `attended`: for requests of an agent that can answer questions; `unattended`: for all others. */
   readonly #envelopes: { attended: JsonObject; unattended: JsonObject };
-  #subscriptions: Subscriptions | undefined;
+  #subscriptions: ListenRequests | undefined;
   #closed = false;
 
   constructor(ports: Mcp2026Ports) {
@@ -75,7 +75,7 @@ export class Mcp2026Driver implements ProtocolDriver {
     useEnvelope(({ ask }) => (ask === undefined ? unattended : attended));
     const send = (method: string, params: JsonObject) => this.#send(method, params);
     const cancel = (id: number) => this.#cancel(id);
-    this.#subscriptions = new Subscriptions({ name, clock, send, cancel, notify });
+    this.#subscriptions = new ListenRequests({ name, clock, send, cancel, notify });
     this.#subscriptions.listenToLists(capabilities);
   }
 
