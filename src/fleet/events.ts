@@ -26,7 +26,7 @@ export interface CatalogEvent {
   added: string[];
   removed: string[];
   changed: string[];
-  /** Tools that are not what was pinned, each once for each change of it. Absent where there are none. */
+  /** Tools that differ from their pins, each once per change. Absent when there are none. */
   unaccepted?: string[];
   /** ISO 8601. */
   at: string;

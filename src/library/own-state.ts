@@ -37,7 +37,7 @@ function makeFolder(folder: string): void {
   } catch (cause) {
     throw new ToolherdError(`a herd in this process has nowhere to keep its state: ${folder}`, {
       why: (cause as Error).message,
-      fix: 'see that this folder can be made, or set TOOLHERD_HOME to another place',
+      fix: 'make this folder writable, or set TOOLHERD_HOME to another one',
       cause,
     });
   }

@@ -22,9 +22,9 @@ export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
   };
 }
 
-/** There is one: what is not there was answered with an error. */
+/** An unknown name was answered with an error, so there is a status. */
 function first([status]: readonly ServerStatus[], name: string): ServerStatus {
-  if (status === undefined) throw new ServerUnavailableError(`${name}: nothing is known of it`);
+  if (status === undefined) throw new ServerUnavailableError(`${name}: the herd did not return its status`);
   return status;
 }
 

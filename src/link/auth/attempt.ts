@@ -171,7 +171,7 @@ async function listen(
 }
 
 function tooLate(name: string): MCPTimeoutError {
-  return new MCPTimeoutError(`${name}: nobody authorised it in ${PERSON_MS / 60_000} minutes`, {
+  return new MCPTimeoutError(`${name}: it was not authorised within ${PERSON_MS / 60_000} minutes`, {
     fix: `toolherd auth ${shellWord(name)}`,
   });
 }

@@ -79,7 +79,7 @@ export function headerRefused(
   const Refused = asksForToken ? AuthRequiredError : UnchallengedError;
   return new Refused(`${name}: does not accept the credentials that it was given`, {
     why: `it answered 401 to 'headers.${header}' of its config`,
-    fix: `mend the value of 'headers.${header}' (${origin.file}:${origin.line}) or the variable in it, then: toolherd reset ${shellWord(name)}`,
+    fix: `correct the value of 'headers.${header}' (${origin.file}:${origin.line}) or the variable in it, then: toolherd reset ${shellWord(name)}`,
   });
 }
 

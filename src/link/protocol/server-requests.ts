@@ -93,7 +93,7 @@ function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
   const calls = [...ports.session.running].filter(({ caller }) => caller !== undefined);
   const callers = new Set(calls.map(({ caller }) => caller));
   if (callers.size === 0) {
-    throw refusal(ports, method, 'no call is in flight, so there is nobody to ask', 'ask during a call');
+    throw refusal(ports, method, 'no call is in flight, so no agent can be asked', 'ask during a call');
   }
   const fix = `set 'sharing: per-agent' for ${ports.name}`;
   if (callers.size > 1) {

@@ -154,7 +154,7 @@ function whyUnreachable(code: string | undefined, message: string): string {
 function fixUnreachable(server: RemoteServer, code: string | undefined): string {
   if (code === 'EPROTO') return `check 'url' of ${server.name}: does the server speak TLS at that port?`;
   if (code !== undefined && TLS_FAULT.test(code)) {
-    return 'mend the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
+    return 'correct the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `check the host in 'url' of ${server.name}, and the network`;

@@ -103,5 +103,5 @@ function tooLate(name: string): MCPError {
 }
 
 function silent(name: string, uri: string): MCPError {
-  return new MCPProtocolError(`${name}: it does not tell when ${uri} changes`, { sent: true });
+  return new MCPProtocolError(`${name}: it does not report changes of ${uri}`, { sent: true });
 }

@@ -94,7 +94,7 @@ const STRAYS: Partial<Record<keyof StrayCounts, string>> = {
 function strayText(kind: keyof StrayCounts, count: number): string | undefined {
   const what = STRAYS[kind];
   if (what === undefined || !Number.isInteger(Math.log10(count))) return undefined;
-  return `${what} was delivered to nobody; ${count} so far`;
+  return `${what} reached no call; ${count} so far`;
 }
 
 /** An upgrade may remove the files of a running daemon, and modules that only some servers need are loaded late. */

@@ -57,7 +57,7 @@ describe('a resource of an MCP 2026 server', () => {
     const { listenings, acknowledge, ends, clock, cancelled } = listening();
     const dropped = listenings.watch(URI);
     acknowledge(1, {});
-    await expect(dropped).rejects.toThrow('does not tell when note://one changes');
+    await expect(dropped).rejects.toThrow('does not report changes of note://one');
     const refused = listenings.watch(URI);
     ends[1]!.reject(new MCPProtocolError('no', { rpc: { code: -32603, message: 'full' } }));
     await expect(refused).rejects.toThrow('no');
