@@ -1,8 +1,8 @@
 import type { DaemonStatus, Detail, FleetStatus, ServerState, ServerStatus } from './fleet.js';
 
 /** In the order in which they are shown. */
-export const STATES: readonly ServerState[] = ['created', 'connecting', 'connected', 'error', 'disconnected'];
-export const DETAILS: readonly Detail[] = [
+const STATES: readonly ServerState[] = ['created', 'connecting', 'connected', 'error', 'disconnected'];
+const DETAILS: readonly Detail[] = [
   'idle',
   'running',
   'waiting',

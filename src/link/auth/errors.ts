@@ -8,7 +8,7 @@ import type { Challenge } from './challenge.js';
 export class ScopeRequiredError extends AuthRequiredError {}
 
 /** A 401 that asks for no token: from the server, or from a gateway in front of it. */
-export class UnchallengedError extends AuthRequiredError {}
+class UnchallengedError extends AuthRequiredError {}
 
 /** The ending of a link whose server answered 401. */
 export function authEnding(error: AuthRequiredError): Failed {

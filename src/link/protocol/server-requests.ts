@@ -21,7 +21,7 @@ export interface RequestPorts {
 }
 
 /** The error that a server gets for its request: what was refused, why, and what would help. */
-export class RequestRefused extends Error {
+class RequestRefused extends Error {
   readonly code: number;
 
   constructor(code: number, message: string) {

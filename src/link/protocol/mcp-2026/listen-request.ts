@@ -5,7 +5,7 @@ import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp/mcp-names.js';
 import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { DriverRequest } from './driver-requests.js';
 
-export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 export const CANCELLED = 'notifications/cancelled';
 
 /** The delay before the request is sent again. It doubles with each failure, and starts over once acknowledged. */
