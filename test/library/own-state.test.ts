@@ -7,7 +7,7 @@ import { makeOwnState } from '../../src/library/own-state.js';
 import { findPaths } from '../../src/shared/files/paths.js';
 import { fixturePath } from '../faults/config.js';
 import { makeFolder } from '../support/folder.js';
-import { isAlive, killNow, until } from '../support/herd.js';
+import { isAlive, killNow } from '../support/herd.js';
 
 const DOCKER = fixturePath('bin/docker');
 const COOKIE = 'dead-daemon:1';
@@ -18,9 +18,12 @@ async function killedHerd() {
   const environment = { PATH: process.env.PATH, HOME: home, TOOLHERD_HOME: home };
   const label = `toolherd.cookie=${COOKIE}`;
   const client = spawn(DOCKER, ['run', '--label', label, 'image'], { env: environment, stdio: 'pipe' });
+  // the client serves MCP when its container is noted
+  client.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await once(client.stdout, 'data');
   const containers = join(home, 'containers');
-  const [id = ''] = await until(() => existsSync(containers) && readdirSync(containers));
-  const { pid } = await until(() => JSON.parse(readFileSync(join(containers, id), 'utf8') || 'null'));
+  const [id = ''] = readdirSync(containers);
+  const { pid } = JSON.parse(readFileSync(join(containers, id), 'utf8')) as { pid: number };
   onTestFinished(() => killNow(pid));
   const exited = once(client, 'exit');
   client.kill('SIGKILL');
@@ -30,7 +33,7 @@ async function killedHerd() {
   const header = { ledger: 1, daemonId: 'dead-daemon', pid: client.pid, startTime: null };
   const came = { pid: client.pid, name: 'boxed', cookie: COOKIE, startTime: null, docker: [DOCKER] };
   writeFileSync(join(folder, 'ledger'), `${JSON.stringify(header)}\n${JSON.stringify({ came })}\n`);
-  return { home, environment, paths: findPaths(environment, home), folder, container: pid as number };
+  return { home, environment, paths: findPaths(environment, home), folder, container: pid };
 }
 
 it('A herd removes the containers and the folder of a herd whose process was killed', async () => {
