@@ -11,7 +11,7 @@ import type { LocalFleet } from '../src/fleet/fleet.js';
 import { serveFleet } from '../src/ipc/server/socket-server.js';
 import { Session } from '../src/link/calls/session.js';
 import type { Link } from '../src/link/link.js';
-import { encodingOf } from '../src/link/stdio/encoding.js';
+import { serverEncoding } from '../src/link/stdio/encoding.js';
 import { StdinWriter } from '../src/link/stdio/stdin-writer.js';
 import { Framer } from '../src/shared/framing/framer.js';
 import type { OpenLink } from '../src/supervisor/server/link-actor.js';
@@ -40,7 +40,7 @@ async function stage({ isBusy = false } = {}) {
   });
   let framer: Framer | undefined;
   const open: OpenLink = ({ name, maxInFlight }, incarnation, on): Link => {
-    const input = new StdinWriter(stdin, encodingOf('utf-8'), {
+    const input = new StdinWriter(stdin, serverEncoding('utf-8'), {
       drained: () => session.resume(),
       broken: () => undefined,
     });

@@ -21,11 +21,15 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   {
     name: 'shared',
-    does: 'what every folder may use: errors, clock, paths, names of MCP, near-miss suggestions, removal of secrets',
+    does: 'what every folder may use: errors, clock, timers and queues, JSON, the version',
     imports: [],
     packages: ['node'],
     inside: [
       ['.', ''],
+      ['text', 'shell words, control characters, near-miss suggestions, order of versions'],
+      ['secrets', 'names and forms of secrets, and their removal from texts'],
+      ['files', 'paths of all files and folders; atomic writes'],
+      ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC'],
       ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
     ],
   },

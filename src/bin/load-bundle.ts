@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { findPaths } from '../shared/paths.js';
+import { findPaths } from '../shared/files/paths.js';
 
 /**
  * Loads one bundle beside the command, with the machine code that the build recorded for it. A short command spends most of

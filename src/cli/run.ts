@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
-import { didYouMean } from '../shared/near-miss.js';
-import { findPaths } from '../shared/paths.js';
+import { findPaths } from '../shared/files/paths.js';
+import { didYouMean } from '../shared/text/near-miss.js';
 import { type Command, type CommandContext, type Globals, UsageError } from './core/command.js';
 import { COMMANDS, SHARED_FILES } from './core/command-names.js';
 import { EXIT } from './core/exit-codes.js';

@@ -1,22 +1,19 @@
 import type { Loaded, LoadOptions } from '../config/load.js';
-import { ConfigError } from '../config/parse/problem.js';
 import { whyGone } from '../config/parse/read-file.js';
-import type { ServerSpec, Unusable } from '../config/schema/spec.js';
-import { AgentFileRefusedError, TrustRequiredError } from '../config/trust/trust.js';
+import type { ServerSpec } from '../config/schema/spec.js';
+import { AgentFileRefusedError } from '../config/trust/trust.js';
 import { trustedPath } from '../config/trust/trusted-path.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import { watchConfig } from '../config/watch.js';
-import type { Fleet, LocalFleet } from '../fleet/fleet.js';
 import type { AgentFiles, ConnectionView } from '../ipc/server/fleet-provider.js';
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
-import { shellWord } from '../shared/shell-word.js';
+import { messageOf } from '../shared/errors.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
+import { AgentConnectionView, type ToFleet } from './agent-connection-view.js';
+import { AgentFile, type Withdrawal } from './agent-file.js';
 import { type ConfigSource, readAllowedConfig, readHerdConfig, rereadHerdConfig } from './config-source.js';
-
-/** Why the servers of an agent's file must not run. */
-type Withdrawal = Extract<Unusable, { detail: 'not_allowed' }>;
 
 export interface AgentViewsOptions {
   herd: Herd;
@@ -31,38 +28,14 @@ export interface AgentViewsOptions {
   lingerMs?: number;
 }
 
-/** Clients of the TCP port and of the socket have separate views, because they may use different agent files. */
-function keyOf({ file, files }: Pick<AgentFile, 'file' | 'files'>): string {
-  return `${files} ${file}`;
+/** An agent's file with the watch on it. */
+interface WatchedFile {
+  agent: AgentFile;
+  unwatch(): void;
 }
 
 /** A script that runs every few minutes finds its servers still running. */
 const LINGER_MS = 10 * 60 * 1000;
-
-/** `git checkout`, `stow` and editors remove a file and write it again within this time. */
-export const MISSING_GRACE_MS = 3000;
-
-type ToFleet = (view: HerdView) => LocalFleet;
-
-/** One agent's file, and its view of the herd. */
-interface AgentFile {
-  file: string;
-  /** Which files its connections may name. A reload applies the same rule. */
-  files: AgentFiles;
-  view: HerdView;
-  loaded: Loaded;
-  connections: number;
-  unwatch(): void;
-  timer: unknown;
-  standing: Standing;
-}
-
-/**
- * Whether the servers of a file may run. `missing`: the file cannot be read; its servers run until the timer fires.
- * `overdue`: the timer has fired. `withdrawn`: the user revoked the file, or it stayed missing; `status` lists its
- * servers, and they do not run.
- */
-type Standing = { is: 'in use' | 'overdue' | 'withdrawn' } | { is: 'missing'; timer: unknown };
 
 /**
  * The views of the herd. All connections that name the same agent file share its view. Where the config has `per-agent`
@@ -71,7 +44,7 @@ type Standing = { is: 'in use' | 'overdue' | 'withdrawn' } | { is: 'missing'; ti
  */
 export class AgentViews {
   readonly #options: AgentViewsOptions;
-  readonly #files = new Map<string, AgentFile>();
+  readonly #files = new Map<string, WatchedFile>();
   readonly #serialized = serialize();
 
   constructor(options: AgentViewsOptions) {
@@ -79,19 +52,20 @@ export class AgentViews {
   }
 
   get views(): HerdView[] {
-    return [...this.#files.values()].map(({ view }) => view);
+    return this.#agents.map(({ view }) => view);
   }
 
   /** The view of a connection that names no agent file. */
   global(caller: string, toFleet: ToFleet): ConnectionView {
-    return this.#connectionView(this.#options.herd.view, caller, null, toFleet, () => undefined);
+    const base = this.#options.herd.view;
+    return new AgentConnectionView({ base, caller, agent: null, toFleet, onClosed: () => undefined });
   }
 
   async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<ConnectionView> {
     const agent = await this.#serialized(() => this.#open(file, files));
-    agent.connections += 1;
-    this.#options.clock.clearTimeout(agent.timer);
-    return this.#connectionView(agent.view, caller, agent.file, toFleet, () => this.#disconnected(agent));
+    agent.connected();
+    const onClosed = () => agent.disconnected();
+    return new AgentConnectionView({ base: agent.view, caller, agent: agent.file, toFleet, onClosed });
   }
 
   /** The global config or the trust store has changed. */
@@ -102,54 +76,20 @@ export class AgentViews {
 
   /** A server was registered at run time. */
   serverAdded(spec: ServerSpec): void {
-    for (const { view } of this.#files.values()) if (!view.knows(spec.name)) view.add(spec);
+    for (const view of this.views) if (!view.knows(spec.name)) view.add(spec);
   }
 
   /** The servers that were registered at run time have changed. */
   serversChanged(): void {
-    for (const agent of this.#files.values()) this.#apply(agent, agent.loaded);
+    for (const agent of this.#agents) this.#apply(agent, agent.loaded);
   }
 
   close(): void {
-    for (const agent of this.#files.values()) this.#forget(agent);
+    for (const key of [...this.#files.keys()]) this.#forget(key);
   }
 
-  /** `base` as one connection sees it. `closed` runs when the connection leaves the view. */
-  #connectionView(
-    base: HerdView,
-    caller: string,
-    agent: string | null,
-    toFleet: ToFleet,
-    closed: () => void,
-  ): ConnectionView {
-    const shared = toFleet(base);
-    let own: { view: HerdView; fleet: LocalFleet } | undefined;
-    let state: 'open' | 'closed' = 'open';
-    const fork = () => {
-      const view = base.fork(caller, agent ?? caller);
-      const fleet = toFleet(view);
-      // every connection sees the same global herd
-      const status: Fleet['status'] = (names) => (names || agent ? fleet : shared).status(names);
-      return { view, fleet: { ...fleet, status } };
-    };
-    const fleetForReading = () => own?.fleet ?? shared;
-    return {
-      agent,
-      fleetForReading,
-      // asked each time: a reload may add the first `per-agent` server
-      fleetForUse() {
-        if (base.hasPerAgent && state === 'open') own ??= fork();
-        return fleetForReading();
-      },
-      async check(server) {
-        base.specOf(server);
-      },
-      close() {
-        state = 'closed';
-        own?.view.close();
-        closed();
-      },
-    };
+  get #agents(): AgentFile[] {
+    return [...this.#files.values()].map(({ agent }) => agent);
   }
 
   /** Reads the file each time: it may have changed, or been revoked, since the last connection opened it. */
@@ -160,27 +100,23 @@ export class AgentViews {
     // the error repeats the client's path, so it does not show where links lead
     if (loaded === undefined) throw new AgentFileRefusedError(path);
     this.#learned(loaded);
-    const key = keyOf({ file, files });
-    const known = this.#files.get(key);
-    if (known !== undefined) {
-      this.#setStanding(known, { is: 'in use' });
-      this.#apply(known, loaded);
-      return known;
-    }
-    const view = this.#options.herd.open(file, this.#specsOf(loaded));
-    const unwatch = watchConfig(file, () => void this.#serialized(() => this.#reload(key)));
-    const standing: Standing = { is: 'in use' };
-    const agent: AgentFile = {
-      file,
-      files,
-      view,
-      loaded,
-      connections: 0,
-      unwatch,
-      timer: undefined,
-      standing,
-    };
-    this.#files.set(key, agent);
+    const known = this.#files.get(keyOf(file, files))?.agent;
+    if (known === undefined) return this.#create(file, files, loaded);
+    known.present();
+    this.#apply(known, loaded);
+    return known;
+  }
+
+  #create(file: string, files: AgentFiles, loaded: Loaded): AgentFile {
+    const { herd, clock, log, lingerMs = LINGER_MS } = this.#options;
+    const key = keyOf(file, files);
+    const reload = () => void this.#serialized(() => this.#reload(key));
+    const agent = new AgentFile({
+      ...{ file, files, view: herd.open(file, this.#specsOf(loaded)), loaded, clock, log, lingerMs },
+      onOverdue: reload,
+      onUnused: () => this.#forget(key),
+    });
+    this.#files.set(key, { agent, unwatch: watchConfig(file, reload) });
     return agent;
   }
 
@@ -194,21 +130,21 @@ export class AgentViews {
   }
 
   async #reload(key: string): Promise<void> {
-    const agent = this.#files.get(key);
+    const agent = this.#files.get(key)?.agent;
     if (agent === undefined) return;
     try {
       const loaded = await this.#reread(agent);
       if (!this.#isKept(agent)) return;
       this.#apply(agent, loaded);
-      if (isOver(agent)) this.#forget(agent);
+      if (agent.isOver) this.#forget(key);
     } catch (error) {
-      this.#options.log(`${agent.file} was not applied: ${textOf(error)}`);
+      this.#options.log(`${agent.file} was not applied: ${messageOf(error)}`);
     }
   }
 
   /** False for a file that was forgotten while it was read. */
   #isKept(agent: AgentFile): boolean {
-    return this.#files.get(keyOf(agent)) === agent;
+    return this.#files.get(keyOf(agent.file, agent.files))?.agent === agent;
   }
 
   #learned(loaded: Loaded): Loaded {
@@ -224,11 +160,12 @@ export class AgentViews {
     const { source } = this.#options;
     try {
       const loaded = this.#learned(await rereadHerdConfig(source, agent.file, exemptOf(agent)));
-      this.#setStanding(agent, { is: 'in use' });
+      agent.present();
       return loaded;
     } catch (error) {
       if (!this.#isKept(agent)) return agent.loaded;
-      const withdrawal = this.#withdrawalOf(agent, error);
+      const loss = whyGone(agent.file);
+      const withdrawal = loss === undefined ? agent.refused(error) : agent.lost(loss);
       const last = agent.loaded.servers;
       const own = last.filter(isOfAgent);
       const names = new Set(own.map(({ name }) => name));
@@ -241,81 +178,21 @@ export class AgentViews {
     }
   }
 
-  /** Why the servers of a file that cannot be used must stop; undefined where they keep running. */
-  #withdrawalOf(agent: AgentFile, error: unknown): Withdrawal | undefined {
-    const { file } = agent;
-    const loss = whyGone(file);
-    if (loss !== undefined) return this.#withdrawalOfLost(agent, loss);
-    this.#options.log(`${file} was not applied: ${textOf(error)}`);
-    const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';
-    if (!isRevoked && agent.standing.is !== 'withdrawn') {
-      this.#setStanding(agent, { is: 'in use' });
-      return undefined;
-    }
-    this.#setStanding(agent, { is: 'withdrawn' });
-    if (!(error instanceof TrustRequiredError))
-      return {
-        detail: 'not_allowed',
-        why: `${file} is back, but could not be applied`,
-        fix: `toolherd validate ${shellWord(error instanceof ConfigError ? (error.problems[0]?.file ?? file) : file)}`,
-      };
-    return {
-      detail: 'not_allowed',
-      why: isRevoked ? `${file} was revoked` : error.message,
-      fix: `toolherd allow ${shellWord(file)}`,
-    };
+  #forget(key: string): void {
+    const forgotten = this.#files.get(key);
+    this.#files.delete(key);
+    forgotten?.unwatch();
+    forgotten?.agent.close();
   }
+}
 
-  #withdrawalOfLost(agent: AgentFile, loss: string): Withdrawal | undefined {
-    const { clock, log } = this.#options;
-    const { file, standing } = agent;
-    if (standing.is === 'in use') {
-      log(`${loss}: its servers are stopped unless it is back in ${MISSING_GRACE_MS / 1000} s`);
-      const overdue = () => {
-        agent.standing = { is: 'overdue' };
-        void this.#serialized(() => this.#reload(keyOf(agent)));
-      };
-      this.#setStanding(agent, { is: 'missing', timer: clock.setTimeout(overdue, MISSING_GRACE_MS) });
-    }
-    if (standing.is === 'in use' || standing.is === 'missing') return undefined;
-    if (standing.is === 'overdue') log(`${loss}: its servers are stopped`);
-    this.#setStanding(agent, { is: 'withdrawn' });
-    return {
-      detail: 'not_allowed',
-      why: loss,
-      fix: `restore ${shellWord(file)}; its servers come back with it`,
-    };
-  }
-
-  #setStanding(agent: AgentFile, standing: Standing): void {
-    if (agent.standing.is === 'missing') this.#options.clock.clearTimeout(agent.standing.timer);
-    agent.standing = standing;
-  }
-
-  #disconnected(agent: AgentFile): void {
-    agent.connections -= 1;
-    if (agent.connections > 0) return;
-    const { clock, lingerMs = LINGER_MS } = this.#options;
-    if (isOver(agent)) this.#forget(agent);
-    else agent.timer = clock.setTimeout(() => this.#forget(agent), lingerMs);
-  }
-
-  #forget(agent: AgentFile): void {
-    this.#options.clock.clearTimeout(agent.timer);
-    this.#setStanding(agent, { is: 'withdrawn' });
-    this.#files.delete(keyOf(agent));
-    agent.unwatch();
-    agent.view.close();
-  }
+/** Clients of the TCP port and of the socket have separate views, because they may use different agent files. */
+function keyOf(file: string, files: AgentFiles): string {
+  return `${files} ${file}`;
 }
 
 function exemptOf({ files }: AgentFile): LoadOptions['exempt'] {
   return files === 'allowed' ? 'none' : 'as-set';
-}
-
-/** A withdrawn file is kept only while connections use it, since the file may be restored. */
-function isOver({ standing, connections }: AgentFile): boolean {
-  return standing.is === 'withdrawn' && connections === 0;
 }
 
 function isOfAgent({ origin }: ServerSpec): boolean {
@@ -325,8 +202,4 @@ function isOfAgent({ origin }: ServerSpec): boolean {
 /** The server does not run; `status` shows it with the reason. */
 function withdraw(spec: ServerSpec, unusable: Withdrawal): ServerSpec {
   return { ...spec, enabled: false, unusable };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import type { Loaded } from '../config/load.js';
 import type { ReloadReport } from '../fleet/fleet.js';
 import { serialize } from '../shared/async.js';
+import { messageOf } from '../shared/errors.js';
 import { type ConfigSource, rereadHerdConfig } from './config-source.js';
 
 export interface ConfigReloaderOptions {
@@ -38,7 +39,7 @@ export class ConfigReloader {
     try {
       await this.reload();
     } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
+      this.#error = messageOf(error);
       this.#options.onFailure(this.#error);
     }
   }

@@ -6,7 +6,7 @@ import { ConfigError, fileProblem } from '../config/parse/problem.js';
 import { TrustStore } from '../config/trust/trust.js';
 import { stampOf } from '../config/watch.js';
 import { ToolherdError } from '../shared/errors.js';
-import type { Paths } from '../shared/paths.js';
+import type { Paths } from '../shared/files/paths.js';
 
 export interface ConfigSource {
   file: string;

@@ -55,7 +55,7 @@ function noRoom(limit: number): OverloadedError {
     `the daemon may have ${limit} files open and has no room for another connection`,
     {
       retryable: true,
-      why: 'every connection and every server takes some; the last few are kept for what runs',
+      why: 'every connection and every server uses file descriptors; the daemon keeps the last ones for its servers and logs',
       fix: `close a connection and try again, or raise the limit: prlimit --pid ${process.pid} --nofile=4096, or "ulimit -n 4096" before "toolherd up --replace"`,
     },
   );

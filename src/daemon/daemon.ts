@@ -5,14 +5,14 @@ import { stampOf, watchConfig } from '../config/watch.js';
 import { replaceOwner } from '../ipc/client/replace-owner.js';
 import { Callers } from '../ipc/server/callers.js';
 import { Lifecycle } from '../ipc/server/lifecycle.js';
-import { serveFleet } from '../ipc/server/socket-server.js';
-import { claimSocket } from '../ipc/socket/socket-owner.js';
+import { type FleetServer, serveFleet } from '../ipc/server/socket-server.js';
+import { claimSocket, type SocketClaim, type SocketOwner } from '../ipc/socket/socket-owner.js';
 import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
 import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
-import { HerdRuntime } from './herd-runtime.js';
-import { openHttp } from './http.js';
+import { HerdRuntime, type HerdRuntimeOptions } from './herd-runtime.js';
+import { type Http, openHttp } from './http.js';
 
 export interface DaemonOptions extends ConfigSource {
   socket: string;
@@ -20,16 +20,6 @@ export interface DaemonOptions extends ConfigSource {
   replace: boolean;
   /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
-}
-
-/** A daemon that serves. */
-export interface Daemon {
-  servers: number;
-  reload(): Promise<void>;
-  /** Shuts it down after a signal. */
-  stop(signal: string): void;
-  /** Resolves when it has ended, for whatever reason. */
-  ended: Promise<void>;
 }
 
 /**
@@ -42,82 +32,139 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const first = await readStamped(options, readHerdConfig);
   const claim = await (options.replace ? replaceOwner : claimSocket)(options.socket);
   // the daemon that is replaced may take a minute to end
-  const { loaded, stamp } = stampOf(options.file) === first.stamp ? first : await readAgain(options, first);
-  const identity = { pid: process.pid, started_at: new Date().toISOString() };
-  const callers = new Callers();
-  const lifecycle = new Lifecycle();
-  const runtime = await HerdRuntime.open({
-    ...options,
-    loaded,
-    identity: {
-      ...identity,
-      socket: options.socket,
-      get closing() {
-        return lifecycle.why;
-      },
-      get http() {
-        return http.status();
-      },
-    },
-    callerOf: (caller) => callers.of(caller),
-    onSettings: (settings) => http.configure(settings),
-  });
-  const { logs } = runtime;
-  const reload = () => runtime.reload();
-  const log = logs.daemon;
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const config = stampOf(options.file) === first.stamp ? first : await readAgain(options, first);
+  const daemon = new Daemon(options, config.loaded);
+  await daemon.open(claim, config.stamp);
+  return daemon;
+}
 
-  const close = async (): Promise<void> => {
-    unwatch();
-    await http.close();
-    await server.close();
-    // the claim is released last: the next daemon must not start while this one still has processes
-    await runtime.close();
-    owner.close();
-    log.info('ended');
-    logs.close();
-    end();
-  };
-  const server = serveFleet(runtime.fleets, {
-    identity: { version: VERSION, ...identity },
-    callers,
-    lifecycle,
-    onClosing: (why) => log.info(why, 'stopping'),
-    onShutdown: () => void close(),
-    onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
-    report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
-  });
-  const fleet = runtime.fleets.global('http').fleetForReading();
-  const { stateFolder } = options.paths;
-  const limit = (accept: (socket: Socket) => void, isPublic: boolean) =>
-    limitConnections({ accept, isPublic, warn: (text) => log.warn(text), clock: systemClock });
-  const http = openHttp({
-    server,
-    status: () => fleet.status(),
-    stateFolder,
-    log,
-    limitConnections: (accept) => limit(accept, true),
-  });
-  runtime.begin();
-  const unwatch = watchConfig(options.file, () => void reload(), stamp);
-  const owner = await claim.listen({
-    onConnection: limit(http.accept, false),
-    onProblem: ({ kind, message }) => log.warn({ kind }, message),
-  });
-  await http.configure(loaded.settings);
-  log.info({ version: VERSION, socket: options.socket, servers: loaded.servers.length }, 'serving');
-  const stop = (signal: string): void => {
-    log.info(
+/** A daemon that serves, once it is open. */
+export class Daemon {
+  /** How many servers its config has. */
+  readonly servers: number;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<void>;
+  readonly #options: DaemonOptions;
+  readonly #loaded: Loaded;
+  readonly #process = { pid: process.pid, started_at: new Date().toISOString() };
+  readonly #callers = new Callers();
+  readonly #lifecycle = new Lifecycle();
+  #runtime: HerdRuntime | undefined;
+  #server: FleetServer | undefined;
+  #http: Http | undefined;
+  #owner: SocketOwner | undefined;
+  #unwatch: () => void = () => undefined;
+  #end: () => void = () => undefined;
+
+  constructor(options: DaemonOptions, loaded: Loaded) {
+    this.#options = options;
+    this.#loaded = loaded;
+    this.servers = loaded.servers.length;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  async open(claim: SocketClaim, stamp: string): Promise<void> {
+    const { file, socket } = this.#options;
+    const runtime = await this.#openRuntime();
+    const server = this.#serve(runtime);
+    const http = this.#openHttp(runtime, server);
+    const { daemon: log } = runtime.logs;
+    runtime.begin();
+    this.#unwatch = watchConfig(file, () => void this.reload(), stamp);
+    this.#owner = await claim.listen({
+      onConnection: this.#limit(http.accept, false),
+      onProblem: ({ kind, message }) => log.warn({ kind }, message),
+    });
+    await http.configure(this.#loaded.settings);
+    log.info({ version: VERSION, socket, servers: this.servers }, 'serving');
+  }
+
+  async reload(): Promise<void> {
+    await this.#runtime?.reload();
+  }
+
+  /** Shuts it down after a signal. */
+  stop(signal: string): void {
+    this.#log?.info(
       { signal },
       'stopping; another signal (Ctrl-C) in a second or later ends the daemon at once, and its servers within seconds',
     );
-    server.announce({ reason: 'shutdown' });
-    void runtime.shutdown().then(server.shutDown);
-  };
-  return { servers: loaded.servers.length, reload, stop, ended };
+    this.#server?.announce({ reason: 'shutdown' });
+    void this.#runtime?.shutdown().then(() => this.#server?.shutDown());
+  }
+
+  async #close(): Promise<void> {
+    this.#unwatch();
+    await this.#http?.close();
+    await this.#server?.close();
+    // the claim is released last: the next daemon must not start while this one still has processes
+    await this.#runtime?.close();
+    this.#owner?.close();
+    this.#log?.info('ended');
+    this.#runtime?.logs.close();
+    this.#end();
+  }
+
+  get #log(): HerdRuntime['logs']['daemon'] | undefined {
+    return this.#runtime?.logs.daemon;
+  }
+
+  async #openRuntime(): Promise<HerdRuntime> {
+    this.#runtime = await HerdRuntime.open({
+      ...this.#options,
+      loaded: this.#loaded,
+      identity: this.#identity(),
+      callerOf: (caller) => this.#callers.of(caller),
+      onSettings: async (settings) => this.#http?.configure(settings),
+    });
+    return this.#runtime;
+  }
+
+  /** What `status` says of the daemon; `closing` and `http` are asked each time. */
+  #identity(): HerdRuntimeOptions['identity'] {
+    const daemon = this;
+    return {
+      ...this.#process,
+      socket: this.#options.socket,
+      get closing() {
+        return daemon.#lifecycle.why;
+      },
+      get http() {
+        return daemon.#http?.status() ?? null;
+      },
+    };
+  }
+
+  #serve({ fleets, logs: { daemon: log } }: HerdRuntime): FleetServer {
+    this.#server = serveFleet(fleets, {
+      identity: { version: VERSION, ...this.#process },
+      callers: this.#callers,
+      lifecycle: this.#lifecycle,
+      onClosing: (why) => log.info(why, 'stopping'),
+      onShutdown: () => void this.#close(),
+      onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
+      report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
+    });
+    return this.#server;
+  }
+
+  #openHttp({ fleets, logs }: HerdRuntime, server: FleetServer): Http {
+    const fleet = fleets.global('http').fleetForReading();
+    this.#http = openHttp({
+      server,
+      status: () => fleet.status(),
+      stateFolder: this.#options.paths.stateFolder,
+      log: logs.daemon,
+      limitConnections: (accept) => this.#limit(accept, true),
+    });
+    return this.#http;
+  }
+
+  #limit(accept: (socket: Socket) => void, isPublic: boolean): (socket: Socket) => void {
+    return limitConnections({ accept, isPublic, warn: (text) => this.#log?.warn(text), clock: systemClock });
+  }
 }
 
 interface ReadConfig {

@@ -12,7 +12,7 @@ import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import { systemClock } from '../shared/clock.js';
-import { wantedLevel } from '../shared/log-levels.js';
+import { wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { LogEntry, LogParams } from '../fleet/fleet.js';
 import { readLog } from '../log/read-log.js';
 import { serverLogName } from '../log/server-log-name.js';
-import { isAtLeast } from '../shared/log-levels.js';
+import { isAtLeast } from '../shared/mcp/log-levels.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 
 const DEFAULT_TAIL = 100;

@@ -121,7 +121,7 @@ export class RuntimeServers {
 function tooMany(count: number): OverloadedError {
   return new OverloadedError(`${count} servers wait already to be registered or unregistered`, {
     retryable: true,
-    why: 'they are taken one by one, so that others are served as well',
+    why: 'the daemon handles them one by one, so that it can serve other requests in between',
     fix: 'wait for answers before sending more',
   });
 }

@@ -1,6 +1,6 @@
-import type { LogLevel, ServerLogLevel } from '../shared/log-levels.js';
+import type { LogLevel, ServerLogLevel } from '../shared/mcp/log-levels.js';
 import type { Caller } from './calls.js';
-import type { Detail, ServerState } from './status.js';
+import type { Detail, ListName, ServerState } from './status.js';
 
 /** A server changed its state: topic `state`. */
 export interface StateEvent {
@@ -20,13 +20,13 @@ export interface CatalogEvent {
   topic: 'catalog';
   server: string;
   /** `resources`: these and their templates. */
-  list: 'tools' | 'prompts' | 'resources';
+  list: ListName;
   /** How many there are now. */
   count: number;
   added: string[];
   removed: string[];
   changed: string[];
-  /** Tools that are not what was pinned, each once for each change of it. Absent where there are none. */
+  /** Tools that differ from their pins, each once per change. Absent when there are none. */
   unaccepted?: string[];
   /** ISO 8601. */
   at: string;
@@ -101,6 +101,19 @@ export interface CallEvent {
 
 export type FleetEvent = StateEvent | CatalogEvent | LogEvent | NotificationEvent | CallEvent;
 
+export type Topic = FleetEvent['topic'];
+
+/** An event that is missing here does not compile. */
+const EACH_TOPIC: Readonly<Record<Topic, true>> = {
+  state: true,
+  log: true,
+  catalog: true,
+  call: true,
+  notification: true,
+};
+
+export const TOPICS = Object.keys(EACH_TOPIC) as readonly Topic[];
+
 /** One line of a server's log. */
 export interface LogEntry {
   /** ISO 8601. */
@@ -123,3 +136,9 @@ export interface LogParams {
   /** Nothing below this level. */
   level?: LogEntry['level'] | undefined;
 }
+
+/** Why a daemon ends. `successor`: the pid of the daemon that takes its place. */
+export type Closing = { reason: 'shutdown' } | { reason: 'replaced'; successor: number };
+
+/** Sent to connections whose `fleet/hello` has `closing_notice`. */
+export const CLOSING = 'fleet/closing';

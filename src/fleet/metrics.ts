@@ -1,8 +1,8 @@
 import type { DaemonStatus, Detail, FleetStatus, ServerState, ServerStatus } from './fleet.js';
 
 /** In the order in which they are shown. */
-export const STATES: readonly ServerState[] = ['created', 'connecting', 'connected', 'error', 'disconnected'];
-export const DETAILS: readonly Detail[] = [
+const STATES: readonly ServerState[] = ['created', 'connecting', 'connected', 'error', 'disconnected'];
+const DETAILS: readonly Detail[] = [
   'idle',
   'running',
   'waiting',
@@ -13,6 +13,8 @@ export const DETAILS: readonly Detail[] = [
   'not_allowed',
   'misconfigured',
 ];
+
+const PROBLEMS: readonly Detail[] = ['quarantined', 'waiting', 'misconfigured'];
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number | null];
@@ -29,6 +31,20 @@ interface Metric {
 /** The herd in the text format of Prometheus (version 0.0.4). */
 export function toMetrics({ servers, daemon }: FleetStatus): string {
   return [...daemonMetrics(daemon), ...serverMetrics(servers)].map(textOf).join('');
+}
+
+/** A summary for health checks. The socket has the details. */
+export function healthOf({ servers, daemon }: FleetStatus) {
+  const counts = DETAILS.map((detail) => [
+    detail,
+    servers.filter((status) => status.detail === detail).length,
+  ]);
+  const hasProblem = daemon.config_error !== null || servers.some(({ detail }) => PROBLEMS.includes(detail));
+  return {
+    status: hasProblem ? 'degraded' : 'ok',
+    version: daemon.version,
+    servers: { total: servers.length, ...Object.fromEntries(counts) },
+  };
 }
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

@@ -1,3 +1,4 @@
+import { shellWord } from '../shared/text/shell-word.js';
 import type { ListKey, ListStatus, MissingList, ServerStatus } from './fleet.js';
 
 /** What is known of one list. */
@@ -70,7 +71,7 @@ function whyUnread({ name, state, detail, since, last_error, next_retry_at }: Se
     case 'quarantined':
       return error === undefined ? 'toolherd no longer starts it' : `toolherd no longer starts it: ${error}`;
     case 'needs_auth':
-      return `it needs an authorisation; ${last_error?.fix ?? `see "toolherd auth ${name}"`}`;
+      return `it needs an authorisation; ${last_error?.fix ?? `see "toolherd auth ${shellWord(name)}"`}`;
     case 'stopped':
       return 'it is stopped';
     default:

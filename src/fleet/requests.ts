@@ -21,7 +21,7 @@ export interface RequestParams {
   /** Absent: the server is found by the public name or the URI. */
   server?: string | undefined;
   method: (typeof REQUESTS)[number];
-  /** As MCP has them; names are the server's own or public. */
+  /** As MCP has them; names are own or public names. */
   params: Record<string, unknown>;
   timeout_ms?: number | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Closing } from './closing.js';
+import type { Closing } from './events.js';
 import type { ConfigProblem } from './results.js';
 
 export type ServerState = 'created' | 'connecting' | 'connected' | 'error' | 'disconnected';
@@ -26,16 +26,21 @@ export interface LastError {
   at: string;
 }
 
-export type ListKey = 'tools' | 'prompts' | 'resources' | 'templates';
+/** The lists of which a server can say that they have changed. Resources and their templates have one notification. */
+export type ListName = 'tools' | 'prompts' | 'resources';
+
+export type ListKey = ListName | 'templates';
+
+/**
+ * `unknown`: never read. `cached`: known from an earlier daemon, not read by this one. `fresh`: the last answer of the
+ * server. `stale`: an earlier answer; the list has changed or expired since, a refresh has not arrived, or the last
+ * reading failed. `failed`: never read, and the last reading failed.
+ */
+export type Freshness = 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
 
 /** How well one list of a server is known. */
 export interface ListStatus {
-  /**
-   * `unknown`: never read. `cached`: known from an earlier daemon, not read by this one. `fresh`: the last answer of the
-   * server. `stale`: an earlier answer; the list has changed or expired since, a refresh has not arrived, or the last
-   * reading failed. `failed`: never read, and the last reading failed.
-   */
-  freshness: 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
+  freshness: Freshness;
   /** Why the last reading failed. Absent where it did not. */
   reason?: string;
   /** When a reading that failed is tried again; ISO 8601; null: when the server is started again. Only with `reason`. */

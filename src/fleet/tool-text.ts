@@ -6,7 +6,7 @@ export interface TextResult extends ToolResult {
   text(): string;
 }
 
-export function textOf({ content }: Pick<ToolResult, 'content'>): string {
+function textOf({ content }: Pick<ToolResult, 'content'>): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 

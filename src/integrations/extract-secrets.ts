@@ -1,7 +1,7 @@
 import { isMap } from '../config/parse/document.js';
 import { hasReferences } from '../config/variables/variables.js';
-import { isToken } from '../shared/hide-secrets.js';
-import { looksSecret } from '../shared/secret-name.js';
+import { isToken } from '../shared/secrets/hide-secrets.js';
+import { looksSecret } from '../shared/secrets/secret-name.js';
 import type { Entry } from './clients/fields.js';
 import { variableName } from './clients/references.js';
 

@@ -1,6 +1,6 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { hasReferences } from '../config/variables/variables.js';
-import { stripUrl } from '../shared/hide-secrets.js';
+import { stripUrl } from '../shared/secrets/hide-secrets.js';
 import type { Entry } from './clients/fields.js';
 import { literal } from './clients/references.js';
 

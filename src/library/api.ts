@@ -15,12 +15,12 @@ import type {
   ResourceLists,
   ServerStatus,
   ToolEntry,
+  Topic,
 } from '../fleet/fleet.js';
 import type { TextResult } from '../fleet/tool-text.js';
 
 /** The API of scripts. It is the same for a herd in this process and for one at the other end of the socket. */
 export type Arguments = Record<string, unknown>;
-export type Topic = FleetEvent['topic'];
 export type EventOf<T extends Topic> = Extract<FleetEvent, { topic: T }>;
 
 export interface CallOptions {

@@ -7,7 +7,7 @@ import { connectSocket, firstAnswer } from '../ipc/socket/connect-socket.js';
 import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { shuttingDown } from '../shared/call-errors.js';
 import { ToolherdError } from '../shared/errors.js';
-import { findPaths } from '../shared/paths.js';
+import { findPaths } from '../shared/files/paths.js';
 import { API_VERSION, VERSION } from '../shared/version.js';
 
 export interface ConnectOptions {

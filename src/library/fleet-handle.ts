@@ -1,4 +1,4 @@
-import type { Fleet, FleetEvent, ManyContext, Selection, ToolResult } from '../fleet/fleet.js';
+import type { Fleet, FleetEvent, ManyContext, Selection, ToolResult, Topic } from '../fleet/fleet.js';
 import { toMetrics } from '../fleet/metrics.js';
 import { withText } from '../fleet/tool-text.js';
 import type {
@@ -9,7 +9,6 @@ import type {
   ManyResults,
   OrderOptions,
   ToolCall,
-  Topic,
   Which,
 } from './api.js';
 import { manyResults } from './many-results.js';

@@ -4,7 +4,7 @@ import { trustedPath } from '../config/trust/trusted-path.js';
 import { type ConfigSource, readHerdConfig } from '../daemon/config-source.js';
 import { HerdRuntime } from '../daemon/herd-runtime.js';
 import { ConnectionFleet } from '../ipc/server/connection-fleet.js';
-import { findPaths } from '../shared/paths.js';
+import { findPaths } from '../shared/files/paths.js';
 import type { FleetHandle } from './api.js';
 import { fleetHandle } from './fleet-handle.js';
 import { localFleet } from './local-fleet.js';
@@ -34,7 +34,7 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
   };
   // first of all: a wrong file must leave nothing behind
   const loaded = await readHerdConfig(source);
-  const state = await makeOwnState(paths);
+  const state = await makeOwnState(paths, source.environment);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
   const runtime = await HerdRuntime.open({ ...source, paths: state.paths, loaded, identity });
   const close = async () => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { endOrphans } from '../daemon/processes.js';
 import { isAlive } from '../processes/is-alive.js';
-import { killOrphans } from '../processes/kill-orphans.js';
 import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
-import type { Paths } from '../shared/paths.js';
+import type { Paths } from '../shared/files/paths.js';
 
 /** The state of a herd in this process that it must not share with a daemon. */
 export interface OwnState {
@@ -13,14 +13,16 @@ export interface OwnState {
   remove(): void;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Makes a folder for a ledger and logs. Everything else is shared with the daemon: the trust store, tokens and caches.
- * First it kills the processes and removes the folders of herds whose process was killed; their watchdogs have usually
- * done it.
+ * First it ends what herds whose process was killed have left: processes (their watchdogs have usually killed them),
+ * containers, folders.
  */
-export async function makeOwnState(paths: Paths): Promise<OwnState> {
+export async function makeOwnState(paths: Paths, environment: Environment): Promise<OwnState> {
   const all = join(paths.stateFolder, 'fleets');
-  await tidy(all);
+  await tidy(all, environment);
   const folder = join(all, `${process.pid}-${randomBytes(4).toString('hex')}`);
   makeFolder(folder);
   return {
@@ -35,18 +37,19 @@ function makeFolder(folder: string): void {
   } catch (cause) {
     throw new ToolherdError(`a herd in this process has nowhere to keep its state: ${folder}`, {
       why: (cause as Error).message,
-      fix: 'see that this folder can be made, or set TOOLHERD_HOME to another place',
+      fix: 'make this folder writable, or set TOOLHERD_HOME to another one',
       cause,
     });
   }
 }
 
-async function tidy(all: string): Promise<void> {
+async function tidy(all: string, environment: Environment): Promise<void> {
   for (const name of list(all)) {
     if (isAlive(Number.parseInt(name, 10))) continue;
     const folder = join(all, name);
-    await killOrphans(join(folder, 'ledger'), systemClock);
-    rmSync(folder, { recursive: true, force: true });
+    const { dockerFailed } = await endOrphans(join(folder, 'ledger'), systemClock, environment);
+    // only the ledger lists the containers: the next herd tries again
+    if (!dockerFailed) rmSync(folder, { recursive: true, force: true });
   }
 }
 

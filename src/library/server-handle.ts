@@ -1,5 +1,6 @@
 import type { ServerStatus } from '../fleet/fleet.js';
 import { AuthRequiredError, ServerUnavailableError } from '../shared/call-errors.js';
+import { shellWord } from '../shared/text/shell-word.js';
 import type { FleetHandle, ServerHandle } from './api.js';
 
 export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
@@ -21,9 +22,9 @@ export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
   };
 }
 
-/** There is one: what is not there was answered with an error. */
+/** An unknown name was answered with an error, so there is a status. */
 function first([status]: readonly ServerStatus[], name: string): ServerStatus {
-  if (status === undefined) throw new ServerUnavailableError(`${name}: nothing is known of it`);
+  if (status === undefined) throw new ServerUnavailableError(`${name}: the herd did not return its status`);
   return status;
 }
 
@@ -32,7 +33,7 @@ function notUp({ name, detail, last_error, next_retry_at }: ServerStatus): Error
     next_retry_at === null ? `it is ${detail}` : `it is ${detail}; the next try is at ${next_retry_at}`;
   const details = {
     why: last_error?.why === undefined ? state : `${state}; ${last_error.why}`,
-    fix: last_error?.fix ?? `see "toolherd why ${name}"`,
+    fix: last_error?.fix ?? `see "toolherd why ${shellWord(name)}"`,
     retryable: detail === 'waiting',
   };
   const message = last_error?.message ?? `${name}: it did not start`;

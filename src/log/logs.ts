@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { escaped } from '../shared/control-characters.js';
+import { escaped } from '../shared/text/control-characters.js';
 import { RotatingFile } from './rotating-file.js';
 import { serverLogName } from './server-log-name.js';
 

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { LOG_LEVELS, type LogLevel } from '../shared/log-levels.js';
+import { LOG_LEVELS, type LogLevel } from '../shared/mcp/log-levels.js';
 
 /** One line of a log as it was written. */
 export interface LogLine {

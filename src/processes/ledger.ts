@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { replaceFile } from '../shared/replace-file.js';
+import { replaceFile } from '../shared/files/replace-file.js';
 import { startTimeOf } from './process-identity.js';
 import type { LedgerHeader, LedgerLine } from './read-ledger.js';
 import type { ProcessTable } from './table.js';

@@ -18,7 +18,10 @@ export interface StopSequenceEnd {
   gone: boolean;
 }
 
-const ORDER: readonly StopStep[] = ['close', 'term', 'kill'];
+/** `running`: before any order. `over`: the group is gone, or has survived KILL. */
+type StopState = 'running' | StopStep | 'over';
+
+const ORDER: readonly StopState[] = ['running', 'close', 'term', 'kill', 'over'];
 /** The time between TERM and KILL for helpers of a leader that exited without an order. */
 const CRASH_GRACE_MS = 250;
 /** A process that survives KILL for this long hangs in the kernel; nothing more can be done. */
@@ -36,13 +39,12 @@ export class StopSequence {
   readonly #world: StopSequenceWorld;
   readonly #stop: { closeMs: number; termMs: number };
   readonly #done: (end: StopSequenceEnd) => void;
-  #step: StopStep | undefined;
+  #state: StopState = 'running';
   #timer: unknown;
   #poll: unknown;
   #pollMs = FIRST_POLL_MS;
   #leaderGone = false;
   #killed = false;
-  #over = false;
 
   constructor(
     world: StopSequenceWorld,
@@ -54,23 +56,18 @@ export class StopSequence {
     this.#done = done;
   }
 
-  /** The step that was reached; undefined before any order. */
-  get step(): StopStep | undefined {
-    return this.#step;
-  }
-
   /** Begins this step at once, unless it was reached before; the later ones follow in their time. */
   begin(step: StopStep): void {
-    if (!this.#over && orderOf(step) > orderOf(this.#step)) this.#enter(step, this.#stop.termMs);
+    if (ORDER.indexOf(step) > ORDER.indexOf(this.#state)) this.#enter(step, this.#stop.termMs);
   }
 
   /** The leader has exited, with or without an order. */
   leaderExited(): void {
-    if (this.#over || this.#leaderGone) return;
+    if (this.#state === 'over' || this.#leaderGone) return;
     this.#leaderGone = true;
-    const reached = this.#step;
+    const reached = this.#state;
     if (this.#check()) return;
-    if (reached === undefined) this.#enter('term', Math.min(this.#stop.termMs, CRASH_GRACE_MS));
+    if (reached === 'running') this.#enter('term', Math.min(this.#stop.termMs, CRASH_GRACE_MS));
     else if (reached === 'close') this.#enter('term', this.#stop.termMs);
     this.#pollAgain();
   }
@@ -78,8 +75,8 @@ export class StopSequence {
   #enter(step: StopStep, termMs: number): void {
     const { clock } = this.#world;
     clock.clearTimeout(this.#timer);
-    if (this.#step === undefined) this.#world.closeInput();
-    this.#step = step;
+    if (this.#state === 'running') this.#world.closeInput();
+    this.#state = step;
     if (step === 'close')
       this.#timer = clock.setTimeout(() => this.#enter('term', termMs), this.#stop.closeMs);
     else if (step === 'term') {
@@ -100,20 +97,16 @@ export class StopSequence {
   }
 
   #check(): boolean {
-    if (this.#over) return true;
+    if (this.#state === 'over') return true;
     if (this.#world.groupRuns(this.#pollMs >= THOROUGH_POLL_MS)) return false;
     this.#finish(true);
     return true;
   }
 
   #finish(gone: boolean): void {
-    this.#over = true;
+    this.#state = 'over';
     this.#world.clock.clearTimeout(this.#timer);
     this.#world.clock.clearTimeout(this.#poll);
     this.#done({ killed: this.#killed, gone });
   }
-}
-
-function orderOf(step: StopStep | undefined): number {
-  return step === undefined ? -1 : ORDER.indexOf(step);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../shared/write-user-file.js';
+import { writeFileAtomically } from '../shared/files/write-user-file.js';
 
 export interface CachedAnswer {
   url: string;

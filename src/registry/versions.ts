@@ -1,4 +1,4 @@
-import { compareVersions } from '../shared/compare-versions.js';
+import { compareVersions } from '../shared/text/compare-versions.js';
 import type { RegistryServer } from './server.js';
 
 /** Every server once, in its latest version, in order of first appearance. */

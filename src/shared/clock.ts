@@ -22,3 +22,11 @@ export const systemClock: Clock = {
   setTimeout: (fire, ms) => setTimeout(fire, Math.min(ms, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
 };
+
+/** A timer that fires later than this shows that this machine slept. */
+const LATE_MS = 500;
+
+/** Whether a timer of `ms` that was set at `since` fires so late that this machine must have slept. */
+export function wasAsleep(clock: Clock, since: number, ms: number): boolean {
+  return clock.now() - since > ms + LATE_MS;
+}

@@ -26,6 +26,11 @@ export class ToolherdError extends Error {
   }
 }
 
+/** The text of what was thrown, be it an error or not. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

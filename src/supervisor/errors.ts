@@ -8,8 +8,8 @@ import {
   ServerUnavailableError,
 } from '../shared/call-errors.js';
 import { isObject } from '../shared/json.js';
-import { didYouMean } from '../shared/near-miss.js';
-import { shellWord } from '../shared/shell-word.js';
+import { didYouMean } from '../shared/text/near-miss.js';
+import { shellWord } from '../shared/text/shell-word.js';
 
 /** No server of this name is configured. */
 export class ServerNotFoundError extends MCPError {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rereadHerdConfig } from '../../src/daemon/config-source.js';
-import { findPaths } from '../../src/shared/paths.js';
+import { findPaths } from '../../src/shared/files/paths.js';
 import { makeFolder } from '../support/folder.js';
 
 const config = (names: readonly string[]) =>

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
+import { TOPICS } from '../../src/fleet/events.js';
 import type { FleetEvent } from '../../src/fleet/fleet.js';
 import { toolherd } from '../support/command.js';
 import { type Herd, type Home, herdIn, isAlive, makeHome, processesOf, until } from '../support/herd.js';
@@ -29,7 +30,6 @@ const SECRETS = {
   config: { server: { api_key: FROM.config } },
 };
 const ONCE = { max_restarts: 1, backoff: { min: 0.02, max: 0.02 } };
-const TOPICS: FleetEvent['topic'][] = ['state', 'catalog', 'log', 'notification', 'call'];
 const TOOLS = ['stderr', 'stdout', 'log', 'error', 'unusable', 'crash', 'no-such-tool'];
 /** Files in which the test itself wrote the secret. */
 const OWN_FILES = ['config.yaml', '.env'];

@@ -13,7 +13,7 @@ async function stage() {
     const file = join(herd.home.folder, 'state', 'logs', 'servers', 'it.log');
     // it is there when the first line is
     const text = await readFile(file, 'utf8').catch(() => '');
-    return [...text.matchAll(/(reply|progress)[^"]* was delivered to nobody; (\d+) so far/g)].map(
+    return [...text.matchAll(/(reply|progress)[^"]* reached no call; (\d+) so far/g)].map(
       ([, kind, count]) => `${kind} ${count}`,
     );
   };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetStatus, ServerStatus } from '../../src/fleet/fleet.js';
-import { toMetrics } from '../../src/fleet/metrics.js';
-import { healthOf } from '../../src/ipc/http/health.js';
+import { healthOf, toMetrics } from '../../src/fleet/metrics.js';
 import { status } from '../ipc/fake-fleet.js';
 
 const DAEMON = {

@@ -22,7 +22,7 @@ import type {
 } from '../../src/fleet/fleet.js';
 import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
 import type { MCPError } from '../../src/shared/call-errors.js';
-import { CODE } from '../../src/shared/rpc-codes.js';
+import { CODE } from '../../src/shared/mcp/rpc-codes.js';
 
 export function status(name: string): ServerStatus {
   return {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readLog } from '../../src/log/read-log.js';
-import { isAtLeast } from '../../src/shared/log-levels.js';
+import { isAtLeast } from '../../src/shared/mcp/log-levels.js';
 import { makeFolder } from '../support/folder.js';
 
 const line = (msg: string, more: object = {}) =>

@@ -16,7 +16,7 @@ import { bundle } from '../link/bundle.js';
 import { alive } from '../link/support.js';
 import { newTable, stubbornGroup } from './stand-in.js';
 
-const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
+const fixtures = fileURLToPath(new URL('../fixtures', import.meta.url));
 let folder: string;
 let file: string;
 

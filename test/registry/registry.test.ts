@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openRegistry, type RegistryServer } from '../../src/registry/index.js';
 import { readServer } from '../../src/registry/read-server.js';
 import { latestOfEach } from '../../src/registry/versions.js';
-import { compareVersions } from '../../src/shared/compare-versions.js';
+import { compareVersions } from '../../src/shared/text/compare-versions.js';
 import { makeFolder } from '../support/folder.js';
 import { instantRetries } from './http-options.js';
 import { type Published, startRegistry } from './server.js';

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.js';
-import type { Paths } from '../../shared/paths.js';
+import type { Paths } from '../../shared/files/paths.js';
 import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
 import type { CommandName } from './command-names.js';

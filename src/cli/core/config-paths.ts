@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { LoadOptions } from '../../config/load.js';
-import { findAgentFile } from '../../shared/paths.js';
+import { findAgentFile } from '../../shared/files/paths.js';
 import type { CommandContext } from './command.js';
 import { UsageError } from './command.js';
 

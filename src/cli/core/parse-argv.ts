@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { didYouMean } from '../../shared/near-miss.js';
+import { didYouMean } from '../../shared/text/near-miss.js';
 import {
   type ArgumentDeclaration,
   type Command,

@@ -1,6 +1,7 @@
 import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
 import type { TrustRequiredError, WouldRun } from '../../config/trust/trust.js';
 import type { ConfigProblem } from '../../fleet/fleet.js';
+import { messageOf } from '../../shared/errors.js';
 import type { Output } from '../ui/output.js';
 import { quoted } from '../ui/text.js';
 import { describeWouldRun, wouldRunJson } from '../ui/trust-preview.js';
@@ -112,7 +113,7 @@ function isOf<T extends Typed>(error: unknown, ...types: string[]): error is T {
 
 function describe(error: unknown, environment: Environment): Description {
   if (!(error instanceof Error && 'type' in error)) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       type: 'InternalError',
       message,

@@ -6,7 +6,7 @@ import type { Peer } from '../../ipc/jsonrpc/peer.js';
 import { connectSocket, firstAnswer, openSocket } from '../../ipc/socket/connect-socket.js';
 import { findSocketPath } from '../../ipc/socket/socket-path.js';
 import { shuttingDown } from '../../shared/call-errors.js';
-import { compareVersions } from '../../shared/compare-versions.js';
+import { compareVersions } from '../../shared/text/compare-versions.js';
 import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
 import { agentFileOf } from '../core/config-paths.js';

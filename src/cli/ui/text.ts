@@ -1,4 +1,4 @@
-export { escaped, printable } from '../../shared/control-characters.js';
+export { escaped, printable } from '../../shared/text/control-characters.js';
 
 /** For a place that has one line: a server's text must not look like a line of ours. */
 export function singleLine(text: string): string {

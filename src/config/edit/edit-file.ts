@@ -1,4 +1,4 @@
-import { type Disk, writeFileAtomically } from '../../shared/write-user-file.js';
+import { type Disk, writeFileAtomically } from '../../shared/files/write-user-file.js';
 import { readIfExists } from '../parse/read-file.js';
 import { assertOneItemChanged } from './assert-one-entry-changed.js';
 import { nameFile } from './edit-error.js';

@@ -1,5 +1,5 @@
 import { intensityUnreachable } from '../../machines/restart/restart-policy.js';
-import { looksSecret } from '../../shared/secret-name.js';
+import { looksSecret } from '../../shared/secrets/secret-name.js';
 import { eachString, type SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 import { BUILT_IN_COMMANDS, EXPANDED_FIELDS, FIELDS, type FieldName } from '../schema/entry-fields.js';

@@ -1,4 +1,4 @@
-import { looksSecret } from '../../shared/secret-name.js';
+import { looksSecret } from '../../shared/secrets/secret-name.js';
 import type { Plugin } from '../packages/manifest.js';
 import { FileReadError } from '../parse/read-file.js';
 import { type ParsedEntry, type Report, stringMap } from '../schema/parsed-entry.js';

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { looksSecret } from '../../shared/secret-name.js';
+import { looksSecret } from '../../shared/secrets/secret-name.js';
 import { type DataMap, isMap } from '../parse/document.js';
 import type { ConfigError, Path } from '../parse/problem.js';
 import { EXPANDED_FIELDS } from '../schema/entry-fields.js';

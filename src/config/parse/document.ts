@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/json.js';
-import { didYouMean, nearMiss } from '../../shared/near-miss.js';
+import { didYouMean, nearMiss } from '../../shared/text/near-miss.js';
 import { ConfigError, formatPath, type Path, type Problem } from './problem.js';
 
 /** Plain data. Its objects have no prototype, so `__proto__` is an ordinary key. */

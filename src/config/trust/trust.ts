@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ToolherdError } from '../../shared/errors.js';
-import { shellWord } from '../../shared/shell-word.js';
-import { writeFileAtomically } from '../../shared/write-user-file.js';
+import { writeFileAtomically } from '../../shared/files/write-user-file.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { LaunchCommand } from '../entry/launch-command.js';
 import type { DataMap } from '../parse/document.js';
 import { eachString, isMap } from '../parse/document.js';

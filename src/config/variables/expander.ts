@@ -1,4 +1,4 @@
-import { looksSecret } from '../../shared/secret-name.js';
+import { looksSecret } from '../../shared/secrets/secret-name.js';
 import { type Data, isMap } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 import type { ParsedEntry, Report } from '../schema/parsed-entry.js';

@@ -1,7 +1,6 @@
-import type { FleetEvent } from '../../fleet/fleet.js';
+import type { FleetEvent, Topic } from '../../fleet/fleet.js';
 import type { Peer } from '../jsonrpc/peer.js';
 
-type Topic = FleetEvent['topic'];
 type Progress = Record<string, unknown>;
 
 /**

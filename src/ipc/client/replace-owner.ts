@@ -14,7 +14,7 @@ import {
 import { prepareSocketFolder } from '../socket/socket-path.js';
 
 /** The running daemon did not release its socket. */
-export class ReplaceError extends ToolherdError {
+class ReplaceError extends ToolherdError {
   override readonly type: string = 'ReplaceError';
 }
 

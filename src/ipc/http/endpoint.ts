@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import { PROTOCOL_VERSIONS } from '../mcp/server-info.js';
 import type { FleetServer } from '../server/socket-server.js';
-import { isMcp2026, refusalOf } from './mcp-2026.js';
+import { headerRefusal, isMcp2026 } from './mcp-2026.js';
 import { type Refusal, refuse } from './refusal.js';
 import {
   acceptRefusal,
@@ -96,7 +96,7 @@ export class Endpoint {
       response.writeHead(202, { 'Content-Length': 0 }).end();
       return undefined;
     }
-    const refusal = refusalOf(incoming, headers);
+    const refusal = headerRefusal(incoming, headers);
     if (refusal !== undefined) return refusal;
     await serveStateless({ ...this.#options, scope, request: incoming, headers, line, response });
     return undefined;

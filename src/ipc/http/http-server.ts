@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FleetStatus } from '../../fleet/fleet.js';
-import { METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
+import { healthOf, METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { AgentFiles } from '../server/fleet-provider.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { Endpoint } from './endpoint.js';
 import { type Guard, guardSocket } from './guard.js';
-import { healthOf } from './health.js';
 import { type Refusal, refuse, sendText } from './refusal.js';
 import { discard } from './request-body.js';
 import { routeOf } from './routes.js';

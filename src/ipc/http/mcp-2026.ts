@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeHeader } from '../../shared/mcp-headers.js';
-import { CLIENT_CAPABILITIES_KEY, MCP_2026_VERSION, PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { isObject, metaOf } from '../../shared/json.js';
+import { decodeHeader, MOST_SCHEMA_DEPTH, PARAM_HEADER_KEY } from '../../shared/mcp/mcp-headers.js';
+import {
+  CLIENT_CAPABILITIES_KEY,
+  MCP_2026_VERSION,
+  PROTOCOL_VERSION_KEY,
+} from '../../shared/mcp/mcp-names.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';
 
-/** The headers and the body of a request differ. */
-export const HEADER_MISMATCH = -32_020;
 /** The field of the body that the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
@@ -21,7 +24,7 @@ type Requested = Extract<Incoming, { kind: 'request' }>;
 export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
   const isHeader2026 = (headerOf(headers, 'mcp-protocol-version') ?? '') >= MCP_2026_VERSION;
   if (!('params' in incoming)) return isHeader2026 && incoming.kind === 'cancel';
-  return isHeader2026 || metaOf(incoming.params)[PROTOCOL_VERSION_KEY] !== undefined;
+  return isHeader2026 || metaOf(incoming.params)?.[PROTOCOL_VERSION_KEY] !== undefined;
 }
 
 /**
@@ -29,8 +32,8 @@ export function isMcp2026(incoming: Incoming, headers: Headers): boolean {
  * route. A request whose headers and body differ is refused: a proxy may have believed the headers. Undefined where both
  * are right. The herd checks the rest.
  */
-export function refusalOf({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
-  const meta = metaOf(params);
+export function headerRefusal({ id, method, params }: Requested, headers: Headers): Refusal | undefined {
+  const meta = metaOf(params) ?? {};
   const missing = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY].filter((key) => meta[key] === undefined);
   if (missing.length > 0) {
     const message = `Invalid params: _meta lacks ${missing.join(' and ')}`;
@@ -52,7 +55,7 @@ export function refusalOf({ id, method, params }: Requested, headers: Headers): 
 }
 
 export function headerMismatch(disagreement: string): Refusal {
-  return { status: 400, code: HEADER_MISMATCH, message: `Header mismatch: ${disagreement}` };
+  return { status: 400, code: MCP_CODE.headerMismatch, message: `Header mismatch: ${disagreement}` };
 }
 
 function nameDisagrees(method: string, params: unknown, headers: Headers): string | undefined {
@@ -81,7 +84,32 @@ function headerOf(headers: Headers, name: string): string | undefined {
   return typeof value === 'string' ? value.trim() : undefined;
 }
 
-function metaOf(params: unknown): Record<string, unknown> {
-  const meta = (params as { _meta?: unknown } | undefined)?._meta;
-  return typeof meta === 'object' && meta !== null ? (meta as Record<string, unknown>) : {};
+/**
+ * Since 2026-07-28 a tool may ask clients to repeat some arguments as headers. Tells what is wrong with the headers of a
+ * call: each such argument must have its header, with the same value. Undefined where nothing is.
+ */
+export function paramDisagreement(inputSchema: unknown, args: unknown, headers: Headers): string | undefined {
+  for (const [header, value] of wantedOf(inputSchema, args, 0)) {
+    const given = headers[`mcp-param-${header.toLowerCase()}`];
+    if (typeof given !== 'string') return `the header Mcp-Param-${header} is missing`;
+    const decoded = decodeHeader(given.trim());
+    if (decoded === undefined) return `Mcp-Param-${header} is marked as base64 and is not`;
+    if (decoded !== String(value)) return `Mcp-Param-${header} and the argument of the body differ`;
+  }
+  return undefined;
+}
+
+function* wantedOf(schema: unknown, value: unknown, depth: number): Iterable<[string, unknown]> {
+  if (!isObject(schema) || value === undefined || value === null || depth > MOST_SCHEMA_DEPTH) return;
+  const header = schema[PARAM_HEADER_KEY];
+  if (typeof header === 'string') yield [header, value];
+  if (!isObject(schema.properties) || !isObject(value)) return;
+  for (const [name, part] of Object.entries(schema.properties)) {
+    if (Object.hasOwn(value, name)) yield* wantedOf(part, value[name], depth + 1);
+  }
+}
+
+/** False for a list of tools in which none asks for a header: it need not be parsed. */
+export function asksForHeaders(chunks: readonly Buffer[]): boolean {
+  return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).includes(PARAM_HEADER_KEY);
 }

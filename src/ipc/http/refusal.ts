@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText } from '../jsonrpc/message.js';
 
 /** An HTTP error that does not come from the herd: what is wrong, why, and how to fix it. */
@@ -7,14 +8,12 @@ export interface Refusal {
   message: string;
   why?: string | undefined;
   fix?: string | undefined;
-  /** The JSON-RPC code. Official servers use -32000 for errors of HTTP itself. */
+  /** The JSON-RPC code. By default that of official servers for errors of HTTP itself. */
   code?: number;
   data?: Record<string, unknown>;
   headers?: Readonly<Record<string, string>>;
   id?: IdText | undefined;
 }
-
-const HTTP_ERROR = -32_000;
 
 export function refuse(response: ServerResponse, refusal: Refusal): void {
   const { status, headers } = refusal;
@@ -23,7 +22,7 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
 
 /** MCP clients expect a JSON-RPC error in the body. */
 export function refusalText(refusal: Refusal): string {
-  const { message, why, fix, code = HTTP_ERROR, id = 'null' } = refusal;
+  const { message, why, fix, code = MCP_CODE.failed, id = 'null' } = refusal;
   const details = { ...refusal.data, ...(why && { why }), ...(fix && { fix }) };
   const data = Object.keys(details).length === 0 ? undefined : details;
   const error = JSON.stringify({ code, message: [message, why, fix].filter(Boolean).join('; '), data });

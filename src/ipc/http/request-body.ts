@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { elementSources } from '../jsonrpc/json-source.js';
 import { type Incoming, NO_ID, readLine } from '../jsonrpc/message.js';
 import type { Refusal } from './refusal.js';

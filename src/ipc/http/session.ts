@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { metaOf } from '../../shared/json.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText, Incoming } from '../jsonrpc/message.js';
 import { EventLog, readEventId } from './event-log.js';
 import { headOf, parse } from './message-head.js';
@@ -138,7 +139,7 @@ export class HttpSession {
     for (const { id, method, params } of requests) {
       stream.waiting.add(id);
       this.#byRequest.set(id, stream);
-      const token = progressToken(params);
+      const token = metaOf(params)?.progressToken;
       if (token !== undefined) this.#byToken.set(JSON.stringify(token), stream);
       if (method === 'initialize') this.#initialize = { id, response };
     }
@@ -241,7 +242,3 @@ export class HttpSession {
 }
 
 type Requested = Extract<Incoming, { kind: 'request' }>;
-
-function progressToken(params: unknown): unknown {
-  return (params as { _meta?: { progressToken?: unknown } } | undefined)?._meta?.progressToken;
-}

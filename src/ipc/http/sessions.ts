@@ -11,9 +11,9 @@ export interface HttpSessionsOptions {
   clock: Clock;
 }
 
-export const MAX_SESSIONS = 256;
+const MAX_SESSIONS = 256;
 /** A session without an open response that received no request for this long is closed. */
-export const IDLE_MS = 30 * 60_000;
+const IDLE_MS = 30 * 60_000;
 const CHECK_MS = 60_000;
 /** Too many to be guessed. */
 const ID_BYTES = 24;

@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { ToolEntry } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
-import { UNSUPPORTED_VERSION } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import type { FleetServer } from '../server/socket-server.js';
 import { HerdConnection } from './herd-connection.js';
-import { HEADER_MISMATCH, headerMismatch } from './mcp-2026.js';
+import { asksForHeaders, headerMismatch, paramDisagreement } from './mcp-2026.js';
 import { headOf, parse } from './message-head.js';
-import { asksForHeaders, paramDisagreement } from './param-headers.js';
 import type { Refusal } from './refusal.js';
 import { Reply } from './reply.js';
 import type { Scope } from './routes.js';
@@ -24,16 +22,14 @@ export interface StatelessOptions {
   response: ServerResponse;
 }
 
-/** A capability that the request needs is not in its `_meta`. */
-const MISSING_CAPABILITY = -32_021;
 /** The HTTP status for error codes that concern the request itself. */
 const STATUS: Readonly<Record<number, number>> = {
   [CODE.parse]: 400,
   [CODE.invalidRequest]: 400,
   [CODE.methodNotFound]: 404,
-  [HEADER_MISMATCH]: 400,
-  [MISSING_CAPABILITY]: 400,
-  [UNSUPPORTED_VERSION]: 400,
+  [MCP_CODE.headerMismatch]: 400,
+  [MCP_CODE.missingCapability]: 400,
+  [MCP_CODE.unsupportedVersion]: 400,
 };
 /** After this time the response begins as an event stream, so that the client sees that the daemon works on it. */
 const SLOW_MS = 1000;

@@ -1,5 +1,5 @@
 import { RawJson } from '../../shared/framing/raw-json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText } from './message.js';
 import type { Text } from './pending-texts.js';
 import { cancelled, type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
@@ -49,11 +49,9 @@ export class IncomingRequest implements RequestContext {
   #controller: AbortController | undefined;
   #onCancel: (() => void) | undefined;
   #afterReply: (() => void)[] | undefined;
-  isCancelled = false;
-  /** The client has cancelled it and expects no reply. */
-  isUnwanted = false;
-  isOpen = true;
-  #isSettled = false;
+  #state: 'running' | 'cancelled' | 'settled' = 'running';
+  /** `unwanted`: the client has cancelled it and expects none. `undeliverable`: the connection has closed. */
+  #replyIs: 'wanted' | 'unwanted' | 'undeliverable' = 'wanted';
 
   /** Without an id it is a notification, which gets no reply. */
   constructor(open: OpenRequests, method: string, id?: IdText, reply?: Reply) {
@@ -72,9 +70,29 @@ export class IncomingRequest implements RequestContext {
     return this.#controller.signal;
   }
 
-  cancel(): void {
-    if (this.isCancelled) return;
-    this.isCancelled = true;
+  get isCancelled(): boolean {
+    return this.#state === 'cancelled';
+  }
+
+  get isOpen(): boolean {
+    return this.#state !== 'settled' && this.#replyIs !== 'undeliverable';
+  }
+
+  /** `wantsReply`: the client expects a reply nevertheless. */
+  cancel(wantsReply: boolean): void {
+    this.#replyIs = wantsReply ? 'wanted' : 'unwanted';
+    this.#cancel();
+  }
+
+  /** The connection has closed: it is cancelled, and gets no reply. */
+  disconnect(): void {
+    this.#replyIs = 'undeliverable';
+    this.#cancel();
+  }
+
+  #cancel(): void {
+    if (this.#state !== 'running') return;
+    this.#state = 'cancelled';
     this.#onCancel?.();
     this.#controller?.abort();
   }
@@ -85,7 +103,7 @@ export class IncomingRequest implements RequestContext {
   }
 
   markEndless(): void {
-    if (!this.#isSettled) this.#open.endless.add(this);
+    if (this.#state !== 'settled') this.#open.endless.add(this);
   }
 
   afterReply(run: () => void): void {
@@ -95,31 +113,30 @@ export class IncomingRequest implements RequestContext {
 
   answer(result: unknown): void {
     const { id } = this;
-    if (this.#isSettled) return;
+    if (this.#state === 'settled') return;
     this.#settle(id === undefined ? undefined : this.#resultText(id, result));
   }
 
   answerJson(result: string): void {
-    if (!this.#isSettled) this.#settle(`{"jsonrpc":"2.0","id":${this.id},"result":${result}}`);
+    if (this.#state !== 'settled') this.#settle(`{"jsonrpc":"2.0","id":${this.id},"result":${result}}`);
   }
 
   fail(error: unknown): void {
     const { id } = this;
-    if (this.#isSettled) return;
+    if (this.#state === 'settled') return;
     // explained also for a notification, so that a bug is reported
     const explained = this.#explain(error);
     this.#settle(id === undefined ? undefined : errorText(id, explained));
   }
 
   #settle(text: Text | undefined): void {
-    this.#isSettled = true;
+    this.#state = 'settled';
     const { byId, notifications, endless } = this.#open;
     // before the reply, so that the client may use the id again when it has it
     if (this.id === undefined) notifications.delete(this);
     else byId.delete(this.id);
     if (endless.size > 0) endless.delete(this);
-    if (this.isOpen) this.#reply?.(this.isUnwanted ? undefined : text);
-    this.isOpen = false;
+    if (this.#replyIs !== 'undeliverable') this.#reply?.(this.#replyIs === 'wanted' ? text : undefined);
     this.#onCancel = undefined;
     if (this.#afterReply !== undefined) for (const run of this.#afterReply) run();
   }

@@ -1,5 +1,5 @@
 import { OverloadedError } from '../../shared/call-errors.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { IncomingRequest, type OpenRequests, type Reply, type RequestContext } from './incoming-request.js';
 import type { IdText, Incoming } from './message.js';
 import { type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
@@ -64,21 +64,15 @@ export class IncomingRequests {
   }
 
   cancel(id: IdText, wantsReply = true): void {
-    const incoming = this.#open.byId.get(id);
-    if (incoming === undefined) return;
-    incoming.isUnwanted = !wantsReply;
-    incoming.cancel();
+    this.#open.byId.get(id)?.cancel(wantsReply);
   }
 
   close(): void {
     const { byId, notifications } = this.#open;
-    for (const request of [...byId.values(), ...notifications]) {
-      request.isOpen = false;
-      request.cancel();
-    }
+    for (const request of [...byId.values(), ...notifications]) request.disconnect();
   }
 
-  /** Now and then a new Map is made: one with a high churn keeps old entries alive (see `InFlight` of src/link). */
+  /** Now and then a new Map is made: one with a high churn keeps old entries alive (see `CallsById` of src/link). */
   #add(id: IdText, incoming: IncomingRequest): void {
     const open = this.#open;
     this.#added += 1;

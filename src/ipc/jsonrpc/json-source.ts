@@ -1,5 +1,6 @@
+import { endOfString as endOfStringBytes } from '../../shared/framing/json-string.js';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /**
  * The source text of a member of a JSON object. JSON.parse rounds 1763276400123456789 to a multiple of 256, so a client
@@ -79,23 +80,11 @@ export function isDeeperThan(limit: number, bytes: Buffer): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = endOfStringBytes(bytes, at);
+    if (byte === QUOTE) at = endOfStringBytes(bytes, at) - 1;
     else if (byte === 0x5b || byte === 0x7b) {
       depth += 1;
       if (depth > limit) return true;
     } else if (byte === 0x5d || byte === 0x7d) depth -= 1;
   }
   return false;
-}
-
-/** The closing quote, or the end where there is none. It jumps from quote to quote, as most bytes are in strings. */
-function endOfStringBytes(bytes: Buffer, start: number): number {
-  for (let from = start + 1; ; ) {
-    const quote = bytes.indexOf(QUOTE, from);
-    if (quote === -1) return bytes.length;
-    let escapes = 0;
-    while (bytes[quote - 1 - escapes] === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return quote;
-    from = quote + 1;
-  }
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { elementSources, isDeeperThan, memberSource } from './json-source.js';
 import type { ErrorObject } from './rpc-error.js';
 

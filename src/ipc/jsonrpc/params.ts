@@ -1,6 +1,6 @@
 import type { Selection } from '../../fleet/fleet.js';
 import { isObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { RpcError } from './rpc-error.js';
 
 /**

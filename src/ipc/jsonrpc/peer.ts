@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Reply } from './incoming-request.js';
 import { IncomingRequests, type Method } from './incoming-requests.js';
 import { type Incoming, NO_ID, readLine } from './message.js';
@@ -48,10 +48,10 @@ export class Peer {
   readonly #incoming: IncomingRequests;
   readonly #outgoing: OutgoingRequests;
   readonly #queue: WriteQueue;
-  #reason: string | undefined;
-  #wasDropped = false;
-  #hasClosed = false;
-  #inputEnded = false;
+  /** `input ended`: the other side sends nothing more, and may wait for replies. */
+  #state: 'open' | 'input ended' | 'closed' = 'open';
+  /** Why it ends; the first cause counts. `isLimit`: this side ends it because of a limit. */
+  #cause: { reason: string; isLimit: boolean } | undefined;
   #probe: unknown;
 
   constructor(stream: Duplex, options: PeerOptions = {}) {
@@ -71,12 +71,12 @@ export class Peer {
     this.closed = new Promise((resolve) => {
       stream.on('close', () => {
         this.#finish();
-        resolve(this.#reason ?? 'the other side closed it');
+        resolve(this.#reason);
       });
     });
     stream.on('data', (chunk: Buffer) => framer.push(chunk));
     stream.on('error', (error) => {
-      this.#reason ??= error.message;
+      this.#cause ??= { reason: error.message, isLimit: false };
     });
     stream.on('end', () => this.#inputEnd());
   }
@@ -125,18 +125,22 @@ export class Peer {
   }
 
   destroy(reason = 'closed here'): void {
-    this.#reason ??= reason;
+    this.#cause ??= { reason, isLimit: false };
     this.#stream.destroy();
     this.#finish();
   }
 
   /** Whether this side ended the connection because of a limit. */
   get wasDropped(): boolean {
-    return this.#wasDropped;
+    return this.#cause?.isLimit === true;
+  }
+
+  get #reason(): string {
+    return this.#cause?.reason ?? 'the other side closed it';
   }
 
   #drop(reason: string): void {
-    this.#wasDropped = true;
+    this.#cause ??= { reason, isLimit: true };
     this.destroy(reason);
   }
 
@@ -145,14 +149,14 @@ export class Peer {
   }
 
   #read(incoming: Incoming | Incoming[]): void {
-    if (this.#hasClosed) return;
+    if (this.#state === 'closed') return;
     if (Array.isArray(incoming)) this.#readBatch(incoming);
     else this.#readOne(incoming, this.#reply);
   }
 
   readonly #reply: Reply = (text) => {
     if (text !== undefined) this.#send(text);
-    if (this.#inputEnded && this.#incoming.size === 0) this.end();
+    if (this.#state === 'input ended' && this.#incoming.size === 0) this.end();
   };
 
   #readOne(message: Incoming, reply: Reply): void {
@@ -202,24 +206,25 @@ export class Peer {
   }
 
   #inputEnd(): void {
-    this.#inputEnded = true;
+    if (this.#state === 'closed') return;
+    this.#state = 'input ended';
     this.#outgoing.close('the other side ended it');
     if (this.#incoming.size === 0) this.end();
     else this.#probeClient();
   }
 
   #probeClient(): void {
-    if (this.#hasClosed || this.#incoming.size === 0) return;
+    if (this.#state === 'closed' || this.#incoming.size === 0) return;
     if (this.#queue.queued === 0) this.#queue.send(' ');
     this.#probe = this.#clock.setTimeout(() => this.#probeClient(), PROBE_MS);
   }
 
   #finish(): void {
-    if (this.#hasClosed) return;
-    this.#hasClosed = true;
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
     this.#clock.clearTimeout(this.#probe);
     this.#queue.close();
-    this.#outgoing.close(this.#reason ?? 'the other side closed it');
+    this.#outgoing.close(this.#reason);
     this.#incoming.close();
   }
 }

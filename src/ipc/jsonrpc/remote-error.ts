@@ -1,6 +1,6 @@
 import type { WireError } from '../../fleet/fleet.js';
 import { type ErrorDetails, ToolherdError } from '../../shared/errors.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { ErrorObject } from './rpc-error.js';
 
 /** The error types for JSON-RPC's own codes. */

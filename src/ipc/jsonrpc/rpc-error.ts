@@ -1,6 +1,6 @@
 import type { WireError } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText } from './message.js';
 
 /** The `error` of a reply. */

@@ -1,5 +1,5 @@
 import type { OnRequest } from '../../fleet/fleet.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { RpcError } from '../jsonrpc/rpc-error.js';
 

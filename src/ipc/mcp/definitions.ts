@@ -1,7 +1,9 @@
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../../fleet/fleet.js';
-import { acceptableSchema } from './acceptable-schema.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
 
 type Definition = Record<string, unknown>;
+
+const ANYTHING: JsonObject = { type: 'object' };
 
 /**
  * The entries of the herd's lists as definitions of MCP. Clients reject a whole list for one bad definition, so the
@@ -39,4 +41,35 @@ export function templateDefinition(entry: TemplateEntry): Definition {
 
 function described(description: string | null): Definition {
   return description === null ? {} : { description };
+}
+
+/**
+ * The schema of a tool's arguments, if the official clients accept it. They check `type`, `properties` and `required`,
+ * and reject the whole list for one bad schema. So a bad one is replaced by a schema that allows everything, and the
+ * server checks the arguments. A property that is `true` or `false` is written as an object.
+ */
+export function acceptableSchema(schema: unknown): JsonObject {
+  if (!isObject(schema) || schema.type !== 'object') return ANYTHING;
+  const { properties, required } = schema;
+  if (required !== undefined && !isTexts(required)) return ANYTHING;
+  if (properties === undefined) return schema;
+  if (!isObject(properties)) return ANYTHING;
+  const values = Object.values(properties);
+  if (values.every(isObjectOrArray)) return schema;
+  if (!values.every((value) => isObjectOrArray(value) || typeof value === 'boolean')) return ANYTHING;
+  const written = Object.entries(properties).map(([name, value]) => [name, asObject(value)]);
+  return { ...schema, properties: Object.fromEntries(written) };
+}
+
+function asObject(schema: unknown): unknown {
+  if (typeof schema !== 'boolean') return schema;
+  return schema ? {} : { not: {} };
+}
+
+function isObjectOrArray(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }

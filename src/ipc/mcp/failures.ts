@@ -1,5 +1,5 @@
 import type { McpResult, WireError } from '../../fleet/fleet.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import { RpcError, toErrorObject } from '../jsonrpc/rpc-error.js';
 
 /** Errors that an MCP client gets as JSON-RPC errors: the request was wrong, and to repeat it will not help. */
@@ -7,7 +7,7 @@ const CODES: Readonly<Record<string, number>> = {
   ServerNotFoundError: CODE.invalidParams,
   MCPToolNotFoundError: CODE.invalidParams,
   MCPPromptNotFoundError: CODE.invalidParams,
-  MCPResourceNotFoundError: -32002,
+  MCPResourceNotFoundError: MCP_CODE.resourceNotFound,
 };
 
 /** The error of a failed request for the client: the server's own unchanged, ours with why and fix. */
@@ -52,7 +52,9 @@ function quoted(text: string): string {
 
 function nextStep({ type, sent, retryable }: WireError): string {
   if (retryable) return 'It can be tried again in a few seconds.';
-  if (type === 'ServerCrashedError') return 'The server is started again; new calls can be made at once.';
+  // the keeper has not decided yet whether this crash leads to a restart or to quarantine
+  if (type === 'ServerCrashedError')
+    return 'A new call waits for the restart, or is refused with the reason why there is none.';
   if (sent) return 'New calls can be made at once.';
   return 'Trying again will not help until a person has fixed it.';
 }

@@ -1,9 +1,7 @@
-import type { Fleet } from '../../fleet/fleet.js';
+import type { Fleet, ListName, LogEvent } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
-import type { McpLevel } from '../../shared/log-levels.js';
+import { isMcpLevelAtLeast, knownMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 import type { Peer } from '../jsonrpc/peer.js';
-import { onListChanges } from './list-changes.js';
-import { onLogMessages } from './log-messages.js';
 
 export interface McpNotificationsOptions {
   readonly fleet: Pick<Fleet, 'subscribe'>;
@@ -44,4 +42,64 @@ export class McpNotifications {
     this.#endLists?.();
     this.#endLog?.();
   }
+}
+
+export interface ListChangesOptions {
+  fleet: Pick<Fleet, 'subscribe'>;
+  clock: Clock;
+  /** Whether the client sees this server. */
+  isShown(server: string): boolean;
+  notify(list: ListName): void;
+}
+
+/** Changes within this time become one notification: a herd that starts changes its lists a dozen times. */
+const QUIET_MS = 100;
+
+/** Listens for changed lists. Returns a function that ends it. */
+export function onListChanges({ fleet, clock, isShown, notify }: ListChangesOptions): () => void {
+  const changed = new Set<ListName>();
+  let timer: unknown;
+  const notifyAll = () => {
+    const lists = [...changed];
+    changed.clear();
+    for (const list of lists) notify(list);
+  };
+  const end = fleet.subscribe(['catalog'], (event) => {
+    if (event.topic !== 'catalog' || !isShown(event.server)) return;
+    if (changed.size === 0) timer = clock.setTimeout(notifyAll, QUIET_MS);
+    changed.add(event.list);
+  });
+  return () => {
+    end();
+    clock.clearTimeout(timer);
+  };
+}
+
+export interface LogMessagesOptions {
+  fleet: Pick<Fleet, 'subscribe'>;
+  /** Whether the client sees this server. */
+  isShown(server: string): boolean;
+  /** The client sees one server: its loggers keep their names. */
+  isAlone(): boolean;
+  /** The lowest level that is sent; undefined: nothing is sent. */
+  level(): McpLevel | undefined;
+  notify(message: Record<string, unknown>): void;
+}
+
+/** Listens for MCP log messages of servers. Returns a function that ends it. */
+export function onLogMessages(options: LogMessagesOptions): () => void {
+  const { fleet, isShown, isAlone, level: least, notify } = options;
+  const onLog = ({ server, logger, message, data = message, mcp_level }: LogEvent) => {
+    const from = least();
+    // lines of stderr are only for the log files
+    if (mcp_level === undefined || from === undefined) return;
+    const level = knownMcpLevel(mcp_level);
+    if (!isMcpLevelAtLeast(level, from)) return;
+    const own = logger === null ? {} : { logger };
+    const named = { logger: logger === null ? server : `${server}/${logger}` };
+    notify({ level, ...(isAlone() ? own : named), data });
+  };
+  return fleet.subscribe(['log'], (event) => {
+    if (event.topic === 'log' && isShown(event.server)) onLog(event);
+  });
 }

@@ -1,17 +1,18 @@
 import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { MCP_LEVELS } from '../../shared/log-levels.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { MCP_LEVELS } from '../../shared/mcp/log-levels.js';
+import { RESOURCE_UPDATED } from '../../shared/mcp/mcp-names.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
+import { ConnectionResourceWatches } from './connection-resource-watches.js';
 import { toRpcError } from './failures.js';
 import type { SuspendableCall } from './mcp-2026/suspendable-call.js';
 import { McpNotifications } from './notifications.js';
 import { McpReplySink } from './reply-sink.js';
-import { ResourceSubscriptions } from './resource-subscriptions.js';
 import { CAPABILITIES, negotiate, SERVER_INFO } from './server-info.js';
 import { SuspendedCalls } from './suspended-calls.js';
 
@@ -31,7 +32,7 @@ export interface McpSessionOptions {
 export class McpSession {
   readonly #options: McpSessionOptions;
   readonly #notifications: McpNotifications;
-  readonly #resources: ResourceSubscriptions;
+  readonly #resources: ConnectionResourceWatches;
   readonly clock: Clock;
   readonly suspended: SuspendedCalls<SuspendableCall>;
   readonly #keptCalls = new Set<SuspendableCall>();
@@ -45,9 +46,7 @@ export class McpSession {
     this.suspended = suspended ?? new SuspendedCalls(clock);
     const { isShown, isAlone } = this;
     this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isAlone });
-    this.#resources = new ResourceSubscriptions((update) =>
-      peer.notify('notifications/resources/updated', update),
-    );
+    this.#resources = new ConnectionResourceWatches((update) => peer.notify(RESOURCE_UPDATED, update));
   }
 
   /** Whether this connection sees the server. */

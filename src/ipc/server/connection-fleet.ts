@@ -1,5 +1,5 @@
 import type { Fleet, FleetEvent, LocalFleet } from '../../fleet/fleet.js';
-import { fromVerbs, VERBS } from '../verbs/verbs.js';
+import { fromVerbs } from '../verbs/verbs.js';
 import type { AgentFiles, ConnectionView, FleetProvider } from './fleet-provider.js';
 
 /**
@@ -24,8 +24,8 @@ export class ConnectionFleet {
     this.#view = provider.global(caller);
     this.#source = this.#view.fleetForReading();
     this.fleet = {
-      ...fromVerbs((_, name) => {
-        const present = VERBS[name].acts ? () => this.#fleetForUse() : () => this.#view.fleetForReading();
+      ...fromVerbs(({ usesServers }, name) => {
+        const present = usesServers ? () => this.#fleetForUse() : () => this.#view.fleetForReading();
         return (...args) => (present()[name] as (...args: unknown[]) => Promise<unknown>)(...args);
       }),
       forward: (params, sink) => this.#fleetForUse().forward(params, sink),

@@ -1,7 +1,4 @@
-import type { Fleet, FleetEvent } from '../../fleet/fleet.js';
-
-export type Topic = FleetEvent['topic'];
-export const TOPICS: readonly Topic[] = ['state', 'log', 'catalog', 'call', 'notification'];
+import type { Fleet, FleetEvent, Topic } from '../../fleet/fleet.js';
 
 /** The event subscriptions of one connection. A second subscription to a topic replaces its choice of servers. */
 export class EventSubscriptions {

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
-import type { Closing } from '../../fleet/closing.js';
+import type { Closing } from '../../fleet/events.js';
+import { TOPICS } from '../../fleet/events.js';
 import type { CallContext, LocalFleet, ManyContext } from '../../fleet/fleet.js';
 import { toMetrics } from '../../fleet/metrics.js';
 import { API_VERSION } from '../../shared/version.js';
@@ -11,7 +12,7 @@ import type { McpSession } from '../mcp/session.js';
 import { readArguments } from '../verbs/read-params.js';
 import { type AnyVerb, VERB_NAMES, VERBS, type VerbName } from '../verbs/verbs.js';
 import type { ConnectionFleet } from './connection-fleet.js';
-import { type EventSubscriptions, TOPICS } from './event-subscriptions.js';
+import type { EventSubscriptions } from './event-subscriptions.js';
 import type { Lifecycle } from './lifecycle.js';
 
 /** What `fleet/hello` says of the daemon. */

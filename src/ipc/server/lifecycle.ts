@@ -1,4 +1,4 @@
-import type { Closing } from '../../fleet/closing.js';
+import type { Closing } from '../../fleet/events.js';
 
 /**
  * - `serving`: it takes connections and calls;

@@ -1,5 +1,5 @@
-import { MCP_2026_VERSION } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { MCP_2026_VERSION } from '../../shared/mcp/mcp-names.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { RpcError } from '../jsonrpc/rpc-error.js';

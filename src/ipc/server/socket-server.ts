@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { CLOSING, type Closing } from '../../fleet/closing.js';
+import { CLOSING, type Closing } from '../../fleet/events.js';
 import type { Caller, LocalFleet } from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';

@@ -61,6 +61,11 @@ function read(socket: Socket): Buffer | null {
   return socket.read() as Buffer | null;
 }
 
+/** Whether the first bytes of a connection are an HTTP method. */
+export function looksLikeHttp(head: Buffer): boolean {
+  return protocolOf(head) === 'http';
+}
+
 /** Undefined while both are possible. */
 function protocolOf(head: Buffer): keyof ProtocolServers | undefined {
   const fits = HTTP_BEGINS.filter((begin) => {

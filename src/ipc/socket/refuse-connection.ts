@@ -3,11 +3,11 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import { Framer } from '../../shared/framing/framer.js';
 import { type IdText, type Incoming, readLine } from '../jsonrpc/message.js';
 import { type ErrorObject, errorText } from '../jsonrpc/rpc-error.js';
+import { looksLikeHttp } from './protocol-detection.js';
 
 /** How long a refused client may take to send its request. */
 const PATIENCE_MS = 1000;
 const MOST_BYTES = 65_536;
-const HTTP = /^(GET|POST|DELETE|HEAD|OPTIONS|PUT|PATCH) /;
 
 /** Answers each request of a connection with an error, in its protocol, and closes it. `closed` runs when it has ended. */
 export function refuseConnection(
@@ -27,7 +27,7 @@ export function refuseConnection(
   });
   let isFirst = true;
   socket.on('data', (chunk: Buffer) => {
-    if (isFirst && HTTP.test(chunk.toString('latin1', 0, 8))) socket.end(unavailable(error));
+    if (isFirst && looksLikeHttp(chunk)) socket.end(unavailable(error));
     else if (!socket.writableEnded) framer.push(chunk);
     isFirst = false;
   });

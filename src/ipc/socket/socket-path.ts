@@ -23,7 +23,7 @@ export interface SocketPathOptions {
 }
 
 /** The limit of macOS: 103 bytes and a NUL. Longer paths are cut without an error. */
-export const MAX_PATH_BYTES = 103;
+const MAX_PATH_BYTES = 103;
 const ELSEWHERE = 'set TOOLHERD_SOCKET (or --socket) to a path in a folder of your own, mode 0700';
 
 export function findSocketPath({ flag, environment, stateFolder }: SocketPathOptions): string {

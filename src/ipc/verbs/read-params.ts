@@ -11,7 +11,7 @@ import {
   type RequestParams,
   type ResourceParams,
 } from '../../fleet/fleet.js';
-import { LOG_LEVELS } from '../../shared/log-levels.js';
+import { LOG_LEVELS } from '../../shared/mcp/log-levels.js';
 import { type Params, wrong } from '../jsonrpc/params.js';
 import type { VerbArguments, VerbName } from './verbs.js';
 

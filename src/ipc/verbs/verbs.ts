@@ -3,6 +3,20 @@ import type { Fleet } from '../../fleet/fleet.js';
 /** The methods of `Fleet` that are requests on the socket. `subscribe` and `shutdown` concern the connection itself. */
 export type VerbName = Exclude<keyof Fleet, 'subscribe' | 'shutdown'>;
 
+/** Which context the last argument of a method is: of one call, of many, or none. */
+type ContextOf<Name extends VerbName> =
+  Parameters<Fleet[Name]> extends readonly [unknown, context?: infer Context]
+    ? 'onResult' extends keyof NonNullable<Context>
+      ? 'many'
+      : 'signal' extends keyof NonNullable<Context>
+        ? 'call'
+        : undefined
+    : undefined;
+
+/** The arguments of a method without its context. */
+export type VerbArguments<Name extends VerbName> =
+  ContextOf<Name> extends undefined ? Parameters<Fleet[Name]> : [params: Parameters<Fleet[Name]>[0]];
+
 /**
  * One method of `Fleet` on the socket. The names of params and results are those of docs/PROTOCOL.md. read-params.ts has
  * the other direction, which a client does not load.
@@ -13,31 +27,25 @@ interface Verb<Args extends readonly unknown[]> {
    * It makes a connection an agent, which gets its own instances of the `per-agent` servers. A connection that only looks
    * at the herd needs none.
    */
-  acts: boolean;
+  usesServers?: true;
   toParams(...args: Args): object;
   /** The field of the answer that holds the result; absent: the answer is the result. */
   field?: string;
-  /** Its last argument is a context: of one call, or of many. */
-  context?: 'call' | 'many';
 }
 
-export type VerbArguments<Name extends VerbName> =
-  Parameters<Fleet[Name]> extends readonly [infer Params, context?: unknown]
-    ? Name extends 'prompt' | 'resource' | 'request' | 'call' | 'callMany' | 'broadcast'
-      ? [Params]
-      : Parameters<Fleet[Name]>
-    : Parameters<Fleet[Name]>;
+/** A method whose last argument is a context says which. */
+type VerbOf<Name extends VerbName> = Verb<VerbArguments<Name>> &
+  (ContextOf<Name> extends undefined ? unknown : { context: ContextOf<Name> });
 
-const order = (method: 'start' | 'stop' | 'restart' | 'reset'): Verb<VerbArguments<'start'>> => ({
+const order = (method: 'start' | 'stop' | 'restart' | 'reset'): VerbOf<'start'> => ({
   method: `fleet/${method}`,
-  acts: false,
   toParams: (selection, wait) => ({ ...selection, wait }),
   field: 'servers',
 });
 
-const list = (method: 'tools' | 'prompts' | 'resources'): Verb<VerbArguments<'tools'>> => ({
+const list = (method: 'tools' | 'prompts' | 'resources'): VerbOf<'tools'> => ({
   method: `fleet/${method}`,
-  acts: true,
+  usesServers: true,
   toParams: (server, refresh) => ({ server, refresh }),
 });
 
@@ -45,10 +53,9 @@ const list = (method: 'tools' | 'prompts' | 'resources'): Verb<VerbArguments<'to
  * Every verb of the fleet. The methods of the socket, the client of the socket, the client in one process and the answer
  * to "does this make a connection an agent" are made from this table.
  */
-export const VERBS: { readonly [Name in VerbName]: Verb<VerbArguments<Name>> } = {
+export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
   status: {
     method: 'fleet/status',
-    acts: false,
     toParams: (servers) => ({ servers }),
   },
   start: order('start'),
@@ -60,82 +67,74 @@ export const VERBS: { readonly [Name in VerbName]: Verb<VerbArguments<Name>> } =
   resources: list('resources'),
   prompt: {
     method: 'fleet/prompt',
-    acts: true,
+    usesServers: true,
     toParams: (params) => params,
     context: 'call',
   },
   resource: {
     method: 'fleet/resource',
-    acts: true,
+    usesServers: true,
     toParams: (params) => params,
     context: 'call',
   },
   request: {
     method: 'fleet/request',
-    acts: true,
+    usesServers: true,
     toParams: (params) => params,
     context: 'call',
   },
   call: {
     method: 'fleet/call',
-    acts: true,
+    usesServers: true,
     toParams: (params) => params,
     context: 'call',
   },
   callMany: {
     method: 'fleet/call_many',
-    acts: true,
+    usesServers: true,
     toParams: (params) => params,
     field: 'results',
     context: 'many',
   },
   broadcast: {
     method: 'fleet/broadcast',
-    acts: true,
+    usesServers: true,
     toParams: (params) => params,
     field: 'results',
     context: 'many',
   },
   inspect: {
     method: 'fleet/inspect',
-    acts: false,
     toParams: (server) => ({ server }),
   },
   pins: {
     method: 'fleet/pins',
-    acts: false,
     toParams: (params = {}) => params,
   },
   authorize: {
     method: 'fleet/authorize',
-    acts: false,
     toParams: (params) => params,
   },
   logout: {
     method: 'fleet/logout',
-    acts: false,
     toParams: (server) => ({ server }),
   },
   reload: {
     method: 'fleet/reload',
-    acts: false,
     toParams: (dryRun) => ({ dry_run: dryRun }),
   },
   logs: {
     method: 'fleet/logs',
-    acts: false,
     toParams: (params = {}) => params,
     field: 'entries',
   },
   register: {
     method: 'fleet/register',
-    acts: false,
     toParams: (document, folder) => ({ ...document, _meta: folder && { folder } }),
     field: 'servers',
   },
   unregister: {
     method: 'fleet/unregister',
-    acts: false,
     toParams: (name) => ({ name }),
     field: 'servers',
   },
@@ -144,7 +143,7 @@ export const VERBS: { readonly [Name in VerbName]: Verb<VerbArguments<Name>> } =
 export const VERB_NAMES = Object.keys(VERBS) as VerbName[];
 
 /** A verb for code that treats all of them alike. */
-export type AnyVerb = Omit<Verb<unknown[]>, 'toParams'> & { toParams(...args: unknown[]): object };
+export type AnyVerb = Verb<unknown[]> & { context?: 'call' | 'many' };
 export type AnyFleetMethod = (...args: unknown[]) => Promise<unknown>;
 
 /** Makes the methods of a fleet from the table. */

@@ -3,6 +3,7 @@ import type { OAuthDiscoveryState, OAuthTokens } from '@modelcontextprotocol/cli
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import { AuthRequiredError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { Callback } from './callback.js';
 import type { Challenge } from './challenge.js';
 import { ClientProvider } from './client-provider.js';
@@ -109,7 +110,8 @@ export class Attempt {
       this.#close();
       this.#settle.resolve();
     } catch (error) {
-      const failure = error instanceof AuthRequiredError ? error : notGranted(name, reasonOf(error), error);
+      const failure =
+        error instanceof AuthRequiredError ? error : notGranted(name, oauthFailureText(error), error);
       this.end(failure);
       throw failure;
     }
@@ -169,15 +171,15 @@ async function listen(
 }
 
 function tooLate(name: string): MCPTimeoutError {
-  return new MCPTimeoutError(`${name}: nobody authorised it in ${PERSON_MS / 60_000} minutes`, {
-    fix: `toolherd auth ${name}`,
+  return new MCPTimeoutError(`${name}: it was not authorised within ${PERSON_MS / 60_000} minutes`, {
+    fix: `toolherd auth ${shellWord(name)}`,
   });
 }
 
 function cannotAsk(name: string, cause: unknown): AuthRequiredError {
-  const given = `toolherd auth ${name} --client-id ID --client-secret-stdin`;
+  const given = `toolherd auth ${shellWord(name)} --client-id ID --client-secret-stdin`;
   return new AuthRequiredError(`${name}: an authorisation cannot be asked for`, {
-    why: reasonOf(cause),
+    why: oauthFailureText(cause),
     fix: `give a client that is registered there (${given}), or set 'headers.Authorization' in its config`,
     cause,
   });
@@ -187,7 +189,7 @@ function cannotAsk(name: string, cause: unknown): AuthRequiredError {
  * Why it failed. The SDK quotes answers of authorization servers, which may hold anything; only its own words are passed
  * on.
  */
-function reasonOf(error: unknown): string {
+function oauthFailureText(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string')
     return `the authorization server said: ${word(error.code)}`;

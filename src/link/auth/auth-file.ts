@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { MCPError } from '../../shared/call-errors.js';
+import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject } from '../../shared/json.js';
-import { replaceFile } from '../../shared/replace-file.js';
-import { validRecord } from './check-record.js';
-import type { AuthRecord } from './record.js';
+import { type AuthRecord, validRecord } from './record.js';
 
 /**
  * The file with tokens and client secrets: mode 0600, replaced atomically. Each change reads it again, so that two daemons

@@ -1,13 +1,14 @@
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../../shared/call-errors.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Challenge } from './challenge.js';
 
 /** One request needs a scope that the token lacks; others may not need it. */
 export class ScopeRequiredError extends AuthRequiredError {}
 
 /** A 401 that asks for no token: from the server, or from a gateway in front of it. */
-export class UnchallengedError extends AuthRequiredError {}
+class UnchallengedError extends AuthRequiredError {}
 
 /** The ending of a link whose server answered 401. */
 export function authEnding(error: AuthRequiredError): Failed {
@@ -28,7 +29,9 @@ export function tokenRefused(name: string): AuthRequiredError {
 export function unchallenged(name: string, hasToken: boolean): AuthRequiredError {
   return new UnchallengedError(`${name}: answered 401 and did not ask for a token`, {
     why: hasToken ? 'it does not accept the token that we have' : 'there is no token for it',
-    fix: hasToken ? `toolherd auth ${name} --logout; then: toolherd auth ${name}` : `toolherd auth ${name}`,
+    fix: hasToken
+      ? `toolherd auth ${shellWord(name)} --logout; then: toolherd auth ${shellWord(name)}`
+      : `toolherd auth ${shellWord(name)}`,
   });
 }
 
@@ -44,7 +47,7 @@ export function notGranted(name: string, why: string, cause?: unknown): AuthRequ
 export function notRenewedNow(name: string, host: string, cause: unknown): MCPConnectionError {
   return new MCPConnectionError(`${name}: its token could not be renewed now`, {
     why: `${host} gave no usable answer`,
-    fix: `try again; if it stays so: toolherd auth ${name}`,
+    fix: `try again; if it stays so: toolherd auth ${shellWord(name)}`,
     retryable: true,
     cause,
   });
@@ -54,7 +57,7 @@ export function scopeRequired(name: string, scope: string | undefined): ScopeReq
   const wanted = scope === undefined ? 'another scope' : `the scope ${words(scope)}`;
   return new ScopeRequiredError(`${name}: wants more than it was authorised for`, {
     why: `it answered 403 and asks for ${wanted}; the call was not taken`,
-    fix: `toolherd auth ${name}`,
+    fix: `toolherd auth ${shellWord(name)}`,
   });
 }
 
@@ -63,7 +66,7 @@ export function scopeNotEnough(name: string, scope: string | undefined): ScopeRe
   const asked = scope === undefined ? '' : ` for ${words(scope)}`;
   return new ScopeRequiredError(`${name}: refuses what it was authorised for`, {
     why: `it answered 403 and asks${asked}, which the authorisation asked for already`,
-    fix: `check what your account may do there; another account: toolherd auth ${name} --logout`,
+    fix: `check what your account may do there; another account: toolherd auth ${shellWord(name)} --logout`,
   });
 }
 
@@ -76,7 +79,7 @@ export function headerRefused(
   const Refused = asksForToken ? AuthRequiredError : UnchallengedError;
   return new Refused(`${name}: does not accept the credentials that it was given`, {
     why: `it answered 401 to 'headers.${header}' of its config`,
-    fix: `mend the value of 'headers.${header}' (${origin.file}:${origin.line}) or the variable in it, then: toolherd reset ${name}`,
+    fix: `correct the value of 'headers.${header}' (${origin.file}:${origin.line}) or the variable in it, then: toolherd reset ${shellWord(name)}`,
   });
 }
 
@@ -88,7 +91,7 @@ export function headersOnly({ name, origin }: RemoteSpec): AuthRequiredError {
 }
 
 function required(name: string, what: string, why: string, cause?: unknown): AuthRequiredError {
-  const details: MCPErrorDetails = { why, fix: `toolherd auth ${name}`, cause };
+  const details: MCPErrorDetails = { why, fix: `toolherd auth ${shellWord(name)}`, cause };
   return new AuthRequiredError(`${name}: ${what}`, details);
 }
 

@@ -1,6 +1,10 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../shared/clock.js';
 
+/** The statuses of responses without a body; `Response` refuses one. */
+export const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+const MOST_BYTES = 2 ** 20;
+
 /**
  * The fetch for requests to authorization servers. The MCP server names them, so nothing is sent to them unencrypted. The
  * SDK follows redirects, and only within one origin. `own`: the url of the MCP server itself, which may be plain http.
@@ -42,7 +46,3 @@ async function bodyOf({ body, url }: Response): Promise<Buffer> {
   }
   return Buffer.concat(parts);
 }
-
-const MOST_BYTES = 2 ** 20;
-
-const WITHOUT_BODY = new Set([204, 205, 304]);

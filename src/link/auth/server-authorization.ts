@@ -2,6 +2,7 @@ import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { RemoteSpec } from '../../config/schema/spec.js';
 import { AuthRequiredError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { Attempt } from './attempt.js';
 import type { AuthFile } from './auth-file.js';
 import type { Challenge } from './challenge.js';
@@ -238,7 +239,9 @@ export class ServerAuthorization {
 }
 
 function givenUp(name: string): AuthRequiredError {
-  return new AuthRequiredError(`${name}: the authorisation was given up`, { fix: `toolherd auth ${name}` });
+  return new AuthRequiredError(`${name}: the authorisation was given up`, {
+    fix: `toolherd auth ${shellWord(name)}`,
+  });
 }
 
 /** Errors that pass: the tokens may still be valid. */

@@ -8,7 +8,7 @@ import {
   ServerCrashedError,
   ServerUnavailableError,
 } from '../../shared/call-errors.js';
-import { shellWord } from '../../shared/shell-word.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 
 /** The error of a call whose incarnation ended like this. `sent`: the server had got the call. */
 export function endingError(name: string, ending: Ending, sent: boolean): MCPError {

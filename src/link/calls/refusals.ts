@@ -8,16 +8,15 @@ import {
   type RpcErrorObject,
   ServerUnavailableError,
 } from '../../shared/call-errors.js';
+import { messageOf } from '../../shared/errors.js';
 import { isObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Call } from './call.js';
-
-/** The server needs input, and this call has no agent that could give it (2026-07-28). */
-const MISSING_CAPABILITY = -32021;
 
 /** The errors of a session: what happened, why, and the next step. `name` is the server's. */
 export function unavailable(name: string, sent = false): MCPError {
-  const fix = `see "toolherd why ${name}"`;
+  const fix = `see "toolherd why ${shellWord(name)}"`;
   const message = `${name}: takes no more calls, it is stopping`;
   return new ServerUnavailableError(message, { retryable: true, sent, fix });
 }
@@ -30,7 +29,7 @@ export function overloaded(name: string, waiting: number, reads: boolean): MCPEr
 
 export function unwritable(name: string, method: string, cause: unknown, sent = false): MCPError {
   const message = `${name}: the params of ${method} cannot be written as JSON`;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const fix = 'give it values that JSON has, without circles';
   return new MCPProtocolError(message, { cause, sent, why, fix });
 }
@@ -50,7 +49,7 @@ export function timedOut(name: string, call: Call): MCPError {
   const why = sent
     ? 'the server was told to cancel it, but it may have run'
     : 'it was still waiting for its turn';
-  const fix = `see "toolherd logs ${name}", or raise ${hard ? 'max_timeout' : 'request_timeout'}`;
+  const fix = `see "toolherd logs ${shellWord(name)}", or raise ${hard ? 'max_timeout' : 'request_timeout'}`;
   return new MCPTimeoutError(message, { sent, retryable: true, why, fix });
 }
 
@@ -59,14 +58,18 @@ export function answered(name: string, call: Call, rpc: RpcErrorObject): MCPErro
   return new MCPProtocolError(message, {
     sent: true,
     rpc,
-    ...(rpc.code === MISSING_CAPABILITY ? unattended(rpc) : refused(name, rpc)),
+    ...(rpc.code === MCP_CODE.missingCapability ? unattended(rpc) : refused(name, rpc)),
   });
 }
 
 export function misanswered(name: string, call: Call, why: string): MCPError {
   const message = `${name}: the reply to ${call.method} is unusable: ${why}`;
   const what = 'the server answered with something that is no reply; the call may have run';
-  return new MCPProtocolError(message, { sent: true, why: what, fix: `see "toolherd logs ${name}"` });
+  return new MCPProtocolError(message, {
+    sent: true,
+    why: what,
+    fix: `see "toolherd logs ${shellWord(name)}"`,
+  });
 }
 
 export function tooLarge(name: string, call: Call, bytes: number): MCPError {
@@ -82,7 +85,9 @@ function refused(name: string, { code }: RpcErrorObject) {
   return {
     why: 'the server refused the request; whether it ran anything only the server knows',
     fix:
-      code === CODE.invalidParams ? `see "toolherd tools ${name} --schema"` : `see "toolherd logs ${name}"`,
+      code === CODE.invalidParams
+        ? `see "toolherd tools ${shellWord(name)} --schema"`
+        : `see "toolherd logs ${shellWord(name)}"`,
   };
 }
 

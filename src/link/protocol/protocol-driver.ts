@@ -1,3 +1,4 @@
+import { MCPConnectionError } from '../../shared/call-errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Opened } from '../link.js';
 
@@ -36,4 +37,12 @@ const ABOUT_REQUESTS = new Set(['notifications/cancelled', 'notifications/subscr
 
 export function isForDriver(method: string): boolean {
   return ABOUT_REQUESTS.has(method);
+}
+
+/** In `_meta`: the `config` of the server's entry. */
+export const CONFIG_KEY = 'toolherd/config';
+
+/** The error of a driver's request whose server has ended. */
+export function gone(name: string): MCPConnectionError {
+  return new MCPConnectionError(`${name}: is gone`);
 }

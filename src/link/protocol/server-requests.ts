@@ -1,8 +1,9 @@
 import type { Root, Settings } from '../../config/schema/spec.js';
+import { onAbort } from '../../shared/async.js';
 import type { Ask } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
-import { shellWord } from '../../shared/shell-word.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Call } from '../calls/call.js';
 import type { Session } from '../calls/session.js';
 
@@ -21,7 +22,7 @@ export interface RequestPorts {
 }
 
 /** The error that a server gets for its request: what was refused, why, and what would help. */
-export class RequestRefused extends Error {
+class RequestRefused extends Error {
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -29,9 +30,6 @@ export class RequestRefused extends Error {
     this.code = code;
   }
 }
-
-/** From the range that JSON-RPC leaves to implementations: a known method, but no agent can answer. */
-const REFUSED = -32000;
 
 /** Requests for a person or a model behind an agent, and the setting that may forbid them. */
 const FOR_AGENT: Readonly<Record<string, keyof Permissions>> = {
@@ -96,7 +94,7 @@ function callsOfOneCaller(ports: RequestPorts, method: string): Call[] {
   const calls = [...ports.session.running].filter(({ caller }) => caller !== undefined);
   const callers = new Set(calls.map(({ caller }) => caller));
   if (callers.size === 0) {
-    throw refusal(ports, method, 'no call is in flight, so there is nobody to ask', 'ask during a call');
+    throw refusal(ports, method, 'no call is in flight, so no agent can be asked', 'ask during a call');
   }
   const fix = `set 'sharing: per-agent' for ${ports.name}`;
   if (callers.size > 1) {
@@ -117,21 +115,19 @@ async function hold(
   ask: (signal: AbortSignal) => ReturnType<Ask>,
 ): Promise<JsonObject> {
   const wanted = new AbortController();
-  const abort = () => wanted.abort(signal.reason);
   const waiting = new Set(calls);
-  const over = new AbortController();
-  for (const call of calls) {
-    call.hold();
-    const ended = () =>
-      waiting.delete(call) && waiting.size === 0 && wanted.abort(new Error('the call has ended'));
-    call.ended.addEventListener('abort', ended, { once: true, signal: over.signal });
-  }
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true, signal: over.signal });
+  const ended = (call: Call) => {
+    if (waiting.delete(call) && waiting.size === 0) wanted.abort(new Error('the call has ended'));
+  };
+  for (const call of calls) call.hold();
+  const listeners = [
+    onAbort(signal, () => wanted.abort(signal.reason)),
+    ...calls.map((call) => onAbort(call.ended, () => ended(call))),
+  ];
   try {
     return await Promise.race([ask(wanted.signal), whenAborted(wanted.signal)]);
   } finally {
-    over.abort();
+    for (const end of listeners) end();
     for (const call of calls) call.release();
   }
 }
@@ -139,12 +135,10 @@ async function hold(
 /** Rejects when the answer is not wanted any more, even if the agent ignores the signal. */
 function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const abort = () => reject(new RequestRefused(REFUSED, 'the answer is not wanted any more'));
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    onAbort(signal, () => reject(new RequestRefused(MCP_CODE.failed, 'the answer is not wanted any more')));
   });
 }
 
 function refusal({ name }: RequestPorts, method: string, why: string, fix: string): RequestRefused {
-  return new RequestRefused(REFUSED, `toolherd cannot answer ${method} for ${name}: ${why}; ${fix}`);
+  return new RequestRefused(MCP_CODE.failed, `toolherd cannot answer ${method} for ${name}: ${why}; ${fix}`);
 }

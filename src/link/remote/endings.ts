@@ -7,6 +7,7 @@ import {
   MCPTimeoutError,
   ResultTooLargeError,
 } from '../../shared/call-errors.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { authEnding } from '../auth/errors.js';
 import { endingError } from '../calls/ending-error.js';
 import { type TransportFailure, wasRefused } from './transport-failure.js';
@@ -137,7 +138,7 @@ function fixOf(server: RemoteServer, failure: Described): string {
     case 'forgotten':
       return 'try again: a new session is being opened';
     default:
-      return `see "toolherd why ${server.name}", and the log of the server itself`;
+      return `see "toolherd why ${shellWord(server.name)}", and the log of the server itself`;
   }
 }
 
@@ -153,7 +154,7 @@ function whyUnreachable(code: string | undefined, message: string): string {
 function fixUnreachable(server: RemoteServer, code: string | undefined): string {
   if (code === 'EPROTO') return `check 'url' of ${server.name}: does the server speak TLS at that port?`;
   if (code !== undefined && TLS_FAULT.test(code)) {
-    return 'mend the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
+    return 'correct the certificate, or name its authority in NODE_EXTRA_CA_CERTS and restart the daemon';
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `check the host in 'url' of ${server.name}, and the network`;
@@ -185,5 +186,5 @@ function firstWords(text: string): string {
 }
 
 function logs(server: RemoteServer): string {
-  return `see "toolherd logs ${server.name}"`;
+  return `see "toolherd logs ${shellWord(server.name)}"`;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, wasAsleep } from '../../shared/clock.js';
 
 export interface HeartbeatOptions {
   clock: Clock;
@@ -9,9 +9,6 @@ export interface HeartbeatOptions {
   /** No answer in time. */
   stopped(): void;
 }
-
-/** A timer that fires later than this shows that this machine slept, not that the server is gone. */
-const LATE_MS = 500;
 
 /**
  * Pings the server over its connection. A host in between may vanish without closing it: TCP itself would notice after
@@ -54,8 +51,8 @@ export class Heartbeat {
     const { clock, timeoutMs, ping, stopped } = this.#options;
     const askedAt = clock.now();
     this.#timer = clock.setTimeout(() => {
-      const wasAsleep = clock.now() - askedAt > timeoutMs + LATE_MS;
-      if (wasAsleep || this.#receivedAt > askedAt) this.#ask();
+      // this machine slept, or the server sends a long message: neither shows that the server is gone
+      if (wasAsleep(clock, askedAt, timeoutMs) || this.#receivedAt > askedAt) this.#ask();
       else stopped();
     }, timeoutMs);
     ping();

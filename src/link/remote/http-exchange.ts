@@ -1,8 +1,9 @@
-import { setMaxListeners } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
+import { onAbort } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import { WITHOUT_BODY } from '../auth/oauth-fetch.js';
 import { EventGuard } from './event-guard.js';
 import { type RefusalHeaders, refusalHeaders } from './refusal-headers.js';
 import { SilenceWatch } from './silence-watch.js';
@@ -50,7 +51,6 @@ export interface ExchangeOptions {
 
 /** Shorter than any server keeps an idle connection, so that no request is written to a connection about to close. */
 const IDLE_SOCKET_MS = 2000;
-const WITHOUT_BODY = new Set([204, 205, 304]);
 /** The status texts that `Response` accepts; a server can send any. */
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -89,10 +89,7 @@ export class Exchanges {
         headers,
         agent: isSecure ? this.#secure : this.#plain,
       });
-      const abort = () => request.destroy();
-      // a transport has one signal for all its requests, and Node warns at the eleventh listener
-      if (signal) setMaxListeners(0, signal);
-      signal?.addEventListener('abort', abort, { once: true });
+      const endAbort = onAbort(signal ?? undefined, () => request.destroy());
       let isOver = false;
       const drop = () => {
         isOver = true;
@@ -125,7 +122,7 @@ export class Exchanges {
         resolve(this.#respond(incoming, exchange, signal ?? undefined));
       });
       request.once('close', () => {
-        signal?.removeEventListener('abort', abort);
+        endAbort();
         this.#ended(id, drop);
         // after a protocol upgrade neither a response nor an error follows
         fail({ kind: 'cut', code: undefined });

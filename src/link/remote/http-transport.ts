@@ -1,8 +1,8 @@
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/schema/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import { isObject, type JsonObject } from '../../shared/json.js';
-import { PROTOCOL_VERSION_KEY } from '../../shared/mcp-names.js';
+import { isObject, type JsonObject, metaOf } from '../../shared/json.js';
+import { PROTOCOL_VERSION_KEY } from '../../shared/mcp/mcp-names.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import { replyIds } from '../calls/reply-source.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
@@ -11,24 +11,14 @@ import { gaveUpStream } from './library-messages.js';
 import { type PendingRequest, PendingRequests } from './pending-requests.js';
 import { withHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
+import { RESUMING, StreamRecovery } from './stream-recovery.js';
 import { ToolHeaders } from './tool-headers.js';
 import { endsLink, type TransportFailure } from './transport-failure.js';
 
-/** How often the SDK tries to resume a broken stream before its call is lost, and when. */
-const RESUMING = {
-  initialReconnectionDelay: 500,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 1.5,
-  maxRetries: 2,
-};
-/** A stream that was cut is resumed at once: a server's `retry` is for streams that it ended on purpose. */
-const AFTER_CUT_MS = 50;
 /** A stream that stays open after the reply is closed after this time. */
 const LINGER_MS = 1000;
 /** The most notifications and answers that may be on their way at once. */
 const MOST_POSTING = 256;
-/** How often a lost stream of notifications is opened again. */
-const REOPEN_MS = 30_000;
 
 /**
  * Streamable HTTP on the SDK's transport, which sends requests and resumes streams. This class closes its gaps: every
@@ -42,14 +32,13 @@ export class HttpTransport implements RemoteTransport {
   readonly #pending = new PendingRequests();
   readonly #timers = new Set<unknown>();
   readonly #toolHeaders: ToolHeaders;
-  #state: 'new' | 'open' | 'closed' = 'new';
+  readonly #recovery: StreamRecovery;
+  /** `initializing`: `notifications/initialized` is on its way, and another request could overtake it. */
+  #state: 'new' | 'open' | 'initializing' | 'closed' = 'new';
   #initializeId: number | undefined;
-  /** `notifications/initialized` is on its way: another request could overtake it. */
-  #isInitializing = false;
   #posting = 0;
-  #hadStream = false;
-  #wasCut = false;
-  #gaveUp = false;
+  /** `opened`: at least once. */
+  #notifications: 'never opened' | 'opened' = 'never opened';
 
   constructor(spec: HttpSpec, ports: TransportPorts) {
     this.#spec = spec;
@@ -69,11 +58,16 @@ export class HttpTransport implements RemoteTransport {
         responded: (exchange, status, isStream) => this.#responded(exchange, status, isStream),
       },
     });
+    this.#recovery = new StreamRecovery({
+      later: (run, ms) => this.#later(run, ms),
+      reopen: () => this.#transport.resumeStream(''),
+      log: (text) => ports.on.log(text),
+    });
     this.#transport = new StreamableHTTPClientTransport(new URL(spec.url), {
       fetch: ports.authorize?.(this.#exchanges.fetch) ?? this.#exchanges.fetch,
       requestInit: { headers: spec.headers },
       reconnectionOptions: RESUMING,
-      reconnectionScheduler: (reconnect, delayMs) => this.#schedule(reconnect, delayMs),
+      reconnectionScheduler: (reconnect, delayMs) => this.#recovery.schedule(reconnect, delayMs),
     });
     this.#transport.onmessage = (message) => this.#receive(message);
     this.#transport.onerror = (error) => this.#failed(error);
@@ -86,11 +80,11 @@ export class HttpTransport implements RemoteTransport {
   }
 
   get ready(): boolean {
-    return this.#state === 'open' && !this.#isInitializing;
+    return this.#state === 'open';
   }
 
   write(line: string): boolean {
-    if (this.#state !== 'open') return false;
+    if (!this.#isOpen) return false;
     const message = JSON.parse(line) as JsonObject;
     if (message.method === 'notifications/cancelled') this.#cancel(message);
     else if (typeof message.method === 'string' && typeof message.id === 'number')
@@ -101,7 +95,7 @@ export class HttpTransport implements RemoteTransport {
   }
 
   async close(politely: boolean): Promise<void> {
-    if (politely && this.#state === 'open' && this.#spec.terminateOnClose) await this.#terminate();
+    if (politely && this.#isOpen && this.#spec.terminateOnClose) await this.#terminate();
     this.#state = 'closed';
     for (const timer of this.#timers) this.#ports.clock.clearTimeout(timer);
     this.#pending.clear();
@@ -111,11 +105,11 @@ export class HttpTransport implements RemoteTransport {
 
   #request(message: JsonObject, id: number): void {
     if (message.method === 'initialize') this.#initializeId = id;
-    const isNew = isMcp2026(message);
+    const isNew = namesItsVersion(message);
     const pending = this.#pending.add(id, isNew);
     if (isNew) this.#toolHeaders.requested(id, message);
     const onRequestStreamEnd = () => {
-      this.#gaveUp = false;
+      this.#recovery.requestStreamEnded();
       this.#lose(id, pending.failure ?? { kind: 'no-reply' });
     };
     const headers = { [REQUEST_ID]: String(id), ...(isNew && this.#toolHeaders.headersOf(message)) };
@@ -135,7 +129,7 @@ export class HttpTransport implements RemoteTransport {
   /** Sends a message that gets no reply: a notification, or the answer to a request of the server. */
   async #post(message: JsonObject): Promise<void> {
     const isInitialized = message.method === 'notifications/initialized';
-    if (isInitialized) this.#isInitializing = true;
+    if (isInitialized && this.#state === 'open') this.#state = 'initializing';
     this.#posting += 1;
     try {
       await this.#transport.send(message as JSONRPCMessage);
@@ -146,10 +140,9 @@ export class HttpTransport implements RemoteTransport {
         this.#ports.on.log(`the server did not take ${message.method ?? 'an answer'}: ${briefly(failure)}`);
     }
     this.#posting -= 1;
-    if (isInitialized) {
-      this.#isInitializing = false;
-      this.#ports.on.drained();
-    }
+    if (!isInitialized) return;
+    if (this.#state === 'initializing') this.#state = 'open';
+    this.#ports.on.drained();
   }
 
   #cancel(message: JsonObject): void {
@@ -221,44 +214,23 @@ export class HttpTransport implements RemoteTransport {
       pending.headers = headers;
     }
     if (method !== 'GET') return;
-    if (status === 200) this.#hadStream = true;
-    else if (this.#hadStream) this.#ports.on.doubtful();
+    if (status === 200) this.#notifications = 'opened';
+    else if (this.#notifications === 'opened') this.#ports.on.doubtful();
   }
 
   #broke({ method, id }: Exchange, failure: TransportFailure): void {
-    if (this.#state !== 'open') return;
+    if (!this.#isOpen) return;
     const pending = id === undefined ? undefined : this.#pending.get(id);
     if (pending !== undefined) pending.failure = failure;
-    if (failure.kind === 'cut') this.#wasCut = true;
+    if (failure.kind === 'cut') this.#recovery.cut();
     if (failure.kind === 'cut' || failure.kind === 'silent')
       this.#ports.on.doubtful(pending?.hasStream ? id : undefined);
     else if (failure.kind === 'unreachable' && method === 'GET') this.#ports.on.broke(failure);
   }
 
-  #schedule(reconnect: () => void, delayMs: number): () => void {
-    const ms = this.#wasCut ? AFTER_CUT_MS : Math.max(delayMs, AFTER_CUT_MS);
-    this.#wasCut = false;
-    // a server's `retry` may be 0, or years
-    return this.#later(reconnect, Math.min(ms, RESUMING.maxReconnectionDelay));
-  }
-
-  /** The message is the only sign that the transport gave a stream up. For a request, `onRequestStreamEnd` follows. */
+  /** The message is the only sign that the transport gave a stream up. */
   #failed(error: Error): void {
-    if (this.#state !== 'open' || !gaveUpStream(error)) return;
-    this.#gaveUp = true;
-    queueMicrotask(() => {
-      if (this.#gaveUp) this.#reopenLater();
-      this.#gaveUp = false;
-    });
-  }
-
-  #reopenLater(): void {
-    this.#ports.on.log(
-      'its stream of notifications is closed and could not be opened again; more tries follow',
-    );
-    this.#later(() => {
-      this.#transport.resumeStream('').catch(() => this.#reopenLater());
-    }, REOPEN_MS);
+    if (this.#isOpen && gaveUpStream(error)) this.#recovery.gaveUp();
   }
 
   #later(what: () => void, ms: number): () => void {
@@ -278,8 +250,7 @@ export class HttpTransport implements RemoteTransport {
   async #terminate(): Promise<void> {
     const { on } = this.#ports;
     const terminated = this.#transport.terminateSession().catch((error: unknown) => {
-      if (this.#state === 'open')
-        on.log(`the server did not end our session: ${briefly(this.#failureIn(error))}`);
+      if (this.#isOpen) on.log(`the server did not end our session: ${briefly(this.#failureIn(error))}`);
     });
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
@@ -287,6 +258,10 @@ export class HttpTransport implements RemoteTransport {
     });
     await Promise.race([terminated, late]);
     cancel();
+  }
+
+  get #isOpen(): boolean {
+    return this.#state === 'open' || this.#state === 'initializing';
   }
 
   get #hasSession(): boolean {
@@ -298,7 +273,6 @@ export class HttpTransport implements RemoteTransport {
   }
 }
 
-function isMcp2026({ params }: JsonObject): boolean {
-  const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && typeof meta[PROTOCOL_VERSION_KEY] === 'string';
+function namesItsVersion({ params }: JsonObject): boolean {
+  return typeof metaOf(params)?.[PROTOCOL_VERSION_KEY] === 'string';
 }

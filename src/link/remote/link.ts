@@ -2,11 +2,13 @@ import type { RemoteSpec } from '../../config/schema/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Message } from '../calls/message.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import type { Link, LinkEvents } from '../link.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
-import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
+import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
+import { createTransport } from './create-transport.js';
 import {
   badHandshake,
   callErrorOf,
@@ -26,8 +28,6 @@ export interface RemoteDeps extends ProtocolDeps {
 
 /** How long a ping after a broken connection may take; after that the regular pings decide. */
 const CHECK_MS = 10_000;
-/** From the range that JSON-RPC leaves to implementations. */
-const LOST = -32000;
 
 /** Connects to a remote server and opens a session with it. `on` gets everything that follows. */
 export function openRemote(spec: RemoteSpec, deps: RemoteDeps, on: LinkEvents): Link {
@@ -114,7 +114,7 @@ class RemoteLink extends BaseLink {
     const failure =
       error instanceof TransportError ? cleaned(error.failure, this.#deps.redact) : this.#handshakeFailure;
     if (failure !== undefined) this.#fail(failureOf(this.#server, failure, false));
-    else this.#fail(badHandshake(this.#server, this.#deps.redact(reasonOf(error))));
+    else this.#fail(badHandshake(this.#server, this.#deps.redact(handshakeFailureText(error))));
   }
 
   #oversized(line: OversizedLine): void {
@@ -142,7 +142,7 @@ class RemoteLink extends BaseLink {
     const error = callErrorOf(this.#server, 'a request of toolherd itself', failure);
     const status = failure.kind === 'refused' ? failure.status : undefined;
     if (this.driver.lose(id, error, status)) return;
-    this.driver.receive({ jsonrpc: '2.0', id, error: { code: LOST, message: error.message } });
+    this.driver.receive({ jsonrpc: '2.0', id, error: { code: MCP_CODE.failed, message: error.message } });
   }
 
   #loseCall(id: number, failure: TransportFailure): void {
@@ -203,11 +203,4 @@ class RemoteLink extends BaseLink {
   #log(text: string): void {
     this.#deps.log({ source: 'link', text: this.#deps.redact(text) });
   }
-}
-
-/** Loads a transport's code when the first such server is opened: a herd of processes needs none of it. */
-async function createTransport(spec: RemoteSpec, ports: TransportPorts): Promise<RemoteTransport> {
-  if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpTransport(spec, ports);
-  if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseTransport(spec, ports);
-  return new (await import('./websocket-transport.js')).WebsocketTransport(spec, ports);
 }

@@ -5,6 +5,7 @@ import {
   SseError,
 } from '@modelcontextprotocol/client';
 import type { SseSpec } from '../../config/schema/spec.js';
+import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type Exchange, Exchanges } from './http-exchange.js';
 import { refusedPost, unfollowedRedirect } from './library-messages.js';
@@ -166,7 +167,7 @@ export class SseTransport implements RemoteTransport {
 
 function dialFailure(error: unknown): TransportFailure {
   const code = SseError.isInstance(error) ? error.code : undefined;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (typeof code === 'number' && code !== 200)
     return { kind: 'refused', status: code, text: unfollowedRedirect(message) };
   return { kind: 'nonsense', why: message };
@@ -176,7 +177,7 @@ function dialFailure(error: unknown): TransportFailure {
 function postFailure(error: unknown): TransportFailure {
   const known = failureIn(error);
   if (known !== undefined) return known;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const refused = refusedPost(message);
   return refused === undefined ? { kind: 'nonsense', why: message } : { kind: 'refused', ...refused };
 }

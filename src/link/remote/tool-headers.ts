@@ -4,7 +4,7 @@ import {
   MOST_SCHEMA_DEPTH,
   PARAM_HEADER_KEY,
   PARAM_HEADER_PREFIX,
-} from '../../shared/mcp-headers.js';
+} from '../../shared/mcp/mcp-headers.js';
 
 /** One argument that a tool wants repeated as a header: `x-mcp-header: Region` becomes `Mcp-Param-Region`. */
 export interface ParamHeader {

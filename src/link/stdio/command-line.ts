@@ -1,7 +1,7 @@
 import type { StdioSpec } from '../../config/schema/spec.js';
-import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/control-characters.js';
-import { HIDDEN, hideInArguments } from '../../shared/hide-secrets.js';
-import { shellWord } from '../../shared/shell-word.js';
+import { HIDDEN, hideInArguments } from '../../shared/secrets/hide-secrets.js';
+import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/text/control-characters.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 
 /** Enough to recognise a server; a longer command would hide the rest of the sentence. */
 const MOST_CHARACTERS = 160;

@@ -13,7 +13,7 @@ export interface Encoding {
 }
 
 /** Throws a RangeError for a label that is not on the WHATWG list. */
-export function encodingOf(label: string): Encoding {
+export function serverEncoding(label: string): Encoding {
   const canonical = new TextDecoder(label).encoding;
   if (canonical === 'utf-8') return { label: canonical, decoder: () => undefined, encode: (line) => line };
   return {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
-import { shellWord } from '../../shared/shell-word.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Exit } from './child.js';
 import { shownCommand } from './command-line.js';
 import type { FailureLines } from './failure-lines.js';

@@ -1,7 +1,7 @@
 import { delimiter, dirname } from 'node:path';
 import type { StdioSpec } from '../../config/schema/spec.js';
 import { COOKIE_NAME } from '../../processes/process-identity.js';
-import { looksSecret } from '../../shared/secret-name.js';
+import { looksSecret } from '../../shared/secrets/secret-name.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
-import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/control-characters.js';
-import { hideInProse } from '../../shared/hide-secrets.js';
+import { hideInProse } from '../../shared/secrets/hide-secrets.js';
+import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/text/control-characters.js';
 
 const MOST_LINES = 5;
 const MOST_CHARACTERS = 600;

@@ -1,5 +1,5 @@
 import type { StdioSpec } from '../../config/schema/spec.js';
-import { shellWord } from '../../shared/shell-word.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { FailureLines } from './failure-lines.js';
 
 /** Why a server could not be started, and what helps. */

@@ -7,7 +7,7 @@ import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
 import { endingError } from '../calls/ending-error.js';
 import type { Link, LinkEvents, LinkLog } from '../link.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
-import { type ProtocolDeps, reasonOf } from '../protocol/negotiation/protocol-stack.js';
+import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
 import type { Exit } from './child.js';
 import { redactingArguments } from './command-line.js';
 import {
@@ -67,7 +67,8 @@ class StdioLink extends BaseLink {
     this.#firstRequestAt = deps.clock.now();
     this.driver.open().then(
       (opened) => this.open(opened),
-      (error: unknown) => this.#fail(badHandshake(this.#redact(reasonOf(error)), this.#circumstances())),
+      (error: unknown) =>
+        this.#fail(badHandshake(this.#redact(handshakeFailureText(error)), this.#circumstances())),
     );
   }
 

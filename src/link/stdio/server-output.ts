@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.js';
-import { withoutEscapes } from '../../shared/control-characters.js';
+import { withoutEscapes } from '../../shared/text/control-characters.js';
 import { LogLines } from './log-lines.js';
 import { OutputTail } from './output-tail.js';
 

@@ -5,7 +5,7 @@ import type { ProcessTable } from '../../processes/table.js';
 import type { Clock } from '../../shared/clock.js';
 import { type Child, type Exit, spawnChild } from './child.js';
 import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
-import { type Encoding, encodingOf } from './encoding.js';
+import { type Encoding, serverEncoding } from './encoding.js';
 import { childEnvironment, type Environment } from './environment.js';
 import { StdinWriter } from './stdin-writer.js';
 
@@ -66,7 +66,7 @@ export class ServerProcess {
     const passed = spec.config === undefined || 'MCP_CONFIG' in spec.env ? [] : ['MCP_CONFIG'];
     const args = runAt === -1 ? spec.args : labelledArgs(spec.args, runAt, this.#cookie, passed);
 
-    const encoding = encodingOf(spec.encoding);
+    const encoding = serverEncoding(spec.encoding);
     this.#child = this.#spawn(spec, args, encoding);
     if (this.#child === undefined) return;
     const { pid, stdin } = this.#child;

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { replaceFile } from '../../shared/replace-file.js';
 import { type Lists, NO_LISTS } from './lists.js';
 import { pruneFiles } from './prune-files.js';
 

@@ -1,24 +1,18 @@
 import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ListKey, ListName } from '../../fleet/fleet.js';
 import type { Link } from '../../link/link.js';
 import type { ListMethod } from '../../link/protocol/list.js';
 import { MCPProtocolError } from '../../shared/call-errors.js';
+import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 
-/** The kinds of `list_changed`. Resources and templates share one notification. */
-export type ListName = 'tools' | 'prompts' | 'resources';
+export type { ListKey, ListName };
 
 export const LIST_NAMES: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
 /** What a server offers, as it described it. Undefined is a list that is not known: not wanted, or never read. */
-export interface Lists {
-  tools: JsonObject[] | undefined;
-  prompts: JsonObject[] | undefined;
-  resources: JsonObject[] | undefined;
-  templates: JsonObject[] | undefined;
-}
-
-export type ListKey = keyof Lists;
+export type Lists = Record<ListKey, JsonObject[] | undefined>;
 
 export const LIST_METHODS: Readonly<Record<ListKey, ListMethod>> = {
   tools: 'tools/list',
@@ -103,5 +97,5 @@ function isUnknownMethod(error: unknown): boolean {
 
 /** Without the name of the server: every place that shows it also shows the name. */
 function reasonOf(error: unknown, server: string): string {
-  return (error instanceof Error ? error.message : String(error)).replace(`${server}: `, '');
+  return messageOf(error).replace(`${server}: `, '');
 }

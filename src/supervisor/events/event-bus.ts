@@ -1,6 +1,7 @@
-import type { FleetEvent } from '../../fleet/fleet.js';
+import type { FleetEvent, Topic } from '../../fleet/fleet.js';
 
-export type Topic = FleetEvent['topic'];
+export type { Topic };
+
 type EventOf<T extends Topic> = Extract<FleetEvent, { topic: T }>;
 
 /** Subscribers of the herd's events by topic. An event without subscribers is not built. */

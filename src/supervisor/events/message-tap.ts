@@ -3,8 +3,8 @@ import type { LinkEvents, LinkLog } from '../../link/link.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 
-import { levelOf, type ServerLogLevel } from '../../shared/log-levels.js';
-import { LIST_CHANGED } from '../../shared/mcp-names.js';
+import { levelOf, type ServerLogLevel } from '../../shared/mcp/log-levels.js';
+import { LIST_CHANGED } from '../../shared/mcp/mcp-names.js';
 
 import { TokenBucket } from '../../shared/token-bucket.js';
 import type { OpenLink } from '../server/link-actor.js';

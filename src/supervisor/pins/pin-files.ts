@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../shared/replace-file.js';
+import { replaceFile } from '../../shared/files/replace-file.js';
 import { pruneFiles } from '../catalog/prune-files.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
 

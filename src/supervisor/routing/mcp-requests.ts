@@ -10,7 +10,7 @@ import type {
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { RawJson } from '../../shared/framing/raw-json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { unknownResource } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { CallRouter } from './call-router.js';

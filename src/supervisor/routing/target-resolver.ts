@@ -1,8 +1,7 @@
 import type { MissingList, RequestParams } from '../../fleet/fleet.js';
 import { type MCPError, MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
-import type { JsonObject } from '../../shared/json.js';
-import { isObject } from '../../shared/json.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { isObject, type JsonObject } from '../../shared/json.js';
+import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Lists } from '../catalog/lists.js';
 import { MCPPromptNotFoundError, MCPToolNotFoundError, noServerHas, unknownPrompt } from '../errors.js';
 import type { HerdRequest } from '../events/call-event.js';
@@ -190,7 +189,7 @@ export function matchesTemplate(template: string, uri: string): boolean {
 }
 
 /** What servers answer when they have no such resource: the code of 2025, and that of 2026-07-28 and of older SDKs. */
-const NO_SUCH_RESOURCE: readonly unknown[] = [-32002, CODE.invalidParams];
+const NO_SUCH_RESOURCE: readonly unknown[] = [MCP_CODE.resourceNotFound, CODE.invalidParams];
 
 /** A server's own error to `resources/read` if it means that the server has no such resource; else undefined. */
 export function noSuchResource(error: MCPError): RpcErrorObject | undefined {

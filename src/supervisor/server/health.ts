@@ -1,6 +1,7 @@
 import type { Link } from '../../link/link.js';
 import { isSuspended } from '../../processes/process-identity.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, wasAsleep } from '../../shared/clock.js';
+import { messageOf } from '../../shared/errors.js';
 
 export interface HealthOptions {
   link: Link;
@@ -13,9 +14,6 @@ export interface HealthOptions {
   /** It does not answer, and there is no good reason why it should not. */
   hung(message: string): void;
 }
-
-/** A timer that fires later than this shows that this machine slept, not that the server hangs. */
-const LATE_MS = 500;
 
 /**
  * Pings a server and tells hung from busy. One that is silent while it has a call may be busy with it: a
@@ -59,10 +57,9 @@ export class Health {
       await this.#options.link.ping(ping.timeoutMs);
     } catch (error) {
       if (this.#isOver) return;
-      const wasAsleep = clock.now() - askedAt > ping.timeoutMs + LATE_MS;
-      if (!this.#isExcused(askedAt) && !wasAsleep) {
+      if (!this.#isExcused(askedAt) && !wasAsleep(clock, askedAt, ping.timeoutMs)) {
         this.stop();
-        hung(error instanceof Error ? error.message : String(error));
+        hung(messageOf(error));
         return;
       }
     }

@@ -4,7 +4,8 @@ import type { Link, LinkEvents, Opened } from '../../link/link.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
 import { type Ending, failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
-import { LIST_CHANGED } from '../../shared/mcp-names.js';
+import { messageOf } from '../../shared/errors.js';
+import { LIST_CHANGED } from '../../shared/mcp/mcp-names.js';
 import { type ListName, type ListsOwner, type ReadingOrder, readLists } from '../catalog/lists.js';
 import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';
@@ -76,7 +77,7 @@ class LinkedIncarnation {
       else if (order.type === 'discover') void this.#discover();
       else this.#close(order.type);
     } catch (error) {
-      const message = `${this.#setting.spec.name}: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `${this.#setting.spec.name}: ${messageOf(error)}`;
       this.#setting.report({ type: 'link.failed', failure: { cause: 'bug', message } });
     }
   }

@@ -1,6 +1,7 @@
 import type { KeeperContext } from '../../machines/keeper-context.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../../shared/call-errors.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { unknownTool } from '../errors.js';
 import { blockedTool } from '../pins/blocked.js';
 import type { ConfiguredServer } from './configured-server.js';
@@ -42,16 +43,16 @@ export function refusalOf({
       // It crashed and is coming back: the next try is near. One that failed to start gives no such hope.
       if (connectedAt !== undefined || isCallable) return undefined;
       const message = `${name}: could not be started; ${nextTry(context, now)}`;
-      const fix = lastError?.fix ?? `see "toolherd why ${name}"`;
+      const fix = lastError?.fix ?? `see "toolherd why ${shellWord(name)}"`;
       const Refusal = lastError?.cause === 'auth' ? AuthRequiredError : ServerUnavailableError;
       return new Refusal(message, { retryable: true, why, fix });
     }
     case 'needs_auth': {
-      const fix = lastError?.fix ?? `toolherd auth ${name}`;
+      const fix = lastError?.fix ?? `toolherd auth ${shellWord(name)}`;
       return new AuthRequiredError(`${name}: needs an authorisation`, { why, fix });
     }
     default: {
-      const fix = `${lastError?.fix ?? 'mend the cause'}; then: toolherd reset ${name}`;
+      const fix = `${lastError?.fix ?? 'mend the cause'}; then: toolherd reset ${shellWord(name)}`;
       return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
     }
   }

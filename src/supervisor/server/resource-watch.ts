@@ -1,8 +1,8 @@
 import type { Link, Opened, Unwatch } from '../../link/link.js';
 import { type MCPError, MCPProtocolError, ServerUnavailableError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { SUBSCRIPTION_ID_KEY } from '../../shared/mcp-names.js';
-import { CODE } from '../../shared/rpc-codes.js';
+import { RESOURCE_UPDATED, SUBSCRIPTION_ID_KEY } from '../../shared/mcp/mcp-names.js';
+import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { OpenLink } from './link-actor.js';
 
 export interface ResourceWatchOptions {
@@ -25,8 +25,6 @@ interface Watched {
   begun: Promise<void>;
   hasBegun: boolean;
 }
-
-const UPDATED = 'notifications/resources/updated';
 
 /**
  * The subscribers to resources of this server. A process gets one subscription for each URI; the last subscriber that
@@ -58,7 +56,7 @@ export class ResourceWatch {
         },
         notification: (method, params) => {
           on.notification(method, params);
-          if (method === UPDATED && params !== undefined) this.#updated(params);
+          if (method === RESOURCE_UPDATED && params !== undefined) this.#updated(params);
         },
         ended: (ending) => {
           this.#ended(link);

@@ -98,7 +98,7 @@ describe('MCP on the socket', () => {
     const mine = client();
     const crashed = await mine.ask(1, 'tools/call', call('good__kill'));
     expect(crashed.result?.isError).toBe(true);
-    expect(textOf(crashed)).toMatch(/ServerCrashedError.*SIGKILL[\s\S]*may have run[\s\S]*new calls/);
+    expect(textOf(crashed)).toMatch(/ServerCrashedError.*SIGKILL[\s\S]*may have run[\s\S]*A new call waits/);
     expect(textOf(await mine.ask(2, 'tools/call', call('good__echo', { value: 'hi' })))).toBe('hi');
   });
 

@@ -353,7 +353,7 @@ describe('the answer of a browser', () => {
     timers.advance(1);
     expect(await failure(done)).toMatchObject({
       type: 'MCPTimeoutError',
-      message: 'guarded: nobody authorised it in 5 minutes',
+      message: 'guarded: it was not authorised within 5 minutes',
     });
     await expect(approve(url)).rejects.toThrow();
     expect(timers.pending).toBe(0);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { encodingOf } from '../../../src/link/stdio/encoding.js';
+import { serverEncoding } from '../../../src/link/stdio/encoding.js';
 
 describe('an encoding (FR-004)', () => {
   it('leaves UTF-8 alone, under all its names', () => {
     for (const label of ['utf-8', 'utf8', 'UTF-8', 'unicode-1-1-utf-8']) {
-      const encoding = encodingOf(label);
+      const encoding = serverEncoding(label);
       expect(encoding.decoder()).toBeUndefined();
       expect(encoding.encode('{"a":"ä"}\n')).toBe('{"a":"ä"}\n');
     }
@@ -14,7 +14,7 @@ describe('an encoding (FR-004)', () => {
     'writes JSON in %s that reads back unchanged',
     (label) => {
       const line = `${JSON.stringify({ text: 'ä ☃ 表 😀 \u2028' })}\n`;
-      const encoded = encodingOf(label).encode(line);
+      const encoded = serverEncoding(label).encode(line);
       expect(encoded).toBeInstanceOf(Buffer);
       const read = new TextDecoder(label).decode(encoded as Buffer);
       expect(JSON.parse(read)).toEqual(JSON.parse(line));
@@ -24,12 +24,12 @@ describe('an encoding (FR-004)', () => {
 
   it('decodes characters that were cut between chunks', () => {
     const bytes = Buffer.from('{"a":"表ソ"}\n', 'utf16le');
-    const decode = encodingOf('utf-16le').decoder();
+    const decode = serverEncoding('utf-16le').decoder();
     const parts = [...bytes].map((byte) => decode?.(Buffer.from([byte])) ?? Buffer.alloc(0));
     expect(Buffer.concat(parts).toString()).toBe('{"a":"表ソ"}\n');
   });
 
   it('refuses a label that is not on the list', () => {
-    expect(() => encodingOf('klingon')).toThrow(RangeError);
+    expect(() => serverEncoding('klingon')).toThrow(RangeError);
   });
 });

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { encodingOf } from '../../../src/link/stdio/encoding.js';
+import { serverEncoding } from '../../../src/link/stdio/encoding.js';
 import { StdinWriter } from '../../../src/link/stdio/stdin-writer.js';
 
 /** A pipe whose reader takes a write only on demand. */
@@ -19,7 +19,7 @@ function pipe() {
     },
   });
   const told: string[] = [];
-  const input = new StdinWriter(stream, encodingOf('utf-8'), {
+  const input = new StdinWriter(stream, serverEncoding('utf-8'), {
     drained: () => told.push('drained'),
     broken: (error) => told.push(`broken: ${error.message}`),
   });

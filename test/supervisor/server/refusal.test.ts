@@ -68,6 +68,9 @@ describe('a call waits for a session', () => {
       fix: 'mend the cause; then: toolherd reset srv',
       retryable: false,
     });
+    expect(refusal('quarantined', {}, { name: 'a b' })?.fix).toBe(
+      "mend the cause; then: toolherd reset 'a b'",
+    );
     expect(refusal('needs_auth')?.message).toBe('srv: needs an authorisation');
     expect(refusal('stopped')).toBe(farewell);
   });

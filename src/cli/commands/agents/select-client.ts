@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENTS, type Client, clientsNamed, type Machine, type Scope } from '../../../integrations/index.js';
-import { didYouMean } from '../../../shared/near-miss.js';
+import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 
 export function machineOf({ environment, userHome }: CommandContext): Machine {

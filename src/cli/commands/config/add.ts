@@ -1,4 +1,4 @@
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { fileDiff } from '../../ui/line-diff.js';

@@ -6,8 +6,8 @@ import {
   type Requirement,
   shortNameOf,
 } from '../../../registry/index.js';
-import { stripUrl } from '../../../shared/hide-secrets.js';
-import { looksSecret } from '../../../shared/secret-name.js';
+import { stripUrl } from '../../../shared/secrets/hide-secrets.js';
+import { looksSecret } from '../../../shared/secrets/secret-name.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { findServer, noteOffline, parseName, registryOf } from '../registry/lookup.js';
 import type { ConfigFile } from './config-file.js';

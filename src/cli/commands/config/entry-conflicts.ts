@@ -6,7 +6,7 @@ import {
   type TextEdit,
 } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import type { NewEntry } from './build-entry.js';
 import type { ConfigFile } from './config-file.js';
 import { ourEntries } from './installed.js';

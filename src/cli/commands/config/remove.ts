@@ -1,6 +1,6 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { didYouMean } from '../../../shared/near-miss.js';
+import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { fileDiff } from '../../ui/line-diff.js';

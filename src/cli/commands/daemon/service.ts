@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { writeFileAtomically } from '../../../config/edit/index.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { CLIENTS, type Client, type Findings, findServers, type Scope } from '../../../integrations/index.js';
-import { didYouMean } from '../../../shared/near-miss.js';
+import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';

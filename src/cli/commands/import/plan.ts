@@ -3,7 +3,7 @@ import { eachString } from '../../../config/parse/document.js';
 import { BUILT_IN_COMMANDS } from '../../../config/schema/entry-fields.js';
 import { parseReferences } from '../../../config/variables/variables.js';
 import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 
 /** A variable that is not set, and where its value is, if that is known. */
 export interface Unset {

@@ -12,7 +12,7 @@ import {
   type Registry,
   RegistryNotFoundError,
 } from '../../../registry/index.js';
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { loadOptions } from '../../core/config-paths.js';
 

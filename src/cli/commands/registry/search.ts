@@ -1,5 +1,5 @@
 import { installOptions, isInstallable, type RegistryServer } from '../../../registry/index.js';
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';

@@ -5,7 +5,7 @@ import {
   type RegistryServer,
   type UnsupportedOption,
 } from '../../../registry/index.js';
-import { shellWord } from '../../../shared/shell-word.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { defineCommand } from '../../core/command.js';
 import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';

@@ -1,9 +1,7 @@
-import type { FleetEvent } from '../../../fleet/fleet.js';
+import { TOPICS } from '../../../fleet/events.js';
 import { defineCommand } from '../../core/command.js';
 import { follow } from './follow.js';
 import { formatEvent } from './format-event.js';
-
-const TOPICS: readonly FleetEvent['topic'][] = ['state', 'log', 'catalog', 'call', 'notification'];
 
 export const command = defineCommand({
   name: 'events',

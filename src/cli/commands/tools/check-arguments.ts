@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/json.js';
-import { didYouMean, nearMiss } from '../../../shared/near-miss.js';
+import { didYouMean, nearMiss } from '../../../shared/text/near-miss.js';
 import { UsageError } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
 import { choicesOf, isOfType, propertiesOf, typesOf } from './schema-types.js';

@@ -2,7 +2,7 @@ import type { McpResult, RequestParams } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { toFailedResult, toRpcError } from '../failures.js';
-import { onLogMessages } from '../log-messages.js';
+import { onLogMessages } from '../notifications.js';
 import { withoutEnvelope } from './envelope.js';
 import type { Mcp2026Request } from './methods.js';
 import { SuspendableCall } from './suspendable-call.js';

@@ -1,14 +1,13 @@
-import { isObject } from '../../../shared/json.js';
-import { MCP_LEVELS, type McpLevel } from '../../../shared/log-levels.js';
+import { isObject, metaOf } from '../../../shared/json.js';
+import { MCP_LEVELS, type McpLevel } from '../../../shared/mcp/log-levels.js';
 import {
   CLIENT_CAPABILITIES_KEY,
   CLIENT_INFO_KEY,
   LOG_LEVEL_KEY,
   MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
-  UNSUPPORTED_VERSION,
-} from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+} from '../../../shared/mcp/mcp-names.js';
+import { CODE, MCP_CODE } from '../../../shared/mcp/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import type { ClientCapabilities } from '../client-questions.js';
 
@@ -31,7 +30,7 @@ export function readEnvelope(params: unknown): Envelope | undefined {
   if (typeof version !== 'string') throw wrong(PROTOCOL_VERSION_KEY, 'must be a string');
   if (version !== MCP_2026_VERSION) {
     const data = { supported: [MCP_2026_VERSION], requested: version };
-    throw new RpcError(UNSUPPORTED_VERSION, `Unsupported protocol version: ${version}`, data);
+    throw new RpcError(MCP_CODE.unsupportedVersion, `Unsupported protocol version: ${version}`, data);
   }
   const capabilities = meta[CLIENT_CAPABILITIES_KEY];
   if (!isObject(capabilities)) throw wrong(CLIENT_CAPABILITIES_KEY, 'must be an object');
@@ -56,11 +55,6 @@ function levelOf(level: unknown): McpLevel | undefined {
   const known = MCP_LEVELS.find((one) => one === level);
   if (known === undefined) throw wrong(LOG_LEVEL_KEY, `must be one of: ${MCP_LEVELS.join(', ')}`);
   return known;
-}
-
-function metaOf(params: unknown): Record<string, unknown> | undefined {
-  if (!isObject(params)) return undefined;
-  return isObject(params._meta) ? params._meta : undefined;
 }
 
 function wrong(key: string, problem: string): RpcError {

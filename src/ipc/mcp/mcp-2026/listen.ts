@@ -1,9 +1,9 @@
-import type { McpResult } from '../../../fleet/fleet.js';
+import type { ListName, McpResult } from '../../../fleet/fleet.js';
 import { onAbort } from '../../../shared/async.js';
-import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
+import { RESOURCE_UPDATED, SUBSCRIPTION_ID_KEY } from '../../../shared/mcp/mcp-names.js';
 import type { RequestContext } from '../../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../../jsonrpc/params.js';
-import { type ListName, onListChanges } from '../list-changes.js';
+import { onListChanges } from '../notifications.js';
 import type { McpSession } from '../session.js';
 
 const LISTS = {
@@ -38,7 +38,7 @@ export async function listen(
         ...(uris.length > 0 && { resourceSubscriptions: uris }),
       };
       notify('notifications/subscriptions/acknowledged', { notifications: acknowledged });
-      onUpdate = (update) => notify('notifications/resources/updated', update);
+      onUpdate = (update) => notify(RESOURCE_UPDATED, update);
       for (const update of early.values()) onUpdate(update);
       if (Object.keys(acknowledged).length > 0) {
         ends.push(beginLists(session, filter.lists, (list) => notify(`notifications/${list}/list_changed`)));

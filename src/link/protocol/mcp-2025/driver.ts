@@ -1,11 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { MCPConnectionError, MCPTimeoutError } from '../../../shared/call-errors.js';
+import { MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import type { McpLevel } from '../../../shared/log-levels.js';
+import type { McpLevel } from '../../../shared/mcp/log-levels.js';
 import type { Opened } from '../../link.js';
-import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
+import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type RequestPorts } from '../server-requests.js';
 import { IncomingServerRequests } from './incoming-requests.js';
 import { ClientTransport } from './transport.js';
@@ -37,7 +37,7 @@ export class Mcp2025Driver implements ProtocolDriver {
   constructor(options: DriverOptions) {
     this.#options = options;
     const { name, config, clientInfo, requests } = options;
-    const meta = config === undefined ? undefined : { 'toolherd/config': config };
+    const meta = config === undefined ? undefined : { [CONFIG_KEY]: config };
     const write = (line: string) => options.write(line);
     this.#transport = new ClientTransport(write, meta);
     this.#requests = new IncomingServerRequests({ name, ...requests }, write);
@@ -120,8 +120,4 @@ export class Mcp2025Driver implements ProtocolDriver {
     const request = { method: 'logging/setLevel', params: { level } } as const;
     this.#client.request(request, ResultSchema, { timeout: NEVER_MS }).catch(() => undefined);
   }
-}
-
-function gone(name: string): MCPConnectionError {
-  return new MCPConnectionError(`${name}: is gone`);
 }

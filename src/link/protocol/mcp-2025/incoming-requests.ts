@@ -1,6 +1,6 @@
 import type { RpcErrorObject } from '../../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { Id } from '../../calls/message.js';
 import { answerRequest, type RequestPorts } from '../server-requests.js';
 

@@ -1,5 +1,6 @@
-import { MCPConnectionError, MCPProtocolError, type RpcErrorObject } from '../../../shared/call-errors.js';
+import { MCPProtocolError, type RpcErrorObject } from '../../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
+import { gone } from '../protocol-driver.js';
 
 /** Above the ids of the SDK's client, below those of calls: the three ranges never overlap. */
 export const FIRST_DRIVER_ID = 2 ** 29;
@@ -73,8 +74,4 @@ export class DriverRequests {
     const message = `${this.#name}: ${method} was answered with error ${rpc.code}: ${rpc.message}`;
     return new MCPProtocolError(message, { sent: true, rpc });
   }
-}
-
-export function gone(name: string): MCPConnectionError {
-  return new MCPConnectionError(`${name}: is gone`);
 }

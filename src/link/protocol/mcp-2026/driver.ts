@@ -9,16 +9,15 @@ import {
   MCP_2026_VERSION,
   PROTOCOL_VERSION_KEY,
   SERVER_INFO_KEY,
-  UNSUPPORTED_VERSION,
-} from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+} from '../../../shared/mcp/mcp-names.js';
+import { CODE, MCP_CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { Envelope } from '../../calls/session.js';
 import type { Opened, Unwatch } from '../../link.js';
-import type { ProtocolDriver, ProtocolDriverPorts } from '../protocol-driver.js';
+import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type Permissions } from '../server-requests.js';
-import { DriverRequests, gone } from './driver-requests.js';
-import { CANCELLED } from './subscription.js';
-import { Subscriptions } from './subscriptions.js';
+import { DriverRequests } from './driver-requests.js';
+import { CANCELLED } from './listen-request.js';
+import { ListenRequests } from './listen-requests.js';
 
 export interface Mcp2026Ports extends ProtocolDriverPorts {
   clock: Clock;
@@ -30,8 +29,6 @@ export interface Mcp2026Ports extends ProtocolDriverPorts {
   /** Reports a change that the server may have made while no subscription was open. */
   notify(method: string, params?: JsonObject): void;
 }
-
-const CONFIG_KEY = 'toolherd/config';
 
 /**
  * Protocol 2026-07-28: no handshake and no session. `server/discover` describes the server, every request describes its
@@ -45,7 +42,7 @@ export class Mcp2026Driver implements ProtocolDriver {
   readonly #requests: DriverRequests;
   /** `attended`: for requests of an agent that can answer questions; `unattended`: for all others. */
   readonly #envelopes: { attended: JsonObject; unattended: JsonObject };
-  #subscriptions: Subscriptions | undefined;
+  #subscriptions: ListenRequests | undefined;
   #closed = false;
 
   constructor(ports: Mcp2026Ports) {
@@ -78,7 +75,7 @@ export class Mcp2026Driver implements ProtocolDriver {
     useEnvelope(({ ask }) => (ask === undefined ? unattended : attended));
     const send = (method: string, params: JsonObject) => this.#send(method, params);
     const cancel = (id: number) => this.#cancel(id);
-    this.#subscriptions = new Subscriptions({ name, clock, send, cancel, notify });
+    this.#subscriptions = new ListenRequests({ name, clock, send, cancel, notify });
     this.#subscriptions.listenToLists(capabilities);
   }
 
@@ -164,7 +161,7 @@ export class Mcp2026Driver implements ProtocolDriver {
 
 /** A server that refuses our version and lists it as supported is asked once more, as the protocol says. */
 function offersOurVersion(error: unknown): boolean {
-  if (!(error instanceof MCPProtocolError) || error.rpc?.code !== UNSUPPORTED_VERSION) return false;
+  if (!(error instanceof MCPProtocolError) || error.rpc?.code !== MCP_CODE.unsupportedVersion) return false;
   const { data } = error.rpc;
   return isObject(data) && Array.isArray(data.supported) && data.supported.includes(MCP_2026_VERSION);
 }

@@ -1,6 +1,9 @@
+import { onAbort } from '../../../shared/async.js';
 import { MCPError, MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { messageOf } from '../../../shared/errors.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import type { Call } from '../../calls/call.js';
 import { answerFor, type RequestPorts } from '../server-requests.js';
 
@@ -74,7 +77,7 @@ export class InputRequired {
   #pace(call: Call): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#clock.setTimeout(resolve, PACE_MS);
-      call.ended.addEventListener('abort', () => this.#clock.clearTimeout(timer), { once: true });
+      onAbort(call.ended, () => this.#clock.clearTimeout(timer));
     });
   }
 
@@ -86,7 +89,7 @@ export class InputRequired {
       `${name}: ${call.method} waits for ${method}${question}, which was not answered`,
       {
         sent: true,
-        why: error instanceof Error ? error.message : String(error),
+        why: messageOf(error),
         fix: 'call it from an agent that can answer',
         cause: error,
       },
@@ -96,6 +99,6 @@ export class InputRequired {
   #wrong(call: Call, why: string): MCPProtocolError {
     const { name } = this.#ports;
     const message = `${name}: the reply to ${call.method} is unusable: ${why}`;
-    return new MCPProtocolError(message, { sent: true, fix: `see "toolherd logs ${name}"` });
+    return new MCPProtocolError(message, { sent: true, fix: `see "toolherd logs ${shellWord(name)}"` });
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../../shared/clock.js';
+import { replaceFile } from '../../../shared/files/replace-file.js';
 import { isObject } from '../../../shared/json.js';
-import { replaceFile } from '../../../shared/replace-file.js';
 
 /** `mcp2025`: `initialize`, up to 2025-11-25. `mcp2026`: `server/discover`, from 2026-07-28 on. */
 export type Era = 'mcp2025' | 'mcp2026';

@@ -1,12 +1,12 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import { MCP_2026_VERSION, UNSUPPORTED_VERSION } from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { MCP_2026_VERSION } from '../../../shared/mcp/mcp-names.js';
+import { CODE, MCP_CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { Opened, Unwatch } from '../../link.js';
 import type { Mcp2026Driver } from '../mcp-2026/driver.js';
-import { FIRST_DRIVER_ID, gone } from '../mcp-2026/driver-requests.js';
-import type { ProtocolDriver } from '../protocol-driver.js';
+import { FIRST_DRIVER_ID } from '../mcp-2026/driver-requests.js';
+import { gone, type ProtocolDriver } from '../protocol-driver.js';
 import type { Era, EraMemory } from './era-cache.js';
 
 export interface NegotiationPorts {
@@ -232,7 +232,7 @@ function answerOf(driver: ProtocolDriver): Promise<Answer> {
 
 /** `initialize` was refused: for its version, as an unknown method, or without a code. */
 function maySpeak2026({ code }: Error & { code?: unknown }): boolean {
-  return typeof code !== 'number' || code === UNSUPPORTED_VERSION || code === CODE.methodNotFound;
+  return typeof code !== 'number' || code === MCP_CODE.unsupportedVersion || code === CODE.methodNotFound;
 }
 
 /** An HTTP status by which the server itself refuses: no gateway error, and no missing authorisation. */
@@ -247,7 +247,8 @@ function refusedBy(cause: Error): MCPProtocolError {
 /** Both requests were refused. A server that speaks another version lists its versions in the refusal. */
 function reasonOf(initialize: Error, discover: Error | undefined): Error {
   const rpc = discover instanceof MCPProtocolError ? discover.rpc : undefined;
-  const supported = rpc?.code === UNSUPPORTED_VERSION && isObject(rpc.data) ? rpc.data.supported : undefined;
+  const supported =
+    rpc?.code === MCP_CODE.unsupportedVersion && isObject(rpc.data) ? rpc.data.supported : undefined;
   if (!Array.isArray(supported) || supported.length === 0) return initialize;
   return new Error(`it speaks ${supported.join(', ')}, toolherd speaks versions up to ${MCP_2026_VERSION}`);
 }

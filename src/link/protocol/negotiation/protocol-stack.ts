@@ -1,7 +1,8 @@
 import type { ServerSpec } from '../../../config/schema/spec.js';
 import type { Clock } from '../../../shared/clock.js';
+import { messageOf } from '../../../shared/errors.js';
 import type { JsonObject } from '../../../shared/json.js';
-import type { McpLevel } from '../../../shared/log-levels.js';
+import type { McpLevel } from '../../../shared/mcp/log-levels.js';
 import type { Call } from '../../calls/call.js';
 import type { StrayCounts } from '../../calls/reply-router.js';
 import { Session, type SessionOptions, type Wire } from '../../calls/session.js';
@@ -52,7 +53,10 @@ export function createProtocolStack({ spec, deps, wire, other, notification }: P
   const session: Session = new Session({
     ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight, other },
     fault: (error) =>
-      deps.log({ source: 'link', text: deps.redact(`a caller's own code failed: ${reasonOf(error)}`) }),
+      deps.log({
+        source: 'link',
+        text: deps.redact(`a caller's own code failed: ${messageOf(error)}`),
+      }),
     strayed: (kind, count) => {
       const text = strayText(kind, count);
       if (text !== undefined) deps.log({ source: 'link', text });
@@ -90,14 +94,14 @@ const STRAYS: Partial<Record<keyof StrayCounts, string>> = {
 function strayText(kind: keyof StrayCounts, count: number): string | undefined {
   const what = STRAYS[kind];
   if (what === undefined || !Number.isInteger(Math.log10(count))) return undefined;
-  return `${what} was delivered to nobody; ${count} so far`;
+  return `${what} reached no call; ${count} so far`;
 }
 
 /** An upgrade may remove the files of a running daemon, and modules that only some servers need are loaded late. */
 const FILES_MOVED =
   "what it needs cannot be loaded: the daemon's files were moved or replaced after it had started; start it anew with 'toolherd up --replace'";
 
-export function reasonOf(error: unknown): string {
+export function handshakeFailureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'MODULE_NOT_FOUND') return FILES_MOVED;
   // an error of the SDK's schemas is a page of JSON

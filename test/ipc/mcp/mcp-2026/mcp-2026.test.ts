@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import * as wire from '../../../../src/shared/mcp-names.js';
+import * as wire from '../../../../src/shared/mcp/mcp-names.js';
 import { config, server } from '../../../faults/config.js';
 import { share } from '../../../support/share.js';
 import { until } from '../../../support/until.js';

@@ -104,7 +104,7 @@ describe('a request of a server', () => {
     const { send, logged } = stage();
     await send('later', { method: SAMPLING, params }, { ask: async () => ({}) }).outcome;
     expect(await logged(/^told/)).toContain(
-      'no call is in flight, so there is nobody to ask; ask during a call',
+      'no call is in flight, so no agent can be asked; ask during a call',
     );
   });
 

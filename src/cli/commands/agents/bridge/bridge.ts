@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import type { Closing } from '../../../../fleet/closing.js';
+import type { Closing } from '../../../../fleet/events.js';
 import { readLine } from '../../../../ipc/jsonrpc/message.js';
 import { MAX_LINE_BYTES } from '../../../../ipc/jsonrpc/peer.js';
 import { RemoteError } from '../../../../ipc/jsonrpc/remote-error.js';

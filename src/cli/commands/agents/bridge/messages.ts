@@ -1,17 +1,17 @@
-import { CLOSING, type Closing } from '../../../../fleet/closing.js';
+import { CLOSING, type Closing } from '../../../../fleet/events.js';
+import { RESOURCE_UPDATED } from '../../../../shared/mcp/mcp-names.js';
+import { MCP_CODE } from '../../../../shared/mcp/rpc-codes.js';
 
 /** The messages that the bridge writes itself. Ids are JSON text. */
 const NEWLINE = Buffer.from('\n');
 const CLOSING_HEAD = Buffer.from(`{"jsonrpc":"2.0","method":"${CLOSING}",`);
-/** From the range that JSON-RPC leaves to implementations. */
-const FAILED = -32000;
 
 export function asLine(line: Buffer): Buffer {
   return Buffer.concat([line, NEWLINE]);
 }
 
 export function failureLine(id: string, message: string, data?: Record<string, unknown>): Buffer {
-  const error = JSON.stringify({ code: FAILED, message, data });
+  const error = JSON.stringify({ code: MCP_CODE.failed, message, data });
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}\n`);
 }
 
@@ -45,7 +45,7 @@ export const LIST_CHANGES: readonly Buffer[] = LISTS.map((list) =>
 );
 
 export function updatedLine(uri: string): Buffer {
-  return notification('notifications/resources/updated', { uri });
+  return notification(RESOURCE_UPDATED, { uri });
 }
 
 /** A change notification for everything that a `subscriptions/listen` subscribes to. */
@@ -56,9 +56,7 @@ export function missedLines({ id, params }: Request): Buffer[] {
   const lists = LISTS.filter((list) => notifications[`${list}ListChanged`] === true);
   return [
     ...lists.map((list) => notification(`notifications/${list}/list_changed`, { _meta })),
-    ...(Array.isArray(uris) ? uris : []).map((uri) =>
-      notification('notifications/resources/updated', { uri, _meta }),
-    ),
+    ...(Array.isArray(uris) ? uris : []).map((uri) => notification(RESOURCE_UPDATED, { uri, _meta })),
   ];
 }
 

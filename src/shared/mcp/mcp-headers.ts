@@ -15,7 +15,7 @@ export function encodeHeader(text: string): string {
   return isPlain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }
 
-/** Undefined where the value is marked as base64 and is none. */
+/** Undefined when the value is marked as base64 but is not valid base64. */
 export function decodeHeader(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;

@@ -1,7 +1,7 @@
 import type { LocalFleet } from '../../fleet/fleet.js';
 
-/** The resource subscriptions of one connection. */
-export class ResourceSubscriptions {
+/** The resource watches of one connection: what its client has subscribed to. */
+export class ConnectionResourceWatches {
   readonly #notify: (params: Record<string, unknown>) => void;
   /** A subscription is here before the server has answered, so that the client can end it. */
   readonly #ends = new Map<string, Promise<() => void>>();

@@ -12,8 +12,8 @@ export const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
 /** In `_meta` of a notification: the id of the `subscriptions/listen` that it belongs to. */
 export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
-/** The requested version is not supported; `data.supported` lists those that are. */
-export const UNSUPPORTED_VERSION = -32022;
+/** The notification that a resource has changed. */
+export const RESOURCE_UPDATED = 'notifications/resources/updated';
 
 /** The notification that a list has changed; its first group names the list. */
 export const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;

@@ -1,9 +1,10 @@
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
+import { RESOURCE_UPDATED } from '../../../shared/mcp/mcp-names.js';
 import type { Unwatch } from '../../link.js';
-import { gone } from './driver-requests.js';
-import { Subscription, type SubscriptionPorts } from './subscription.js';
+import { gone } from '../protocol-driver.js';
+import { ListenRequest, type ListenRequestPorts } from './listen-request.js';
 
 /** Lists that can change: the capability that promises reports, the filter that asks for them, the notification. */
 const CHANGES = [
@@ -12,11 +13,10 @@ const CHANGES = [
   { capability: 'resources', filter: 'resourcesListChanged', method: 'notifications/resources/list_changed' },
 ] as const;
 
-const UPDATED = 'notifications/resources/updated';
 /** A server that has not acknowledged by then never will. */
 const ACKNOWLEDGE_MS = 30_000;
 
-export interface SubscriptionsPorts extends Pick<SubscriptionPorts, 'send' | 'cancel'> {
+export interface ListenRequestsPorts extends Pick<ListenRequestPorts, 'send' | 'cancel'> {
   /** The server's name, for messages. */
   name: string;
   clock: Clock;
@@ -25,12 +25,12 @@ export interface SubscriptionsPorts extends Pick<SubscriptionPorts, 'send' | 'ca
 }
 
 /** All subscriptions of one server: one for its lists, and one for each watched resource. */
-export class Subscriptions {
-  readonly #ports: SubscriptionsPorts;
-  readonly #open = new Set<Subscription>();
-  readonly #opening = new Map<Subscription, (error: Error) => void>();
+export class ListenRequests {
+  readonly #ports: ListenRequestsPorts;
+  readonly #open = new Set<ListenRequest>();
+  readonly #opening = new Map<ListenRequest, (error: Error) => void>();
 
-  constructor(ports: SubscriptionsPorts) {
+  constructor(ports: ListenRequestsPorts) {
     this.#ports = ports;
   }
 
@@ -73,7 +73,7 @@ export class Subscriptions {
             resolve(async () => end());
           },
           refused: refuse,
-          missed: () => notify(UPDATED, { uri }),
+          missed: () => notify(RESOURCE_UPDATED, { uri }),
         },
       );
       this.#opening.set(subscription, refuse);
@@ -89,9 +89,9 @@ export class Subscriptions {
     for (const refuse of this.#opening.values()) refuse(gone(this.#ports.name));
   }
 
-  #listen(filter: JsonObject, on: Pick<SubscriptionPorts, 'begun' | 'missed' | 'refused'>): Subscription {
+  #listen(filter: JsonObject, on: Pick<ListenRequestPorts, 'begun' | 'missed' | 'refused'>): ListenRequest {
     const { clock, send, cancel } = this.#ports;
-    const subscription = new Subscription(filter, { clock, send, cancel, ...on });
+    const subscription = new ListenRequest(filter, { clock, send, cancel, ...on });
     this.#open.add(subscription);
     subscription.start();
     return subscription;
@@ -103,5 +103,5 @@ function tooLate(name: string): MCPError {
 }
 
 function silent(name: string, uri: string): MCPError {
-  return new MCPProtocolError(`${name}: it does not tell when ${uri} changes`, { sent: true });
+  return new MCPProtocolError(`${name}: it does not report changes of ${uri}`, { sent: true });
 }

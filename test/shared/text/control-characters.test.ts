@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withoutEscapes } from '../../src/shared/control-characters.js';
-import { fastestOf } from '../support/fastest-of.js';
+import { withoutEscapes } from '../../../src/shared/text/control-characters.js';
+import { fastestOf } from '../../support/fastest-of.js';
 
 describe('a text without escape sequences', () => {
   it.each([

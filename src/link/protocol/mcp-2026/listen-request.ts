@@ -1,17 +1,17 @@
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
-import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp-names.js';
-import { CODE } from '../../../shared/rpc-codes.js';
+import { SUBSCRIPTION_ID_KEY } from '../../../shared/mcp/mcp-names.js';
+import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import type { DriverRequest } from './driver-requests.js';
 
-export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 export const CANCELLED = 'notifications/cancelled';
 
 /** The delay before the request is sent again. It doubles with each failure, and starts over once acknowledged. */
 const RETRY_MS = { first: 500, most: 60_000 };
 
-export interface SubscriptionPorts {
+export interface ListenRequestPorts {
   clock: Clock;
   send(method: string, params: JsonObject): DriverRequest;
   /** Cancels a request. */
@@ -28,26 +28,24 @@ export interface SubscriptionPorts {
  * One `subscriptions/listen`. The request stays open. When it ends while the link lives it is sent again, and possible
  * changes in between are reported as if the server had reported them.
  */
-export class Subscription {
-  readonly #ports: SubscriptionPorts;
+export class ListenRequest {
+  readonly #ports: ListenRequestPorts;
   readonly #notifications: JsonObject;
   #timer: unknown;
   #id: number | undefined;
   #failures = 0;
-  #wasAcknowledged = false;
-  #isAcknowledged = false;
-  #stopped = false;
+  /** `asking again`: the server had acknowledged before. Both kinds of asking include the pause before a retry. */
+  #state: 'asking' | 'listening' | 'asking again' | 'stopped' = 'asking';
 
-  constructor(notifications: JsonObject, ports: SubscriptionPorts) {
+  constructor(notifications: JsonObject, ports: ListenRequestPorts) {
     this.#notifications = notifications;
     this.#ports = ports;
   }
 
   start(): void {
-    if (this.#stopped) return;
+    if (this.#state === 'stopped') return;
     const { id, reply } = this.#ports.send('subscriptions/listen', { notifications: this.#notifications });
     this.#id = id;
-    this.#isAcknowledged = false;
     reply.then(
       () => this.#ended(id),
       (error: unknown) => this.#ended(id, error),
@@ -65,12 +63,12 @@ export class Subscription {
 
   /** For a server that is gone: nothing is sent to it. */
   stop(): void {
-    this.#stopped = true;
+    this.#state = 'stopped';
     this.#ports.clock.clearTimeout(this.#timer);
   }
 
   cancel(): void {
-    if (this.#stopped) return;
+    if (this.#state === 'stopped') return;
     this.stop();
     if (this.#id !== undefined) this.#ports.cancel(this.#id);
   }
@@ -78,25 +76,31 @@ export class Subscription {
   /** An acknowledgement without an id belongs to a subscription that still waits for one. */
   #isForThis({ _meta: meta }: JsonObject): boolean {
     const id = isObject(meta) ? meta[SUBSCRIPTION_ID_KEY] : undefined;
-    return id === undefined ? !this.#isAcknowledged : id === this.#id;
+    return id === undefined ? this.#state !== 'listening' : id === this.#id;
   }
 
   #acknowledged({ notifications }: JsonObject): void {
-    if (this.#stopped) return;
+    if (this.#state === 'stopped') return;
+    const isFirst = this.#state === 'asking';
     this.#failures = 0;
-    this.#isAcknowledged = true;
-    if (this.#wasAcknowledged) this.#ports.missed();
-    else this.#ports.begun?.(isObject(notifications) ? notifications : {});
-    this.#wasAcknowledged = true;
+    this.#state = 'listening';
+    if (isFirst) this.#ports.begun?.(isObject(notifications) ? notifications : {});
+    else this.#ports.missed();
   }
 
   #ended(id: number, error?: unknown): void {
-    if (this.#stopped || this.#id !== id) return;
+    if (this.#state === 'stopped' || this.#id !== id) return;
     this.#id = undefined;
-    if (!this.#wasAcknowledged) this.#ports.refused?.(error);
+    if (this.#state === 'asking') this.#ports.refused?.(error);
     const code = error instanceof MCPProtocolError ? error.rpc?.code : undefined;
     // the server does not have what its capabilities promise: asking again would not change that
-    if (this.#stopped || code === CODE.methodNotFound || code === CODE.invalidParams) return;
+    if (code !== CODE.methodNotFound && code !== CODE.invalidParams) this.#startLater();
+  }
+
+  #startLater(): void {
+    // `refused` may have stopped it
+    if (this.#state === 'stopped') return;
+    if (this.#state === 'listening') this.#state = 'asking again';
     const { first, most } = RETRY_MS;
     const waitMs = Math.min(first * 2 ** this.#failures, most);
     this.#failures += 1;

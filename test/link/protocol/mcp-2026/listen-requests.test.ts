@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Subscriptions } from '../../../../src/link/protocol/mcp-2026/subscriptions.js';
+import { ListenRequests } from '../../../../src/link/protocol/mcp-2026/listen-requests.js';
 import { MCPProtocolError } from '../../../../src/shared/call-errors.js';
 import type { JsonObject } from '../../../../src/shared/json.js';
 import { FakeClock } from '../../fake-clock.js';
@@ -14,7 +14,7 @@ function listening() {
   const cancelled: number[] = [];
   const told: unknown[] = [];
   const ends: { resolve(): void; reject(error: Error): void }[] = [];
-  const listenings = new Subscriptions({
+  const listenings = new ListenRequests({
     name: 'it',
     clock,
     send: (method, params) => {
@@ -57,7 +57,7 @@ describe('a resource of an MCP 2026 server', () => {
     const { listenings, acknowledge, ends, clock, cancelled } = listening();
     const dropped = listenings.watch(URI);
     acknowledge(1, {});
-    await expect(dropped).rejects.toThrow('does not tell when note://one changes');
+    await expect(dropped).rejects.toThrow('does not report changes of note://one');
     const refused = listenings.watch(URI);
     ends[1]!.reject(new MCPProtocolError('no', { rpc: { code: -32603, message: 'full' } }));
     await expect(refused).rejects.toThrow('no');

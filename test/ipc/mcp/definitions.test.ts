@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { acceptableSchema } from '../../../src/ipc/mcp/acceptable-schema.js';
+import { acceptableSchema } from '../../../src/ipc/mcp/definitions.js';
 
-it('a schema of arguments is listed unchanged, unless official clients would refuse the list for it', () => {
+it('The schema of arguments is unchanged, unless the official clients would reject the list for it', () => {
   const good = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], $defs: {} };
   expect(acceptableSchema(good)).toBe(good);
   const anything = { type: 'object' };

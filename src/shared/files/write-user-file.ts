@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isCode, ToolherdError } from './errors.js';
+import { isCode, messageOf, ToolherdError } from '../errors.js';
 
 /** The file-system calls of an edit; a test passes ones that fail. */
 export type Disk = Pick<
@@ -166,7 +166,7 @@ function writeFailed(path: string, cause: unknown): ToolherdError {
   };
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return new ToolherdError(`${path} could not be written`, {
-    why: `${cause instanceof Error ? cause.message : String(cause)}. The file is as it was.`,
+    why: `${messageOf(cause)}. The file is as it was.`,
     fix: fixes[code] ?? 'Check the path and run the command again.',
     cause,
   });

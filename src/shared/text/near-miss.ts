@@ -11,7 +11,7 @@ export function nearMiss(word: string, candidates: Iterable<string>): string | u
   return best;
 }
 
-/** ` did you mean 'x'?` or nothing, ready to stand behind a sentence. */
+/** `did you mean 'x'?`, without a leading space; empty where no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const near = nearMiss(word, candidates);
   return near === undefined ? '' : `did you mean '${near}'?`;

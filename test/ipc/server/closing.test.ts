@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { connectFleet } from '../../src/library/connect-fleet.js';
-import { FakeFleet } from '../ipc/fake-fleet.js';
-import { later, RawClient, serve } from '../ipc/support.js';
-import { until } from '../support/until.js';
+import { connectFleet } from '../../../src/library/connect-fleet.js';
+import { until } from '../../support/until.js';
+import { FakeFleet } from '../fake-fleet.js';
+import { later, RawClient, serve } from '../support.js';
 
 const HELLO = { client: { name: 'test', version: '1' } };
 const closingIn = ({ lines }: RawClient) =>

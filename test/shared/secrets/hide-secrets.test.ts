@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hideInArguments, hideInFile, isToken } from '../../src/shared/hide-secrets.js';
-import { looksSecret } from '../../src/shared/secret-name.js';
+import { hideInArguments, hideInFile, isToken } from '../../../src/shared/secrets/hide-secrets.js';
+import { looksSecret } from '../../../src/shared/secrets/secret-name.js';
 
 describe('a name', () => {
   it.each([

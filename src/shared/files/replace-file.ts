@@ -25,7 +25,7 @@ export interface ReplaceOptions {
 /**
  * Writes a state file of ours: a reader finds the old text or the new one, never half of it. The file has mode 0600, and
  * a missing folder is made with 0700. Throws the error of the file system, and leaves no temporary file. For files of
- * the user, which may be links or have other modes, see src/shared/write-user-file.ts.
+ * the user, which may be links or have other modes, see src/shared/files/write-user-file.ts.
  */
 export function replaceFile(path: string, text: string, options: ReplaceOptions = {}): void {
   const { synced = 'later', beforeRename } = options;
