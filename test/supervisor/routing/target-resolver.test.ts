@@ -90,7 +90,7 @@ describe('a request that names no server, while a server hangs at its first star
       sent: false,
       retryable: true,
       message: expect.stringContaining('within the 0.5 s of this call'),
-      why: expect.stringMatching(/not heard: hung \(has been starting for \d+ s\)$/),
+      why: expect.stringMatching(/lists are missing: hung \(has been starting for \d+ s\)$/),
     });
   });
 
@@ -138,7 +138,7 @@ describe('while a server starts, a request for a resource that no known list has
       await world.passes(2500);
       await refusedBy(first, { code, message: 'not mine', data: { uri: URI } });
       const why = expect.stringMatching(
-        /^first said: not mine; these were not heard: second \(has been starting/,
+        /^first said: not mine; these lists are missing: second \(has been starting/,
       );
       const fix = 'try again when they run; see "toolherd status"';
       expect(await failure).toMatchObject({
